@@ -11,11 +11,11 @@ from arena.accounts.invitations import use_invitation
 from arena.accounts.passwords import hash_password, is_password
 from arena.actors import Actor, Role
 from arena.audit import record
+from arena.bots.house import HOUSE
 from arena.errors import SpecError, StateError, TakenError
 from arena.models import Account, BrowserSession, Membership, Owner
 from arena.specs import check_name
 from arena.storage import Storage, Transaction, changed
-from arena.tournaments.testmatches import HOUSE
 from arena.unknown import unknown
 
 

@@ -1,40 +1,78 @@
-"""House bots: sample bots that ``arena up`` runs, so that there is always somebody to play against."""
+"""House bots as ``arena up`` runs them: the first ones, and those that are baselines of strengths."""
 
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from sqlmodel import select
 
+from arena.bots.house import BOTS, HOUSE, is_registered
 from arena.bots.versions import register_version, rotate_version
 from arena.cli.context import actor_at_terminal
 from arena.cli.local import arena_command
 from arena.cli.tokenfiles import token_file
-from arena.errors import SettingsError
+from arena.errors import ArenaError, SettingsError, StorageError
 from arena.files import make_private, write_private
 from arena.models import BotVersion, utc_now
 from arena.processes import Supervisor
 from arena.settings import Settings
 from arena.storage import Storage
+from arena.strength.baselines import list_baselines
 from arena.tokens import hash_token
-from arena.tournaments.testmatches import HOUSE
 
-BOTS = ("keeper", "greedy", "pairs-first", "lowest", "random", "sage-quick", "sage", "sage-deep")
-"""Sample bots in the order in which they are run: quick ones, the best of them first, and then sage at three
-strengths, which costs processor time while it plays."""
+LOOK_SECONDS = 2.0
+"""How often it is looked whether there are new baselines."""
 
 
-def start_house(supervisor: Supervisor, settings: Settings, storage: Storage) -> list[str]:
-    """Start the house bots of an arena; return their processes' names. Raise SettingsError, StorageError."""
-    names = []
-    for bot in BOTS[: settings.house_bots]:
-        token = _token(storage, settings.data / "house", f"{HOUSE}/{bot}")
+class House:
+    """The house bots of an arena, as processes of a supervisor."""
+
+    def __init__(self, supervisor: Supervisor, settings: Settings, storage: Storage) -> None:
+        self._supervisor, self._settings, self._storage = supervisor, settings, storage
+        self._started: list[str] = []
+        self._looked = 0.0
+
+    def start(self) -> int:
+        """Start those that are wanted; return how many run. Raise ArenaError."""
+        for bot in self._wanted():
+            self._start(bot)
+        return len(self._started)
+
+    def look(self, report: Callable[[str], None]) -> None:
+        """Start, now and then, those that are wanted since; ``report`` is given a line where one cannot."""
+        if time.monotonic() < self._looked + LOOK_SECONDS:
+            return
+        self._looked = time.monotonic()
+        wanted: list[str] = []
+        try:
+            wanted += self._wanted()
+            for bot in wanted:
+                self._start(bot)
+                report(f"{HOUSE}/{bot} is a baseline, and plays now")
+        except StorageError:
+            return  # it is looked again
+        except ArenaError as error:
+            self._started += wanted  # it would fail again
+            report(f"house bots: {error}")
+
+    def _wanted(self) -> Iterator[str]:
+        """Yield those that should run and were not started."""
+        baselines = {name.partition("@")[0] for name in list_baselines(self._storage)}
+        for place, bot in enumerate(BOTS):
+            if bot not in self._started and (
+                place < self._settings.house_bots or f"{HOUSE}/{bot}" in baselines
+            ):
+                yield bot
+
+    def _start(self, bot: str) -> None:
         environment = {
-            "ARENA_TOKEN": token,
-            "ARENA_REFEREE": ",".join(settings.referees),
+            "ARENA_TOKEN": _token(self._storage, self._settings.data / "house", f"{HOUSE}/{bot}"),
+            "ARENA_REFEREE": ",".join(self._settings.referees),
             "ARENA_BOT_LOG": "off",
+            "ARENA_SAGE_MS": "",  # it is as strong as its name says
         }
-        names.append(f"{HOUSE}-{bot}")
-        supervisor.start(names[-1], arena_command("bot", "run", bot), environment)
-    return names
+        self._supervisor.start(f"{HOUSE}-{bot}", arena_command("bot", "run", bot), environment)
+        self._started.append(bot)
 
 
 def _token(storage: Storage, folder: Path, bot: str) -> str:
@@ -43,8 +81,7 @@ def _token(storage: Storage, folder: Path, bot: str) -> str:
     try:
         if file.exists() and _is_good(storage, kept := file.read_text().strip()):
             return kept
-        known = _is_known(storage, f"{bot}@1")
-        register = rotate_version if known else register_version
+        register = rotate_version if is_registered(storage, f"{bot}@1") else register_version
         token = register(storage, actor_at_terminal(), bot, utc_now()).token
         make_private(folder)
         file.unlink(missing_ok=True)
@@ -58,8 +95,3 @@ def _is_good(storage: Storage, token: str) -> bool:
     with storage.read() as tx:
         asked = select(BotVersion.revoked_at).where(BotVersion.token_hash == hash_token(token))
         return tx.exec(asked).all() == [None]
-
-
-def _is_known(storage: Storage, name: str) -> bool:
-    with storage.read() as tx:
-        return tx.exec(select(BotVersion.id).where(BotVersion.name == name)).first() is not None

@@ -152,10 +152,13 @@ def free_address() -> str:
         return f"127.0.0.1:{server.getsockname()[1]}"
 
 
-def watch_over(supervisor: Supervisor, stopped: Callable[[], bool]) -> None:
-    """Start processes that die again, until ``stopped``. Raise ProcessFailed."""
+def watch_over(
+    supervisor: Supervisor, stopped: Callable[[], bool], look: Callable[[], None] = lambda: None
+) -> None:
+    """Start processes that die again, until ``stopped``, and have ``look`` look. Raise ProcessFailed."""
     while not stopped():
         supervisor.check()
+        look()
         time.sleep(POLL_SECONDS)
 
 

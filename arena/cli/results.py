@@ -8,11 +8,12 @@ import typer
 
 import arena.client as api
 from arena.cli import remote
-from arena.cli.context import actor_at_terminal, answer, storage_of
+from arena.cli.context import actor_at_terminal, answer, settings_of, storage_of
 from arena.cli.matches import list_ as list_matches
 from arena.errors import StateError, UnknownError
 from arena.matches import overview
 from arena.matches.overview import MatchView, SessionView
+from arena.matches.referees import asker
 from arena.matches.seating import balance, seatings
 from arena.models import utc_now
 from arena.ratings.rebuild import mend as mend_ratings
@@ -20,6 +21,7 @@ from arena.ratings.rebuild import rebuild as check_ratings
 from arena.standings.scoreboard import Crosstable
 from arena.storage import Storage
 from arena.strength.baselines import add_baselines, list_baselines, remove_baselines
+from arena.tournaments import entry
 from referee.cli.deals import show_deal
 from referee.cli.output import MOST, AsJson, console, headline, print_json, renamed, say, show
 from referee.cli.tables import in_pages
@@ -241,26 +243,39 @@ def baseline(
         typer.Argument(metavar="[OWNER/BOT[@VERSION]]...", help="Bots, or versions of them."),
     ] = None,
     remove: Annotated[bool, typer.Option("--remove", help="Make them baselines no longer.")] = False,
+    enter: Annotated[
+        list[str] | None, typer.Option(metavar="TOURNAMENT", help="Enter them there; may be repeated.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Make bot versions baselines, whose mean strength is 1500 in each pool; list the baselines.
 
-    In a pool without baselines, the mean strength of the bots that are not provisional is 1500.
+    In a pool without baselines, the mean strength of the bots that are not provisional is 1500. A house bot,
+    such as house/sage, need not be registered: `arena up` runs those that are baselines.
     """
-    if remove and not bots:
-        raise typer.BadParameter("say which bots", param_hint="'--remove'")
+    for option, is_given in (("--remove", remove), ("--enter", bool(enter))):
+        if is_given and not bots:
+            raise typer.BadParameter("say which bots", param_hint=f"'{option}'")
+    if remove and enter:
+        raise typer.BadParameter("is for bots that become baselines", param_hint="'--enter'")
     named = bots or []
+    entries = [(tournament, bot) for tournament in enter or [] for bot in named]
 
     def here(storage: Storage) -> list[str]:
         if named:
             change = remove_baselines if remove else add_baselines
             change(storage, actor_at_terminal(), named, utc_now())
+        for tournament, bot in entries:
+            entry.enter(storage, actor_at_terminal(), tournament, bot, utc_now(), asker(settings_of(ctx)))
         return list_baselines(storage)
 
     def there(arena: "Client") -> list[str]:
         calls = api.operator
         change = calls.remove_baselines if remove else calls.add_baselines
-        return arena.send(change(named) if named else calls.list_baselines()).baselines
+        found = arena.send(change(named) if named else calls.list_baselines()).baselines
+        for tournament, bot in entries:
+            arena.send(api.entries.enter_bot(tournament, bot))
+        return found
 
     found = answer(ctx, here, there)
     if as_json:

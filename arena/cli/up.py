@@ -2,12 +2,13 @@
 
 import signal
 import threading
+from contextlib import ExitStack
 
 import typer
 
 from arena.accounts.invitations import invite_first
 from arena.cli.context import settings_of
-from arena.cli.house import start_house
+from arena.cli.house import House
 from arena.cli.local import local_referees, metrics_addresses, only_arena, start_arena, watch_over
 from arena.models import utc_now
 from arena.processes import Supervisor
@@ -34,11 +35,13 @@ def up(ctx: typer.Context) -> None:
     with (
         only_arena(settings.data),
         left_in(settings.data, settings.served()),
+        ExitStack() as stack,
         Supervisor(settings.logs, settings.environment(), report=say) as supervisor,
     ):
         start_arena(supervisor, settings)
-        with open_storage(settings) as storage:
-            house = start_house(supervisor, settings, storage)
+        storage = stack.enter_context(open_storage(settings))
+        house = House(supervisor, settings, storage)
+        housed = house.start()
         if exposed := settings.exposed():
             say(f"warning   {exposed}")
         shown = settings.shown()
@@ -60,7 +63,7 @@ def up(ctx: typer.Context) -> None:
                 if first
                 else []
             ),
-            *([f"house     {len(house)} bots for test matches"] if house else []),
+            *([f"house     {housed} bots for test matches"] if housed else []),
             f"database  {shown['database_url']}",
             f"broker    {shown['broker_url']}",
             f"logs      {settings.logs}",
@@ -70,6 +73,6 @@ def up(ctx: typer.Context) -> None:
             ),
             "Ctrl-C stops everything; open sessions continue with the next `arena up`.",
         )
-        watch_over(supervisor, stop.is_set)
+        watch_over(supervisor, stop.is_set, lambda: house.look(say))
         say("stopping …")
     say("stopped")

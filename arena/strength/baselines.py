@@ -8,6 +8,7 @@ from sqlmodel import col, select
 
 from arena.actors import Actor, Role
 from arena.audit import record
+from arena.bots.house import register_house_bots
 from arena.bots.versions import find_versions
 from arena.errors import StateError
 from arena.models import Baseline, BotVersion
@@ -32,10 +33,12 @@ def list_baselines(storage: Storage) -> list[str]:
 def add_baselines(storage: Storage, actor: Actor, names: Sequence[str], now: datetime) -> None:
     """Make bot versions baselines, all or none; ``owner/bot`` alone is its newest version.
 
-    The next fit of a pool hangs its scale on those that play in it. Raise NotAllowed, SpecError,
+    The next fit of a pool hangs its scale on those that play in it. A house bot that was never run is
+    registered: ``arena up`` runs those that are baselines. Raise NotAllowed, SpecError,
     UnknownError, and StateError for one that is a baseline already.
     """
     actor.require(Role.OPERATOR, "say which bots are baselines")
+    register_house_bots(storage, actor, names, now)
     with storage.write() as tx:
         for version in find_versions(tx, names, None):
             if tx.get(Baseline, version.id) is not None:

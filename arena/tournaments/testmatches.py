@@ -8,6 +8,7 @@ from sqlmodel import col, select
 
 from arena.actors import Actor
 from arena.audit import record
+from arena.bots.house import HOUSE
 from arena.bots.versions import WITHOUT_REPORT, find_versions, token_problem
 from arena.errors import StateError, UnknownError
 from arena.matches.referees import Answer, Ask, find_unable, silence
@@ -20,9 +21,6 @@ from arena.tournaments.lifecycle import start_in
 from arena.tournaments.overview import ENDED, TournamentStatus, status_of
 from referee.ruleset import Ruleset, load_ruleset
 from referee.validation import suggestion
-
-HOUSE = "house"
-"""The owner of house bots; nobody's account gets its name."""
 
 SESSIONS, DEALS = 4, 4
 """Of a test match: every bot has every seat once."""

@@ -12,6 +12,7 @@ import pytest
 from arena.accounts import accounts
 from arena.actors import Actor, Role
 from arena.bots import versions
+from arena.bots.house import HOUSE
 from arena.bots.journal import DatabaseJournal
 from arena.exports.write import export_lines
 from arena.leagues import admission as joining
@@ -24,7 +25,6 @@ from arena.storage import open_storage
 from arena.strength.fitting import fit_due
 from arena.tournaments import admission, creation, entry, lifecycle
 from arena.tournaments.corrections import Wanted, correct
-from arena.tournaments.testmatches import HOUSE
 from arena.webhooks import hooks
 from referee.cli.app import arena_group
 from referee.cli.later import Later

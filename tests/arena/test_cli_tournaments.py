@@ -54,6 +54,19 @@ def test_create_from_options_is_the_same(arena: Arena, world: World) -> None:
     assert status["seed"] is None
 
 
+def test_baseline_when_it_is_sage_then_one_command_registers_and_enters_it(
+    arena: Arena, world: World
+) -> None:
+    entrants = [part for name in world.register(4) for part in ("--entrant", name)]
+    options = ["--name", "cup", "--format", "continuous", "--ruleset", "chinese", "--rounds", 9]
+    assert arena("tournament", "create", *options, *entrants).status == 0
+    shown = arena("rating", "baseline", "house/sage", "--enter", "cup", "--json")
+    assert shown.json["baselines"] == ["house/sage@1"]
+    assert "house/sage@1" in arena("tournament", "show", "cup").out
+    for wrong in (["--enter", "cup"], ["house/sage", "--remove", "--enter", "cup"]):
+        assert_one_line(arena("rating", "baseline", *wrong), 2, "--enter")
+
+
 def test_create_takes_clocks_and_conditions_as_options(arena: Arena, world: World) -> None:
     names = world.register(4)
     for name in names:

@@ -6,6 +6,7 @@ from sqlmodel import select
 
 from arena.actors import Actor, Role
 from arena.audit import list_changes
+from arena.bots.versions import list_versions
 from arena.errors import NotAllowed, StateError, UnknownError
 from arena.models import Strength, StrengthFit
 from arena.queries.leaderboards import leaderboard
@@ -148,6 +149,20 @@ def test_baselines_when_taken_back_then_the_mean_is_the_anchor_again(world: Worl
     assert fit_due(world.storage, world.clock()) == 1
     assert {line.strength.anchor for line in leaderboard(world.storage).lines if line.strength} == {"mean"}
     assert list_changes(world.storage, ROOT, limit=1)[0].action == "rating.baseline.remove"
+
+
+def test_baselines_when_a_house_bot_was_never_run_then_it_is_registered(world: World) -> None:
+    for wrong, error in ((Actor(Role.AUTHOR, "ann"), NotAllowed), (ROOT, UnknownError)):
+        with pytest.raises(error):
+            add_baselines(world.storage, wrong, ["house/sagedeep"], world.clock())
+    with pytest.raises(NotAllowed):
+        add_baselines(world.storage, Actor(Role.AUTHOR, "ann"), ["house/sage"], world.clock())
+    assert list_versions(world.storage) == []
+    add_baselines(world.storage, ROOT, ["house/sage", "house/keeper@1"], world.clock())
+    remove_baselines(world.storage, ROOT, ["house/keeper"], world.clock())
+    add_baselines(world.storage, ROOT, ["house/keeper"], world.clock())
+    assert list_baselines(world.storage) == ["house/keeper@1", "house/sage@1"]
+    assert len(list_versions(world.storage)) == 2
 
 
 def test_baselines_when_they_cannot_be_changed_then_nothing_is(world: World) -> None:

@@ -8,15 +8,15 @@ from sqlmodel import col, select
 
 from arena.accounts.accounts import create_account, sign_up
 from arena.actors import Actor, Role
+from arena.bots.house import BOTS, HOUSE
 from arena.bots.versions import register_version
-from arena.cli.house import BOTS
 from arena.errors import NotAllowed, SpecError, StateError, UnknownError
 from arena.matches.referees import NO_REFEREE, Answer, Ask, nobody_asked
 from arena.models import BotVersion, Entrant
 from arena.queries.tournaments import Asked, list_tournaments
 from arena.tournaments import overview
 from arena.tournaments.overview import TournamentStatus
-from arena.tournaments.testmatches import HOUSE, start_test_match
+from arena.tournaments.testmatches import start_test_match
 from referee.client import RefereeStatus
 from referee.errors import RulesetError
 from referee.matches.match import Presence
@@ -151,23 +151,24 @@ def test_house_when_somebody_wants_an_account_of_its_name_then_it_is_refused(wor
         create_account(world.storage, ROOT, HOUSE, Role.AUTHOR, world.clock())
 
 
-def test_arena_when_it_is_up_then_a_connected_bot_plays_its_house_bots_at_once(
+def test_arena_when_it_is_up_then_a_connected_bot_plays_its_house_bots_and_new_baselines_at_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with running_arena(tmp_path / "arena", {"ann/bot": "greedy.py"}, house_bots=3) as running:
+    with running_arena(tmp_path / "arena", {"ann/bot": "greedy.py"}, house_bots=2) as running:
         for name, value in running.settings.environment().items():
             monkeypatch.setenv(name, value)
         arena = make_arena(running.settings.data, capsys)
         started: list[Result] = []
+        assert arena("rating", "baseline", f"{HOUSE}/sage-quick").status == 0
 
         def start() -> bool:
-            started.append(arena("bot", "test", "ann/bot", "--json"))
+            started.append(arena("bot", "test", "ann/bot", "--against", "sage-quick", "--json"))
             return started[-1].status == 0
 
         wait_for(start, told=lambda: started[-1])
         name = started[-1].json["tournament"]
         running.wait(name, lambda status: status.ended)
         shown = arena("match", "show", name, "1", "1", "--json").json
-    expected = {f"{HOUSE}/{bot}@1" for bot in BOTS[:3]}
+    expected = {f"{HOUSE}/{bot}@1" for bot in (*BOTS[:2], "sage-quick")}
     assert {*shown["bots"]} == {"ann/bot@1", *expected}
     assert [session["faults"] for session in shown["sessions"]] == [[0, 0, 0, 0]] * 4

@@ -1,0 +1,32 @@
+"""House bots: sample bots that the arena itself runs, so that there is always somebody to play against."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlmodel import select
+
+from arena.actors import Actor
+from arena.bots.versions import register_version
+from arena.models import BotVersion
+from arena.storage import Storage
+
+HOUSE = "house"
+"""The owner of house bots; nobody's account gets its name."""
+
+BOTS = ("keeper", "greedy", "pairs-first", "lowest", "random", "sage-quick", "sage", "sage-deep")
+"""Sample bots in the order in which they are run: quick ones, the best of them first, and then sage at three
+strengths, which costs processor time while it plays."""
+
+
+def register_house_bots(storage: Storage, actor: Actor, names: Sequence[str], now: datetime) -> None:
+    """Register those of these bots that are house bots and were never run. Raise NotAllowed."""
+    for name in names:
+        bot = name.removesuffix("@1")
+        if bot in (f"{HOUSE}/{sample}" for sample in BOTS) and not is_registered(storage, f"{bot}@1"):
+            register_version(storage, actor, bot, now)
+
+
+def is_registered(storage: Storage, version: str) -> bool:
+    """Return whether there is such a version."""
+    with storage.read() as tx:
+        return tx.exec(select(BotVersion.id).where(BotVersion.name == version)).first() is not None
