@@ -98,11 +98,15 @@ def set_up(settings: Settings, process: str) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
-def in_one_line(record: logging.LogRecord) -> bool:
-    """Put a record on one line, with the exception instead of a traceback up to warnings; filter none out."""
+def in_one_line(record: logging.LogRecord, troubles: tuple[type[BaseException], ...] = ()) -> bool:
+    """Put a record on one line; filter none out.
+
+    Up to warnings, and where it is one of these troubles, an exception is told without its traceback.
+    """
     message = record.getMessage()
-    if record.exc_info and record.levelno <= logging.WARNING:
-        message = f"{message} ({record.exc_info[1]!r})"
+    if record.exc_info and (record.levelno <= logging.WARNING or isinstance(record.exc_info[1], troubles)):
+        raised = repr(record.exc_info[1])
+        message = message if raised in message else f"{message} ({raised})"
         record.exc_info = None
     record.msg, record.args = " ".join(message.split()), ()
     return True

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 
 from celery import Celery, signals
 from sqlmodel import select
@@ -280,7 +281,9 @@ def run_worker(settings: Settings, run: Run | None = None, hold: Hold = never_he
             if settings.broker_folder is not None:
                 clear_drafts(settings.broker_folder, time.time())
         log_in(app)
-        logging.getLogger(CONSUMER).addFilter(in_one_line)  # which tells that it lost the broker, and waits
+        # It tells that it lost the broker, and waits; what it could not acknowledge comes again.
+        troubles = app.connection_for_write().connection_errors
+        logging.getLogger(CONSUMER).addFilter(partial(in_one_line, troubles=troubles))
         threads = str(settings.worker_threads)
         quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "WARNING"]
         app.worker_main(["--quiet", "worker", "--pool", "threads", "--concurrency", threads, *quiet])

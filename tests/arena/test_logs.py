@@ -64,13 +64,15 @@ def test_fault_when_debugging_then_it_is_logged_and_kept(caplog: pytest.LogCaptu
     assert [entry.kind for entry in kept.entries] == [EntryKind.FAULT, EntryKind.LEFT]
 
 
-def filtered(level: int, message: str, *args: object) -> logging.LogRecord:
+def filtered(
+    level: int, message: str, *args: object, troubles: tuple[type[Exception], ...] = ()
+) -> logging.LogRecord:
     """Return a record about an exception as the filter leaves it."""
     try:
         raise ConnectionError("reset by peer")
     except ConnectionError:
         record = logging.LogRecord("celery", level, __file__, 1, message, args, sys.exc_info())
-    assert in_one_line(record)
+    assert in_one_line(record, troubles)
     return record
 
 
@@ -84,6 +86,13 @@ def test_filter_when_an_error_has_a_traceback_then_it_stays() -> None:
     record = filtered(logging.ERROR, "Task %s\nfailed", "advance")
     assert record.getMessage() == "Task advance failed"
     assert record.exc_info is not None
+
+
+def test_filter_when_an_error_is_a_trouble_that_is_known_then_one_line_says_once_what_was_raised() -> None:
+    reason = ConnectionError("reset by peer")
+    record = filtered(logging.CRITICAL, "Couldn't ack %r, reason:%r", 7, reason, troubles=(OSError,))
+    assert record.getMessage() == "Couldn't ack 7, reason:ConnectionError('reset by peer')"
+    assert record.exc_info is None
 
 
 CRASHES = """
