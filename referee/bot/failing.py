@@ -1,7 +1,9 @@
-"""What a bot tells the referee of a failure of its own code."""
+"""What a bot tells of a failure of its own code."""
 
+import asyncio
 from pathlib import Path
-from traceback import extract_tb
+from traceback import extract_tb, walk_tb
+from types import TracebackType
 
 import referee
 from referee.plain import plain_line
@@ -13,7 +15,10 @@ LONGEST = 1000
 """Characters that the referee keeps (``Move.failure`` in bots.proto)."""
 
 _SDK = Path(referee.__file__).parent
-_SAMPLES = str(_SDK / "sample_bots")
+_SAMPLES = (str(_SDK / "sample_bots"), str(_SDK / "sage"))
+"""Where files of bots are that are installed along."""
+_OTHERS = (str(_SDK), str(Path(asyncio.__file__).parent))
+"""Where the files are that call a bot's code."""
 
 
 def failing(session: int, sequence: int, error: Exception) -> bytes:
@@ -27,7 +32,7 @@ def in_one_line(error: BaseException) -> str:
 
     Of paths only the last part is told: others have no business with the rest.
     """
-    own = [frame for frame in extract_tb(error.__traceback__) if _is_own(frame.filename)]
+    own = extract_tb(own_calls(error))
     calls = [
         f"{Path(frame.filename).name}, line {frame.lineno}, in {frame.name}: {frame.line}"
         for frame in reversed(own[-MOST_CALLS:])
@@ -35,6 +40,15 @@ def in_one_line(error: BaseException) -> str:
     return plain_line("; ".join([f"{type(error).__name__}: {error}", *calls]), LONGEST)
 
 
+def own_calls(error: BaseException) -> TracebackType | None:
+    """Return the calls in the bot's code that an exception came through, without those of the SDK."""
+    found = None
+    for frame, line in reversed([*walk_tb(error.__traceback__)]):
+        if _is_own(frame.f_code.co_filename):
+            found = TracebackType(found, frame, frame.f_lasti, line)
+    return found
+
+
 def _is_own(file: str) -> bool:
-    """Return whether a file is of a bot, a sample bot that is installed along too."""
-    return not file.startswith(str(_SDK)) or file.startswith(_SAMPLES)
+    """Return whether a file is of a bot, one that is installed along too."""
+    return not file.startswith(_OTHERS) or file.startswith(_SAMPLES)

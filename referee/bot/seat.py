@@ -9,7 +9,7 @@ from typing import Any
 from referee.bot.bots import Answer, Bot, finished, is_async
 from referee.bot.ended import ended_deal, ended_session
 from referee.bot.evidence import Evidence
-from referee.bot.failing import failing
+from referee.bot.failing import failing, own_calls
 from referee.bot.turn import Play, Turn
 from referee.bot.view import SessionView
 from referee.errors import BotFailed
@@ -85,7 +85,7 @@ class Seat:
             made = bot()
             _ = getattr(made, "choose_many", None) or made.choose
         except Exception as error:
-            log.exception("the bot failed at the start of session %s", self.view.session_id)
+            _log(error, "the bot failed at the start of session %s", self.view.session_id)
             if self._strict:
                 raise _failed(error) from error
             return _Broken(error)
@@ -114,7 +114,7 @@ class Seat:
         try:
             self.tell(hook, value())
         except Exception as error:
-            log.exception("the bot failed in %s: %s deal %d", hook, self.view.session_id, self.view.deal)
+            _log(error, "the bot failed in %s: %s deal %d", hook, self.view.session_id, self.view.deal)
             if self._strict:
                 raise _failed(error) from error
 
@@ -161,7 +161,7 @@ class Seat:
         return _MOVE_HEAD[len(move)] + move
 
     def _failure(self, message: Any, turn: Turn, error: Exception) -> bytes:
-        log.error("the bot failed: %s", turn, exc_info=error)
+        _log(error, "the bot failed: %s", turn)
         if self._strict:
             raise _failed(error) from error
         return failing(message.session, message.sequence, error)
@@ -215,6 +215,11 @@ class Seat:
 def hooks(bot: Bot) -> bool:
     """Return whether a bot has methods that are called when a deal or a session has ended."""
     return hasattr(bot, "deal_ended") or hasattr(bot, "session_ended")
+
+
+def _log(error: Exception, text: str, *values: object) -> None:
+    """Log a failure of the bot's own code, with the calls in that code alone."""
+    log.error(text, *values, exc_info=(type(error), error, own_calls(error)))
 
 
 def _failed(error: Exception) -> BotFailed:

@@ -192,16 +192,16 @@ def written_to(save: tuple[Which, Path] | None) -> Iterator[Callable[[str], None
 
 def _played(order: "Order", versus: "Versus | None", *, keep: "Keep") -> "Course":
     """Play what is ordered, and show how far it is."""
-    from referee.cli import playshow
+    from referee.cli import playgoing
     from referee.local.orders import play_field, play_versus
 
     course = order.course()
     if versus is None:
-        with playshow.progress(course, order.deals or 0) as show:
-            play_field(order, course, keep=keep, show=show, report=playshow.tell)
+        with playgoing.progress(course, order.deals or 0, order.names) as show:
+            play_field(order, course, keep=keep, show=show, report=playgoing.tell)
     else:
-        with playshow.progress_of_test(versus, *order.names[:2]) as show:
-            play_versus(order, versus, course, keep=keep, show=show, report=playshow.tell)
+        with playgoing.progress_of_test(versus, course, order.names) as show:
+            play_versus(order, versus, course, keep=keep, show=show, report=playgoing.tell)
     return course
 
 

@@ -1,97 +1,24 @@
-"""How a local play is shown: while it goes on, and what it came to."""
+"""What a local play came to, for people."""
 
-import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from referee.cli.output import say, show
 
 if TYPE_CHECKING:
-    from referee.local.playing import Course
     from referee.local.report import BotReport, Estimate, Report
-    from referee.local.versus import Versus
-
-LOG_SECONDS = 10
-"""How far apart the lines are that tell of progress where there is no terminal."""
-
-
-def tell(line: str) -> None:
-    """Print a line on standard error."""
-    print(line, file=sys.stderr, flush=True)
-
-
-@contextmanager
-def progress(course: "Course", total: int) -> Iterator[Callable[[], None]]:
-    """Yield a function that shows how many deals are done: as a bar, or now and then as a line in a log."""
-    if not sys.stderr.isatty():
-        yield now_and_then(lambda: tell(f"play: {course.tally.deals} of {total} deals"))
-        return
-    from rich.live import Live
-
-    from referee.cli.bars import FittedBar
-    from referee.cli.terminal import PlainConsole
-
-    begun = time.monotonic()
-    with ExitStack() as stack:
-        live = stack.enter_context(Live(console=PlainConsole(stderr=True), transient=True))
-
-        def update() -> None:
-            done = course.tally.deals
-            rate = done / (time.monotonic() - begun)
-            left = f", {rate:.0f}/s, {_duration((total - done) / rate)} left" if rate else ""
-            live.update(FittedBar("play", done, total, f"{done} of {total} deals{left}"))
-
-        yield update
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
-
-
-@contextmanager
-def progress_of_test(versus: "Versus", new: str, old: str) -> Iterator[Callable[[], None]]:
-    """Yield a function that shows what a test knows so far."""
-    from referee.local.versus import finding, lines
-
-    if not sys.stderr.isatty():
-        yield now_and_then(lambda: tell(f"play: {versus.deals} deals; {finding(versus, new, old).sentence}"))
-        return
-    from rich.live import Live
-    from rich.text import Text
-
-    from referee.cli.terminal import PlainConsole
-
-    with ExitStack() as stack:
-        live = stack.enter_context(Live(console=PlainConsole(stderr=True), transient=True))
-        yield lambda: live.update(Text("\n".join(lines(finding(versus, new, old), new, old))))
-
-
-def now_and_then(
-    write: Callable[[], None], clock: Callable[[], float] = time.monotonic
-) -> Callable[[], None]:
-    """Return a function that calls ``write``, not more often than a log can bear."""
-    told = clock()
-
-    def update() -> None:
-        nonlocal told
-        if clock() - told >= LOG_SECONDS:
-            told = clock()
-            write()
-
-    return update
 
 
 def show_report(found: "Report", decision_ms: int) -> None:
     """Print for people what a play came to."""
     early = ", interrupted" if found.interrupted else ""
     panel = f", against {', '.join(found.panel)}" if found.panel else ""
+    if not found.deals and found.interrupted:
+        _show_too_early(found, f"{found.ruleset}{panel}", decision_ms)
+        return
     say(
-        f"{found.ruleset}{panel}: {found.deals} deals in all seatings, {found.played} played in "
-        f"{found.seconds:.1f} s{early}"
+        f"{found.ruleset}{panel}: {found.deals} deals, each in every seating that differs: "
+        f"{found.played} played in {found.seconds:.1f} s{early}"
     )
     order = sorted(found.bots, key=lambda one: -one.points.mean if one.points else 0.0)
     places = [f">{_ordinal(place)}" for place in range(1, len(order[0].places) + 1)]
@@ -103,6 +30,18 @@ def show_report(found: "Report", decision_ms: int) -> None:
     for bot in found.bots:
         say(*_troubles(bot, decision_ms))
     say(*_verdict(found), "", f"again: {found.command}")
+
+
+def _show_too_early(found: "Report", what: str, decision_ms: int) -> None:
+    """Print what is known where not even one deal was finished: times of decisions, and what was wrong."""
+    begun = f" ({found.unfinished} played of those begun)" if found.unfinished else ""
+    when = f"interrupted after {found.seconds:.1f} s"
+    say(f"{what}: {when}, before the first deal was finished in every seating{begun}")
+    if rows := [(one.bot, one.times.decisions, *_times(one)) for one in found.bots if one.times]:
+        show(["bot", ">decisions", ">ms median", ">99 %", ">longest"], rows, "")
+    for bot in found.bots:
+        say(*_troubles(bot, decision_ms))
+    say("", f"again: {found.command}")
 
 
 def _verdict(found: "Report") -> Iterator[str]:
@@ -120,9 +59,12 @@ def _verdict(found: "Report") -> Iterator[str]:
 
 def _row(bot: "BotReport") -> tuple[object, ...]:
     shares = [f"{100 * number / bot.deals:.0f} %" if bot.deals else "" for number in bot.places]
+    return bot.bot, bot.deals, *_estimate(bot.points), *shares, *_times(bot)
+
+
+def _times(bot: "BotReport") -> Sequence[str]:
     times = bot.times
-    spent = [_ms(one) for one in (times.median_ms, times.p99_ms, times.longest_ms)] if times else ["", "", ""]
-    return bot.bot, bot.deals, *_estimate(bot.points), *shares, *spent
+    return [_ms(one) for one in (times.median_ms, times.p99_ms, times.longest_ms)] if times else [""] * 3
 
 
 def _estimate(points: "Estimate | None") -> tuple[str, str]:
@@ -144,10 +86,12 @@ def _troubles(bot: "BotReport", decision_ms: int) -> Iterator[str]:
     if bot.faults:
         kinds = ", ".join(f"{kind} {number}" for kind, number in bot.faults.items())
         forfeits = f", {bot.forfeits} sessions forfeited" if bot.forfeits else ""
-        yield f"{bot.bot}: faults: {sum(bot.faults.values())} ({kinds}){forfeits}; the first:"
-        yield from (f"  {text}" for text in bot.first_faults)
+        told = [*_faults(bot)]
+        first = "; the first:" if told else ""
+        yield f"{bot.bot}: faults: {sum(bot.faults.values())} ({kinds}){forfeits}{first}"
+        yield from told
     for one in bot.first_exceptions:
-        yield f"{bot.bot}: {one['text']}"
+        yield f"{bot.bot}: {_often(one['times'])}{one['text']}"
         lines = one["lines"]
         assert isinstance(lines, tuple)
         yield from (f"  | {line}" for line in lines)
@@ -156,3 +100,14 @@ def _troubles(bot: "BotReport", decision_ms: int) -> Iterator[str]:
             f"{bot.bot}: {bot.times.late} decisions took longer than {decision_ms} ms; "
             "in an arena each would be a fault"
         )
+
+
+def _faults(bot: "BotReport") -> Iterator[str]:
+    """Yield a line for the first fault of each kind and reason; exceptions follow with their traceback."""
+    for text, times in zip(bot.first_faults, bot.first_faults_times, strict=True):
+        if not (bot.exceptions and ": exception: " in text):
+            yield f"  {_often(times)}{text}"
+
+
+def _often(times: object) -> str:
+    return "" if times == 1 else f"{times} times: "

@@ -4,20 +4,16 @@ A bot is asked, answers, and the next one is asked. Nobody is stopped for thinki
 decision took is noted, and whoever reads it can say what a clock would have said.
 """
 
-import asyncio
-import os
 import traceback
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
 
-import referee
 from referee.bot.bots import Bot
 from referee.bot.ended import EndedDeal, EndedSession
-from referee.bot.failing import in_one_line
+from referee.bot.failing import in_one_line, own_calls
 from referee.bot.seat import Seat
 from referee.bot.turn import Turn
 from referee.local.played import Failure, Fault, Played
@@ -149,7 +145,8 @@ class Game:
             case SessionEnded():
                 self._tell(seat, "session_ended", lambda: _ended_session(self._views[seat], event))
             case events.Fault():
-                self._faults.append(Fault(seat, event.kind.value, _reason(self._views[seat], event)))
+                text = _reason(self._views[seat], event)
+                self._faults.append(Fault(seat, event.kind.value, text, event.reason))
 
     def _deal_ended(self, seat: int, event: DealEnded) -> None:
         view = self._views[seat]
@@ -191,24 +188,18 @@ class Game:
 
 
 def failure(seat: int, error: BaseException, where: str) -> Failure:
-    """Return an exception as it is told, without the frames of the SDK."""
+    """Return an exception as it is told, without the calls of the SDK."""
     kind = type(error).__name__
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if not frame.filename.startswith(_NOT_THE_BOTS)] or frames
-    lines = [line for text in traceback.format_list(own) for line in text.splitlines()]
+    calls = traceback.extract_tb(own_calls(error))
+    lines = [line for text in traceback.format_list(calls) for line in text.splitlines()]
     lines += "".join(traceback.format_exception_only(error)).splitlines()
     said = " ".join(str(error).split())
     return Failure(
-        seat, f"{kind}: {said}; {where}" if said else f"{kind}; {where}", tuple(lines[-TRACE_LINES:])
+        seat,
+        f"{kind}: {said}; {where}" if said else f"{kind}; {where}",
+        tuple(lines[-TRACE_LINES:]),
+        " ".join([kind, *(f"{call.filename}:{call.lineno}" for call in calls)]),
     )
-
-
-_REFEREE = Path(referee.__file__).parent
-_NOT_THE_BOTS = (
-    *(f"{_REFEREE / folder}{os.sep}" for folder in ("bot", "local", "rules")),
-    f"{Path(asyncio.__file__).parent}{os.sep}",
-)
-"""Where the frames of a traceback are that say nothing of a bot."""
 
 
 def _reason(view: LocalView, fault: events.Fault) -> str:

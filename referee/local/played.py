@@ -11,6 +11,8 @@ class Fault(NamedTuple):
     kind: str
     text: str
     """With the position."""
+    reason: str
+    """Without it, so that equal ones can be counted."""
 
 
 class Failure(NamedTuple):
@@ -21,6 +23,8 @@ class Failure(NamedTuple):
     """The exception in a line, and where it was raised."""
     lines: tuple[str, ...]
     """The end of the traceback."""
+    cause: str
+    """Which kind of exception it is and the calls it came through, so that equal ones can be counted."""
 
 
 @dataclass(slots=True)

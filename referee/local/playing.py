@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from referee.interrupts import interruption
@@ -17,6 +17,18 @@ class Engine(Protocol):
     def __call__(self, sessions: Iterator[Session]) -> Generator[Played, None, None]: ...
 
 
+@dataclass(slots=True)
+class Look:
+    """What shows of a bot while it plays, in sessions of blocks that are not whole, too."""
+
+    decisions: int = 0
+    seconds: float = 0.0
+    """What they took."""
+    faults: int = 0
+    reason: str = ""
+    """Of the first fault."""
+
+
 @dataclass
 class Course:
     """What was played so far."""
@@ -26,6 +38,22 @@ class Course:
     """Sessions that came back, those of blocks among them that are not whole."""
     interrupted: int = 0
     """The exit status where Ctrl-C or another signal ended it."""
+    looks: list[Look] = field(init=False)
+    """By bot."""
+
+    def __post_init__(self) -> None:
+        self.looks = [Look() for _ in range(self.tally.bots)]
+
+    def look(self, seating: Sequence[int], played: Played) -> None:
+        """Look at a session that came back."""
+        self.sessions += 1
+        for bot, spent in zip(seating, played.spent, strict=True):
+            self.looks[bot].decisions += len(spent)
+            self.looks[bot].seconds += sum(spent)
+        for fault in played.faults:
+            one = self.looks[seating[fault.seat]]
+            one.faults += 1
+            one.reason = one.reason or fault.reason
 
 
 Watch = Callable[[Block, Sequence[Played], Mapping[int, float]], bool]
@@ -60,7 +88,7 @@ def play(
     try:
         with closing(engine(sessions())) as found:
             for played in found:
-                course.sessions += 1
+                course.look(assembly.seating(played.number), played)
                 for block, together in assembly.add(played):
                     values = course.tally.add(block, together)
                     keep(block, together)
@@ -69,3 +97,5 @@ def play(
                 show()
     except KeyboardInterrupt as error:
         course.interrupted = interruption(error)
+        for seating, played in assembly.left():
+            course.tally.add_unfinished(seating, played)

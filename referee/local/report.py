@@ -34,9 +34,12 @@ class BotReport:
     faults: dict[str, int]
     """By kind."""
     first_faults: tuple[str, ...]
+    """The first ones that differ."""
+    first_faults_times: tuple[int, ...]
+    """How often there were such faults."""
     exceptions: int
     first_exceptions: tuple[dict[str, object], ...]
-    """Each with what it says, and the last lines of its traceback."""
+    """The first ones that differ, each with what it says, the last lines of its traceback, and how often."""
     forfeits: int
     """Sessions that it forfeited."""
     times: Spent | None
@@ -67,6 +70,8 @@ class Report:
     """Different deals, each played in all its seatings."""
     played: int
     """All deals that were played, each seating counted."""
+    unfinished: int
+    """Deals that were played beside these, where it was interrupted before all seatings were."""
     seconds: float
     bots: tuple[BotReport, ...]
     """Those that are compared."""
@@ -103,6 +108,7 @@ def report(asked: Asked, course: Course, versus: Versus | None, seconds: float) 
         command=asked.command,
         deals=tally.deals,
         played=tally.played,
+        unfinished=tally.unfinished,
         seconds=round(seconds, 1),
         bots=tuple(bots if versus is None else bots[:2]),
         panel=asked.panel,
@@ -119,9 +125,13 @@ def _bot(name: str, standing: Standing, players: int) -> BotReport:
         points=_estimate(standing.points),
         places=tuple(standing.places[place] for place in range(1, players + 1)),
         faults=dict(sorted(standing.faults.items())),
-        first_faults=tuple(standing.fault_texts),
-        exceptions=standing.failures,
-        first_exceptions=tuple({"text": one.text, "lines": one.lines} for one in standing.failure_texts),
+        first_faults=tuple(standing.first_faults.values()),
+        first_faults_times=tuple(standing.alike[like] for like in standing.first_faults),
+        exceptions=standing.failures.total(),
+        first_exceptions=tuple(
+            {"text": one.text, "lines": one.lines, "times": standing.failures[cause]}
+            for cause, one in standing.first_failures.items()
+        ),
         forfeits=standing.forfeits,
         times=standing.times.spent(),
     )

@@ -196,7 +196,10 @@ def played_of(
         points=result.points,
         records=result.records,
         spent=spent,
-        faults=[Fault(_seat_of(entry, session, chairs), entry.code, _reason(entry)) for entry in faults],
+        faults=[
+            Fault(_seat_of(entry, session, chairs), entry.code, _reason(entry), entry.text)
+            for entry in faults
+        ],
         forfeits=result.forfeits,
     )
 

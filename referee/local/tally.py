@@ -1,6 +1,7 @@
 """What was played, added up block by block: points, places, faults and times of every bot."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,6 +31,17 @@ class Assembly:
         self._blocks[block.number] = block
         self._played[block.number] = {}
 
+    def seating(self, number: int) -> Sequence[int]:
+        """Return who sits where in a session that is expected."""
+        block = self._blocks[(number - 1) // MOST_TURNS]
+        return next(session.seating for session in block.sessions if session.number == number)
+
+    def left(self) -> Iterator[tuple[Sequence[int], Played]]:
+        """Yield the sessions of blocks that are not whole, each with its seating."""
+        for sessions in self._played.values():
+            for number, played in sorted(sessions.items()):
+                yield self.seating(number), played
+
     def add(self, played: Played) -> Iterator[tuple[Block, list[Played]]]:
         """Take a session, and yield all blocks whose turn it is, with their sessions in order."""
         self._played[(played.number - 1) // MOST_TURNS][played.number] = played
@@ -55,11 +67,14 @@ class Standing:
     """How often it finished where; bots with the same points share the better place."""
     faults: Counter[str] = field(default_factory=Counter)
     """By kind."""
-    fault_texts: list[str] = field(default_factory=list)
-    failures: int = 0
-    """Exceptions."""
-    failure_texts: list[Failure] = field(default_factory=list)
-    """The first ones, each different."""
+    first_faults: dict[str, str] = field(default_factory=dict)
+    """The first ones in words, each of another kind or for another reason, by that."""
+    alike: Counter[str] = field(default_factory=Counter)
+    """How many faults there were of that kind, and for that reason; numbers make no difference."""
+    failures: Counter[str] = field(default_factory=Counter)
+    """Exceptions, by their cause."""
+    first_failures: dict[str, Failure] = field(default_factory=dict)
+    """The first of each cause, up to a number."""
     forfeits: int = 0
 
 
@@ -75,6 +90,8 @@ class Tally:
     blocks: int = 0
     played: int = 0
     """Deals that were played, each seating counted."""
+    unfinished: int = 0
+    """Deals that were played beside these, of blocks that are not whole."""
     standings: list[Standing] = field(init=False)
     against: list[Sums] = field(init=False)
     """By bot, of the blocks in which it and the first sat: points a deal of the first less its own."""
@@ -104,6 +121,14 @@ class Tally:
                 self.against[bot] = self.against[bot].add(values[0] - value)
         return values
 
+    def add_unfinished(self, seating: Sequence[int], played: Played) -> None:
+        """Take a session of a block that will not be whole: its times and faults, but no points.
+
+        Quick deals come first, so points and places would not be those of all deals.
+        """
+        self.unfinished += len(played.records)
+        self._add_conduct(seating, played)
+
     def _add_session(self, seating: Sequence[int], played: Played) -> None:
         deals = list(_points(played))
         self.played += len(deals)
@@ -111,8 +136,12 @@ class Tally:
             standing = self.standings[bot]
             standing.seats += len(deals)
             standing.places.update([1 + sum(other > points[seat] for other in points) for points in deals])
-            standing.times.add(played.spent[seat])
-            standing.forfeits += seat in played.forfeits
+        self._add_conduct(seating, played)
+
+    def _add_conduct(self, seating: Sequence[int], played: Played) -> None:
+        for seat, bot in enumerate(seating):
+            self.standings[bot].times.add(played.spent[seat])
+            self.standings[bot].forfeits += seat in played.forfeits
         for fault in played.faults:
             self._add_fault(self.standings[seating[fault.seat]], fault)
         for failure in played.failures:
@@ -120,14 +149,18 @@ class Tally:
 
     def _add_fault(self, standing: Standing, fault: Fault) -> None:
         standing.faults[fault.kind] += 1
-        if len(standing.fault_texts) < KEPT:
-            standing.fault_texts.append(fault.text)
+        like = f"{fault.kind} {_NUMBER.sub('0', fault.reason)}"
+        if like in standing.first_faults or len(standing.first_faults) < KEPT:
+            standing.first_faults.setdefault(like, fault.text)
+            standing.alike[like] += 1
 
     def _add_failure(self, standing: Standing, failure: Failure) -> None:
-        standing.failures += 1
-        known = {one.lines for one in standing.failure_texts}
-        if len(known) < KEPT and failure.lines not in known:
-            standing.failure_texts.append(failure)
+        standing.failures[failure.cause] += 1
+        if len(standing.first_failures) < KEPT:
+            standing.first_failures.setdefault(failure.cause, failure)
+
+
+_NUMBER = re.compile(r"\d+")
 
 
 def _points(played: Played) -> Iterator[Sequence[int]]:

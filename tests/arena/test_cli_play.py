@@ -11,7 +11,12 @@ from pathlib import Path
 import pytest
 
 from arena.cli.local import arena_command
-from referee.cli.playshow import now_and_then
+from referee.cli.playgoing import Hopeless, now_and_then, slowest
+from referee.cli.playshow import show_report
+from referee.local.played import Fault, Played
+from referee.local.playing import Course
+from referee.local.report import Asked, report
+from referee.local.tally import Tally
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.running import SAMPLE_BOTS
 from tests.arena.waiting import DEADLINE
@@ -62,7 +67,7 @@ def test_play_when_one_bot_is_named_then_sample_bots_sit_at_its_table_and_people
     shown = arena("play", "greedy", "--deals", 12, *HERE)
     assert shown.status == 0
     first, *lines = shown.out.splitlines()
-    assert first.startswith("chinese@1: 12 deals in all seatings, 48 played in ")
+    assert first.startswith("chinese@1: 12 deals, each in every seating that differs: 48 played in ")
     assert [line.split()[0] for line in lines if line.startswith(("greedy ", "keeper ", "pairs-first "))]
     assert "(the 2 ranges after ± hold together in 95 of 100 cases)" in lines
     assert lines[-1] == "again: arena play greedy --deals 12 --ruleset chinese --seed a --decision-ms 1000"
@@ -94,19 +99,35 @@ def test_play_when_a_command_makes_faults_or_dies_then_it_is_told(arena: Arena, 
     shown = arena("play", f"{sys.executable} {wrong}", "greedy", *asked)
     assert shown.status == 0
     assert "(exception " in shown.out
-    assert "ZeroDivisionError: division by zero; wrong.py, line 2" in shown.out
+    [told] = [line for line in shown.out.splitlines() if " times: play/1/" in line]
+    assert "ZeroDivisionError: division by zero; wrong.py, line 2" in told
     wrong.write_text("import sys\nsys.exit('no memory')\n")
     dead = arena("play", f"{sys.executable} {wrong}", "greedy", *asked)
     assert_one_line(dead, 1, f"{wrong}: ended with status 1; its last line: no memory")
 
 
-def test_play_when_a_bots_code_fails_then_the_end_of_the_traceback_is_shown(
-    arena: Arena, tmp_path: Path
+@pytest.mark.parametrize(
+    ("choose", "error", "line"),
+    [
+        ("turn.hand[99]", "IndexError: tuple index out of range", "    return turn.hand[99]"),
+        ("{}[len(turn.hand)]", "KeyError: ", "    return {}[len(turn.hand)]"),
+        ("5", "TypeError: choose returned int; a Play, text, list or None is expected", ""),
+    ],
+)
+def test_play_when_a_bots_code_fails_then_its_own_calls_are_shown_once(
+    arena: Arena, tmp_path: Path, choose: str, error: str, line: str
 ) -> None:
-    shown = arena("play", bot(tmp_path, "turn.hand[99]"), "greedy", "--deals", 1, *HERE)
+    shown = arena("play", bot(tmp_path, choose), "greedy", "--deals", 1, *HERE)
     assert shown.status == 0
-    assert "my_bot: IndexError: tuple index out of range; play/1/1/1 deal 1: holding " in shown.out
-    assert "  |     return turn.hand[99]" in shown.out
+    [told] = [one for one in shown.out.splitlines() if f" times: {error}" in one]
+    assert told.startswith("my_bot: ")
+    assert "; play/1/1/1 deal 1: holding " in told
+    trace = [one for one in shown.out.splitlines() if one.startswith("  | ")]
+    assert [one for one in trace if line in one]
+    assert [one for one in trace if "File " in one and "my_bot.py" not in one] == []
+    assert sum(one.startswith(f"  | {error}") for one in trace) == 1
+    assert "all of its " in shown.err
+    assert f"decisions so far were faults; the first: {error}" in shown.err
 
 
 @pytest.mark.parametrize(
@@ -147,6 +168,42 @@ def test_play_when_it_is_interrupted_then_it_tells_what_was_played(tmp_path: Pat
     report = json.loads(out)
     assert report["interrupted"]
     assert report["deals"] < 1_000_000
+
+
+def test_play_when_no_deal_was_finished_then_it_shows_times_and_not_zeros(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    seating, again = (0, 1), "arena play slow.py"
+    course = Course(Tally(2, 0.2), interrupted=130)
+    asked = Asked("chinese-2@1", 2, ("slow", "greedy"), "a", again)
+    show_report(report(asked, course, None, 2.0), 200)
+    assert capsys.readouterr().out.splitlines() == [
+        "chinese-2@1: interrupted after 2.0 s, before the first deal was finished in every seating",
+        "",
+        f"again: {again}",
+    ]
+    course.tally.add_unfinished(seating, Played(1, (3, -3), ("{}",), [[0.3, 0.3], [0.0001]]))
+    show_report(report(asked, course, None, 2.0), 200)
+    first, *rest = capsys.readouterr().out.splitlines()
+    assert first.endswith("before the first deal was finished in every seating (1 played of those begun)")
+    assert [line.split() for line in rest if line.startswith("slow ")] == [["slow", "2", "300", "300", "300"]]
+    assert "slow: 2 decisions took longer than 200 ms; in an arena each would be a fault" in rest
+
+
+def test_play_when_it_goes_on_then_it_names_who_is_slow_and_who_makes_only_faults() -> None:
+    names, told = ("mine", "greedy"), list[str]()
+    course = Course(Tally(2, 1.0))
+    hopeless = Hopeless(course, names)
+    fault = Fault(1, "exception", "…", "KeyError: 1")
+    for number in range(1, 12):
+        course.look((1, 0), Played(number, (0, 0), (), [[0.001], [0.25]], faults=[fault]))
+        hopeless.look(told.append)
+        assert len(told) == (number >= 10)
+    assert told == [
+        "mine: all of its 10 decisions so far were faults; the first: KeyError: 1. Ctrl-C ends this"
+    ]
+    assert slowest(course, names) == "; mine takes 250 ms a decision"
+    assert slowest(Course(Tally(2, 1.0)), names) == ""
 
 
 def _until_it_plays(process: "subprocess.Popen[str]", marks: Path) -> None:

@@ -64,13 +64,29 @@ def test_tally_when_bots_do_not_meet_then_nothing_is_compared() -> None:
 def test_tally_when_things_go_wrong_then_they_are_those_of_the_bot_in_the_seat() -> None:
     tally = Tally(2, 0.0005)
     lines = ("ZeroDivisionError",)
-    failures = [Failure(1, "first", lines), Failure(1, "again", lines), Failure(1, "other", ("KeyError",))]
-    one = played(1, 0, 0, faults=[Fault(0, "illegal", "why")], failures=[*failures], forfeits=[0])
+    failures = [Failure(1, text, lines, text[:1]) for text in ("first", "failed again", "other")]
+    faults = [
+        Fault(0, "illegal", "deal 1: seat 3 has it", "seat 3 has it"),
+        Fault(0, "illegal", "deal 2: seat 2 has it", "seat 2 has it"),
+        Fault(0, "timeout", "deal 3: late", "late"),
+    ]
+    one = played(1, 0, 0, faults=[*faults], failures=[*failures], forfeits=[0])
     tally.add(Block(0, (Session(1, (1, 0), b""),)), [one])
     mine, theirs = tally.standings
-    assert (mine.failures, [failure.text for failure in mine.failure_texts]) == (3, ["first", "other"])
-    assert (theirs.faults, theirs.fault_texts, theirs.forfeits) == ({"illegal": 1}, ["why"], 1)
+    assert mine.failures == {"f": 2, "o": 1}
+    assert [failure.text for failure in mine.first_failures.values()] == ["first", "other"]
+    assert (theirs.faults, theirs.forfeits) == ({"illegal": 2, "timeout": 1}, 1)
+    assert list(theirs.first_faults.values()) == ["deal 1: seat 3 has it", "deal 3: late"]
+    assert [*theirs.alike.values()] == [2, 1]
     assert mine.times.late == theirs.times.late == 1
+
+
+def test_tally_when_a_block_is_not_whole_then_only_times_and_faults_count() -> None:
+    tally = Tally(2, 1.0)
+    tally.add_unfinished((0, 1), played(1, 5, -5, faults=[Fault(1, "illegal", "why", "why")]))
+    assert (tally.deals, tally.played, tally.unfinished) == (0, 0, 1)
+    assert (tally.standings[0].places, tally.standings[0].points.count) == ({}, 0)
+    assert (tally.standings[1].faults, tally.standings[1].times.spent() is None) == ({"illegal": 1}, False)
 
 
 def test_assembly_when_sessions_come_in_another_order_then_blocks_come_in_theirs() -> None:
@@ -79,11 +95,21 @@ def test_assembly_when_sessions_come_in_another_order_then_blocks_come_in_theirs
     for block in blocks:
         assembly.expect(block)
     sessions = [session for block in blocks for session in block.sessions]
+    assert assembly.seating(sessions[2].number) == sessions[2].seating
     came = [
         [whole.number for whole, _ in assembly.add(played(session.number, 0, 0))]
         for session in [sessions[2], sessions[1], sessions[3], sessions[0], sessions[5], sessions[4]]
     ]
     assert came == [[], [], [], [0, 1], [], [2]]
+
+
+def test_assembly_when_a_block_is_not_whole_then_its_sessions_are_left() -> None:
+    [block] = islice(field_blocks("a", [0, 1], 2), 1)
+    assembly = Assembly()
+    assembly.expect(block)
+    one = played(block.sessions[1].number, 0, 0)
+    assert [*assembly.add(one)] == []
+    assert [*assembly.left()] == [(block.sessions[1].seating, one)]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,143 @@
+"""How a local play is shown while it goes on."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from referee.local.playing import Course
+    from referee.local.versus import Versus
+
+LOG_SECONDS = 10
+"""How far apart the lines are that tell of progress where there is no terminal."""
+SLOW_MS = 10
+"""Milliseconds a decision from which the slowest bot is named."""
+ENOUGH = 10
+"""Decisions after which a bot that has done nothing but faults is told of."""
+
+
+def tell(line: str) -> None:
+    """Print a line on standard error."""
+    print(line, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def progress(course: "Course", total: int, names: Sequence[str]) -> Iterator[Callable[[], None]]:
+    """Yield a function that shows how many deals are done: as a bar, or now and then as a line in a log."""
+    from referee.cli.bars import FittedBar
+
+    begun = time.monotonic()
+
+    def done() -> str:
+        return f"{course.tally.deals} of {total} deals"
+
+    def bar() -> "RenderableType":
+        deals = course.tally.deals
+        rate = deals / (time.monotonic() - begun)
+        left = f", {rate:.0f}/s, {_duration((total - deals) / rate)} left" if rate else ""
+        return FittedBar("play", deals, total, f"{done()}{left}{slowest(course, names)}")
+
+    with _shown(course, names, done, bar) as show:
+        yield show
+
+
+@contextmanager
+def progress_of_test(
+    versus: "Versus", course: "Course", names: Sequence[str]
+) -> Iterator[Callable[[], None]]:
+    """Yield a function that shows what a test knows so far."""
+    from rich.text import Text
+
+    from referee.local.versus import finding, lines
+
+    new, old, *_ = names
+
+    def known() -> str:
+        return f"{versus.deals} deals; {finding(versus, new, old).sentence}"
+
+    def whole() -> "RenderableType":
+        told = lines(finding(versus, new, old), new, old)
+        return Text("\n".join(told) + slowest(course, names))
+
+    with _shown(course, names, known, whole) as show:
+        yield show
+
+
+@contextmanager
+def _shown(
+    course: "Course", names: Sequence[str], line: Callable[[], str], whole: "Callable[[], RenderableType]"
+) -> Iterator[Callable[[], None]]:
+    """Yield a function that shows ``whole`` on a terminal, or now and then ``line`` in a log."""
+    hopeless = Hopeless(course, names)
+    if not sys.stderr.isatty():
+        log = now_and_then(lambda: tell(f"play: {line()}{slowest(course, names)}"))
+
+        def write() -> None:
+            hopeless.look(tell)
+            log()
+
+        yield write
+        return
+    from rich.live import Live
+
+    from referee.cli.terminal import PlainConsole
+
+    with Live(whole(), console=PlainConsole(stderr=True), transient=True) as live:
+
+        def update() -> None:
+            hopeless.look(tell)
+            live.update(whole())
+
+        yield update
+
+
+class Hopeless:
+    """Tells, once for each, of bots that have made nothing but faults so far."""
+
+    def __init__(self, course: "Course", names: Sequence[str]) -> None:
+        self._course, self._names = course, names
+        self._told: set[int] = set()
+
+    def look(self, told: Callable[[str], None]) -> None:
+        """Look at all bots again."""
+        for bot, look in enumerate(self._course.looks):
+            if bot not in self._told and look.decisions >= ENOUGH and look.faults >= look.decisions:
+                self._told.add(bot)
+                told(
+                    f"{self._names[bot]}: all of its {look.decisions} decisions so far were faults; "
+                    f"the first: {look.reason}. Ctrl-C ends this"
+                )
+
+
+def slowest(course: "Course", names: Sequence[str]) -> str:
+    """Return which bot takes longest for its decisions, where that is worth telling; else nothing."""
+    taken = [(look.seconds / look.decisions if look.decisions else 0.0) for look in course.looks]
+    most = max(taken)
+    if most * 1000 < SLOW_MS:
+        return ""
+    return f"; {names[taken.index(most)]} takes {most * 1000:.0f} ms a decision"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
+
+
+def now_and_then(
+    write: Callable[[], None], clock: Callable[[], float] = time.monotonic
+) -> Callable[[], None]:
+    """Return a function that calls ``write``, not more often than a log can bear."""
+    told = clock()
+
+    def update() -> None:
+        nonlocal told
+        if clock() - told >= LOG_SECONDS:
+            told = clock()
+            write()
+
+    return update
