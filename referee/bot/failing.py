@@ -30,14 +30,23 @@ def failing(session: int, sequence: int, error: Exception) -> bytes:
 def in_one_line(error: BaseException) -> str:
     """Return an exception in one line, with the calls in the bot's code that it came through.
 
-    Of paths only the last part is told: others have no business with the rest.
+    Of paths only the last part is told: others have no business with the rest. Of a group of exceptions, as a
+    TaskGroup raises it, the first is told.
     """
+    error = first_of(error)
     own = extract_tb(own_calls(error))
     calls = [
         f"{Path(frame.filename).name}, line {frame.lineno}, in {frame.name}: {frame.line}"
         for frame in reversed(own[-MOST_CALLS:])
     ]
     return plain_line("; ".join([f"{type(error).__name__}: {error}", *calls]), LONGEST)
+
+
+def first_of(error: BaseException) -> BaseException:
+    """Return the first exception of a group of them, however deep; any other one as it is."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
 
 
 def own_calls(error: BaseException) -> TracebackType | None:

@@ -27,6 +27,7 @@ from referee.matches import events
 from referee.matches.events import Encodings
 from referee.matches.match import Limits
 from referee.position import Position
+from referee.records.files import deal_records
 from referee.records.record import full_record
 from referee.rules.plays import Rules
 from referee.rules.rulebook import rules_of
@@ -124,14 +125,7 @@ def _records(given: Record | Iterable[Record] | Path | str) -> Iterator[Record]:
     if isinstance(given, Mapping):
         yield given.get("record", given)
     elif isinstance(given, (str, Path)):
-        try:
-            text = Path(given).read_text(encoding="utf-8")
-        except OSError as error:
-            raise RecordError(None, f"cannot read {given}: {error.strerror}") from None
-        for line in filter(None, text.splitlines()):
-            found = json.loads(line)
-            if isinstance(found, dict) and ("actions" in found or "record" in found):
-                yield from _records(found)
+        yield from (found.record for found in deal_records(Path(given)))
     else:
         for one in given:
             yield from _records(one)

@@ -5,12 +5,18 @@ from collections.abc import Iterator, Sequence
 from referee.cli.deals import show_deal
 from referee.cli.output import console, print_json_line, show
 from referee.matches.journal import BotDeal
+from referee.records.times import Decision, decisions
 
 
 def print_deals(deals: Sequence[BotDeal]) -> None:
     """Print deals for people, oldest first, a line for each."""
     columns = ["session", ">deal", "bot version", ">seat", ">points", "best", ">left", "end"]
-    show(columns, list(_rows(deals)), "no such deals")
+    rows = list(_rows(deals))
+    times = [_times(deal) for deal in deals]
+    if any(times):
+        columns += [">turns", ">ms median", ">longest", ">credit"]
+        rows = [(*row, *(took or ("", "", "", ""))) for row, took in zip(rows, times, strict=True)]
+    show(columns, rows, "no such deals")
 
 
 def _rows(deals: Sequence[BotDeal]) -> Iterator[tuple[object, ...]]:
@@ -24,12 +30,33 @@ def _rows(deals: Sequence[BotDeal]) -> Iterator[tuple[object, ...]]:
         yield deal.session_id, record["deal"], deal.bot, deal.seat, own, shown, left, record["end"]
 
 
+def _times(deal: BotDeal) -> tuple[int, ...]:
+    """Return how many turns the bot had, the median and the most of their milliseconds, the most credit.
+
+    Empty where the record has no times.
+    """
+    own = _own(deal)
+    if not own:
+        return ()
+    spent = sorted(one.ms for one in own)
+    return len(own), spent[len(spent) // 2], spent[-1], max(one.credit_ms for one in own)
+
+
+def _own(deal: BotDeal) -> list[Decision]:
+    return [one for one in decisions(deal.record) if one.seat == deal.seat]
+
+
 def print_deals_whole(deals: Sequence[BotDeal]) -> None:
     """Print deals for people, oldest first, each with its hands and tricks."""
     out = console()
     for deal in deals:
         out.print(f"{deal.bot} in {deal.session_id}, seat {deal.seat}: {deal.points:+d}", soft_wrap=True)
         show_deal(deal.record, out)
+        if times := _times(deal):
+            spent = ", ".join(str(one.ms) for one in _own(deal))
+            out.print(
+                f"its turns took {spent} ms; up to {times[3]} ms credited for the network\n", soft_wrap=True
+            )
 
 
 def print_deals_json(deals: Sequence[BotDeal]) -> None:

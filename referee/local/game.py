@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from referee.bot.bots import Bot
 from referee.bot.ended import EndedDeal, EndedSession
-from referee.bot.failing import in_one_line, own_calls
+from referee.bot.failing import first_of, in_one_line, own_calls
 from referee.bot.seat import Seat
 from referee.bot.turn import Turn
 from referee.local.played import Failure, Fault, Played
@@ -189,6 +189,7 @@ class Game:
 
 def failure(seat: int, error: BaseException, where: str) -> Failure:
     """Return an exception as it is told, without the calls of the SDK."""
+    error = first_of(error)
     kind = type(error).__name__
     calls = traceback.extract_tb(own_calls(error))
     lines = [line for text in traceback.format_list(calls) for line in text.splitlines()]

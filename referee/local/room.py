@@ -25,6 +25,7 @@ from referee.loops import new_event_loop
 from referee.matches.auth import BotIdentity, Scope
 from referee.matches.journal import Entry, EntryKind, NoJournal
 from referee.matches.match import Limits, MatchBot, MatchSpec, SessionResult, SessionSpec
+from referee.records.times import decisions
 from referee.service.server import ServerOptions, serve
 
 POLL_SECONDS = 0.05
@@ -189,8 +190,8 @@ def played_of(
     records = [json.loads(record) for record in result.records]
     spent: list[list[float]] = [[] for _ in session.seating]
     for record in records:
-        for seat, ms in _spent(record):
-            spent[seat].append(ms / 1000)
+        for decision in decisions(record):
+            spent[decision.seat].append(decision.ms / 1000)
     return Played(
         number=session.number,
         points=result.points,
@@ -202,18 +203,6 @@ def played_of(
         ],
         forfeits=result.forfeits,
     )
-
-
-def _spent(record: Mapping[str, object]) -> Iterator[tuple[int, int]]:
-    """Yield who decided, and how many milliseconds that took."""
-    actions, times, answers = record["actions"], str(record.get("ms", "")), record.get("answers", ())
-    assert isinstance(actions, list)
-    assert isinstance(answers, Sequence)
-    for action, ms in zip(actions, times.split(), strict=False):
-        if ms != "-":
-            yield int(action[0]), int(ms)
-    for answer in answers:
-        yield answer["seat"], answer["ms"]
 
 
 def _seat_of(entry: Entry, session: Session, chairs: Sequence[Chair]) -> int:

@@ -1,6 +1,8 @@
 """How long the decisions of a deal took, as it stands in the deal's record (docs/formats.md)."""
 
 import json
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 from referee.deals.action import Stage
 
@@ -50,3 +52,23 @@ class Times:
         if self._answers:
             fields += f',"answers":{json.dumps(self._answers, separators=(",", ":"))}'
         return fields
+
+
+class Decision(NamedTuple):
+    """How long one decision took."""
+
+    seat: int
+    ms: int
+    credit_ms: int
+    """What was credited for the network."""
+
+
+def decisions(record: Mapping[str, Any]) -> Iterator[Decision]:
+    """Yield what a deal record, lean or complete, tells of its decisions: first those that are actions."""
+    times = str(record.get("ms", "")).split()
+    credits_ms = str(record.get("credit_ms", "")).split() or ["0"] * len(times)
+    for action, ms, credit in zip(record["actions"], times, credits_ms, strict=False):
+        if ms != "-":
+            yield Decision(int(action[0]), int(ms), int(credit))
+    for answer in record.get("answers", ()):
+        yield Decision(answer["seat"], answer["ms"], answer["credit_ms"])

@@ -88,7 +88,7 @@ def test_turn_at_when_a_file_has_several_deals_then_the_number_says_which(tmp_pa
         turn_at(records, action=0)
     with pytest.raises(RecordError, match="actions, counted from 0"):
         turn_at(records[0], action=1000)
-    with pytest.raises(RecordError, match=r"cannot read no\.jsonl: No such file"):
+    with pytest.raises(RecordError, match=r"no\.jsonl: No such file"):
         turn_at("no.jsonl", action=0)
 
 

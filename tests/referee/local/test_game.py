@@ -1,5 +1,6 @@
 """Sessions in this process: every ruleset, what bots are told, and what becomes of their mistakes."""
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -117,6 +118,25 @@ def test_session_when_a_bots_code_fails_then_it_is_a_fault_with_the_end_of_the_t
     assert "holding" in first.text
     assert any("return unknown[turn.hand]" in line for line in first.lines)
     assert first.lines[-1].startswith("KeyError: ")
+
+
+def test_session_when_a_coroutine_fails_then_its_own_error_and_frames_are_told() -> None:
+    async def look(turn: Turn) -> None:
+        raise KeyError(turn.seat)
+
+    async def choose(turn: Turn) -> Play | None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(look(turn))
+        return None
+
+    played = play("chinese-2", lambda turn: turn.legal[0] if turn.legal else None, choose)
+    told = played.faults[0].text
+    assert "KeyError: 1; test_game.py, line " in told
+    assert "in look: raise KeyError(turn.seat)" in told
+    for text in (told, *played.failures[0].lines):
+        assert "TaskGroup" not in text
+        assert "base_events.py" not in text
+    assert played.failures[0].lines[-1] == "KeyError: 1"
 
 
 def test_session_when_a_bot_exits_or_answers_nonsense_then_the_session_goes_on() -> None:
