@@ -33,6 +33,7 @@ from referee.sage.sage import Style
 PARTS: dict[str, dict[str, Any]] = {
     "proofs": {"proves": False},
     "pass-weights": {"weighs_passes": False},
+    "endings": {"solves": False},
     "passing": {"passes": False},
     "keeping": {"height_costs": 0.0},
     "haste": {"pass_costs": -0.3},

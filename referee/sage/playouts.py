@@ -4,6 +4,7 @@
 every action, and so plays under any ruleset. Both have all seats play by one policy.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from referee.deals.action import Stage
@@ -50,9 +51,14 @@ class Start(NamedTuple):
             to_beat = locked = 0
             while not hands[following]:
                 following = order[following]
-        return cls(
-            following, to_beat, last, locked, tuple(deal.out), deal.final, deal.dealer, deal.step, deal.leader
-        )
+        out, final = tuple(deal.out), deal.final
+        if code and not deal.rules.remove(hands[seat], code & deal.rules.full):
+            out, final = (*out, seat), final or code
+        return cls(following, to_beat, last, locked, out, final, deal.dealer, deal.step, deal.leader)
+
+    def is_end(self, first_out: bool, hands: Sequence[int]) -> bool:
+        """Return whether the deal is over with these hands: at the ``first_out``, or the last but one."""
+        return bool(self.out) and (first_out or sum(map(bool, hands)) == 1)
 
 
 def is_quick(rules: Rules) -> bool:
@@ -77,7 +83,8 @@ class Quick:
         first_out, locks = rules.ruleset.deal_ends == "first_out", rules.ruleset.pass_locks
         seat, to_beat, last, locked, done, final, dealer, step, leader = start
         order, out = next_seats(step, len(hands)), list(done)
-        while True:
+        over = start.is_end(first_out, hands)
+        while not over:
             if not to_beat:
                 code = lead(units[seat], hands[order[seat]], chance)
             elif locked and locked >> seat & 1:

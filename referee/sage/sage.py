@@ -9,6 +9,7 @@ from referee.helpers.unseen import Unseen
 from referee.helpers.worlds import Worlds
 from referee.position import Position
 from referee.rules.plays import Rules
+from referee.sage.endings import Endings
 from referee.sage.plans import planner_of
 from referee.sage.playouts import is_quick
 from referee.sage.proofs import run_out
@@ -25,6 +26,8 @@ class Style:
     """Whether it takes a pass for a sign that a seat cannot beat the play."""
     passes: bool = True
     """Whether it may pass where it could play."""
+    solves: bool = True
+    """Whether it plays the last cards out exactly."""
     candidates: int = 8
     """Actions that are played out."""
     pass_costs: float = 2.0
@@ -46,6 +49,7 @@ class Sage:
         self._rules, self._random, self._clock, self._style = rules, random, clock, style
         self._planner, self._proves = planner_of(rules), style.proves and is_quick(rules)
         self._decomposer = Decomposer(rules, 0)
+        self._endings = Endings(rules) if style.solves else None
         self._hand = 0
         self.search: Search | None = None
         """The search for the last decision; None if there was no need of one."""
@@ -123,7 +127,7 @@ class Sage:
         parts = {code: rules.remove(hand, code & rules.full) for code in codes}
         units = {code: self._decomposer.best(part).plays for code, part in parts.items()}
         worlds = Worlds(position, self._random, known, weighs_passes=self._style.weighs_passes)
-        return Search(position, seat, units, worlds, self._random)
+        return Search(position, seat, units, worlds, self._random, self._endings)
 
     def _take(self, hand: int) -> None:
         """Prepare to decompose ``hand``; what was found stays as long as no cards come in."""

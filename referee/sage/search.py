@@ -5,8 +5,9 @@ from itertools import cycle
 from math import ceil, log2, sqrt
 from random import Random
 
-from referee.helpers.worlds import Worlds
+from referee.helpers.worlds import World, Worlds
 from referee.position import Position
+from referee.sage.endings import Endings, TooLong
 from referee.sage.plans import planner_of
 from referee.sage.playouts import Careful, Quick, Start, is_quick
 
@@ -18,6 +19,12 @@ SURE = 2.5
 """Standard errors by which the leader has to be ahead of every other candidate then."""
 AHEAD = 2.0
 """Standard errors by which a candidate has to be ahead of the one that the score prefers."""
+FEW_CARDS = 16
+"""Cards in all hands together from which on a world is played out exactly."""
+NODES = 400
+"""Positions of an exact ending that may be looked at for one candidate in one world."""
+KNOWN_NODES = 50_000
+"""The same for all candidates where all cards are known, for each second of thinking."""
 NUMBERS = 256
 """Random numbers that a playout draws before they come again."""
 
@@ -37,8 +44,12 @@ class Search:
         units: Mapping[int, Sequence[int]],
         worlds: Worlds,
         random: Random,
+        endings: Endings | None = None,
     ) -> None:
-        """Prepare to compare actions of ``seat``: ``units`` has by their codes how to go on after each."""
+        """Prepare to compare actions of ``seat``: ``units`` has by their codes how to go on after each.
+
+        With ``endings`` the last cards are played out exactly.
+        """
         self._seat, self._random = seat, random
         self._planner = planner_of(position.rules)
         self._worlds = worlds
@@ -47,6 +58,9 @@ class Search:
         self._careful = Careful(self._planner)
         self._deal = position.deal()
         self._starts = {code: Start.after(self._deal, code) for code in units} if self._quick else {}
+        few = self._quick is not None and sum(position.counts) <= FEW_CARDS
+        self._endings = endings if few else None
+        self._is_known = few and is_known(position)
         self.values: dict[int, list[int]] = {code: [] for code in units}
         """The points of the playouts by candidate, world by world."""
 
@@ -58,6 +72,8 @@ class Search:
     def best(self, clock: Clock, until: float) -> int:
         """Return the code of the best candidate found until ``clock`` reads ``until``."""
         alive, begin = list(self.values), clock()
+        if self._is_known and self._solve(alive, self._worlds.sample(), int(KNOWN_NODES * (until - begin))):
+            return max(alive, key=self.mean)
         rounds = max(1, ceil(log2(len(alive))))
         for number in range(1, rounds + 1):
             end = begin + (until - begin) * number / rounds
@@ -97,6 +113,8 @@ class Search:
     def _play(self, alive: Sequence[int]) -> None:
         """Play every candidate in one more world."""
         world, seat, rules = self._worlds.sample(), self._seat, self._planner.rules
+        if self._solve(alive, world, NODES * len(alive)):
+            return
         plan = self._planner.plan
         units = [plan[hand] if other != seat else () for other, hand in enumerate(world.hands)]
         begin = int(self._random.random() * len(_CHANCES))
@@ -117,6 +135,24 @@ class Search:
                 points = self._careful.points(other, mine, chance)
             self.values[code].append(points[seat])
 
+    def _solve(self, alive: Sequence[int], world: World, nodes: int) -> bool:
+        """Play every candidate in this world exactly; return whether that took no more than ``nodes``."""
+        if self._endings is None:
+            return False
+        rules, found = self._planner.rules, []
+        for code in alive:
+            hands = list(world.hands)
+            hands[self._seat] = rules.remove(hands[self._seat], code & rules.full)
+            try:
+                found.append(self._endings.points(self._starts[code], hands, nodes)[self._seat])
+            except TooLong:  # so would most of the other worlds be
+                self._endings = None
+                return False
+            nodes -= self._endings.looked_at
+        for code, points in zip(alive, found, strict=True):
+            self.values[code].append(points)
+        return True
+
     def _is_decided(self, alive: Sequence[int]) -> bool:
         """Return whether the leader's lead over every other is beyond doubt, world by world."""
         best = max(alive, key=self.mean)
@@ -132,3 +168,9 @@ class Search:
                 if mean <= SURE * sqrt(variance / count):
                     return False
         return True
+
+
+def is_known(position: Position) -> bool:
+    """Return whether it follows what all hold: at most one hand is hidden, and it has all that is unseen."""
+    hidden = [count for count in position.hidden if count]
+    return not hidden or hidden == [len(position.unseen)]

@@ -19,10 +19,12 @@ from referee.position import Position
 from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import load_ruleset, preset_names
 from referee.sage import bot
+from referee.sage.endings import Endings
 from referee.sage.plans import planner_of
 from referee.sage.playouts import Careful, Quick, Start, is_quick
 from referee.sage.proofs import run_out
-from referee.sage.sage import Sage, Style
+from referee.sage.sage import USUAL, Sage, Style
+from referee.sage.search import is_known
 from tests.referee.deals import rules_with
 
 RULES = compile_ruleset(load_ruleset("chinese"))
@@ -120,14 +122,75 @@ def test_quick_playout_when_rules_allow_it_then_it_ends_as_the_careful_one(name:
     code = random.choice(deal.choices(deal.turn))
     start, after = Start.after(deal, code), deal.copy()
     after.act(deal.turn, code & rules.full)
-    if after.over:
-        return
     planner, numbers = planner_of(rules), [random.random() for _ in range(50)]
     units = [list(planner.plan[hand]) for hand in after.hands]
     again = [list(some) for some in units]
     quick = Quick(planner).points(start, list(after.hands), units, cycle(numbers).__next__)
     careful = Careful(planner).points(after, again, cycle(numbers).__next__)
     assert quick == careful
+
+
+def best_of_all(deal: Deal) -> tuple[int, ...]:
+    """Return the points if every seat does what is best for itself, found without remembering anything."""
+    if deal.over:
+        return deal.points
+    seat = deal.turn
+    best: tuple[int, ...] = ()
+    for code in sorted(deal.choices(seat), key=lambda code: -(code & deal.rules.full).bit_count()):
+        other = deal.copy()
+        other.act(seat, code & deal.rules.full)
+        found = best_of_all(other)
+        if not best or found[seat] > best[seat]:
+            best = found
+    return best
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from(QUICK), st.integers(0, 1 << 30))
+def test_ending_when_played_out_then_every_seat_does_what_is_best_for_it(name: str, seed: int) -> None:
+    rules = compile_ruleset(load_ruleset(name))
+    deal = Deal(rules, seed.to_bytes(32, "big"), 1, 0, 1)
+    while not deal.over and sum(map(rules.count, deal.hands)) > 2 * rules.ruleset.players:
+        deal.act(deal.turn, deal.choices(deal.turn)[0] & rules.full)
+    if deal.over:
+        return
+    code, seat = deal.choices(deal.turn)[-1], deal.turn
+    after, hands = deal.copy(), list(deal.hands)
+    after.act(seat, code & rules.full)
+    hands[seat] = rules.remove(hands[seat], code & rules.full)
+    assert Endings(rules).points(Start.after(deal, code), hands, 1 << 20) == best_of_all(after)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from(QUICK), st.integers(0, 1 << 30))
+def test_sage_when_it_knows_what_all_hold_at_the_end_then_nothing_is_better(name: str, seed: int) -> None:
+    rules = compile_ruleset(load_ruleset(name))
+    deal = Deal(rules, seed.to_bytes(32, "big"), 1, 0, 1)
+    while not deal.over and sum(map(rules.count, deal.hands)) > 2 * rules.ruleset.players:
+        deal.act(deal.turn, deal.choices(deal.turn)[0] & rules.full)
+    if deal.over or len(deal.choices(deal.turn)) > USUAL.candidates:
+        return
+    seat, worth = deal.turn, {}
+    for code in deal.choices(seat):
+        other = deal.copy()
+        other.act(seat, code & rules.full)
+        worth[code] = best_of_all(other)[seat]
+    player = Sage(rules, Random(1), count().__next__, Style(proves=False))
+    codes = [code for code in worth if code]
+    chosen = player.choose(Position(deal), seat, codes, 0 in worth, 100)
+    assert worth[chosen] == max(worth.values())
+
+
+@pytest.mark.parametrize(
+    ("hidden", "known"), [((10, 0, 0, 10, 10), False), ((0, 0, 0, 10, 0), True), ((0, 0, 0, 0, 0), True)]
+)
+def test_hands_when_at_most_one_is_hidden_and_has_all_that_is_unseen_then_they_are_known(
+    hidden: tuple[int, ...], known: bool
+) -> None:
+    deal = Deal(compile_ruleset(load_ruleset("choi-dai-di-5")), bytes(32), 1, 0, 1)
+    hands = [(0 if count else hand, count) for hand, count in zip(deal.hands, hidden, strict=True)]
+    seen = Position.seen(deal.rules, step=1, dealer=0, leader=0, hands=hands, actions=())
+    assert is_known(seen) is known
 
 
 @given(st.sampled_from(preset_names()), st.integers(0, 1 << 30))
