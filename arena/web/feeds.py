@@ -12,6 +12,7 @@ from arena.errors import ArenaError
 from arena.storage import Storage
 from arena.tournaments.following import Seen, list_events, look
 from arena.tournaments.overview import TournamentStatus
+from arena.web.sse import PING_SECONDS
 
 log = logging.getLogger(__name__)
 
@@ -98,8 +99,11 @@ class Feeds:
             if not feed.followers:
                 del self._feeds[name]
 
-    async def told(self, feed: Feed, after: int) -> AsyncIterator[TournamentStatus | Event]:
-        """Yield how a tournament stands, and its events after a number, as they come until it has ended."""
+    async def told(self, feed: Feed, after: int) -> AsyncIterator[TournamentStatus | Event | None]:
+        """Yield how a tournament stands, and its events after a number, as they come until it has ended.
+
+        None: nothing came for a while.
+        """
         shown: TournamentStatus | None = None
         after = after if after <= feed.last else 0  # such a number was never given out
         while not self.closed:
@@ -114,7 +118,11 @@ class Feeds:
                 continue  # there were more than are read at once
             if feed.status.ended and feed.status is shown and after >= feed.total:
                 return
-            await changed.wait()
+            try:
+                async with asyncio.timeout(PING_SECONDS):
+                    await changed.wait()
+            except TimeoutError:
+                yield None
 
     async def _events(self, feed: Feed, after: int) -> Sequence[Event]:
         kept = feed.since(after)

@@ -1,18 +1,18 @@
 """Matches in play as event streams: who may look, for how long, and what is sent."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from functools import partial
 from typing import Annotated
 
 from fastapi import Depends, Path
-from fastapi.sse import ServerSentEvent
 
 from arena.actors import Role
 from arena.matches.overview import is_over
 from arena.web.asking import Anybody, Caller
 from arena.web.context import Shared
-from arena.web.watching import END, STOP, Told
+from arena.web.sse import PING, PING_SECONDS
+from arena.web.watching import ENDED, STOP, Told
 
 Number = Annotated[int, Path(ge=1, le=2**31 - 1)]
 
@@ -33,10 +33,18 @@ async def looked_at(
 LookedAt = Annotated["asyncio.Queue[Told]", Depends(looked_at)]
 
 
-async def sent(queue: "asyncio.Queue[Told]") -> AsyncIterator[ServerSentEvent]:
-    """Yield what is told of a match, to its end."""
-    while (told := await queue.get()) != STOP:
-        kind, values = told
-        yield ServerSentEvent(event=kind, raw_data=values)
-        if kind == END[0]:
-            break
+async def sent(queue: "asyncio.Queue[Told]") -> AsyncGenerator[bytes]:
+    """Yield what is told of a match, to its end: all that is there by now as one piece."""
+    ended = False
+    while not ended:
+        try:
+            async with asyncio.timeout(PING_SECONDS):
+                told = [await queue.get()]
+        except TimeoutError:
+            yield PING
+            continue
+        while not queue.empty():
+            told.append(queue.get_nowait())
+        ended = ENDED in told or STOP in told
+        if told := told[: told.index(STOP)] if STOP in told else told:
+            yield b"".join(told)

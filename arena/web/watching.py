@@ -6,7 +6,6 @@ stands is told twice a second, and of many sessions at once some are shown.
 """
 
 import asyncio
-import json
 import logging
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
@@ -17,6 +16,7 @@ import grpc
 from arena.errors import ArenaError
 from arena.settings import Settings
 from arena.web.inplay import Glance, LiveSession, Message
+from arena.web.sse import event
 from referee.channel import async_channel
 from referee.errors import CardError, RulesetError
 from referee.v1 import bots_pb2, spectators_pb2, spectators_pb2_grpc
@@ -49,12 +49,12 @@ BEHIND = 200
 
 WITHHELD = (grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.PERMISSION_DENIED)
 
-Told = tuple[str, str]
+Told = bytes
 """A message as it is sent: to how many, it is written once."""
 
 END: Message = ("end", {})
 IDLE: Message = ("idle", {"why": "no referee plays this match at the moment"})
-STOP: Told = ("", "")
+STOP: Told = b""
 """Ends a stream without a word."""
 WITHHELD_WORDS = {
     "anyone": "this match is not shown while it is played: other tables play its deals too",
@@ -65,7 +65,11 @@ WITHHELD_WORDS = {
 
 def written(message: Message) -> Told:
     """Return a message as it is sent."""
-    return message[0], json.dumps(message[1], separators=(",", ":"))
+    return event(*message)
+
+
+ENDED = written(END)
+"""After it nothing more is told."""
 
 
 class LeftBehind(Exception):

@@ -1,14 +1,12 @@
 """A match that is being played, as it happens."""
 
-from collections.abc import AsyncIterator
-
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
-from fastapi.sse import EventSourceResponse, ServerSentEvent
 
 from arena.matches.overview import played_match
 from arena.web.context import Shared
 from arena.web.pages.page import Page
+from arena.web.sse import EventStream
 from arena.web.streams import LookedAt, Number, sent
 
 router = APIRouter()
@@ -22,8 +20,7 @@ def watch_match(page: Page, web: Shared, tournament: str, round: Number, table: 
     return page("live.html", match=played_match(web.storage, tournament, round, table))
 
 
-@router.get(f"{LIVE}/events", response_class=EventSourceResponse)
-async def follow_match(queue: LookedAt) -> AsyncIterator[ServerSentEvent]:
+@router.get(f"{LIVE}/events", response_class=EventStream)
+async def follow_match(queue: LookedAt) -> EventStream:
     """Follow a match to its end, as the API has it."""
-    async for event in sent(queue):
-        yield event
+    return EventStream(sent(queue))

@@ -1,17 +1,18 @@
 """Event streams: what happens in a tournament and in a match, as it happens."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from functools import lru_cache
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Header
-from fastapi.sse import EventSourceResponse, ServerSentEvent
 
 from arena.specs import Name
 from arena.tournaments.overview import TournamentStatus
 from arena.web.asking import Caller
 from arena.web.context import Shared
-from arena.web.feeds import Event, Feed
+from arena.web.feeds import Feed, Feeds
 from arena.web.routes.tournaments import StatusShape
+from arena.web.sse import PING, EventStream, event
 from arena.web.streams import LookedAt, sent
 
 router = APIRouter()
@@ -28,39 +29,43 @@ async def followed(web: Shared, caller: Caller, tournament: Name) -> AsyncIterat
             yield feed
 
 
-@router.get("/tournaments/{tournament}/events", response_class=EventSourceResponse, tags=["tournaments"])
+@router.get("/tournaments/{tournament}/events", response_class=EventStream, tags=["tournaments"])
 async def follow_tournament(
     web: Shared, feed: Annotated[Feed, Depends(followed)], last_event_id: LastEvent = 0
-) -> AsyncIterator[ServerSentEvent]:
+) -> EventStream:
     """Follow a tournament to its end.
 
     `status`: how it stands, at first and whenever that has changed. `event`: an event of its chain, with its
     number as id, beginning after the one that `Last-Event-ID` names. `end`: it has ended; close the stream.
     """
-    async for told in web.feeds.told(feed, last_event_id):
-        yield _status(told) if isinstance(told, TournamentStatus) else _event(told)
-    if not web.feeds.closed:
-        yield ServerSentEvent(event="end", data={"tournament": feed.status.name, "state": feed.status.state})
+    return EventStream(_told(web.feeds, feed, last_event_id))
 
 
-def _status(status: TournamentStatus) -> ServerSentEvent:
+async def _told(feeds: Feeds, feed: Feed, after: int) -> AsyncGenerator[bytes]:
+    async for told in feeds.told(feed, after):
+        if told is None:
+            yield PING
+        elif isinstance(told, TournamentStatus):
+            yield _status(told)
+        else:
+            yield event("event", told, str(told["number"]))
+    if not feeds.closed:
+        yield event("end", {"tournament": feed.status.name, "state": feed.status.state})
+
+
+@lru_cache(256)
+def _status(status: TournamentStatus) -> bytes:
+    """Return how a tournament stands as it is sent: written once for all who follow it."""
     shown = StatusShape.model_validate(status).model_dump(mode="json", exclude={"leased_until"})
-    return ServerSentEvent(event="status", data=shown)
+    return event("status", shown)
 
 
-def _event(event: Event) -> ServerSentEvent:
-    return ServerSentEvent(event="event", id=str(event["number"]), data=event)
-
-
-@router.get(
-    "/matches/{tournament}/{round}/{table}/events", response_class=EventSourceResponse, tags=["results"]
-)
-async def follow_match(queue: LookedAt) -> AsyncIterator[ServerSentEvent]:
+@router.get("/matches/{tournament}/{round}/{table}/events", response_class=EventStream, tags=["results"])
+async def follow_match(queue: LookedAt) -> EventStream:
     """Follow a match that is being played to its end; hands are hidden until their deal is over.
 
     `deal`: how a session stands, with all steps of its deal so far: of each at first, when a deal begins, and
     in place of its steps where these come too fast. `step`: one more. `over`: a session has ended. `idle`:
     nothing is to be seen now, and why. `end`: the match is over; close the stream.
     """
-    async for event in sent(queue):
-        yield event
+    return EventStream(sent(queue))

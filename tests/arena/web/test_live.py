@@ -20,7 +20,9 @@ from arena.tournaments.overview import TournamentStatus
 from arena.web.app import PREFIX, make_app
 from arena.web.asking import COOKIE
 from arena.web.serving import Server
-from arena.web.watching import WITHHELD_WORDS, LeftBehind, Watched, delayed
+from arena.web.sse import PING
+from arena.web.streams import sent
+from arena.web.watching import ENDED, STOP, WITHHELD_WORDS, LeftBehind, Watched, delayed, written
 from arena.web.watching import Told as Sent
 from referee.ruleset import load_ruleset
 from referee.v1 import bots_pb2, spectators_pb2
@@ -230,6 +232,27 @@ async def test_updates_when_they_are_delayed_then_all_come_in_order_and_the_fail
     assert found == [0, 1, 2, 3, 4]
 
 
+async def test_stream_when_much_is_told_at_once_then_it_comes_in_one_piece_up_to_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("arena.web.streams.PING_SECONDS", 0.0)
+    queue: asyncio.Queue[Sent] = asyncio.Queue()
+    pieces = sent(queue)
+    assert await anext(pieces) == PING
+    told = [written(("step", {"n": number})) for number in range(3)]
+    for one in (*told, ENDED, STOP):
+        queue.put_nowait(one)
+    assert [one async for one in pieces] == [b"".join((*told, ENDED))]
+
+
+async def test_stream_when_the_server_stops_then_it_ends_after_what_was_told() -> None:
+    queue: asyncio.Queue[Sent] = asyncio.Queue()
+    told = written(("step", {}))
+    for one in (told, STOP, told):
+        queue.put_nowait(one)
+    assert [one async for one in sent(queue)] == [told]
+
+
 def begin(match: Watched, session: int) -> None:
     """Have a session begin, and its first deal."""
     ruleset = json.dumps(load_ruleset("chinese").to_object())
@@ -260,8 +283,7 @@ def follower(match: Watched) -> asyncio.Queue[Sent]:
 
 def told_to(queue: asyncio.Queue[Sent]) -> list[Told]:
     """Return what somebody was told since the last time."""
-    sent = [queue.get_nowait() for _ in range(queue.qsize())]
-    return [(kind, json.loads(text)) for kind, text in sent]
+    return [read(queue.get_nowait()) for _ in range(queue.qsize())]
 
 
 def steps_of(told: Told) -> list[str]:
@@ -333,4 +355,5 @@ async def test_match_when_it_has_many_sessions_then_some_are_told_of_and_another
 
 def read(sent: Sent) -> Told:
     """Return what a message tells."""
-    return sent[0], json.loads(sent[1])
+    kind, data, *_ = sent.decode().splitlines()
+    return kind.removeprefix("event: "), json.loads(data.removeprefix("data: "))
