@@ -25,15 +25,10 @@ from arena.errors import SpecError
 from arena.formats import FORMATS
 from arena.terms import Terms
 from referee.errors import FieldsWrong, Problem, RulesetError, TomlError
+from referee.names import NAME, NAME_RULE
 from referee.ruleset import load_ruleset, load_ruleset_file
 from referee.toml import problems_in, read_toml
 from referee.validation import Refused, Wording, problems, shown, suggestion
-
-LONGEST_NAME = 39
-"""Most characters in a name."""
-
-NAME = re.compile(rf"[a-z0-9][a-z0-9-]{{0,{LONGEST_NAME - 1}}}")
-"""Names of owners, bots, tournaments, leagues and divisions."""
 
 WORDING = Wording("a tournament", table="a table")
 
@@ -48,8 +43,7 @@ def check_name(field: str, name: object) -> str:
 
 def _name(given: object) -> str:
     if not isinstance(given, str) or not NAME.fullmatch(given):
-        rule = f"1 to {LONGEST_NAME} of a-z, 0-9 and -, not beginning with -"
-        raise ValueError(f"{shown(given)} is not a name: {rule}")
+        raise ValueError(f"{shown(given)} is not a name: {NAME_RULE}")
     return given
 
 

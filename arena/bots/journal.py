@@ -26,7 +26,17 @@ from arena.storage import Storage, Transaction, changed
 from arena.tokens import DatabaseAuthenticator, hash_token
 from referee.errors import LogClosed, LogQueryError
 from referee.matches.auth import Scope
-from referee.matches.journal import KEPT, KINDS, DealPage, DealQuery, Entry, EntryKind, LogEntry, LogQuery
+from referee.matches.journal import (
+    ASKED,
+    KEPT,
+    DealPage,
+    DealQuery,
+    Entry,
+    EntryKind,
+    LogEntry,
+    LogQuery,
+    kinds_asked,
+)
 
 PRUNE_EVERY = 500
 """Entries of a bot version after which the old ones are deleted."""
@@ -248,10 +258,11 @@ def _is_good(row: BotVersion | Token) -> bool:
 
 
 def kinds_of(name: str) -> tuple[EntryKind, ...]:
-    """Return the kinds of entries that a key of ``KINDS`` means. Raise SpecError."""
-    if name not in KINDS:
-        raise SpecError("kind", f"{name!r} is none of {', '.join(KINDS)}")
-    return KINDS[name]
+    """Return the kinds of entries that a word means. Raise SpecError."""
+    kinds = kinds_asked(name)
+    if kinds is None:
+        raise SpecError("kind", f"{name!r} is none of {', '.join(ASKED)}")
+    return kinds
 
 
 def read_log(

@@ -18,10 +18,11 @@ from arena.audit import record
 from arena.bots.fields import check_language, check_link
 from arena.errors import SpecError, StateError, TakenError
 from arena.models import Bot, BotVersion, Owner
-from arena.specs import NAME, check_name
+from arena.specs import check_name
 from arena.storage import Storage, Transaction, changed
 from arena.tokens import expiry, hash_token, new_token
 from arena.unknown import unknown, unknown_bots
+from referee.names import NAME
 
 BOT = re.compile(rf"{NAME.pattern}/{NAME.pattern}(@[1-9][0-9]{{0,8}})?")
 """A bot, or one of its versions."""

@@ -15,9 +15,9 @@ from arena.cli.context import actor_at_terminal, answer, client_of, require_serv
 from arena.cli.lists import LARGEST_PAGE
 from arena.errors import SpecError
 from arena.models import utc_now
-from arena.specs import LONGEST_NAME
 from arena.storage import Storage
 from referee.cli.output import AsJson, moment, print_json, renamed, say, show
+from referee.names import LONGEST_NAME
 
 if TYPE_CHECKING:
     from arena.client import Client

@@ -48,7 +48,7 @@ from referee.cli.botown import (
 from referee.cli.output import AsJson, moment, print_json, renamed, say, show, warn
 from referee.client import read_deals as read_deals_from
 from referee.client import read_log as read_log_from
-from referee.matches.journal import DealQuery, LogEntry, LogQuery
+from referee.matches.journal import ASKED, DealQuery, LogEntry, LogQuery
 
 if TYPE_CHECKING:
     from arena.client import Client
@@ -199,7 +199,7 @@ def log_(
     """
     query = LogQuery(bot, kinds_of(kind) if kind else (), session, limit)
     if referee is None and not is_here(ctx):
-        _log_there(ctx, query, kind, as_json=as_json, follow=follow)
+        _log_there(ctx, query, as_json=as_json, follow=follow)
         return
     secret = token_of(token, token_file) if referee or organiser or token_file or token else ""
     with nullcontext(None) if referee else storage_of(ctx) as storage:
@@ -228,11 +228,12 @@ FOLLOWED = 200
 """Latest entries of a log that are read at once over the network."""
 
 
-def _log_there(ctx: typer.Context, query: LogQuery, kind: str | None, *, as_json: bool, follow: bool) -> None:
+def _log_there(ctx: typer.Context, query: LogQuery, *, as_json: bool, follow: bool) -> None:
+    word = next((one for one, kinds in ASKED.items() if kinds == query.kinds), None)
     with client_of(ctx) as arena:
 
         def read(limit: int = FOLLOWED) -> list[LogEntry]:
-            found = arena.send(api.bots.show_log(query.bot, kind, query.session, limit)).entries
+            found = arena.send(api.bots.show_log(query.bot, word, query.session, limit)).entries
             return [remote.log_entry(line) for line in found[::-1]]
 
         entries = read(query.limit)

@@ -9,7 +9,7 @@ import typer
 import arena.client as api
 from arena.bots import bulk, describing, versions
 from arena.bots.versions import Registered
-from arena.cli.context import actor_at_terminal, answer
+from arena.cli.context import actor_at_terminal, answer, is_here, own_settings
 from arena.cli.expiring import ExpiresIn
 from arena.cli.tokenfiles import token_file, token_files
 from arena.models import utc_now
@@ -67,7 +67,18 @@ def register(
     if as_json:
         print_json(renamed(registered, name="bot"))
     else:
-        say(f"{registered.name} is registered. Its token, which cannot be shown again:", registered.token)
+        where = f"in {own_settings(ctx).data}" if is_here(ctx) else f"at {ctx.obj.server}"
+        number = int(registered.name.rpartition("@")[2])
+        if number > 1:
+            before = f"{bot}@{number - 1}"
+            say(
+                f"{before} stays as it was, with its token, its rating and its tournaments; "
+                f"`arena bot revoke {before}` ends it"
+            )
+        say(
+            f"{registered.name} is registered {where}. Its token, which cannot be shown again:",
+            registered.token,
+        )
 
 
 def _register_all(ctx: typer.Context, file: Path, folder: Path, as_json: bool) -> None:

@@ -10,10 +10,10 @@ from arena.cli.context import actor_at_terminal, answer
 from arena.cli.expiring import ExpiresIn, token_text
 from arena.models import utc_now
 from arena.operations import tokens
-from arena.specs import LONGEST_NAME
 from arena.storage import Storage
 from referee.cli.output import AsJson, moment, print_json, renamed, say, show
 from referee.matches.auth import Scope
+from referee.names import LONGEST_NAME
 
 if TYPE_CHECKING:
     from arena.client import Client

@@ -20,8 +20,9 @@ from pydantic import (
 from arena.errors import SpecError
 from arena.formats import FORMATS, MOST_ENTRANTS, Setup
 from arena.leagues.divisions import Level
-from arena.specs import LONGEST_NAME, NAME, Name, TournamentSpec, make_spec, read_ruleset
+from arena.specs import Name, TournamentSpec, make_spec, read_ruleset
 from referee.errors import Problem, RulesetError, TomlError
+from referee.names import LONGEST_NAME, NAME
 from referee.ruleset import load_ruleset
 from referee.toml import problems_in, read_toml
 from referee.validation import Path as Steps

@@ -34,15 +34,20 @@ class Play:
         """``single``, ``pair``, ``straight``, …"""
         return self._rules.kind(self.code)
 
+    @property
+    def mask(self) -> int:
+        """Its cards as a bit mask, as ``turn.hand_mask`` and the helpers have them."""
+        return self.code & self._rules.full
+
     def beats(self, other: "Play") -> bool:
         """Return whether it may be played on ``other``."""
         return self._rules.beats(self.code, other.code)
 
     def __len__(self) -> int:
-        return self._rules.count(self.code & self._rules.full)
+        return self._rules.count(self.mask)
 
     def __str__(self) -> str:
-        return self._rules.text(self.code & self._rules.full)
+        return self._rules.text(self.mask)
 
     def __repr__(self) -> str:
         return f"Play({str(self)!r})"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from referee.cli.deals import show_deal
-from referee.cli.output import console, print_json_line, show
+from referee.cli.output import console, print_json_line, say, show
 from referee.matches.journal import BotDeal
 from referee.records.times import Decision, decisions
 
@@ -17,6 +17,8 @@ def print_deals(deals: Sequence[BotDeal]) -> None:
         columns += [">turns", ">ms median", ">longest", ">credit"]
         rows = [(*row, *(took or ("", "", "", ""))) for row, took in zip(rows, times, strict=True)]
     show(columns, rows, "no such deals")
+    if len(deals) > 1:
+        say("the newest deal is the last")
 
 
 def _rows(deals: Sequence[BotDeal]) -> Iterator[tuple[object, ...]]:

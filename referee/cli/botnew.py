@@ -13,6 +13,7 @@ import typer
 from referee.cli.botcheck import run_to_end
 from referee.cli.output import AsJson, print_json, say
 from referee.errors import RefereeError
+from referee.names import NAME, NAME_RULE, near_name
 
 STARTERS = Path(__file__).parents[1] / "starters"
 FROM_SAMPLES = {
@@ -74,6 +75,10 @@ class Taken(RefereeError):
     """There is something already where a starter was to be written."""
 
 
+class BotNameWrong(RefereeError):
+    """A bot of that name could not be registered."""
+
+
 def new(
     folder: Annotated[Path, typer.Argument(metavar="NAME", help="A new folder, named as the bot.")],
     language: Annotated[Language, typer.Option(help="What the bot is written in.")] = "python",
@@ -107,9 +112,13 @@ def new(
 
 
 def write(folder: Path, language: str) -> int:
-    """Write a starter; return how many files it has. Raise Taken if the folder is there."""
+    """Write a starter; return how many files it has. Raise Taken if the folder is there, BotNameWrong."""
     if os.path.lexists(folder):
         raise Taken(f"{folder} is there already, and nothing is overwritten: name another folder")
+    if not NAME.fullmatch(folder.name):
+        near = near_name(folder.name)
+        hint = f"; {near} can be" if near else ""
+        raise BotNameWrong(f"{folder.name!r} cannot be registered as a bot's name: {NAME_RULE}{hint}")
     try:
         return _written(folder, language)
     except OSError as error:

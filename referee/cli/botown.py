@@ -14,7 +14,7 @@ from referee.cli.botdeals import print_deals, print_deals_json, print_deals_whol
 from referee.cli.botlog import follow_log, print_entry
 from referee.cli.output import say
 from referee.client import read_deals, read_log
-from referee.matches.journal import KEPT, KINDS, DealQuery, EntryKind, LogEntry, LogQuery
+from referee.matches.journal import ASKED, KEPT, DealQuery, EntryKind, LogEntry, LogQuery, kinds_asked
 
 MOST_DEALS = 10_000
 
@@ -29,7 +29,7 @@ MostEntries = Annotated[
 MostDeals = Annotated[
     int, typer.Option(min=1, max=MOST_DEALS, help="Show at most this many deals, the newest.")
 ]
-Kind = Annotated[str | None, typer.Option(help=f"Only entries of this kind: {', '.join(KINDS)}.")]
+Kind = Annotated[str | None, typer.Option(help=f"Only entries of this kind: {', '.join(ASKED)}.")]
 Session = Annotated[
     str | None,
     typer.Option(help="Only this session, TOURNAMENT/ROUND/TABLE/SESSION, or the first parts of that."),
@@ -58,9 +58,10 @@ def log_(
 
     A referee is asked for it, with any token of the bot.
     """
-    if kind is not None and kind not in KINDS:
-        raise typer.BadParameter(f"{kind!r} is none of {', '.join(KINDS)}", param_hint="'--kind'")
-    query = LogQuery(bot, KINDS[kind] if kind else (), session, limit)
+    kinds = kinds_asked(kind) if kind else ()
+    if kinds is None:
+        raise typer.BadParameter(f"{kind!r} is none of {', '.join(ASKED)}", param_hint="'--kind'")
+    query = LogQuery(bot, kinds, session, limit)
     address, secret, tls = _referee(referee), token_of(token, token_file), tls_of_environment()
 
     def read(query: LogQuery) -> list[LogEntry]:
@@ -108,7 +109,7 @@ def say_no_faults(entries: Sequence[LogEntry], query: LogQuery) -> None:
     if not entries:
         say("no such entries")
     elif not query.kinds and not any(entry.kind == EntryKind.FAULT for entry in entries):
-        say("no faults here; where a bot's own code fails, only its own output and `arena bot check` tell")
+        say("no faults here, and so no exceptions of the bot's own code")
 
 
 def token_of(token: str | None, file: Path | None) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import typer
 
+from referee.local.programs import why_not_started
 from referee.samples import sample_bots, sample_command
 
 
@@ -19,6 +20,7 @@ def bot_command(name: str) -> list[str] | None:
 
 
 def require_program(command: Sequence[str]) -> None:
-    """Raise BadParameter if a command names a program that does not exist."""
+    """Raise BadParameter if a command names a program that does not exist, or cannot be started."""
     if shutil.which(command[0]) is None:
-        raise typer.BadParameter(f"there is no program {command[0]!r}", param_hint="'COMMAND'")
+        why = why_not_started(command[0]) or f"there is no program {command[0]!r}"
+        raise typer.BadParameter(why, param_hint="'COMMAND'")

@@ -1,6 +1,6 @@
 """The bots that are named on a command line: sample bots, Python files, and commands in any language."""
 
-import re
+import os
 import shlex
 import shutil
 import sys
@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from referee.errors import ProgramError
 from referee.local.revision import checked_out, revision_of
+from referee.names import near_name
 from referee.validation import suggestion
 
 
@@ -41,9 +42,23 @@ def program(given: str, samples: Mapping[str, Path], folder: Path) -> Program:
         return of_file(path.stem, path.absolute())
     words = _words(given)
     if not words or shutil.which(words[0]) is None:
+        if words and (why := why_not_started(words[0])):
+            raise ProgramError(given, why)
         near = suggestion(given, [*samples]) or f"; the sample bots are {', '.join(samples)}"
         raise ProgramError(given or "''", f"is no sample bot, Python file or program{near}")
     return Program(given, None, tuple(words))
+
+
+def why_not_started(name: str) -> str:
+    """Return why what lies there is no program; empty where nothing does."""
+    path = Path(name)
+    if path.is_dir():
+        return f"{name} is a folder, not a program"
+    if path.is_file() and not os.access(path, os.X_OK):
+        return f"{name} is a file that may not be executed: put before it what runs it, or chmod +x it"
+    if path.is_file() and os.sep not in name:
+        return f"{name} is no program of the PATH, but a file here: say ./{name}"
+    return ""
 
 
 def of_file(name: str, path: Path) -> Program:
@@ -62,7 +77,7 @@ def told_apart(programs: Sequence[Program], given: Sequence[str]) -> list[Progra
 
 def slug(name: str) -> str:
     """Return the name of a bot as names in matches are written."""
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "bot"
+    return near_name(name) or "bot"
 
 
 def _words(given: str) -> list[str]:

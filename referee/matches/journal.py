@@ -26,6 +26,20 @@ CONNECTION = (EntryKind.CONNECTED, EntryKind.LEFT, EntryKind.LOST, EntryKind.REF
 KINDS = {"fault": (EntryKind.FAULT,), "notice": (EntryKind.NOTICE,), "connection": CONNECTION}
 """What a reader can ask for, and the kinds of entries that it means."""
 
+ASKED = (
+    KINDS | {kind.value: (kind,) for kind in EntryKind} | {"disconnected": (EntryKind.LEFT, EntryKind.LOST)}
+)
+"""All words that a reader can ask by."""
+
+
+def kinds_asked(word: str) -> tuple[EntryKind, ...] | None:
+    """Return the kinds of entries that a word means, perhaps cut short or in the plural; None: unclear."""
+    said = word.lower()
+    exact = ASKED.get(said) or ASKED.get(said.removesuffix("s"))
+    meant = {exact} if exact else {kinds for one, kinds in ASKED.items() if said and one.startswith(said)}
+    return meant.pop() if len(meant) == 1 else None
+
+
 KEPT = 5_000
 """Entries that are kept of a bot version, the newest."""
 

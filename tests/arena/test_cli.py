@@ -30,14 +30,16 @@ def arena(migrated: Settings, capsys: pytest.CaptureFixture[str]) -> Arena:
 
 def test_register_of_a_new_bot_prints_its_version_and_its_token(arena: Arena) -> None:
     first, token = arena("bot", "register", "ann/greedy").out.splitlines()
-    assert first.startswith("ann/greedy@1 ")
+    assert first.startswith("ann/greedy@1 is registered in /")
     assert re.fullmatch(r"bt_bot_\S{40,}", token)
 
 
 def test_register_again_makes_the_next_version(arena: Arena) -> None:
     arena("bot", "register", "ann/greedy")
+    before, *_ = arena("bot", "register", "ann/greedy").out.splitlines()
+    assert before.startswith("ann/greedy@1 stays as it was, with its token, ")
     again = arena("bot", "register", "ann/greedy", "--json").json
-    assert again["bot"] == "ann/greedy@2"
+    assert again["bot"] == "ann/greedy@3"
     assert set(again) == {"output", "bot", "token"}
 
 

@@ -98,6 +98,12 @@ def test_check_that_cannot_be_made_is_one_line(arena: Arena, tmp_path: Path) -> 
     assert_one_line(arena("bot", "check", "ann/greedy", "--log", log, *GREEDY), 2, "--log", str(log))
     absent = arena("bot", "check", "ann/greedy", "--", "/nowhere/bot")
     assert_one_line(absent, 2, "COMMAND", "there is no program '/nowhere/bot'")
+    script = tmp_path / "bot.sh"
+    script.touch()
+    refused = arena("bot", "check", "ann/greedy", "--", script)
+    assert_one_line(refused, 2, "COMMAND", f"{script} is a file that may not be executed", "chmod +x")
+    refused = arena("bot", "check", "ann/greedy", "--", tmp_path)
+    assert_one_line(refused, 2, "COMMAND", f"{tmp_path} is a folder, not a program")
     arena("bot", "revoke", "ann/greedy@1", "--yes")
     assert_one_line(arena("bot", "check", "ann/greedy@1", *GREEDY), 1, "the token of ann/greedy@1 is revoked")
 

@@ -292,8 +292,30 @@ def test_read_when_something_is_asked_for_then_only_that_is_given(storage: Stora
     for limit in (0, KEPT + 1):
         with pytest.raises(SpecError, match=r"^limit: "):
             texts(limit=limit)
-    with pytest.raises(SpecError, match=r"^kind: "):
-        kinds_of("joy")
+
+
+@pytest.mark.parametrize(
+    ("word", "means"),
+    [
+        ("fault", "fault"),
+        ("faults", "fault"),
+        ("disconnect", "left lost"),
+        ("Disconnected", "left lost"),
+        ("notices", "notice"),
+        ("lost", "lost"),
+        ("connections", "connected left lost refused"),
+    ],
+)
+def test_kind_when_a_word_can_mean_one_thing_only_then_it_is_taken(word: str, means: str) -> None:
+    assert " ".join(kinds_of(word)) == means
+
+
+@pytest.mark.parametrize("word", ["joy", "", "connect"])
+def test_kind_when_a_word_means_nothing_or_several_then_all_words_are_named(word: str) -> None:
+    with pytest.raises(
+        SpecError, match=rf"^kind: '{word}' is none of fault, notice, connection, connected, "
+    ):
+        kinds_of(word)
 
 
 def entry(**fields: object) -> LogEntry:

@@ -17,13 +17,13 @@ def new(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 
 def test_new_bot_in_python_is_tested_checked_and_named_in_its_readme(tmp_path: Path) -> None:
-    folder = tmp_path / "my_bot"
+    folder = tmp_path / "my-bot"
     done = new(folder)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
     assert done.stdout.splitlines()[-1].startswith("built, tested and checked in 9 scenarios: it works.")
     assert {path.name for path in folder.iterdir()} >= {"bot.py", "test_bot.py", "README.md", ".gitignore"}
     readme = (folder / "README.md").read_text()
-    assert readme.startswith("# my_bot\n")
+    assert readme.startswith("# my-bot\n")
     assert PLACEHOLDER not in readme
 
 
@@ -36,6 +36,17 @@ def test_new_bot_when_the_folder_is_there_then_nothing_is_touched(
     assert "is there already, and nothing is overwritten" in capsys.readouterr().err
     assert [*tmp_path.iterdir()] == [mine]
     assert mine.read_text() == "mine"
+
+
+def test_new_bot_when_it_could_not_be_registered_under_its_name_then_nothing_is_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["bot", "new", str(tmp_path / "My_Bot")]) == 1
+    assert capsys.readouterr().err == (
+        "error: 'My_Bot' cannot be registered as a bot's name: "
+        "1 to 39 of a-z, 0-9 and -, not beginning with -; my-bot can be\n"
+    )
+    assert [*tmp_path.iterdir()] == []
 
 
 def test_new_bot_when_the_language_is_not_installed_then_it_is_written_and_said_not_to_be_checked(

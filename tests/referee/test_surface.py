@@ -27,7 +27,7 @@ PARAMETERS: dict[Any, str] = {
 MEMBERS = {
     Turn: "actions bank_ms can_pass clockwise counts deal dealer decision_ms hand hand_mask happened kind"
     " legal legal_codes position rules ruleset scores seat seats session to_beat",
-    Play: "beats cards code kind",
+    Play: "beats cards code kind mask",
     EndedDeal: "actions clockwise deal dealer end hands left out points ruleset scores seat seats session",
     EndedSession: "end faults forfeits points ruleset seat seats session tournament",
     DealPlayed: "points record seconds",

@@ -32,7 +32,10 @@ Session = Annotated[
         description="Only this session, `tournament/round/table/session`, or the first parts of that.",
     ),
 ]
-Kind = Annotated[Literal["fault", "notice", "connection"] | None, Query(description="Only such entries.")]
+Kind = Annotated[
+    Literal["fault", "notice", "connection", "connected", "left", "lost", "refused", "disconnected"] | None,
+    Query(description="Only such entries."),
+]
 Outcome = Literal["passed", "warned", "failed", "not_run"]
 Text = Annotated[str, Field(max_length=LONGEST)]
 Code = Annotated[str, Field(max_length=40)]

@@ -1,0 +1,16 @@
+"""Names of owners, bots, tournaments, leagues and divisions."""
+
+import re
+
+LONGEST_NAME = 39
+"""Most characters in a name."""
+
+NAME = re.compile(rf"[a-z0-9][a-z0-9-]{{0,{LONGEST_NAME - 1}}}")
+
+NAME_RULE = f"1 to {LONGEST_NAME} of a-z, 0-9 and -, not beginning with -"
+"""The same in words."""
+
+
+def near_name(text: str) -> str:
+    """Return a name that is near to a text; empty if there is none."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:LONGEST_NAME].strip("-")
