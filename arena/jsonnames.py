@@ -28,6 +28,8 @@ RENAMED: Mapping[str, Mapping[str, str | None]] = {
     "arena.queries.matches.MatchLine": {"names": "bots"},
     "arena.queries.matches.MatchPage": {"lines": "matches"},
     "arena.queries.meetings.OpponentLine": {"name": "bot"},
+    "arena.queries.tables.TableLine": {"names": "bots"},
+    "arena.queries.together.AtTable": {"names": "bots"},
     "arena.queries.profiles.VersionLine": {"name": "bot"},
     "arena.queries.versus.VersionsLine": {"name": "bot", "other": "opponent"},
     "arena.standings.scoreboard.Placed": {"name": "bot", "entrant": None},

@@ -14,8 +14,11 @@ if TYPE_CHECKING:
     from arena.queries.highlights import DealPage
     from arena.queries.matches import MatchPage, Result
     from arena.queries.meetings import Crosstable
+    from arena.queries.tables import RoundTables
+    from arena.queries.together import SameDeal
 
 MATCH = "/matches/{tournament}/{round}/{table}"
+ROUND = "/tournaments/{tournament}/rounds/{round}"
 DEALS = f"{MATCH}/sessions/{{session}}/deals"
 
 
@@ -92,6 +95,22 @@ def find_deals(
 ) -> "Call[DealPage]":
     """Find deals worth seeing, at most one of each session."""
     return Call("GET", "/deals", "arena.queries.highlights:DealPage", query=dict(locals()), lines="lines")
+
+
+def list_tables(tournament: str, round: int, limit: int = 100, offset: int = 0) -> "Call[RoundTables]":
+    """Return the tables of a round, played or not."""
+    named = {"tournament": tournament, "round": round}
+    query = {"limit": limit, "offset": offset}
+    return Call("GET", f"{ROUND}/tables", "arena.queries.tables:RoundTables", named, query)
+
+
+def show_same_deal(
+    tournament: str, round: int, session: int, deal: int, first: int = 1, most: int = 12
+) -> "Call[SameDeal]":
+    """Return a deal of a duplicate round at all tables, with the records of ``most`` of them."""
+    named = {"tournament": tournament, "round": round, "session": session, "deal": deal}
+    path = f"{ROUND}/sessions/{{session}}/deals/{{deal}}"
+    return Call("GET", path, "arena.queries.together:SameDeal", named, {"first": first, "most": most})
 
 
 def show_crosstable(

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from arena.client.call import Call
 from arena.queries.rulesets import RulesetPage, RulesetShown
+from arena.replays.sandbox import Tried
 
 
 def list_rulesets(limit: int = 100, cursor: str | None = None) -> Call[RulesetPage]:
@@ -14,6 +15,12 @@ def list_rulesets(limit: int = 100, cursor: str | None = None) -> Call[RulesetPa
 def show_ruleset(ruleset: str) -> Call[RulesetShown]:
     """Return a ruleset: by name, ``name@version``, or the beginning of its hash."""
     return Call("GET", "/rulesets/{ruleset}", RulesetShown, {"ruleset": ruleset})
+
+
+def try_cards(ruleset: str, cards: str, against: str = "") -> Call[Tried]:
+    """Return what cards are under a ruleset, and whether they beat others: ``3D 3C 10H``."""
+    query = {"cards": cards, "against": against}
+    return Call("GET", "/rulesets/{ruleset}/plays", Tried, {"ruleset": ruleset}, query)
 
 
 def check_ruleset(fields: Mapping[str, object]) -> Call[RulesetShown]:

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Path, Query
 
 from arena.matches import overview
 from arena.queries import matches as queries
-from arena.queries import meetings
+from arena.queries import meetings, tables, together
 from arena.web.context import Shared
 from arena.web.moments import Moment
 from arena.web.paging import Cursor, Limit
@@ -16,11 +16,15 @@ router = APIRouter(tags=["results"])
 
 MOST_BOTS = 100
 """Most bots in a crosstable."""
+MOST_TABLES = 24
+"""Most tables of which a deal's records come at once."""
 
 
 MatchPage = shape(queries.MatchPage)
 PlayedMatch = shape(overview.PlayedMatch)
 CrosstablePage = shape(meetings.Crosstable)
+RoundTables = shape(tables.RoundTables)
+SameDeal = shape(together.SameDeal)
 
 Number = Annotated[int, Path(ge=1, le=2**31 - 1)]
 Bot = Annotated[str | None, Query(description="`owner/bot`, or one version as `owner/bot@number`.")]
@@ -61,6 +65,34 @@ def list_matches(
 def show_match(web: Shared, tournament: str, round: Number, table: Number) -> overview.PlayedMatch:
     """Return a match with its finished sessions: who sat where, points, faults and forfeits."""
     return overview.played_match(web.storage, tournament, round, table)
+
+
+@router.get("/tournaments/{tournament}/rounds/{round}/tables", response_model=RoundTables)
+def list_tables(
+    web: Shared,
+    tournament: str,
+    round: Number,
+    limit: Limit = 100,
+    offset: Annotated[int, Query(ge=0, le=2**31 - 1, description="How many tables are left out.")] = 0,
+) -> tables.RoundTables:
+    """Return the tables of a round, played or not: who sits there, how far they are, their points."""
+    return tables.round_tables(web.storage, tournament, round, limit, offset)
+
+
+@router.get(
+    "/tournaments/{tournament}/rounds/{round}/sessions/{session}/deals/{deal}", response_model=SameDeal
+)
+def show_same_deal(
+    web: Shared,
+    tournament: str,
+    round: Number,
+    session: Number,
+    deal: Number,
+    first: Annotated[int, Query(ge=1, le=2**31 - 1, description="The first table with its record.")] = 1,
+    most: Annotated[int, Query(ge=1, le=MOST_TABLES, description="Tables with their records.")] = 12,
+) -> together.SameDeal:
+    """Return a deal of a duplicate round at all its tables, and what each bot made of its cards."""
+    return together.same_deal(web.storage, tournament, round, session, deal, first, most)
 
 
 @router.get("/crosstable", response_model=CrosstablePage)

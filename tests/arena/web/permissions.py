@@ -121,6 +121,7 @@ ROUTES: dict[str, Line] = {
     "GET /matches/{tournament}/{round}/{table}/sessions/{session}/deals/{deal}": _read(
         "/matches/cup/1/1/sessions/1/deals/1"
     ),
+    "GET /tournaments/{tournament}/rounds/{round}/tables": _read("/tournaments/cup/rounds/1/tables"),
     "GET /deals": _read("/deals?kind=swing"),
     "GET /crosstable": _read("/crosstable?bot=owner-0/bot-0&bot=owner-1/bot-1"),
     # bots
@@ -234,6 +235,7 @@ ROUTES: dict[str, Line] = {
     ),
     "GET /rulesets": _read("/rulesets"),
     "GET /rulesets/{ruleset}": _read("/rulesets/chinese"),
+    "GET /rulesets/{ruleset}/plays": _read("/rulesets/chinese/plays?cards=3D"),
     "POST /rulesets/check": Line(EVERYBODY, None, "/rulesets/check", {"name": "house", "extends": "chinese"}),
 }
 """By method and path."""

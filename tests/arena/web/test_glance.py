@@ -30,7 +30,9 @@ from tests.referee.support import (
 LIVE = "/tournaments/cup/rounds/1/live"
 
 
-def test_tables_when_a_round_is_played_then_each_has_its_points_and_pages_of_them_go_on(world: World) -> None:
+def test_tables_when_a_round_is_played_then_each_has_its_points_and_pages_of_them_go_on(
+    world: World, anybody: TestClient
+) -> None:
     names = world.register(9, owners=9)
     cup = world.tournament_of(names, name="cup", format="swiss", rounds=1)
     world.finish(cup.id, play_randomly)
@@ -42,6 +44,12 @@ def test_tables_when_a_round_is_played_then_each_has_its_points_and_pages_of_the
         assert (one.state, one.names, one.points) == (MatchState.DONE, match.names, match.points)
         assert one.sessions == len(match.sessions)
     assert round_tables(world.storage, "cup", 1, 1, 1).tables == found.tables[1:]
+    asked = anybody.get("/tournaments/cup/rounds/1/tables?limit=1&offset=1").json()
+    assert (asked["count"], asked["byes"]) == (2, list(found.byes))
+    assert [(one["table"], one["bots"], one["points"]) for one in asked["tables"]] == [
+        (one.table, list(one.names), list(one.points)) for one in found.tables[1:]
+    ]
+    assert anybody.get("/tournaments/cup/rounds/2/tables").status_code == 404
     with pytest.raises(UnknownError, match="no round 2 in cup: 1 paired so far"):
         round_tables(world.storage, "cup", 2)
 

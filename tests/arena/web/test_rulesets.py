@@ -1,8 +1,12 @@
 """Rulesets over the API: which there are, what they mean, and what is wrong with one."""
 
+import json
+from dataclasses import asdict
+
 import pytest
 from fastapi.testclient import TestClient
 
+from arena.replays.sandbox import try_cards
 from referee.describe import describe
 from referee.ruleset import load_ruleset, preset_names
 from tests.arena.world import World
@@ -72,3 +76,31 @@ def test_ruleset_when_it_is_wrong_then_the_field_is_told(
 ) -> None:
     answer = anybody.post("/rulesets/check", json=sent)
     assert (answer.status_code, answer.json()["problems"][0]["field"]) == (422, field)
+
+
+def test_cards_when_they_are_put_then_it_is_told_what_they_are_and_what_they_beat(
+    anybody: TestClient,
+) -> None:
+    chinese = load_ruleset("chinese")
+    answer = anybody.get("/rulesets/chinese/plays?cards=4D+4C&against=3d3s").json()
+    found = try_cards(chinese, ("4D", "4C"), ("3D", "3S"))
+    assert answer == json.loads(json.dumps(asdict(found)))
+    assert (answer["beats"], answer["beaten"]) == (True, False)
+    assert anybody.get("/rulesets/chinese/plays?cards=3D4C").json()["put"]["name"] == ""
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "field"),
+    [
+        ("chinese/plays?cards=XX", 422, "cards"),
+        ("chinese/plays?cards=3D&against=3D3D", 422, "against"),
+        ("chinese/plays", 422, "cards"),
+        ("nothing/plays?cards=3D", 404, None),
+    ],
+)
+def test_cards_when_they_are_wrong_then_the_field_is_told(
+    anybody: TestClient, query: str, status: int, field: str | None
+) -> None:
+    answer = anybody.get(f"/rulesets/{query}")
+    assert answer.status_code == status
+    assert [one["field"] for one in answer.json()["problems"]] == ([] if field is None else [field])

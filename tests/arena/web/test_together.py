@@ -48,6 +48,17 @@ def test_same_deal_when_it_is_compared_then_cards_are_the_same_and_swings_those_
         assert sum(one.scores[seat] for one in found.tables) == pytest.approx(0)
 
 
+def test_same_deal_when_the_api_is_asked_then_it_is_the_same(cup: World, anybody: TestClient) -> None:
+    path = "/tournaments/cup/rounds/1/sessions/2/deals/1"
+    answer = anybody.get(f"{path}?first=2&most=2").json()
+    found = same_deal(cup.storage, "cup", 1, 2, 1, first=2, most=2)
+    assert [one["scores"] for one in answer["tables"]] == [list(one.scores) for one in found.tables]
+    assert [one["bots"] for one in answer["tables"]] == [list(one.names) for one in found.tables]
+    assert [one["record"] for one in answer["tables"]] == [one.record for one in found.tables]
+    assert anybody.get(f"{path}?most=99").json()["problems"][0]["field"] == "most"
+    assert anybody.get(path.replace("deals/1", "deals/9")).status_code == 404
+
+
 def test_same_deal_when_there_are_many_tables_then_the_records_of_some_are_read(cup: World) -> None:
     found = same_deal(cup.storage, "cup", 1, 2, 1, first=2, most=2)
     assert [one.record is not None for one in found.tables] == [False, True, True, False]
