@@ -35,6 +35,7 @@ check: setup ## format, lint, strict types, import arrows, protos, generated fil
 	@$(BIN)/ruff format --check --quiet . || { echo "run make format"; exit 1; }
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy
+	@for system in win32 darwin; do $(BIN)/mypy -p referee --platform $$system --no-warn-unreachable --no-error-summary --cache-dir .mypy_cache/$$system || exit 1; done
 	@$(BIN)/lint-imports --no-cache | tail -n 3
 	@cd proto && ../$(BIN)/buf lint && ../$(BIN)/buf format --diff --exit-code && ../$(BIN)/buf breaking --against released/v1.binpb
 	@.ci/check-generated

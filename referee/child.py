@@ -11,13 +11,18 @@ PR_SET_PDEATHSIG = 1
 
 
 def tied(*command: str) -> list[str]:
-    """Return the command line of a process that ends when the thread that starts it does, however it ends."""
+    """Return the command line of a process that ends when the thread that starts it does, however it ends.
+
+    Only Linux knows how: elsewhere it is the command alone.
+    """
+    if sys.platform != "linux":
+        return list(command)
     # Without site-packages and what the environment asks for: this interpreter is there for a moment only.
     return [sys.executable, "-I", "-S", __file__, str(os.getpid()), *command]
 
 
 def become(parent: int, command: list[str]) -> None:
-    """Become ``command``, which ends when the process ``parent`` does; only Linux knows how."""
+    """Become ``command``, which ends when the process ``parent`` does."""
     import ctypes
     import signal
 

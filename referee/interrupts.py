@@ -5,6 +5,12 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+if sys.platform == "win32":
+    FORCE = signal.SIGTERM
+else:
+    FORCE = signal.SIGKILL
+"""What ends a program whether it wants to or not."""
+
 
 def ending() -> list[signal.Signals]:
     """Return what ends this program besides Ctrl-C: somebody's wish, and a terminal that is closed.

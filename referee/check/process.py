@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import signal
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -15,6 +16,7 @@ from typing import IO
 from referee.check.outcome import Absent
 from referee.child import tied
 from referee.environment import environment_for_bots
+from referee.interrupts import FORCE
 from referee.plain import plain
 
 STOP_SECONDS = 1.5
@@ -103,14 +105,17 @@ class BotProcess:
     def _lines(self, start: int, end: int) -> list[str]:
         """Return the lines in a part of what was printed that tell of something wrong."""
         assert self._output is not None
-        text = os.pread(self._output.fileno(), end - start, start).decode(errors="replace")
+        text = _read(self._output, start, end).decode(errors="replace")
         return [_fit(line) for line in text.splitlines() if line.strip() and not _ROUTINE.match(line)]
 
     def signal(self, number: signal.Signals) -> None:
         """Send a signal to the bot and all that it started."""
         if self._process is not None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, number)
+                if sys.platform == "win32":
+                    self._process.terminate()
+                else:
+                    os.killpg(self._process.pid, number)
 
     async def ended(self, seconds: float) -> bool:
         """Wait for the end. Return whether it came in time."""
@@ -130,7 +135,7 @@ class BotProcess:
             self.signal(signal.SIGTERM)
             if await self.ended(STOP_SECONDS):
                 break
-        self.signal(signal.SIGKILL)
+        self.signal(FORCE)
         await self._process.wait()
         self._process = None
 
@@ -149,6 +154,16 @@ class BotProcess:
             return self._log.open("a+b")
         except OSError as error:
             raise Absent(f"log: cannot write to {self._log}: {error.strerror}") from None
+
+
+def _read(file: IO[bytes], start: int, end: int) -> bytes:
+    """Return a part of a file that another process writes to."""
+    if sys.platform == "win32":  # where both share one place in the file
+        file.seek(start)
+        found = file.read(end - start)
+        file.seek(0, os.SEEK_END)
+        return found
+    return os.pread(file.fileno(), end - start, start)
 
 
 def _fit(line: str) -> str:

@@ -15,6 +15,7 @@ from typing import Self
 from referee.child import tied
 from referee.environment import environment_for_bots
 from referee.errors import ProgramError
+from referee.interrupts import FORCE
 from referee.plain import plain
 
 GRACE_SECONDS = 2.0
@@ -56,7 +57,7 @@ class Children:
         try:
             with log.open("wb") as file:
                 process = subprocess.Popen(
-                    tied(*command) if sys.platform == "linux" else list(command),
+                    tied(*command),
                     stdin=subprocess.DEVNULL,
                     stdout=file,
                     stderr=subprocess.STDOUT,
@@ -90,8 +91,7 @@ class Children:
         while time.monotonic() < deadline and any(process.poll() is None for process in running):
             time.sleep(POLL_SECONDS)
         for process in running:
-            if process.poll() is None:
-                _signal(process, signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL)
+            _signal(process, FORCE)
             process.wait()
 
 

@@ -23,6 +23,8 @@ LOOK_SECONDS = 1.0
 LONG_SECONDS = 30.0
 """A decision that takes longer is told of."""
 
+Pipe: TypeAlias = Any
+"""An end of a multiprocessing pipe, which is of another type on Windows."""
 Thinking: TypeAlias = Any
 """Two shared numbers: the session that a process plays, and the bot that it has think, from 1; 0: none."""
 
@@ -71,7 +73,7 @@ class _Worker:
 
     setting: Setting
     process: SpawnProcess
-    pipe: "connection.Connection[Any, Any]"
+    pipe: Pipe
     thinking: Thinking
     owed: int = 0
     """Sessions that were given to it and have not come back."""
@@ -153,7 +155,7 @@ def _interrupts_ignored() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _work(setting: Setting, pipe: "connection.Connection[Any, Any]", thinking: Thinking) -> None:
+def _work(setting: Setting, pipe: Pipe, thinking: Thinking) -> None:
     """Play what comes until nothing more does: a process of its own."""
     os.dup2(2, 1)  # what bots print must not get between the results
 

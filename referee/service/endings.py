@@ -8,6 +8,7 @@ import contextlib
 import errno
 import socket
 import struct
+import sys
 from collections.abc import Iterator
 
 from referee.service.peers import peer_at
@@ -30,7 +31,9 @@ class Endings:
 
     def __init__(self, port: int) -> None:
         self._told: socket.socket | None = None
-        with contextlib.suppress(OSError, AttributeError):  # another system, or a kernel without it
+        if sys.platform != "linux":
+            return
+        with contextlib.suppress(OSError):  # a kernel without it
             told = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _SOCK_DIAG)
             try:
                 told.setblocking(False)

@@ -4,9 +4,12 @@ import contextlib
 import fcntl
 import os
 import shutil
+import sys
 import tempfile
 import time
 from pathlib import Path
+
+assert sys.platform != "win32", "it has no such sockets, and locks no folders"
 
 PREFIX = "referee-"
 NEW_SECONDS = 60.0

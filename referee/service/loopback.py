@@ -11,16 +11,13 @@ import logging
 import secrets
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import grpc
 from grpc.aio import EOF  # type: ignore[attr-defined]
 
 from referee.matches.lobby import Lobby
 from referee.service.stream import clock
-
-if TYPE_CHECKING:
-    from referee.service.folder import SocketFolder
 
 METHOD = "Echo"
 GAP_SECONDS = 0.1
@@ -42,7 +39,7 @@ class Loopback:
     def __init__(self, lobby: Lobby) -> None:
         self._lobby = lobby
         self._service = f"referee.Loopback{secrets.token_hex(16)}"  # a name that nobody else can call
-        self._folder: SocketFolder | None = None
+        self._remove_folder: Callable[[], None] = lambda: None
         self._address = ""
         self._soon = asyncio.Event()
         """Set when a message is to be sent at once."""
@@ -58,12 +55,12 @@ class Loopback:
         server.add_generic_rpc_handlers((handler,))
         if sys.platform == "win32":
             self._address = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
-            return
-        from referee.service.folder import SocketFolder
+        else:
+            from referee.service.folder import SocketFolder
 
-        self._folder = SocketFolder()
-        self._address = self._folder.address
-        server.add_insecure_port(self._address)
+            folder = SocketFolder()
+            self._address, self._remove_folder = folder.address, folder.remove
+            server.add_insecure_port(self._address)
 
     def start(self) -> None:
         """Begin, once the server runs."""
@@ -77,8 +74,7 @@ class Loopback:
             await asyncio.wait([self._running], timeout=STOP_SECONDS)
             self._running.cancel()
             await asyncio.wait([self._running])
-        if self._folder is not None:
-            self._folder.remove()
+        self._remove_folder()
 
     def after(self, call: Callable[[], None]) -> None:
         """Call back when what has arrived by now has been read."""

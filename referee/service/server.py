@@ -5,6 +5,7 @@ import gc
 import logging
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -196,7 +197,7 @@ def take_precedence() -> bool:
     All bots wait for the one referee, and it measures their time: where it has to wait for a processor
     itself, as bots on the same host use them, everyone waits, and processors are idle afterwards.
     """
-    if os.getpriority(os.PRIO_PROCESS, 0) != 0:
+    if sys.platform == "win32" or os.getpriority(os.PRIO_PROCESS, 0) != 0:
         return False
     try:
         os.setpriority(os.PRIO_PROCESS, 0, PRECEDENCE)

@@ -9,10 +9,11 @@ import ctypes
 import os
 import socket
 import struct
+import sys
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from ipaddress import IPv4Address, IPv6Network
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from referee.service.peers import Peer, peer_at
 
@@ -20,7 +21,7 @@ FILES = "/proc/self/fd"
 MOST_REFUSED = 100
 """Hosts that can be kept out at once."""
 
-_SO_ATTACH_FILTER, _SO_DETACH_FILTER = 26, 27
+_SO_ATTACH_FILTER, _SO_DETACH_FILTER, _TCP_INFO = 26, 27, 11
 RECEIVED_AT = 128
 """Where ``tcpi_bytes_received`` stands in the kernel's ``struct tcp_info``, eight bytes long."""
 _NETWORK = 0xFFF00000
@@ -30,7 +31,7 @@ _ALL, _NOTHING = 0xFFFFFFFF, 0
 _Instruction = tuple[int, int, int, int]
 """Code, how many instructions to skip if true and if false, and a constant."""
 
-_libc = ctypes.CDLL(None, use_errno=True)
+_libc: Any = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
 
 class Connection(NamedTuple):
@@ -45,11 +46,13 @@ class Connection(NamedTuple):
 def connections(port: int) -> list[Connection]:
     """Return the open connections that clients have made to a port of this process."""
     found: list[Connection] = []
+    if sys.platform != "linux":
+        return found
     for file in _files():
         with contextlib.suppress(OSError), _borrowed(file) as one:
             if _port(one) == port:
                 address, peer_port, *_ = one.getpeername()
-                info = one.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, RECEIVED_AT + 8)
+                info = one.getsockopt(socket.IPPROTO_TCP, _TCP_INFO, RECEIVED_AT + 8)
                 (received,) = struct.unpack_from("=Q", info, RECEIVED_AT)
                 found.append(Connection(file, peer_at(address, peer_port), received))
     return found
@@ -57,6 +60,8 @@ def connections(port: int) -> list[Connection]:
 
 def abort(connection: Connection) -> None:
     """Break a connection off, with all that waits in it."""
+    if sys.platform != "linux":
+        return
     with contextlib.suppress(OSError), _borrowed(connection.file) as one:
         address, port, *_ = one.getpeername()  # the number may be another file's by now
         if peer_at(address, port) == connection.peer:
@@ -66,6 +71,8 @@ def abort(connection: Connection) -> None:
 
 def refuse(port: int, hosts: Collection[str]) -> None:
     """Have the kernel drop what these hosts send to make connections to a port; connections go on."""
+    if sys.platform != "linux":
+        return
     program = refusal(list(hosts)[:MOST_REFUSED])
     for file in _files():
         with contextlib.suppress(OSError), _borrowed(file) as one:
