@@ -17,7 +17,7 @@ from referee.protocol.logs import deals_request, query_request, read_deal, read_
 from referee.protocol.reasons import Failure, Reason, read_failure
 from referee.protocol.requests import match_request, read_updates
 from referee.tls import ClientTls
-from referee.unreached import why_unreached
+from referee.unreached import why_failed
 from referee.v1 import logs_pb2_grpc
 from referee.worker.v1alpha1 import worker_pb2, worker_pb2_grpc
 
@@ -222,7 +222,7 @@ def _log_error(
     address: str, error: grpc.RpcError, tls: ClientTls | None
 ) -> LogClosed | LogQueryError | RefereeUnavailable:
     failure = read_failure(error)
-    if not failure.reason and (why := asyncio.run(why_unreached(address, tls))):
+    if not failure.reason and (why := asyncio.run(why_failed(address, tls, failure.text))):
         return RefereeUnavailable(f"referee {address}: {why}")
     if failure.reason in _ABOUT_TOKENS:
         return LogClosed(failure.text)

@@ -17,10 +17,19 @@ NO_TLS = "it does not use TLS, and this side does: leave ARENA_TLS_CA out for a 
 TLS = "it uses TLS, and this side does not: set ARENA_TLS_CA to a file with its authority, or to system"
 UNTRUSTED = "its certificate comes from no authority that ARENA_TLS_CA names"
 
+PAGES = "something else answers there, which is no referee (is that the port of the pages?)"
+
+_NO_GRPC = "Failed parsing HTTP/2"
+"""What gRPC says where a server of pages answers."""
 _NOT_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST", "UNKNOWN_PROTOCOL")
 """How OpenSSL names an answer that is not TLS."""
 _EXPIRED, _NOT_YET_VALID, _SELF_SIGNED, _OTHER_HOST = 10, 9, 18, (62, 64)
 """OpenSSL's codes of what is wrong with a certificate (X509_V_ERR_…)."""
+
+
+async def why_failed(address: str, tls: ClientTls | None, told: str) -> str:
+    """Return why a call to an address failed of which gRPC ``told`` this; empty where it does not show."""
+    return await why_unreached(address, tls) or (PAGES if _NO_GRPC in told else "")
 
 
 async def why_unreached(address: str, tls: ClientTls | None) -> str:

@@ -21,7 +21,7 @@ from referee.protocol.reasons import Failure, Reason, read_failure
 from referee.protocol.version import PROTOCOL_VERSION
 from referee.ruleset import DEFAULT, load_ruleset
 from referee.tls import ClientTls
-from referee.unreached import why_unreached
+from referee.unreached import why_failed
 from referee.v1 import bots_pb2
 
 FIRST_BACKOFF, LAST_BACKOFF = 0.1, 5.0
@@ -39,9 +39,6 @@ _OPTIONS = (
 _PLAY = f"/{bots_pb2.DESCRIPTOR.services_by_name['BotService'].full_name}/Play"
 
 log = logging.getLogger("bot")
-
-NO_GRPC = "Failed parsing HTTP/2"
-"""What gRPC says where a server of pages answers."""
 
 EXPLAIN_SECONDS = 1.0
 """How long a connection may take before the bot finds out why: gRPC tells of some causes only later."""
@@ -272,10 +269,8 @@ class BotClient:
 
     async def _explain(self, address: str, otherwise: str = "") -> None:
         """Log why nobody is reached, once for each reason; what gRPC says, ``otherwise``, only at first."""
-        why = await why_unreached(address, self._tls)
-        if not why and NO_GRPC in otherwise:
-            why = "something else answers there, which is no referee (is that the port of the pages?)"
-        elif not why and address not in self._explained:
+        why = await why_failed(address, self._tls, otherwise)
+        if not why and address not in self._explained:
             why = otherwise
         if why and self._explained.get(address) != why:
             self._explained[address] = why

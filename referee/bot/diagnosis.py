@@ -13,7 +13,7 @@ from referee.protocol.logs import query_request, read_entry
 from referee.protocol.reasons import Failure, Reason, read_failure
 from referee.protocol.version import PROTOCOL_VERSION
 from referee.tls import ClientTls
-from referee.unreached import why_unreached
+from referee.unreached import why_failed, why_unreached
 from referee.v1 import bots_pb2, bots_pb2_grpc, logs_pb2_grpc
 
 ANSWER_SECONDS = 5.0
@@ -77,6 +77,8 @@ async def _examine(address: str, token: str, tls: ClientTls | None) -> list[Find
     spoken = "with TLS, and its certificate is trusted" if tls is not None else "without TLS"
     reached = Finding(address, True, f"can be reached, {spoken}")
     answer = await asyncio.to_thread(_ask, address, token, tls)
+    if not answer.failure.reason and (why := await why_failed(address, tls, answer.failure.text)):
+        return [reached, Finding(address, False, why)]
     told = list(_meaning(answer.failure))
     if answer.failure.reason == Reason.PROTOCOL_VERSION:
         told.append(compare_clocks(answer))
@@ -93,7 +95,7 @@ def _meaning(failure: Failure) -> Iterator[tuple[bool, str]]:
         elif failure.reason:
             yield False, failure.text
         else:
-            yield False, f"does not answer as a referee (is that the port of the pages?): {failure.text}"
+            yield False, f"does not answer as a referee: {failure.text}"
         return
     bot = failure.metadata.get("bot")
     yield True, f"knows the token: it is of {bot}" if bot else "knows the token"

@@ -1,5 +1,7 @@
 """``arena bot doctor``: a sentence for each thing that is right or wrong."""
 
+import asyncio
+import re
 from datetime import UTC, datetime, timedelta
 
 import grpc
@@ -7,9 +9,12 @@ import pytest
 
 from referee.bot.diagnosis import Answer, check_token, compare_clocks, examine, judge_sessions
 from referee.cli.app import run
-from referee.matches.journal import SEVERAL_OWED, EntryKind, LogEntry
+from referee.client import read_log
+from referee.errors import RefereeUnavailable
+from referee.matches.journal import SEVERAL_OWED, EntryKind, LogEntry, LogQuery
 from referee.protocol.reasons import Failure, Reason
 from referee.tls import ClientTls
+from referee.unreached import PAGES
 from tests.referee.support import lowest, referee, sdk_bots
 from tests.referee.test_server_tls import World, options, world
 
@@ -105,6 +110,20 @@ async def test_examination_when_the_token_is_of_nobody_then_that_is_said(world: 
         found = await examine([address], "nobody's", ClientTls(world.ours.certificate))
     assert [one.right for one in found] == [True, False]
     assert found[1].text.endswith(": is it of this arena, and of the bot's present version?")
+
+
+async def test_referee_when_pages_are_served_there_then_the_doctor_and_the_log_say_so() -> None:
+    async def answer(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        address = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        _, found = await examine([address], "bt_bot_x", None)
+        assert found == (address, False, PAGES)
+        with pytest.raises(RefereeUnavailable, match=re.escape(PAGES)):
+            await asyncio.to_thread(read_log, address, "bt_bot_x", LogQuery("me/x"))
 
 
 def test_doctor_when_nobody_listens_then_it_says_so_and_exits_with_1(

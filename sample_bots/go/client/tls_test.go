@@ -9,6 +9,8 @@ import (
 	"encoding/pem"
 	"math/big"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -78,6 +80,10 @@ func TestBotSaysWhyNobodyIsReached(t *testing.T) {
 	if err := free.Close(); err != nil {
 		t.Fatal(err)
 	}
+	pages := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(pages.Close)
+	site := pages.Listener.Addr().String()
+	plain := newReferee(t)
 	other, system := newAuthority(t), "system"
 	for name, test := range map[string]struct{ address, ca, want string }{
 		"nobody listens":          {nobody, "", "nobody listens there"},
@@ -85,6 +91,8 @@ func TestBotSaysWhyNobodyIsReached(t *testing.T) {
 		"another authority":       {encrypted.address, other.file, "comes from no authority that ARENA_TLS_CA names"},
 		"not one of the system":   {encrypted.address, system, "comes from no authority that ARENA_TLS_CA names"},
 		"another name":            {"localhost:" + port, authority.file, "its certificate is not for this address"},
+		"a server of pages":       {site, "", "something else answers there, which is no referee"},
+		"nothing, without TLS":    {plain.address, "", ""},
 		"nothing, if all is well": {encrypted.address, authority.file, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

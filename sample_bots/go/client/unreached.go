@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"io"
 	"net"
 	"syscall"
 	"time"
@@ -37,9 +38,33 @@ func whyUnreached(ctx context.Context, address string, config *tls.Config) strin
 		if handshake(ctx, connection, address, &tls.Config{InsecureSkipVerify: true}) == nil {
 			return "it uses TLS, and this side does not: set ARENA_TLS_CA to a file with its authority"
 		}
+		if answersAsPages(ctx, address) {
+			return "something else answers there, which is no referee (is that the port of the pages?)"
+		}
 		return ""
 	}
 	return whyNotTrusted(handshake(ctx, connection, address, config))
+}
+
+// greeting is how HTTP/2 begins, with empty settings; gRPC is spoken over that.
+const greeting = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + "\x00\x00\x00\x04\x00\x00\x00\x00\x00"
+
+// answersAsPages reports whether a server answers there that speaks HTTP/1 alone, as one of web pages may.
+func answersAsPages(ctx context.Context, address string) bool {
+	connection, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = connection.Close() }()
+	if deadline, ok := ctx.Deadline(); ok {
+		_ = connection.SetDeadline(deadline)
+	}
+	if _, err := io.WriteString(connection, greeting); err != nil {
+		return false
+	}
+	first := make([]byte, len("HTTP/"))
+	_, err = io.ReadFull(connection, first)
+	return err == nil && string(first) == "HTTP/"
 }
 
 func handshake(ctx context.Context, connection net.Conn, address string, config *tls.Config) error {

@@ -44,8 +44,30 @@ export async function whyUnreached(
   if (secure !== undefined) return REASONS.get(await ended(connect({ ...options, ...secure }), "secureConnect"));
   // Nothing is sent on this connection, so it does not matter whose certificate is shown.
   const encrypted = await ended(connect({ ...options, rejectUnauthorized: false }), "secureConnect");
-  if (encrypted !== "") return undefined;
-  return "it uses TLS, and this side does not: set ARENA_TLS_CA to a file with its authority";
+  if (encrypted === "") return "it uses TLS, and this side does not: set ARENA_TLS_CA to a file with its authority";
+  if (!(await answersAsPages(host, port))) return undefined;
+  return "something else answers there, which is no referee (is that the port of the pages?)";
+}
+
+/** How HTTP/2 begins, with empty settings; gRPC is spoken over that. */
+const GREETING = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + "\0\0\0\u0004\0\0\0\0\0";
+
+/** Whether a server answers there that speaks HTTP/1 alone, as one of web pages may. */
+function answersAsPages(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    let heard = "";
+    const socket = connectPlainly({ host, port }, () => socket.write(GREETING));
+    const end = (): void => {
+      socket.destroy();
+      resolve(heard.startsWith("HTTP/"));
+    };
+    socket.setTimeout(PROBE, end);
+    socket.once("error", end).once("close", end);
+    socket.on("data", (part) => {
+      heard += part.toString("latin1");
+      if (heard.length >= "HTTP/".length) end();
+    });
+  });
 }
 
 /** The code of the error with which a connection fails; empty where it comes to `event`. */

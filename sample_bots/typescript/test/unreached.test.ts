@@ -11,10 +11,16 @@ async function speaking(text: string): Promise<[Server, string]> {
   return [server, `127.0.0.1:${(server.address() as AddressInfo).port}`];
 }
 
+test("it says nothing of a server that could be a referee", async () => {
+  const [server, address] = await speaking("\0\0\0\u0004\0\0\0\0\0");
+  assert.equal(await whyUnreached(address, undefined), undefined);
+  await new Promise((resolve) => server.close(resolve));
+});
+
 test("it says why nobody can be reached", async () => {
   const [server, address] = await speaking("HTTP/1.1 400 Bad Request\r\n\r\n");
   assert.match((await whyUnreached(address, {})) ?? "", /^it does not use TLS, and this side does: /);
-  assert.equal(await whyUnreached(address, undefined), undefined);
+  assert.match((await whyUnreached(address, undefined)) ?? "", /^something else answers there, which is no referee/);
   await new Promise((resolve) => server.close(resolve));
   assert.equal(await whyUnreached(address, undefined), "nobody listens there");
   assert.equal(await whyUnreached("nowhere.invalid:8710", {}), "there is no host of that name");
