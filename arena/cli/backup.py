@@ -1,15 +1,21 @@
 """``arena backup`` and ``arena restore``: the database as one file."""
 
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from arena.cli.asking import Force, Yes, confirm
-from arena.cli.context import settings_of
+from arena.cli.context import actor_at_terminal, settings_of, storage_of
 from arena.migrations import HEAD
+from arena.models import utc_now
 from arena.operations import backups
-from referee.cli.output import AsJson, print_json, say
+from arena.operations.anew import deal_anew
+from arena.operations.losses import Lost
+from referee.cli.output import AsJson, print_json, say, warn
+from referee.describe.words import counted
 from referee.interrupts import unwound_on_signals
 
 
@@ -34,21 +40,54 @@ def backup(
 
 def restore(
     ctx: typer.Context,
-    file: Annotated[Path, typer.Argument(help="The backup.")],
+    file: Annotated[
+        Path | None, typer.Argument(help="The backup; without it, the database was restored by other means.")
+    ] = None,
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
     """Replace the database with a backup; its contents are lost. Stop everything first.
 
-    The backup is checked first, and nothing is changed if it is damaged or something has the database open.
+    The backup is checked before anything is asked or changed, and brought up to date if it is of an earlier
+    version. What was not finished when it was made is played again, with new cards: it says which
+    tournaments. After pg_restore, call it without a file, so that these get new cards too.
     """
     settings = settings_of(ctx)
-    if replaced := backups.find_replaced(settings, file):
-        confirm(f"Replace {replaced} with {file}, and lose what it holds", yes)
-    revision = backups.restore(settings, file)
-    if as_json:
-        print_json({"file": str(file), "schema": revision})
+    if file is None:
+        with storage_of(ctx) as storage:
+            anew = deal_anew(storage, actor_at_terminal(), utc_now())
+        _tell(anew, as_json, {}, "the database is as it was restored")
         return
-    say(f"{settings.shown()['database_url']} is as it was backed up, schema {revision}")
-    if revision != HEAD:
-        say(f"schema {HEAD} is needed; run: arena migrate")
+    with (
+        unwound_on_signals(),
+        backups.prepared(settings, actor_at_terminal(), file, utc_now()) as found,
+    ):
+        if found.replaced:
+            warn(*_losses(found.lost))
+            confirm(f"Replace {found.replaced} with {file}, and lose what it holds", yes)
+        found.commit()
+    lost = asdict(found.lost) if found.lost else dict.fromkeys(Lost.__dataclass_fields__)
+    done = f"{settings.shown()['database_url']} is as it was backed up"
+    _tell(found.anew, as_json, {"file": str(file), **lost}, done)
+
+
+def _losses(lost: Lost | None) -> Iterator[str]:
+    """Yield lines on what is lost with the database that is replaced."""
+    if lost is None:
+        yield "what is lost is not known: the present database cannot be compared with the backup"
+        return
+    if lost.again:
+        yield f"ended since the backup, and run again: {', '.join(lost.again)}"
+    if lost.gone:
+        yield f"created since the backup, and gone: {', '.join(lost.gone)}"
+    if lost.sessions or lost.bots:
+        yield f"lost: {counted(lost.sessions, 'finished session')}, {counted(lost.bots, 'bot version')}"
+
+
+def _tell(anew: Sequence[str], as_json: bool, given: dict[str, object], done: str) -> None:
+    if as_json:
+        print_json({**given, "schema": HEAD, "anew": anew})
+        return
+    say(f"{done}, schema {HEAD}")
+    if anew:
+        say(f"dealt with new cards from here on: {', '.join(anew)}")

@@ -137,7 +137,8 @@ class SessionLine(Value):
     forfeits: tuple[int, ...]
     """The seats whose bots forfeited it, in order."""
     attempts: int = Count
-    """How many attempts at it were begun; the last one played it to its end."""
+    """Number of the attempt that played it to its end. They count from 1, and from a higher number after a
+    backup was restored."""
     deals: int = Count
     """Deal records that follow."""
     digest: str
@@ -242,6 +243,7 @@ EventKind = Literal[
     "void",
     "lost",
     "refused",
+    "restored",
     "stopped",
     "key_added",
     "finished",

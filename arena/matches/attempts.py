@@ -75,10 +75,13 @@ def _can_be_read(record: str) -> bool:
     return False
 
 
-def begin_attempts(match: Match, sessions: int, missing: Collection[int]) -> None:
+def begin_attempts(match: Match, tournament: Tournament, missing: Collection[int]) -> None:
     """Take the next attempt at each of the ``missing`` of a match's sessions."""
-    begun = match.attempts or [0] * sessions
-    match.attempts = [count + (number in missing) for number, count in enumerate(begun, start=1)]
+    begun = match.attempts or [0] * tournament.sessions
+    match.attempts = [
+        max(count, tournament.attempts_above) + 1 if number in missing else count
+        for number, count in enumerate(begun, start=1)
+    ]
 
 
 def undo_attempts(match: Match, unbegun: Collection[int]) -> None:

@@ -105,7 +105,7 @@ def claim(storage: Storage, match_id: int, now: datetime, lease: timedelta) -> C
         missing = {number for number in range(1, tournament.sessions + 1) if number not in stored}
         if crashed is not None:
             note_void(tx, match, {number: match.attempts[number - 1] for number in missing}, now)
-        begin_attempts(match, tournament.sessions, missing)
+        begin_attempts(match, tournament, missing)
         spec = match_spec(tx, match, tournament, missing)
         kept = kept_deals(tx, match_id)
         route = match_id + match.failures

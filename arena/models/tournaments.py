@@ -4,7 +4,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import ClassVar, Literal
 
-from sqlalchemy import JSON, Index, String, UniqueConstraint
+from sqlalchemy import JSON, BigInteger, Index, String, UniqueConstraint
 from sqlmodel import Field, SQLModel
 
 from arena.models.columns import text_of
@@ -127,6 +127,9 @@ class Tournament(SQLModel, Terms, table=True):  # type: ignore[misc]  # both hav
     """When it last moved on; every step begins by updating it, which keeps two steps apart. NULL: never."""
     finished_at: datetime | None = None
     """When it finished or was cancelled; NULL: not yet."""
+    attempts_above: int = Field(default=0, sa_type=BigInteger)
+    """Attempts at its sessions that begin from now on have higher numbers: cards that were dealt after a
+    backup was made must not come back with the backup. 0: it was never restored."""
     confirmed_at: datetime | None = None
     """When its organiser confirmed its results; NULL: not yet, or that is not asked for (``confirm``)."""
 

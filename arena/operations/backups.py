@@ -5,16 +5,22 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from urllib.parse import quote
 
-from sqlalchemy import make_url
+from sqlalchemy import URL, make_url
 
+from arena.actors import Actor
 from arena.database import NEWER, require_database, sqlite_trouble
 from arena.errors import SchemaError, SettingsError, StateError, StorageError
 from arena.files import draft_beside, is_special, keep_private, require_free, written_path
 from arena.migrations import HEAD
+from arena.operations.anew import deal_anew
+from arena.operations.losses import Lost, contents
 from arena.settings import Settings
+from arena.storage import Storage, migrate
 
 BESIDE = ("-wal", "-shm", "-journal")
 """What SQLite puts beside a database: of another one it would be played into what is restored."""
@@ -40,38 +46,54 @@ def backup(settings: Settings, to: Path, *, force: bool = False) -> str:
     return revision
 
 
-def find_replaced(settings: Settings, source: Path) -> Path | None:
-    """Return the database that a backup would replace; None if there is none yet.
+@dataclass(frozen=True, slots=True)
+class Restoration:
+    """A backup that is ready to be put into the place of the database."""
 
-    Raise StateError for a database that is a server, StorageError if there is no such backup.
+    replaced: Path | None
+    """The database that would be gone; None: there is none yet."""
+    lost: Lost | None
+    """What that has and the backup has not; None: it cannot be compared."""
+    anew: tuple[str, ...]
+    """The tournaments whose unfinished sessions are dealt new cards."""
+    draft: Path
+    database: Path
+
+    def commit(self) -> None:
+        """Replace the database. Raise SettingsError, StorageError."""
+        with _one_line(self.database):
+            there = self.replaced is not None
+            _own_like(self.draft, self.database if there else self.database.parent)
+            for suffix in BESIDE:
+                Path(f"{self.database}{suffix}").unlink(missing_ok=True)
+            self.draft.replace(self.database)
+
+
+@contextmanager
+def prepared(settings: Settings, actor: Actor, source: Path, now: datetime) -> Iterator[Restoration]:
+    """Look through a backup, and make a database of the present schema of it beside the one it can replace.
+
+    Nobody else can open that one until the block ends. Raise StateError for a database that is a server, and
+    while anything has it open; SchemaError for a backup of a newer version; StorageError for what is no sound
+    backup.
     """
-    database = _database(settings, "pg_restore")
+    database = _database(settings, "pg_restore, and then `arena restore` without a file")
     if not source.is_file():
         raise StorageError(f"there is no file {source}")
-    return database if database.exists() else None
-
-
-def restore(settings: Settings, source: Path) -> str:
-    """Put a backup into the place of the database, which is gone afterwards; return its schema.
-
-    The backup is looked through before anything is changed. Raise StateError while anything has the database
-    open, SchemaError for a backup of a newer version, StorageError for what is no sound backup.
-    """
-    find_replaced(settings, source)
-    database = _database(settings, "pg_restore")
     settings.prepare()
     with ExitStack() as stack:
-        stack.enter_context(_one_line(source))
-        stack.enter_context(_nobody_else(settings.data / "up.lock", database))
-        draft = stack.enter_context(_draft(database))
-        revision = _copy(source, draft)
-        if revision > HEAD:
-            raise SchemaError(NEWER)
-        _own_like(draft, database if database.exists() else database.parent)
-        for suffix in BESIDE:
-            Path(f"{database}{suffix}").unlink(missing_ok=True)
-        draft.replace(database)
-    return revision
+        before = contents(database)
+        with _one_line(source):
+            stack.enter_context(_nobody_else(settings.data / "up.lock", database))
+            draft = stack.enter_context(_draft(database))
+            if _copy(source, draft) > HEAD:
+                raise SchemaError(NEWER)
+        with Storage(URL.create("sqlite", database=str(draft)).render_as_string()) as storage:
+            migrate(storage)
+            anew = tuple(deal_anew(storage, actor, now))
+        after = contents(draft)
+        lost = before - after if before and after else None
+        yield Restoration(database if database.exists() else None, lost, anew, draft, database)
 
 
 def _database(settings: Settings, instead: str) -> Path:

@@ -32,7 +32,7 @@ def check_export(
         lines = Lines(texts, lambda size: seen(size, report.deals))
         head = check_head(lines, report)
         course = check_events(lines, report, head)
-        rounds = Rounds(lines, report, head, course.void)
+        rounds = Rounds(lines, report, head, course.void, course.restored)
         while lines.next_is(RoundPart):
             rounds.check_next()
         _check_end(lines, head, course, rounds)

@@ -44,7 +44,9 @@ class Course:
     confirmed: bool = False
     """Whether the organiser confirmed the results."""
     void: dict[tuple[int, int], dict[int, int]] = field(default_factory=dict)
-    """By round and table, for each session of which attempts came to nothing, how many."""
+    """By round and table, for each session of which attempts came to nothing, the last of them."""
+    restored: list[int] = field(default_factory=list)
+    """Each time a backup was restored, the number above which attempts began from then on."""
 
 
 @dataclass(slots=True)
@@ -86,6 +88,8 @@ def check_events(lines: Lines, report: Report, head: Head) -> Course:
             _note_void(lines, head, course, event)
         elif event.event == "lost":
             _check_lost(lines, head, event)
+        elif event.event == "restored":
+            _note_restored(lines, course, event)
         elif event.event in DECISIONS:
             _note_decision(lines, report, course, event, stays)
         lines.close(event)
@@ -153,12 +157,24 @@ def _note_decision(
 
 
 def _note_void(lines: Lines, head: Head, course: Course, event: EventPart) -> None:
-    """Count attempts that came to nothing: of each session the first, then the second, and so on."""
+    """Count attempts that came to nothing: of each session the first, then the second, and so on.
+
+    Where a backup was restored, they go on above the number that the event says.
+    """
+    above = max(course.restored, default=0)
     place = (_whole(lines, event, "round"), _whole(lines, event, "table"))
     void = course.void.setdefault(place, {})
     for session, attempt in _by_session(lines, head, event, "attempts"):
-        lines.same(f"details.attempts.{session}", attempt, void.get(session, 0) + 1)
+        lines.same(f"details.attempts.{session}", attempt, max(void.get(session, 0), above) + 1)
         void[session] = attempt
+
+
+def _note_restored(lines: Lines, course: Course, event: EventPart) -> None:
+    """Take the number above which attempts begin after a backup was restored: higher each time."""
+    above, before = _whole(lines, event, "attempts_above"), max(course.restored, default=0)
+    if above <= before:
+        raise lines.wrong(f"details.attempts_above: is {above}, which is not above {before}")
+    course.restored.append(above)
 
 
 def _check_lost(lines: Lines, head: Head, event: EventPart) -> None:

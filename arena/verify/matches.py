@@ -44,13 +44,20 @@ class Played:
 
 
 def check_match(
-    lines: Lines, report: Report, head: Head, round: RoundPart, table: int, void: Mapping[int, int]
+    lines: Lines,
+    report: Report,
+    head: Head,
+    round: RoundPart,
+    table: int,
+    void: Mapping[int, int],
+    restored: Sequence[int],
 ) -> Played:
     """Take the lines of a match, and check them; deals and matches are counted in the report.
 
     Raise Difference.
 
-    ``void`` says of which sessions attempts came to nothing, and how many: the next one played it to its end.
+    ``void`` says of which sessions attempts came to nothing, up to which: the next one played it to its end.
+    That is one more, or the first one after one of the times that a backup was ``restored``.
     """
     part = lines.take_part(MatchPart)
     lines.same("round", part.round, round.round)
@@ -69,7 +76,9 @@ def check_match(
     for place, session in enumerate(part.sessions):
         _check_session_line(lines, f"sessions.{place}", session, bots)
         lines.same(f"sessions.{place}.seating", session.seating, seated[session.session - 1])
-        lines.same(f"sessions.{place}.attempts", session.attempts, void.get(session.session, 0) + 1)
+        last = void.get(session.session, 0)
+        if session.attempts - 1 not in (above for above in restored if above > last):
+            lines.same(f"sessions.{place}.attempts", session.attempts, last + 1)
     for name in ("points", "faults"):
         sums = [0] * len(bots)
         for session in part.sessions:

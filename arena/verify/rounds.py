@@ -24,14 +24,21 @@ class Rounds:
     """Checks one round after the other, and keeps what the standings and the next ratings follow from."""
 
     def __init__(
-        self, lines: Lines, report: Report, head: Head, void: dict[tuple[int, int], dict[int, int]]
+        self,
+        lines: Lines,
+        report: Report,
+        head: Head,
+        void: dict[tuple[int, int], dict[int, int]],
+        restored: Sequence[int],
     ) -> None:
-        """Create a check of rounds; ``void`` counts, by round and table, the attempts without a result.
+        """Create a check of rounds; ``void`` has, by round and table, the last attempts without a result.
 
-        Each match takes its own out; what is left is of matches that are not there.
+        Each match takes its own out; what is left is of matches that are not there. ``restored`` has the
+        numbers above which attempts began after backups were restored.
         """
         self._lines = lines
         self._void = void
+        self._restored = restored
         self._report = report
         self._head = head
         self._ratings: dict[str, float] = {}
@@ -58,9 +65,9 @@ class Rounds:
         self._parts.append(part)
         before = self._pool(part)
         lines.close(part)
-        tables = range(1, len(part.tables) + 1)
+        tables, void, restored = range(1, len(part.tables) + 1), self._void, self._restored
         matches = [
-            check_match(lines, report, self._head, part, table, self._void.pop((part.round, table), {}))
+            check_match(lines, report, self._head, part, table, void.pop((part.round, table), {}), restored)
             for table in tables
         ]
         points = self._scores(matches)

@@ -17,7 +17,7 @@ from arena.models import Session
 from arena.operations import backups
 from arena.settings import Settings
 from arena.storage import Storage, open_storage
-from tests.arena.cli import Arena, assert_one_line, make_arena
+from tests.arena.cli import Arena, make_arena
 from tests.arena.fakes import Clock
 from tests.arena.world import World, results
 
@@ -134,7 +134,11 @@ def test_restore_when_there_is_a_database_then_it_is_asked_for(
     database = migrated.data / "arena.db"
     asked = f"Replace {database} with {copy}, and lose what it holds"
     refused = arena("restore", str(copy))
-    assert_one_line(refused, 1, f"{asked}: not confirmed; add --yes where nobody can be asked")
+    assert refused.err.splitlines() == [
+        "warning: created since the backup, and gone: cup",
+        "warning: lost: 42 finished sessions, eight bot versions",
+        f"error: {asked}: not confirmed; add --yes where nobody can be asked",
+    ]
     assert sessions(migrated) == 42
     assert arena("restore", str(copy), "--yes").status == 0
     assert sessions(migrated) == 0

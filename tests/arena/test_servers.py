@@ -19,15 +19,16 @@ from sqlmodel import SQLModel, col, select
 
 from arena.cli.local import arena_command
 from arena.messages import make_app
-from arena.models import Round
+from arena.models import Round, utc_now
 from arena.operations import backups
+from arena.operations.anew import deal_anew
 from arena.processes import Supervisor
 from arena.rounds import advance
 from arena.settings import Settings, load_settings
 from arena.storage import Storage, Transaction, open_storage
 from tests.arena import servers
 from tests.arena.databases import open_new
-from tests.arena.fakes import Clock
+from tests.arena.fakes import ROOT, Clock
 from tests.arena.ports import LOOPBACK
 from tests.arena.servers import Postgres, Proxy
 from tests.arena.waiting import DEADLINE, wait_for
@@ -152,7 +153,8 @@ def test_backup_when_made_of_sqlite_in_mid_cup_then_the_cup_is_finished_elsewher
         cup.reach(4)
         backups.backup(here, tmp_path / "backup.db")
         cup.reach(8)  # lost, and played again from the backup
-    backups.restore(there, tmp_path / "backup.db")
+    with backups.prepared(there, ROOT, tmp_path / "backup.db", utc_now()) as found:
+        found.commit()
     with playing(there) as cup:
         assert cup.finish() == calm_results(make_world)
 
@@ -168,6 +170,8 @@ def test_backup_when_made_of_postgresql_in_mid_cup_then_the_cup_is_finished_else
         cup.reach(8)  # lost, and played again from the backup
     restored = postgres.create("restored")
     postgres.run("pg_restore", "--dbname=restored", str(dump))
+    with open_storage(settings_of(tmp_path / "there", database_url=restored)) as storage:
+        assert deal_anew(storage, ROOT, utc_now()) == ["cup"]
     with playing(settings_of(tmp_path / "there", database_url=restored)) as cup:
         assert cup.finish() == calm_results(make_world)
 
