@@ -8,18 +8,24 @@ engines (``LLR_normalized_alt``).
 
 from dataclasses import dataclass
 from enum import StrEnum
-from math import expm1, inf, log, log1p, sqrt
+from math import copysign, expm1, inf, log, log1p, sqrt
 
 from referee.local.sums import LEVEL, Interval, Sums
 
 TWO_SIDED = 1.959964
 """Standard errors that a normal value is off by at most in 95 of 100 cases."""
 
-FEWEST = 20
-"""Blocks before which nothing is decided: the deviation is not known well enough."""
+FEWEST = 64
+"""Blocks before which nothing is decided: deviation and skewness are not known well enough."""
 
-OVERSHOOT = 0.583
-"""Mean excess of a random walk over a bound, in deviations of a step (Siegmund, 1985)."""
+MOST_SKEWED = 4.0
+"""The largest skewness that is believed."""
+
+CAUTION = 1.5
+"""By how many of its standard errors the skewness is taken to be worse than it seems."""
+
+MOST_MOVED = 0.7
+"""The largest share of the ratio of normal values by which skewness moves it."""
 
 
 class Verdict(StrEnum):
@@ -46,32 +52,50 @@ class SequentialTest:
 
     @property
     def bounds(self) -> Interval:
-        """The log-likelihood ratios at which the test ends (Wald, 1945, drawn in by the mean overshoot)."""
-        excess = OVERSHOOT * (self.t1 - self.t0)
+        """The log-likelihood ratios at which the test ends (Wald, 1945)."""
         low, high = log(self.beta / (1 - self.alpha)), log((1 - self.beta) / self.alpha)
-        return Interval(min(low + excess, 0.0), max(high - excess, 0.0))
+        return Interval(min(low, 0.0), max(high, 0.0))
 
     def llr(self, sums: Sums) -> float:
-        """Return the generalised log-likelihood ratio of ``t1`` to ``t0``; 0 where all values are alike."""
+        """Return the generalised log-likelihood ratio of ``t1`` to ``t0``; 0 where all values are alike.
+
+        It is that of normal values, and what their skewness adds to or takes from it: a bot that now and then
+        loses heavily seems better than it is for as long as it has not, and then it takes more.
+        """
         if not sums.deviation:
             return 0.0
-        return sums.count / 2 * (log1p((sums.t - self.t0) ** 2) - log1p((sums.t - self.t1) ** 2))
+        normal = sums.count / 2 * (log1p((sums.t - self.t0) ** 2) - log1p((sums.t - self.t1) ** 2))
+        skewed = sums.count * (_skewed(sums, self.t0, normal) - _skewed(sums, self.t1, normal))
+        return normal + copysign(min(abs(skewed), MOST_MOVED * abs(normal)), skewed)
 
     def verdict(self, sums: Sums) -> Verdict:
         """Return whether it is known which of the two holds.
 
-        Where no value differed from 0, so many of them are enough that a bot better by ``t1`` would have
-        shown a difference with all but a tenth of ``beta``: values with mean t deviations differ from 0 in a
-        share of t² / (1 + t²) at least.
+        The ratio says so, or the interval that holds while one watches, once it leaves ``t0`` out: that is
+        sooner where the difference is huge, for then the ratio grows slowly. Where no value differed from 0,
+        so many of them are enough that a bot better by ``t1`` would have shown a difference with all but a
+        tenth of ``beta``: values with mean t deviations differ from 0 in a share of t² / (1 + t²) at least.
         """
         if sums.count < FEWEST:
             return Verdict.OPEN
         if not sums.deviation and not sums.mean:
             return Verdict.NOT_BETTER if sums.count >= self.enough_alike else Verdict.OPEN
+        by_ratio = self.by_ratio(sums)
+        return self.by_interval(sums) if by_ratio is Verdict.OPEN else by_ratio
+
+    def by_ratio(self, sums: Sums) -> Verdict:
+        """Return what the ratio alone says."""
         llr = self.llr(sums)
         if llr >= self.bounds.high:
             return Verdict.BETTER
         return Verdict.NOT_BETTER if llr <= self.bounds.low else Verdict.OPEN
+
+    def by_interval(self, sums: Sums) -> Verdict:
+        """Return what the interval that holds while one watches says alone."""
+        interval = watched_interval(sums, expected_blocks(self, self.t1))
+        if interval is None or interval.low <= self.t0 * sums.deviation <= interval.high:
+            return Verdict.OPEN
+        return Verdict.BETTER if interval.low > self.t0 * sums.deviation else Verdict.NOT_BETTER
 
     @property
     def enough_alike(self) -> float:
@@ -84,13 +108,29 @@ class SequentialTest:
         For a Brownian motion between the bounds that starts from the present ratio.
         """
         if not sums.deviation:
-            return max(0.0, (self.enough_alike if not sums.mean else FEWEST) - sums.count)
+            return max(0.0, max(FEWEST, 0.0 if sums.mean else self.enough_alike) - sums.count)
         low, high, at = self.bounds.low, self.bounds.high, self.llr(sums)
-        if not low < at < high:
+        if not low < at < high or self.by_interval(sums) is not Verdict.OPEN:
             return float(max(0, FEWEST - sums.count))
         step = self.t1 - self.t0
         passage = _passage(at - low, high - at, step * (sums.t - (self.t0 + self.t1) / 2), step**2)
         return max(passage, FEWEST - sums.count, 1.0)
+
+
+def _skewed(sums: Sums, t: float, side: float) -> float:
+    """Return what skewness adds to how unlikely the values are if their mean is ``t`` deviations, per value.
+
+    The third term of the rate at which the chance of a t as far off as this one falls with the number of
+    values. The skewness is what it would be at ``t``: of values that happen to be high, those that are high
+    by far are more than their share. The rarer such values, the more of them it takes to know it; what is not
+    known is taken against the side that the ratio is on.
+    """
+    off, rare = sums.t - t, sums.excess
+    seen = sums.skewness - off * (rare - 1.5 * sums.skewness**2)
+    error = sqrt(6 * (1 + rare) / sums.count)
+    skewness = seen * sums.count / (sums.count + 3 * (rare + 2)) - copysign(CAUTION * error, side)
+    believed = max(-MOST_SKEWED, min(MOST_SKEWED, skewness))
+    return believed * (t * off**2 / 2 + off**3 / 3)
 
 
 def _passage(down: float, up: float, drift: float, variance: float) -> float:

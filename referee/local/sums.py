@@ -27,12 +27,26 @@ class Sums:
     mean: float = 0.0
     squares: float = 0.0
     """Sum of squared distances from the mean."""
+    cubes: float = 0.0
+    """Sum of the third powers of these distances."""
+    fourths: float = 0.0
+    """Sum of their fourth powers."""
 
     def add(self, value: float) -> "Sums":
-        """Return the sums with one value more (Welford, 1962)."""
+        """Return the sums with one value more (Welford, 1962; Terriberry, 2007)."""
         count = self.count + 1
-        mean = self.mean + (value - self.mean) / count
-        return Sums(count, mean, self.squares + (value - self.mean) * (value - mean))
+        step = (value - self.mean) / count
+        more = (value - self.mean) * step * self.count
+        return Sums(
+            count,
+            self.mean + step,
+            self.squares + more,
+            self.cubes + more * step * (count - 2) - 3 * step * self.squares,
+            self.fourths
+            + more * step * step * (count * count - 3 * count + 3)
+            + 6 * step * step * self.squares
+            - 4 * step * self.cubes,
+        )
 
     @property
     def deviation(self) -> float:
@@ -43,6 +57,16 @@ class Sums:
     def t(self) -> float:
         """The mean in deviations; 0 where all values are alike."""
         return self.mean / self.deviation if self.deviation else 0.0
+
+    @property
+    def skewness(self) -> float:
+        """How much further values lie above the mean than below; 0 where they lie alike."""
+        return self.cubes / self.count / self.deviation**3 if self.deviation else 0.0
+
+    @property
+    def excess(self) -> float:
+        """By how much the kurtosis is above that of normal values: how much rare ones count; 0 at least."""
+        return max(0.0, self.fourths / self.count / self.deviation**4 - 3) if self.deviation else 0.0
 
     def plus_minus(self, comparisons: int = 1) -> float | None:
         """Return by how much the mean may be off in 95 of 100 cases; None: too few values to tell.

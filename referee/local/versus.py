@@ -68,6 +68,8 @@ class Finding:
     """The mean in deviations of a block."""
     llr: float
     bounds: Interval
+    by_interval: bool
+    """Whether the watched interval has ended it before the ratio could, as where the difference is huge."""
     deals_to_go: int | None
     """Deals expected until the test ends, if the mean stays what it is; 0: it has ended; None: no saying."""
 
@@ -85,8 +87,14 @@ def finding(versus: Versus, new: str, old: str) -> Finding:
         t=sums.t,
         llr=test.llr(sums),
         bounds=test.bounds,
+        by_interval=_by_interval(versus),
         deals_to_go=_to_go(versus),
     )
+
+
+def _by_interval(versus: Versus) -> bool:
+    test, sums = versus.test, versus.sums
+    return test.by_ratio(sums) is Verdict.OPEN and test.by_interval(sums) is not Verdict.OPEN
 
 
 def _to_go(versus: Versus) -> int | None:
@@ -123,9 +131,21 @@ def lines(found: Finding, new: str, old: str) -> list[str]:
             f"log-likelihood ratio {found.llr:+.2f}; no better at {found.bounds.low:.2f}, "
             f"better at {found.bounds.high:+.2f}",
         ]
+    if found.by_interval:
+        side = "above" if found.verdict is Verdict.BETTER else "below"
+        told.append(
+            f"all of the interval that holds while one watches is {side} {_least(found)}: "
+            "that has ended it, before the ratio could"
+        )
     if found.deals_to_go:
         told.append(f"expected to go: about {_rounded(found.deals_to_go)} deals")
     return [*told, found.sentence]
+
+
+def _least(found: Finding) -> str:
+    """Return what ``t0`` is in points a deal."""
+    least = found.test.t0 * found.points.deviation if found.points else 0.0
+    return f"{least:+.2f}" if least else "0"
 
 
 def _range(interval: Interval | None) -> str:

@@ -109,7 +109,7 @@ CALLS = {
     "bot explain": "FOLDER/deal.jsonl --seconds 0.1",
     "bot rewind": "FOLDER/deal.jsonl greedy --all --seat 0",
     "play": "FOLDER/careless.py greedy --deals 12 --ruleset chinese-2 --jobs 1",
-    "compare": "FOLDER/careless.py greedy --deals 60 --ruleset chinese-2 --jobs 1",
+    "compare": "FOLDER/careless.py greedy --deals 70 --ruleset chinese-2 --jobs 1",
     "rules compare": "",
     "rules legal": "",
     "rules list": "",

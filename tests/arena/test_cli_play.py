@@ -239,7 +239,7 @@ def test_play_against_an_older_bot_then_it_ends_when_it_is_known(arena: Arena, t
     assert (report["panel"], report["comparisons"]) == (["greedy", "greedy"], [])
     found = report["finding"]
     assert (found["verdict"], found["deals_to_go"]) == ("better", 0)
-    assert found["llr"] >= found["bounds"]["high"]
+    assert found["by_interval"] or found["llr"] >= found["bounds"]["high"]
     assert found["points"]["watched"]["low"] < found["points"]["fixed"]["low"] < found["points"]["mean"]
     again = arena(*report["command"].removeprefix("arena ").split(), "--jobs", 2, "--json").json
     assert again["finding"] == found

@@ -3,7 +3,7 @@
 import pytest
 
 from referee.local.field import Block
-from referee.local.sequential import SequentialTest, Verdict
+from referee.local.sequential import FEWEST, SequentialTest, Verdict
 from referee.local.versus import Versus, finding, lines
 
 
@@ -25,7 +25,7 @@ def after(*leads: float, t1: float = 0.4) -> Versus:
         (
             [0.0] * 100,
             Verdict.NOT_BETTER,
-            "no difference: new made as many points as old in each of 36 deals",
+            "no difference: new made as many points as old in each of 64 deals",
         ),
         ([2.0, 0.0], Verdict.OPEN, "not known yet: new makes +1.00 points a deal more so far"),
         ([], Verdict.OPEN, "not known: no deal was played by both"),
@@ -43,13 +43,26 @@ def test_finding_when_blocks_are_so_then_it_says_what_is_known(
 
 def test_versus_when_the_test_knows_then_no_more_is_asked_for() -> None:
     versus = after(*[2.0, 0.0] * 100)
-    assert 20 <= versus.sums.count < 200
+    assert FEWEST <= versus.sums.count < 200
 
 
 def test_lines_when_it_is_open_then_they_tell_intervals_bounds_and_how_long_it_may_take() -> None:
-    told = lines(finding(after(*[3.0, -2.0] * 11, t1=0.1), "new", "old"), "new", "old")
+    told = lines(finding(after(*[3.0, -2.0] * 35, t1=0.1), "new", "old"), "new", "old")
     assert told[0] == "new makes +0.50 points a deal more than old, with the same cards"
     assert told[1].startswith("  95 % interval that holds while one watches: -")
-    assert told[2] == "  95 % interval for one look, planned before: -0.57 to +1.57"
+    assert told[2] == "  95 % interval for one look, planned before: -0.09 to +1.09"
     assert told[3].startswith("log-likelihood ratio +0.")
     assert told[4].startswith("expected to go: about ")
+
+
+@pytest.mark.parametrize(
+    ("sign", "side", "verdict"), [(1, "above", Verdict.BETTER), (-1, "below", Verdict.NOT_BETTER)]
+)
+def test_lines_when_the_interval_knows_before_the_ratio_does_then_they_say_so(
+    sign: int, side: str, verdict: Verdict
+) -> None:
+    found = finding(after(*[3.0 * sign, 4.0 * sign] * 50, t1=0.1), "new", "old")
+    assert (found.verdict, found.by_interval) == (verdict, True)
+    said = f"all of the interval that holds while one watches is {side} 0: "
+    assert f"{said}that has ended it, before the ratio could" in lines(found, "new", "old")
+    assert not finding(after(*[2.0, 0.0] * 100), "new", "old").by_interval
