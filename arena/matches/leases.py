@@ -146,6 +146,12 @@ def due(now: datetime, lease: timedelta) -> tuple[ColumnElement[bool], ...]:
     )
 
 
+def lapsed(now: datetime, lease: timedelta) -> tuple[ColumnElement[bool], ...]:
+    """Return conditions of which a due match that a worker has had meets one: each is a part of an index."""
+    free = col(Match.lease_until)
+    return free < now, free > now + 2 * lease
+
+
 def _stored(tx: Transaction, match_id: int) -> set[int]:
     return set(tx.exec(select(Session.number).where(Session.match_id == match_id)))
 

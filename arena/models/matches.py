@@ -22,6 +22,10 @@ class MatchState(StrEnum):
     CANCELLED = "cancelled"
 
 
+LEASED = text("lease_until IS NOT NULL")
+"""Of the matches, the few that a worker has, or had when its lease ran out."""
+
+
 class Match(SQLModel, table=True):
     """The sessions of one table in a round: what a worker runs and what is rated."""
 
@@ -33,6 +37,9 @@ class Match(SQLModel, table=True):
         Index(None, "ruleset_id", "finished_at"),
         Index(None, "tournament_id", "state", "round_id", "table_number"),
         Index(None, "tournament_id", "handed_out_at"),
+        Index(
+            "ix_matches_leased", "tournament_id", "lease_until", sqlite_where=LEASED, postgresql_where=LEASED
+        ),
     )
 
     id: int = Field(default=None, primary_key=True)

@@ -141,7 +141,7 @@ class Entrant(SQLModel, table=True):
     __table_args__ = (
         UniqueConstraint("tournament_id", "number"),
         UniqueConstraint("tournament_id", "version_id"),
-        Index(None, "tournament_id", "state"),
+        Index(None, "tournament_id", "state", "withdrawn_after"),
         Index(None, "tournament_id", "withdrawn_after"),
     )
 

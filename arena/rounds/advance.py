@@ -15,7 +15,7 @@ from sqlmodel import col, func, select
 
 from arena.events import note
 from arena.formats import FORMATS
-from arena.matches.leases import due
+from arena.matches.leases import due, lapsed
 from arena.matches.tables import tables_of
 from arena.models import Match, MatchState, Round, RoundState, Tournament, TournamentState
 from arena.ratings.apply import rate_round
@@ -221,12 +221,9 @@ def _to_hand_out(
     order = (col(Match.round_id), col(Match.table_number))
     not_sent = select(Match).where(*waiting, or_(col(Match.handed_out_at).is_(None), ~on_the_way))
     free = max(0, at_once - sent)
-    # A state at a time, so that an index has them in order.
-    found = [
-        match
-        for state in (MatchState.WAITING, MatchState.RUNNING)
-        for match in tx.exec(not_sent.where(Match.state == state).order_by(*order).limit(free))
-    ]
+    # One kind at a time, so that an index has each: those that run, and are not due, are not looked at.
+    kinds = (col(Match.state) == MatchState.WAITING, *lapsed(now, again_after))
+    found = [match for kind in kinds for match in tx.exec(not_sent.where(kind).order_by(*order).limit(free))]
     return sorted(found, key=lambda match: (match.round_id, match.table_number))[:free]
 
 

@@ -65,10 +65,12 @@ def free_entrants(tx: Transaction, tournament: Tournament, *, away: bool) -> lis
         .where(Entrant.tournament_id == tournament.id, col(Entrant.state).in_(states))
         .where(col(Entrant.withdrawn_after).is_(None))
     )
-    return [
+    found = [
         FreeEntrant(entrant.number, entrant.id, entrant.version_id, owner_id, entrant.state)
-        for entrant, owner_id in tx.exec(rows.order_by(col(Entrant.number)))
+        for entrant, owner_id in tx.exec(rows)
     ]
+    # Not in the database, which would go through the numbers of all to have them in order.
+    return sorted(found, key=lambda one: one.number)
 
 
 def others_play(tx: Transaction, tournament: Tournament) -> bool:

@@ -12,6 +12,7 @@ from arena.models import utc_now
 from arena.rounds import advance
 from arena.settings import load_settings
 from arena.storage import Storage
+from benchmarks import continuous
 from benchmarks.history import ENTRANTS, TABLES, Season, begin
 from tests.arena.databases import open_new
 from tests.arena.work import Work, work
@@ -20,6 +21,9 @@ __all__ = ["work"]
 
 SHORT, LONG = (ENTRANTS + 10) * TABLES, 3 * (ENTRANTS + 10) * TABLES
 """Matches played before; a continuous tournament looks back as many batches as it has entrants."""
+
+FEW, MANY = 40, 400
+"""Bots in a continuous tournament; most of them sit at other tables."""
 
 HISTORY = ("rounds", "matches", "seats", "sessions", "rating_changes", "bot_log", "tournaments", "entrants")
 """Tables that grow with what is played."""
@@ -67,6 +71,27 @@ def test_statements_when_a_tournament_goes_on_then_none_reads_through_a_table_of
                 assert words[0] != "SCAN" or words[1] not in HISTORY, statement
                 tables |= {words[1]} if words[0] == "SEARCH" else set()
         assert tables >= {"rounds", "matches", "seats", "sessions", "tournaments", "entrants"}
+
+
+def test_finished_match_when_many_more_bots_play_on_and_on_then_it_costs_what_it_costs_among_few(
+    work: Work, tmp_path: Path
+) -> None:
+    costs, taken = [], []
+    for entrants in (FEW, MANY):
+        url = f"sqlite:///{tmp_path}/{entrants}.db"
+        with open_new(load_settings({"data": tmp_path, "database_url": url})) as storage:
+            one = continuous.begin(storage, url, entrants)
+            one.clock = lambda: work.instructions
+            with continuous.counted() as statements:
+                for _ in range(16):
+                    one.play()
+            costs.append({step: sum(found) for step, found in one.times.items()})
+            taken.append(len(statements))
+    few, many = costs
+    assert many.keys() == few.keys() == {*continuous.STEPS}
+    for step, cost in many.items():
+        assert cost <= 1.05 * few[step], step  # what grew with ten times the bots would be far above
+    assert taken[1] <= 1.05 * taken[0]
 
 
 def plan(storage: Storage, statement: str, parameters: Any) -> list[str]:
