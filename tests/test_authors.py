@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from referee.bot.testing import play_deal
+from referee.cli.app import arena_group
 from referee.local.loading import load_file
 from tests.tied import tied
 
@@ -139,6 +141,30 @@ def test_commands_of_the_pages_work_one_after_the_other_and_print_what_is_shown(
         assert done.returncode == 0, (page, command, done.stderr)
         if shown.output:
             assert done.stdout == shown.output, (page, command)
+
+
+def parse(arguments: list[str]) -> None:
+    """Read the arguments of a command, and do not run it. Raise where it cannot be."""
+    command = arena_group()
+    while hasattr(command, "resolve_command"):
+        _, command, arguments = command.resolve_command(command.context_class(command), arguments)
+        command = getattr(command, "real", command)
+    command.make_context("arena", arguments)
+
+
+@pytest.mark.parametrize("wrong", ["play a --bogus", "bot rewindd a", "bot rewind a b --turn c"])
+def test_commands_that_there_are_not_are_found_out(wrong: str) -> None:
+    with pytest.raises(Exception, match="bogus|rewindd|integer"):
+        parse(wrong.split())
+
+
+@pytest.mark.parametrize("command", [shown.command for page in OTHERS for shown in commands(page)])
+def test_commands_that_take_minutes_are_such_as_there_are(command: str) -> None:
+    program, *arguments = shlex.split(command)
+    if program == "arena":
+        parse(arguments)
+    else:
+        assert command.startswith(("pip install ", "python -m referee.learning.examples.train --out "))
 
 
 def test_programs_that_are_no_bots_run(user: Path) -> None:
