@@ -154,7 +154,7 @@ def parse(arguments: list[str]) -> None:
 
 @pytest.mark.parametrize("wrong", ["play a --bogus", "bot rewindd a", "bot rewind a b --turn c"])
 def test_commands_that_there_are_not_are_found_out(wrong: str) -> None:
-    with pytest.raises(Exception, match="bogus|rewindd|integer"):
+    with pytest.raises(Exception, match=r"bogus|rewindd|integer"):
         parse(wrong.split())
 
 

@@ -301,6 +301,11 @@ def test_rewind_of_saved_deals_when_the_bot_is_the_same_or_another_then_it_is_to
     assert_one_line(leaving, 1, "ended with status 0; its last line: no memory")
     assert_one_line(arena(*asked, mine), 2, "--turn", "say which turn, or --all")
     assert_one_line(arena("bot", "rewind", saved, "--all", "greedy"), 1, "say which with --deal")
+    explain = ("bot", "explain", saved, "--deal", 1, "--seat", same["seat"], "--seconds", 0.1)
+    priced = arena(*explain, "--json").json
+    assert priced["seat"] == same["seat"]
+    assert {one["turn"] for one in priced["decisions"]} <= {one["turn"] for one in same["answers"]}
+    assert "\nan estimate: " in arena(*explain).out
 
 
 def test_play_when_deals_cannot_be_saved_then_one_line_says_so(arena: Arena, tmp_path: Path) -> None:
