@@ -159,16 +159,16 @@ def test_arena_when_it_is_up_then_a_connected_bot_plays_its_house_bots_and_new_b
             monkeypatch.setenv(name, value)
         arena = make_arena(running.settings.data, capsys)
         started: list[Result] = []
-        assert arena("rating", "baseline", f"{HOUSE}/sage-quick").status == 0
+        assert arena("rating", "baseline", f"{HOUSE}/lowest").status == 0
 
         def start() -> bool:
-            started.append(arena("bot", "test", "ann/bot", "--against", "sage-quick", "--json"))
+            started.append(arena("bot", "test", "ann/bot", "--against", "lowest", "--json"))
             return started[-1].status == 0
 
         wait_for(start, told=lambda: started[-1])
         name = started[-1].json["tournament"]
         running.wait(name, lambda status: status.ended)
         shown = arena("match", "show", name, "1", "1", "--json").json
-    expected = {f"{HOUSE}/{bot}@1" for bot in (*BOTS[:2], "sage-quick")}
+    expected = {f"{HOUSE}/{bot}@1" for bot in (*BOTS[:2], "lowest")}
     assert {*shown["bots"]} == {"ann/bot@1", *expected}
     assert [session["faults"] for session in shown["sessions"]] == [[0, 0, 0, 0]] * 4
