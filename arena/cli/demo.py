@@ -17,7 +17,7 @@ from arena.cli.context import actor_at_terminal, settings_of
 from arena.cli.leaderboard import show_leaderboards
 from arena.cli.local import free_address, start_arena, watch_over
 from arena.cli.results import show_crosstable
-from arena.cli.standings import show_standings
+from arena.cli.standings import legend, show_standings
 from arena.cli.watch import follow
 from arena.errors import SettingsError, StateError
 from arena.exports.write import export_lines
@@ -205,6 +205,7 @@ def _play(supervisor: Supervisor, settings: Settings, storage: Storage, spec: To
     if not status.ended:
         raise StateError(f"{spec.name} has failed: {status.problem}; logs in {settings.logs}")
     show_standings(scoreboard.standings(storage, spec.name), spec.format)
+    say(legend(spec.format))
     show_crosstable(scoreboard.crosstable(storage, spec.name))
 
 

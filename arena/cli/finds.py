@@ -11,15 +11,16 @@ from arena.models import HighlightKind
 from arena.queries import faults, highlights
 from arena.queries.faults import KINDS, FaultsLine
 from arena.queries.highlights import DealLine
-from referee.cli.output import AsJson, show
+from referee.cli.output import AsJson, say, show
 from referee.matches.kinds import FaultKind
 
 deal = typer.Typer(no_args_is_help=True, help="Find remarkable deals.")
 
-NO_FAULTS = (
-    "no bot has made a fault while it played; who was absent, and forfeited sessions by that, stands in "
+ABSENCES = (
+    "absences are no faults: who was absent, and forfeited sessions by that, stands in "
     "`arena tournament standings NAME`"
 )
+NO_FAULTS = f"no bot has made a fault while it played; {ABSENCES}"
 
 Ruleset = Annotated[
     str | None, typer.Option(help="Only this ruleset: its name, name@version, or the start of its hash.")
@@ -108,4 +109,6 @@ def faults_(
     ):
         rows = [(one.name, one.faults, *(getattr(one, of.value) or "" for of in KINDS)) for one in page.lines]
         show(["bot version", ">faults", *(f">{of.value}" for of in KINDS)], rows, NO_FAULTS)
+        if rows:
+            say(ABSENCES)
         say_next(page.next)

@@ -125,6 +125,21 @@ def _name(line: StandingLine) -> str:
     return f"{line.name} (disqualified)" if line.disqualified else line.name
 
 
+def legend(format: str) -> str:
+    """Return in a line what the columns of a format's standings mean."""
+    return "; ".join(_MEANINGS[name] for name in FORMATS[format].criteria.decisive)
+
+
+_MEANINGS = {
+    "score": "score: in each match one for each bot that it finished before, half for one with equal points",
+    "points": "points: of all deals, ± the margin of that in 95 of 100 cases",
+    "wins": "wins: matches in which everybody else had fewer points",
+    "opponents": "opponents: their mean score",
+    "opponents_cut": "cut: the mean score of its opponents without the weakest",
+    "mean": "mean: score in a match",
+    "reached": "round: the one that it reached",
+    "last": "last match: its score there",
+}
 _COLUMNS = {"opponents_cut": "cut", "reached": "round", "last": "last match"}
 
 

@@ -39,7 +39,7 @@ def print_entry(entry: LogEntry, as_json: bool) -> None:
 
 def lines_of(entry: LogEntry, width: int) -> Iterator[str]:
     """Yield an entry in lines of at most ``width`` characters; only a longer word exceeds that."""
-    when = entry.at.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    when = entry.at.astimezone().strftime("%Y-%m-%d %H:%M:%S %Z")
     what = f"{entry.kind} {entry.code}".strip()
     yield from _wrapped(f"{when}  {entry.bot}  {what}  {entry.session_id or entry.referee}", width)
     if entry.text:

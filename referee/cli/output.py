@@ -87,8 +87,8 @@ def _plain(value: object) -> object:
 
 
 def moment(time: datetime | None) -> str:
-    """Format a time for people, in the local time zone."""
-    return time.astimezone().strftime("%Y-%m-%d %H:%M") if time else ""
+    """Format a time for people, in the local time zone, which it names."""
+    return time.astimezone().strftime("%Y-%m-%d %H:%M %Z") if time else ""
 
 
 def number(value: float) -> str:

@@ -16,8 +16,10 @@ from arena.cli import export
 from arena.cli.export import seen
 from arena.cli.linefiles import write_lines
 from arena.cli.results import show_crosstable
+from arena.cli.standings import legend
 from arena.errors import StateError, StorageError
 from arena.exports.write import export_lines
+from arena.formats import FORMATS
 from arena.settings import Settings
 from arena.standings.scoreboard import Crosstable
 from arena.strength.fitting import fit_due
@@ -120,6 +122,13 @@ def test_crosstable_on_a_terminal_of_any_width_cuts_no_number(
     assert max(map(len, shown.splitlines())) <= width
     for before, deals in cells.values():
         assert f"{before}/{deals}" in shown
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_legend_when_standings_have_columns_then_it_tells_what_each_is(format: str) -> None:
+    parts = legend(format).split("; ")
+    assert len(parts) == len(FORMATS[format].criteria.decisive)
+    assert all(part.partition(": ")[2] for part in parts)
 
 
 def test_crosstable_of_some_places_names_them_as_in_the_standings(capsys: pytest.CaptureFixture[str]) -> None:

@@ -326,7 +326,7 @@ def entry(**fields: object) -> LogEntry:
 
 def test_fault_when_shown_on_80_columns_then_everything_is_there() -> None:
     lines = list(lines_of(entry(), 80))
-    when = NOW.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    when = NOW.astimezone().strftime("%Y-%m-%d %H:%M:%S %Z")
     assert lines == [
         f"{when}  ann/a@1  fault illegal  cup/1/2/3",
         "  3D does not beat 5D 5C: a pair is to be beaten by a pair",
