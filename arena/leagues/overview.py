@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
 
 from sqlmodel import col, select
 
@@ -95,6 +96,15 @@ class SeasonShown:
 
 
 @dataclass(frozen=True, slots=True)
+class SeasonOrder:
+    """Who had which place in a season."""
+
+    number: int
+    divisions: tuple[tuple[str, ...], ...]
+    """From the highest to the lowest, its members in order."""
+
+
+@dataclass(frozen=True, slots=True)
 class Outside:
     """A member without a place in the latest season."""
 
@@ -165,6 +175,27 @@ def history(storage: Storage, name: str, now: datetime, limit: int | None = None
             .limit(limit)
         )
         return [_shown(tx, league, season, now) for season in tx.exec(seasons).all()]
+
+
+def orders(storage: Storage, name: str, limit: int) -> list[SeasonOrder]:
+    """Return who had which place in the latest seasons of a league, these first; raise UnknownError."""
+    with storage.read() as tx:
+        league = find_league(tx, name)
+        placed = (
+            select(Season.number, SeasonDivision, SeasonPlace, LeagueMember.name)
+            .join(SeasonDivision, col(SeasonDivision.season_id) == Season.id)
+            .join(SeasonPlace, col(SeasonPlace.division_id) == SeasonDivision.id)
+            .join(LeagueMember, col(LeagueMember.id) == SeasonPlace.member_id)
+            .where(Season.league_id == league.id, Season.number > league.seasons - limit)
+            .order_by(col(Season.number).desc(), col(SeasonDivision.level), col(SeasonPlace.number))
+        )
+        found: dict[int, list[tuple[str, ...]]] = {}
+        for (number, _), rows in groupby(tx.exec(placed), key=lambda row: (row[0], row[1].id)):
+            group = [*rows]
+            names = {place.id: member for _, _, place, member in group}
+            ordered = in_order(tx, group[0][1], [place for _, _, place, _ in group])
+            found.setdefault(number, []).append(tuple(names[place.id] for place in ordered))
+        return [SeasonOrder(number, tuple(divisions)) for number, divisions in found.items()]
 
 
 def _season(tx: Transaction, league: League, number: int | None) -> Season | None:

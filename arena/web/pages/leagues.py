@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Annotated
 
 from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 
 from arena.leagues import overview
-from arena.leagues.overview import SeasonShown
+from arena.leagues.overview import SeasonOrder
 from arena.specs import Name
 from arena.web.context import Shared
 from arena.web.pages.page import Page
@@ -64,13 +65,13 @@ def show_league(
 ) -> HTMLResponse:
     """Show a league with its latest season or an earlier one, and the places over all seasons."""
     shown = overview.show(web.storage, league, web.clock(), season)
-    seasons = overview.history(web.storage, league, web.clock(), DRAWN)
+    seasons = overview.orders(web.storage, league, DRAWN)
     return page(
         "league.html", league=shown.league, season=shown.season, outside=shown.outside, graph=graph(seasons)
     )
 
 
-def graph(seasons: Sequence[SeasonShown]) -> Graph | None:
+def graph(seasons: Sequence[SeasonOrder]) -> Graph | None:
     """Return the places over the first of these seasons, the latest first; None: they are fewer than two."""
     drawn = [*reversed(seasons[:DRAWN])]
     if len(drawn) < 2:
@@ -84,18 +85,15 @@ def graph(seasons: Sequence[SeasonShown]) -> Graph | None:
         own = [of_season.get(member) for of_season in places]
         last = places[-1][member]
         ways.append(Way(member, _path(own, x, y), own, last, y.at(last)))
-    ends = [len(division.lines) for division in drawn[-1].divisions]
+    ends = [*map(len, drawn[-1].divisions)]
     borders = [y.at(sum(ends[:at]) + 0.5) for at in range(1, len(ends))]
     return Graph([(season.number, x.at(at)) for at, season in enumerate(drawn)], ways, borders)
 
 
-def _places(season: SeasonShown) -> Iterator[tuple[str, int]]:
+def _places(season: SeasonOrder) -> Iterator[tuple[str, int]]:
     """Yield the members of a season with their places, counted through all divisions."""
-    before = 0
-    for division in season.divisions:
-        for line in division.lines:
-            yield line.member, before + line.rank
-        before += len(division.lines)
+    members = chain.from_iterable(season.divisions)
+    return ((member, place) for place, member in enumerate(members, start=1))
 
 
 def _path(places: Sequence[int | None], x: Scale, y: Scale) -> str:
