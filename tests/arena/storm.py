@@ -216,6 +216,7 @@ class Cluster:
         with suppress(ProcessLookupError):  # it has just died by itself
             os.kill(pid, signal.SIGKILL)
             self.killed += 1
+        self.wait(lambda: self._supervisor.pid(name) != pid)  # who looks next must not find it alive
 
     def empty_broker(self) -> None:
         """Lose every message that is on its way."""
