@@ -10,7 +10,7 @@ import arena.client as api
 from arena.cli.context import answer, database_of, is_here
 from arena.cli.lists import LARGEST_PAGE, AsCsv, Cursor, moment_of, print_list, say_next
 from arena.queries.board import LeaderboardLine
-from arena.strength.scale import ENOUGH
+from arena.strength.scale import ENOUGH, HELD
 from referee.cli.output import MOST, AsJson, console, headline, print_json, say
 
 if TYPE_CHECKING:
@@ -145,7 +145,8 @@ def show_leaderboards(
     anchors = {line.strength.anchor for line in lines if line.strength is not None}
     if anchors:
         say(
-            f"strength: estimated from points a deal ({_anchor(anchors)} is 1500); 95 %: its interval; "
+            f"strength: estimated from points a deal ({_anchor(anchors)} is 1500); 95 %: its interval, "
+            f"and {HELD} of them held in trials, by the kind of field; "
             "ahead: share of deals in which it finishes ahead of another bot; Elo: updated match by match"
         )
     if any(line.strength and line.provisional for line in lines):

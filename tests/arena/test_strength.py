@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from arena.strength.kinds import Array, Kind
 from arena.strength.lines import Lines
 from arena.strength.matrices import Matrices
 from arena.strength.ranges import places
-from arena.strength.scale import figure
+from arena.strength.scale import HELD, figure
 from arena.strength.sums import Scored, Sums, scored
 from benchmarks.coverage import held, seasons
 from benchmarks.worlds import Row, synthetic
@@ -215,3 +216,11 @@ def test_figure_when_a_strength_is_given_then_it_is_that_of_forty_deals(
 
 def test_figure_when_points_never_differ_then_all_are_alike() -> None:
     assert figure(1.0, 0.0) == 1500
+
+
+def test_what_is_said_of_intervals_is_what_the_trials_came_to() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "ratings.md").read_text(encoding="utf-8")
+    rows = page.partition("<!-- coverage -->")[2].partition("<!-- /coverage -->")[0].split("\n| ")[2:]
+    shares = [int(share) for row in rows for share in row.split(" | ")[4].split(", ")]
+    assert len(shares) == 4 * len(rows) > 100
+    assert f"{min(shares)} to {max(shares)} %" == HELD

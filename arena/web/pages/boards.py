@@ -15,6 +15,7 @@ from arena.queries.board import Leaderboard, LeaderboardLine
 from arena.queries.pools import NamedPool, list_pools
 from arena.queries.verdicts import Verdict, verdict
 from arena.storage import Storage
+from arena.strength.scale import HELD
 from arena.tabular import write_lines
 from arena.web.context import Shared
 from arena.web.moments import Moment
@@ -125,6 +126,7 @@ def board(page: Page, web: Shared, asked: Annotated[BoardAsked, Query()]) -> HTM
         asked=asked,
         verdict=said,
         trouble=trouble,
+        held=HELD,
         query=page.request.query_params,
         query_of_api={**page.request.query_params, "ruleset": pool.hash, "a": None, "b": None},
     )
