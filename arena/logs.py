@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from types import TracebackType
 
 from arena.settings import Settings
+from referee.lines import UtcFormatter
 from referee.matches.journal import DealPage, DealQuery, Entry, EntryKind, Journal, LogEntry, LogQuery
 from referee.plain import plain
 
@@ -40,7 +41,7 @@ def about(**ids: str) -> Iterator[None]:
         _about.reset(token)
 
 
-class TextFormatter(logging.Formatter):
+class TextFormatter(UtcFormatter):
     """A line of text for each event, and the lines of a traceback where there was an exception."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:

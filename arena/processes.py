@@ -4,7 +4,6 @@ There is no thread in it: whoever has a supervisor calls ``check`` now and then.
 """
 
 import os
-import re
 import signal
 import subprocess
 import time
@@ -18,6 +17,7 @@ from arena.errors import ProcessFailed
 from arena.files import make_private
 from referee.child import tied
 from referee.environment import environment_for_bots
+from referee.lines import ROUTINE
 
 SETTLE_SECONDS = 5.0
 """A child that ends with an error sooner than this after its first start would do so again."""
@@ -193,13 +193,9 @@ def _how(status: int) -> str:
         return f"by signal {-status}"
 
 
-_ROUTINE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} (INFO|DEBUG) ")
-"""How lines begin that the SDK logs when nothing is wrong."""
-
-
 def cause_in(printed: Sequence[str]) -> str:
     """Return the last line that a program printed, without what it logs as a matter of course."""
-    return next((line for line in reversed(printed) if not _ROUTINE.match(line)), "")
+    return next((line for line in reversed(printed) if not ROUTINE.match(line)), "")
 
 
 def _last_lines(child: Child) -> list[str]:

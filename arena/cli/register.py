@@ -13,10 +13,12 @@ from arena.cli.context import actor_at_terminal, answer, is_here, own_settings
 from arena.cli.expiring import ExpiresIn
 from arena.cli.tokenfiles import token_file, token_files
 from arena.models import utc_now
+from referee.addresses import USUAL_PORT
 from referee.cli.output import AsJson, print_json, renamed, say, show, warn
 
 if TYPE_CHECKING:
     from arena.client import Client
+    from arena.settings import Settings
 
 Language = Annotated[str | None, typer.Option(help="The language it is written in: go, c++, …")]
 Link = Annotated[str | None, typer.Option(metavar="URL", help="A web page about it: http:// or https://.")]
@@ -67,7 +69,7 @@ def register(
     if as_json:
         print_json(renamed(registered, name="bot"))
     else:
-        where = f"in {own_settings(ctx).data}" if is_here(ctx) else f"at {ctx.obj.server}"
+        where = _here(own_settings(ctx)) if is_here(ctx) else f"at {ctx.obj.server}"
         number = int(registered.name.rpartition("@")[2])
         if number > 1:
             before = f"{bot}@{number - 1}"
@@ -79,6 +81,13 @@ def register(
             f"{registered.name} is registered {where}. Its token, which cannot be shown again:",
             registered.token,
         )
+
+
+def _here(settings: "Settings") -> str:
+    """Return where a bot is registered here, and where it plays unless that is where it looks anyway."""
+    referees = ",".join(settings.referees)
+    usual = "" if referees == f"127.0.0.1:{USUAL_PORT}" else f", where it plays with ARENA_REFEREE={referees}"
+    return f"in {settings.data}{usual}"
 
 
 def _register_all(ctx: typer.Context, file: Path, folder: Path, as_json: bool) -> None:

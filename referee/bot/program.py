@@ -2,7 +2,6 @@
 
 import _thread
 import asyncio
-import logging
 import os
 import signal
 import sys
@@ -16,6 +15,7 @@ from referee.bot.client import BotClient
 from referee.bot.sessionlog import session_log
 from referee.bot.thinker import HomeThinker
 from referee.errors import AddressError, RefereeError
+from referee.lines import log_to_console
 from referee.loops import new_event_loop
 from referee.tls import ClientTls
 
@@ -104,7 +104,7 @@ def main(bot: Bot, *, max_sessions: int = 0) -> NoReturn:
     ``ARENA_TLS_CA`` (a file of trusted certificates, or ``system``) it uses TLS, and shows
     ``ARENA_TLS_CLIENT_CERTIFICATE`` with ``ARENA_TLS_CLIENT_KEY`` if they are set.
     """
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
+    log_to_console()
     token = os.environ.get("ARENA_TOKEN", "").strip()
     if not token:
         sys.exit("ARENA_TOKEN: not set; it is the token that `arena bot register` printed")

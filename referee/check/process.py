@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import errno
 import os
-import re
 import shutil
 import signal
 import sys
@@ -17,6 +16,7 @@ from referee.check.outcome import Absent
 from referee.child import tied
 from referee.environment import environment_for_bots
 from referee.interrupts import FORCE
+from referee.lines import ROUTINE
 from referee.plain import plain
 
 STOP_SECONDS = 1.5
@@ -27,9 +27,6 @@ SHOWN_FIRST, SHOWN_LAST, SHOWN_WIDTH = 5, 9, 300
 What failed stands at the end in Python, and at the beginning of what Go prints.
 """
 LEFT_OUT = "…"
-
-_ROUTINE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} (INFO|DEBUG) ")
-"""How lines of the SDK's log begin that tell of nothing wrong."""
 
 
 class BotProcess:
@@ -106,7 +103,7 @@ class BotProcess:
         """Return the lines in a part of what was printed that tell of something wrong."""
         assert self._output is not None
         text = _read(self._output, start, end).decode(errors="replace")
-        return [_fit(line) for line in text.splitlines() if line.strip() and not _ROUTINE.match(line)]
+        return [_fit(line) for line in text.splitlines() if line.strip() and not ROUTINE.match(line)]
 
     def signal(self, number: signal.Signals) -> None:
         """Send a signal to the bot and all that it started."""

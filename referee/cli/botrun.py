@@ -1,8 +1,6 @@
 """``arena bot run``: a bot written in Python, run here."""
 
 import importlib
-import logging
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +11,7 @@ from referee.bot import run as run_bot
 from referee.bot.bots import Bot
 from referee.bot.program import DEFAULT_REFEREE, tls_of_environment
 from referee.errors import ProgramError
+from referee.lines import log_to_console
 from referee.local.loading import bot_in, load_file
 from referee.samples import sample_bots
 from referee.tls import ClientTls
@@ -41,7 +40,7 @@ def run_program(program: str, token: str, referee: str, tls: ClientTls | None) -
     """Load a bot, and run it until Ctrl-C. Raise AddressError, ProgramError, and what ``run`` raises."""
     addresses = read_addresses(referee)
     bot = load_bot(program)
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
+    log_to_console()
     run_bot(bot, token=token.strip(), addresses=addresses, tls=tls)
 
 

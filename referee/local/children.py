@@ -1,7 +1,6 @@
 """Bots as processes of their own: started, looked after, and ended with all that they started."""
 
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from referee.child import tied
 from referee.environment import environment_for_bots
 from referee.errors import ProgramError
 from referee.interrupts import FORCE
+from referee.lines import ROUTINE
 from referee.plain import plain
 
 GRACE_SECONDS = 2.0
@@ -23,9 +23,6 @@ GRACE_SECONDS = 2.0
 POLL_SECONDS = 0.05
 SHOWN_LINES = 12
 """Of what a bot printed."""
-
-_ROUTINE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} (INFO|DEBUG) ")
-"""How lines begin that the SDK logs when nothing is wrong."""
 
 
 @dataclass
@@ -40,7 +37,7 @@ class Child:
     def printed(self) -> list[str]:
         """Return the last lines that it printed, without what the SDK logs when nothing is wrong."""
         text = self.log.read_text(encoding="utf-8", errors="replace")
-        lines = [plain(line) for line in text.splitlines() if line.strip() and not _ROUTINE.match(line)]
+        lines = [plain(line) for line in text.splitlines() if line.strip() and not ROUTINE.match(line)]
         return lines[-SHOWN_LINES:]
 
 

@@ -18,7 +18,7 @@ WAITS = "import time; print('up', flush=True); time.sleep(1000)"
 
 
 def test_cause_is_the_last_line_that_is_not_logged_as_a_matter_of_course() -> None:
-    routine = "2026-11-23 04:40:57,937 INFO session practice/1/1/1 ended"
+    routine = "2026-11-23 04:40:57,937Z INFO session practice/1/1/1 ended"
     assert cause_in(["no memory", routine]) == "no memory"
     assert cause_in([routine]) == ""
 

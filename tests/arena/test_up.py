@@ -85,6 +85,16 @@ def test_doctor_when_the_addresses_here_are_not_those_that_are_served_then_it_wa
     assert lock.advice.startswith("unset ARENA_REFEREES and ARENA_LISTEN here")
 
 
+def test_register_when_an_arena_is_up_elsewhere_then_it_says_where_the_bot_plays(
+    migrated: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with up(migrated.data):
+        first, _ = make_arena(migrated.data, capsys)("bot", "register", "ann/greedy").out.splitlines()
+    assert first.startswith(
+        f"ann/greedy@1 is registered in {migrated.data}, where it plays with ARENA_REFEREE=127.0.0.1:9001."
+    )
+
+
 def test_bot_doctor_when_no_referee_is_named_then_it_asks_those_that_are_up(
     settings: Settings, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

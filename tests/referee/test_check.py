@@ -279,9 +279,9 @@ def test_report_when_a_long_line_was_printed_then_no_word_is_cut() -> None:
 
 
 async def test_check_when_a_bot_prints_routine_lines_then_they_are_left_out() -> None:
-    lines = "2026-11-23 04:40:57,937 INFO connected\n2026-11-23 04:40:57,938 ERROR no model"
+    lines = "2026-11-23 04:40:57,937Z INFO connected\n2026-11-23 04:40:57,938Z ERROR no model"
     report = await check(command=[sys.executable, "-c", f"print({lines!r})"], timeout=DEADLINE)
-    assert report.results[0].output == ("2026-11-23 04:40:57,938 ERROR no model",)
+    assert report.results[0].output == ("2026-11-23 04:40:57,938Z ERROR no model",)
 
 
 def test_report_when_nothing_was_tried_then_it_is_not_passed() -> None:
