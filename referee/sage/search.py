@@ -23,8 +23,8 @@ FEW_CARDS = 16
 """Cards in all hands together from which on a world is played out exactly."""
 NODES = 400
 """Positions of an exact ending that may be looked at for one candidate in one world."""
-KNOWN_NODES = 50_000
-"""The same for all candidates where all cards are known, for each second of thinking."""
+NODES_A_SECOND = 20_000
+"""Positions that are looked at in a second at least: with no more of them is the time kept that is left."""
 NUMBERS = 256
 """Random numbers that a playout draws before they come again."""
 
@@ -72,14 +72,14 @@ class Search:
     def best(self, clock: Clock, until: float) -> int:
         """Return the code of the best candidate found until ``clock`` reads ``until``."""
         alive, begin = list(self.values), clock()
-        if self._is_known and self._solve(alive, self._worlds.sample(), int(KNOWN_NODES * (until - begin))):
+        if self._is_known and self._solve(alive, self._worlds.sample(), _nodes(until - begin)):
             return max(alive, key=self.mean)
         rounds = max(1, ceil(log2(len(alive))))
         for number in range(1, rounds + 1):
             end = begin + (until - begin) * number / rounds
             worlds = 0
             while worlds < LEAST_WORLDS or clock() < end:
-                self._play(alive)
+                self._play(alive, _nodes(until - clock()))
                 worlds += 1
                 if worlds % 16 == 0 and self._is_decided(alive):
                     break
@@ -102,7 +102,7 @@ class Search:
         """Return the points of every candidate, world by world: all are played out in the same ones."""
         codes, worlds = list(self.values), 0
         while worlds < LEAST_WORLDS or clock() < until:
-            self._play(codes)
+            self._play(codes, _nodes(until - clock()))
             worlds += 1
         return self.values
 
@@ -110,10 +110,10 @@ class Search:
         """Return the mean of a candidate's points."""
         return sum(self.values[code]) / len(self.values[code])
 
-    def _play(self, alive: Sequence[int]) -> None:
-        """Play every candidate in one more world."""
+    def _play(self, alive: Sequence[int], nodes: int) -> None:
+        """Play every candidate in one more world, exactly if that takes no more than ``nodes``."""
         world, seat, rules = self._worlds.sample(), self._seat, self._planner.rules
-        if self._solve(alive, world, NODES * len(alive)):
+        if self._solve(alive, world, min(nodes, NODES * len(alive))):
             return
         plan = self._planner.plan
         units = [plan[hand] if other != seat else () for other, hand in enumerate(world.hands)]
@@ -174,3 +174,8 @@ def is_known(position: Position) -> bool:
     """Return whether it follows what all hold: at most one hand is hidden, and it has all that is unseen."""
     hidden = [count for count in position.hidden if count]
     return not hidden or hidden == [len(position.unseen)]
+
+
+def _nodes(seconds: float) -> int:
+    """Return how many positions of endings can be looked at in so many seconds."""
+    return max(0, int(NODES_A_SECOND * seconds))

@@ -1,5 +1,7 @@
 """Sage: legal under every preset, its proofs, its playouts, its clock."""
 
+from collections.abc import Sequence
+from functools import partial
 from itertools import count, cycle
 from random import Random
 from types import SimpleNamespace
@@ -15,6 +17,7 @@ from referee.bot.bots import Bot
 from referee.deals.deal import Deal
 from referee.helpers.decompose import Decomposer
 from referee.helpers.unseen import Unseen
+from referee.helpers.worlds import Worlds
 from referee.position import Position
 from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import load_ruleset, preset_names
@@ -24,7 +27,7 @@ from referee.sage.plans import planner_of
 from referee.sage.playouts import Careful, Quick, Start, is_quick
 from referee.sage.proofs import run_out
 from referee.sage.sage import USUAL, Sage, Style
-from referee.sage.search import is_known
+from referee.sage.search import FEW_CARDS, NODES_A_SECOND, Search, is_known
 from tests.referee.deals import rules_with
 
 RULES = compile_ruleset(load_ruleset("chinese"))
@@ -179,6 +182,28 @@ def test_sage_when_it_knows_what_all_hold_at_the_end_then_nothing_is_better(name
     codes = [code for code in worth if code]
     chosen = player.choose(Position(deal), seat, codes, 0 in worth, 100)
     assert worth[chosen] == max(worth.values())
+
+
+def test_search_when_little_time_is_left_then_endings_get_no_more_than_that() -> None:
+    asked: list[int] = []
+
+    class Watched(Endings):
+        def points(self, start: Start, hands: Sequence[int], nodes: int) -> tuple[int, ...]:
+            asked.append(nodes)
+            return super().points(start, hands, nodes)
+
+    mine = RULES.parse("3D 3C 8H 9S JD")
+    hands = [(mine, 0), *[(0, (FEW_CARDS - 5) // 3)] * 3]
+    position = Position.seen(RULES, step=1, dealer=0, leader=0, hands=hands, actions=())
+    plan = planner_of(RULES).plan
+    units = {code: plan[RULES.remove(mine, code & RULES.full)] for code in RULES.list_plays(mine)[:2]}
+    worlds = Worlds(position, Random(1))
+    search = Search(position, 0, units, worlds, Random(1), Watched(RULES))
+    search.best(partial(next, count(0, 0.001)), 0.05)  # at each look a millisecond has passed
+    assert asked
+    assert max(asked) <= NODES_A_SECOND * 0.05
+    assert asked[-1] < asked[0]
+    assert search.playouts >= len(asked)
 
 
 @pytest.mark.parametrize(
