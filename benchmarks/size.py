@@ -229,8 +229,8 @@ def _most_memory(kinds: Sequence[Counts], bots: Sequence[Sequence[int]]) -> int:
         tracemalloc.stop()
 
 
-def measure(place: Place) -> tuple[list[Figures], list[str]]:
-    """Return what questions take at each size, and what fits take in the end."""
+def measure(place: Place, sizes: Sequence[int]) -> tuple[list[Figures], list[str]]:
+    """Return what questions take after so many copies of the base, and what fits take in the end."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         url = stack.enter_context(place(folder))()
@@ -241,7 +241,7 @@ def measure(place: Place) -> tuple[list[Figures], list[str]]:
         copier = Copier(url, base)
         stack.callback(copier.close)
         found = []
-        for copies in COPIES:
+        for copies in sizes:
             now = NOW + copies * STEP
             timed(f"{copies} copies made", partial(copier.multiply, copies))
             timed("tidied", partial(tidy, url))
@@ -263,13 +263,21 @@ def timed(what: str, call: Callable[[], Answer]) -> Answer:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.size", description=__doc__)
     parser.add_argument("--only", choices=("SQLite", "PostgreSQL"), help="one of the databases")
+    parser.add_argument(
+        "--copies",
+        type=int,
+        nargs=2,
+        default=COPIES,
+        metavar="N",
+        help="of 12,500 matches each, at the first and the second size (default: %(default)s)",
+    )
     options = parser.parse_args()
     places: dict[str, Place] = {"SQLite": sqlite, "PostgreSQL": postgres}
     copy = ROUNDS[0] * (BOTS // SEATS) + ROUNDS[1] * (REGULARS // SEATS)
     for name, place in places.items():
         if options.only in (None, name):
-            found, fits = measure(place)
-            show(name, [copies * copy for copies in COPIES], found, LIMITS[name])
+            found, fits = measure(place, options.copies)
+            show(name, [copies * copy for copies in options.copies], found, LIMITS[name])
             print("\n".join(fits), flush=True)
 
 
