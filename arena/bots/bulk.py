@@ -10,14 +10,17 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, WithJsonSchema
 from sqlalchemy.exc import IntegrityError
+from sqlmodel import col, select
 
 from arena.actors import Actor
+from arena.audit import record
 from arena.bots.fields import LANGUAGE, check_link
-from arena.bots.versions import Registered, add_version, known_bots
+from arena.bots.versions import AT_ONCE, Registered, known_bots, new_version
 from arena.errors import SpecError, TakenError
+from arena.models import Bot, Owner
 from arena.specs import check_name
-from arena.storage import Storage
-from arena.tokens import LONGEST_DAYS, expiry
+from arena.storage import Storage, Transaction
+from arena.tokens import LONGEST_DAYS, expiry, new_token
 from referee.errors import Problem, TomlError
 from referee.toml import problems_in, read_toml
 from referee.validation import Wording, problems, shown
@@ -133,11 +136,42 @@ def register_all(
         with storage.write() as tx:
             if known := known_bots(tx, [one.bot for one in bots]):
                 raise SpecError.of([Problem("bots", f"{bot} is registered already") for bot in known])
-            registered = [
-                add_version(tx, actor, one.bot, now, one.language, expiry(now, one.expires_in), one.link)
-                for one in bots
-            ]
+            registered = _add_all(tx, actor, bots, now)
             keep(registered)
             return registered
     except IntegrityError:
         raise TakenError("bots of the file are being registered by others right now; try again") from None
+
+
+def _add_all(tx: Transaction, actor: Actor, bots: Sequence[NewBot], now: datetime) -> list[Registered]:
+    """Add the first version of each, all rows of a kind at once: thousands take seconds."""
+    owners = _owners(tx, [one.bot.partition("/")[0] for one in bots], now)
+    rows = [
+        Bot(owner_id=owners[owner], name=name, created_at=now, language=one.language, link=one.link)
+        for one in bots
+        for owner, _, name in [one.bot.partition("/")]
+    ]
+    tx.add_all(rows)
+    tx.flush()
+    tokens = [new_token() for _ in bots]
+    versions = [
+        new_version(row.id, one.bot, 1, token, now, one.language, expiry(now, one.expires_in))
+        for row, one, token in zip(rows, bots, tokens, strict=True)
+    ]
+    tx.add_all(versions)
+    for version in versions:
+        record(tx, actor, "bot.register", version.name, now)
+    tx.flush()
+    return [Registered(version.name, token) for version, token in zip(versions, tokens, strict=True)]
+
+
+def _owners(tx: Transaction, names: Sequence[str], now: datetime) -> dict[str, int]:
+    """Return the ids of owners by name; those that are new are added."""
+    different = [*dict.fromkeys(names)]
+    parts = [different[at : at + AT_ONCE] for at in range(0, len(different), AT_ONCE)]
+    found = [tx.exec(select(Owner.name, Owner.id).where(col(Owner.name).in_(part))).all() for part in parts]
+    known = {name: owner_id for rows in found for name, owner_id in rows}
+    added = [Owner(name=name, created_at=now) for name in different if name not in known]
+    tx.add_all(added)
+    tx.flush()
+    return known | {owner.name: owner.id for owner in added}

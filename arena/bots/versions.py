@@ -124,8 +124,25 @@ def add_version(
     row.language, row.link = language or row.language, link or row.link
     last = tx.exec(select(func.max(BotVersion.number)).where(BotVersion.bot_id == row.id)).one()
     number = (last or 0) + 1
-    version = BotVersion(
-        bot_id=row.id,
+    version = new_version(row.id, bot, number, token, now, language, expires_at)
+    tx.add(version)
+    tx.flush()
+    record(tx, actor, "bot.register", version.name, now)
+    return Registered(version.name, token)
+
+
+def new_version(
+    bot_id: int,
+    bot: str,
+    number: int,
+    token: str,
+    now: datetime,
+    language: str | None,
+    expires_at: datetime | None,
+) -> BotVersion:
+    """Return the row of a version that is registered with this token."""
+    return BotVersion(
+        bot_id=bot_id,
         number=number,
         name=f"{bot}@{number}",
         token_hash=hash_token(token),
@@ -133,10 +150,6 @@ def add_version(
         created_at=now,
         language=language,
     )
-    tx.add(version)
-    tx.flush()
-    record(tx, actor, "bot.register", version.name, now)
-    return Registered(version.name, token)
 
 
 def _bot(tx: Transaction, name: str, now: datetime) -> Bot:
