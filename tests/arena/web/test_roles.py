@@ -133,11 +133,16 @@ def _belongings(storage: Storage, settings: Settings) -> str:
     return invitations.invite(storage, ROOT, Role.AUTHOR, now, "late").code
 
 
+def unlimited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let everybody ask as often as it takes."""
+    for name in ("READS", "CHANGES", "SIGN_INS"):
+        monkeypatch.setattr(limits, name, RateLimitItemPerMinute(100_000, namespace=name))
+
+
 @pytest.fixture
 def arena(everything: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Arena]:
     """Make an arena in which everybody has something."""
-    for name in ("READS", "CHANGES", "SIGN_INS"):
-        monkeypatch.setattr(limits, name, RateLimitItemPerMinute(100_000, namespace=name))
+    unlimited(monkeypatch)
     connect_all(monkeypatch)
     arena = Arena(everything)
     with arena.client:
