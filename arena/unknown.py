@@ -10,20 +10,38 @@ from arena.models import BotVersion
 from arena.storage import Transaction
 from referee.validation import suggestion
 
+LISTED = ("tournament", "league")
+"""What has a command that lists all of them."""
+
+SHORTEST = 2
+"""A name of so many letters can be meant for a longer one."""
+
 LATEST = 1_000
 """So many names are compared with the one that was given, the latest ones."""
 
 
 def unknown(tx: Transaction, thing: str, name: str, column: Any) -> UnknownError:
     """Return the error that no ``thing`` has this name; ``column`` is the one of their names."""
-    return UnknownError(f"no {thing} {name!r}{suggestion(name, _latest(tx, column))}")
+    known = _latest(tx, column)
+    hint = suggestion(name, known) or _containing(name, known)
+    listed = f"; all are in: arena {thing} list" if thing in LISTED and known else ""
+    return UnknownError(f"no {thing} {name!r}{hint or listed}")
 
 
-def unknown_bots(tx: Transaction, names: Sequence[str]) -> UnknownError:
-    """Return the error that there are no such bots, or no such versions where the names have ``@``."""
+def _containing(name: str, known: Sequence[str]) -> str:
+    """Return "; did you mean …?" for the latest name that has this one in it, or nothing."""
+    found = next((one for one in known if len(name) >= SHORTEST and name in one), None)
+    return f"; did you mean {found!r}?" if found else ""
+
+
+def unknown_bots(tx: Transaction, names: Sequence[str], *, wanted: bool = False) -> UnknownError:
+    """Return the error that there are no such bots, or no such versions where the names have ``@``.
+
+    Where bots are ``wanted``, to play, it says that they have to be registered.
+    """
     versions = _latest(tx, col(BotVersion.name))
     bots = list(dict.fromkeys(version.partition("@")[0] for version in versions))
-    advice = "; it has to be registered first"
+    advice = "; it has to be registered first" if wanted else ""
     hints = (suggestion(name, versions if "@" in name else bots) or advice for name in names)
     return UnknownError(*(f"no bot {name!r}{hint}" for name, hint in zip(names, hints, strict=True)))
 

@@ -27,9 +27,19 @@ def read_toml(path: Path) -> dict[str, object]:
 
 
 def problems_in(path: Path, found: Sequence[Problem]) -> list[Problem]:
-    """Return problems with the fields of a file, with its path and with the line of what is there."""
+    """Return problems with the fields of a file, with its path and with the line of what is there.
+
+    What stands in lists is counted from 1: ``bots no. 3.bot``.
+    """
     lines = dict(_lines(path.read_text(encoding="utf-8")))
-    return [problem.within(f"{path}{_line(lines, problem.field)}: ") for problem in found]
+    return [
+        problem._replace(field=f"{path}{_line(lines, problem.field)}: {_counted(problem.field)}")
+        for problem in found
+    ]
+
+
+def _counted(field: str) -> str:
+    return re.sub(r"\[(\d+)\]", lambda found: f" no. {int(found[1]) + 1}", field)
 
 
 def _line(lines: dict[str, int], field: str) -> str:

@@ -28,6 +28,9 @@ from referee.validation import Wording, problems, shown
 MOST_BOTS = 10_000
 """Bots in a file at most."""
 
+NAMED = 10
+"""So many bots that cannot be registered are named."""
+
 OPTIONAL_TEXT = {"anyOf": [{"type": "string"}, {"type": "null"}]}
 
 WORDING = Wording("a list of bots", table="a table")
@@ -116,6 +119,17 @@ def _listed_twice(bots: Sequence[NewBot]) -> list[Problem]:
     return [Problem("bots", f"{bot} is listed {many} times") for bot, many in times.items() if many > 1]
 
 
+def _registered_already(known: Sequence[str], listed: int) -> list[Problem]:
+    """Return what to say of bots in a list that are registered already: the first ones, and what to do."""
+    found = [Problem("bots", f"{bot} is registered already") for bot in known[:NAMED]]
+    count = f"all {listed}" if len(known) == listed else f"{len(known)} of {listed}"
+    advice = (
+        "a list is for new bots; a bot's next version is registered by itself, and a token that is lost is "
+        "replaced with `arena bot rotate`"
+    )
+    return [*found, Problem("bots", f"{count} are registered already: {advice}")]
+
+
 def register_all(
     storage: Storage,
     actor: Actor,
@@ -135,7 +149,7 @@ def register_all(
     try:
         with storage.write() as tx:
             if known := known_bots(tx, [one.bot for one in bots]):
-                raise SpecError.of([Problem("bots", f"{bot} is registered already") for bot in known])
+                raise SpecError.of(_registered_already(known, len(bots)))
             registered = _add_all(tx, actor, bots, now)
             keep(registered)
             return registered

@@ -302,16 +302,16 @@ def find_versions(tx: Transaction, names: Sequence[str], now: datetime | None) -
         some = names[at : at + AT_ONCE]
         named |= _versions_named(tx, [name for name in some if "@" in name])
         by_bot |= _versions_of(tx, [name for name in some if "@" not in name])
-    _require_known(tx, names, {*named, *by_bot})
+    _require_known(tx, names, {*named, *by_bot}, wanted=now is not None)
     return [named[name] if "@" in name else _newest(name, by_bot[name], now) for name in names]
 
 
-def _require_known(tx: Transaction, names: Sequence[str], known: Set[str]) -> None:
+def _require_known(tx: Transaction, names: Sequence[str], known: Set[str], *, wanted: bool = False) -> None:
     missing = [name for name in names if name not in known]
     if missing and "/" not in missing[0]:
         raise _no_bot(missing[0])
     if missing:
-        raise unknown_bots(tx, missing)
+        raise unknown_bots(tx, missing, wanted=wanted)
 
 
 def _versions_named(tx: Transaction, names: Sequence[str]) -> dict[str, BotVersion]:
@@ -337,10 +337,13 @@ def known_bots(tx: Transaction, bots: Sequence[str]) -> list[str]:
     return [bot for part in parts for found in [_versions_of(tx, part)] for bot in part if bot in found]
 
 
-def find_all_versions(tx: Transaction, name: str) -> list[BotVersion]:
-    """Return all versions of ``owner/bot``, oldest first. Raise SpecError for no such name, UnknownError."""
+def find_all_versions(tx: Transaction, name: str, *, wanted: bool = False) -> list[BotVersion]:
+    """Return all versions of ``owner/bot``, oldest first. Raise SpecError for no such name, UnknownError.
+
+    Where the bot is ``wanted``, to play, that says that it has to be registered.
+    """
     found = _versions_of(tx, [name])
-    _require_known(tx, [name], {*found})
+    _require_known(tx, [name], {*found}, wanted=wanted)
     return found[name]
 
 

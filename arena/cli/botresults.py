@@ -15,7 +15,7 @@ from arena.queries.histories import Asked, HistoryKind, HistoryLine, history
 from arena.queries.meetings import CrossLine, Met, crosstable
 from arena.queries.profiles import Profile, SeatLine, profile
 from arena.queries.versus import Versus, versus
-from referee.cli.output import AsJson, console, headline, moment, print_json, renamed, say, show
+from referee.cli.output import AsJson, console, headline, moment, note, print_json, renamed, say, show
 from referee.cli.tables import in_pages
 
 BotName = Annotated[
@@ -27,6 +27,10 @@ Ruleset = Annotated[
 Size = Annotated[int | None, typer.Option(min=2, max=8, help="Only tables of this size.")]
 
 LINE_KEYS = {"name": "bot", "last_played": "last_played_at"}
+
+PLAYED = "rated deals that all bots of the table played"
+"""What is counted of who met whom."""
+NOT_COUNTED = "matches in which a bot forfeited are in: arena match list --bot A --opponent B"
 
 MOST_BOTS = 100
 """Most bots in a crosstable."""
@@ -57,16 +61,23 @@ def show_(
     say("")
     show_leaderboards(found.pools)
     _show_seats(found.seats)
+    if found.seats:
+        note(
+            "Counted by seat: points and first in rated deals that all bots of the table played, without a "
+            "forfeit; faults and forfeits in all that is rated.",
+            "",
+        )
     if found.faults:
-        say("faults: " + ", ".join(f"{kind} {count}" for kind, count in found.faults.items()), "")
-    headline("Met most")
+        kinds = ", ".join(f"{kind} {count}" for kind, count in found.faults.items())
+        note(f"faults, rated or not: {sum(found.faults.values())} ({kinds})", "")
+    headline(f"Met most, in {PLAYED}")
     show(
         ["bot version", *_MET],
         [(one.name, *_met(one.met)) for one in found.opponents],
-        "nobody in rated deals yet",
+        f"nobody yet; {NOT_COUNTED}",
     )
     headline("\nLatest matches")
-    show_matches(found.matches)
+    show_matches(found.matches, name)
 
 
 def _profile_object(found: Profile) -> dict[str, object]:
@@ -163,7 +174,9 @@ def versus_(
     if as_json:
         print_json(_versus_object(found))
         return
-    say(f"{bot} against {opponent}, in rated deals that were played out:")
+    say(f"{bot} against {opponent}, in {PLAYED}:")
+    if not found.pools:
+        note(f"none yet; {NOT_COUNTED}")
     pools = [(f"{one.ruleset}, tables of {one.table_size}", *_met(one.met)) for one in found.pools]
     show(["pool", *_MET], [*pools, ("all", *_met(found.met))], "")
     if found.pools:
@@ -184,7 +197,7 @@ def versus_(
         seats = [(one.seat, one.deals, one.ahead, one.behind, f"{one.lead:+d}") for one in found.seats]
         show([">seat", *_MET[1:]], seats, "")
     headline("\nLatest matches")
-    show_matches(found.matches)
+    show_matches(found.matches, bot)
 
 
 def _versus_object(found: Versus) -> dict[str, object]:
@@ -218,7 +231,7 @@ def crosstable_(
 
 def _show_crosstables(bots: Sequence[str], lines: Sequence[CrossLine]) -> None:
     if not lines:
-        say("these bots have not met in rated deals yet")
+        note(f"these bots have not met in {PLAYED} yet; {NOT_COUNTED}")
     out = console()
     for (ruleset, size), pool in groupby(lines, key=lambda line: (line.ruleset, line.table_size)):
         headline(f"Deals finished before / deals together: {ruleset}, tables of {size}")

@@ -8,9 +8,6 @@ from arena.models import utc_now
 from arena.operations.doctor import Finding, Level, examine
 from referee.cli.output import AsJson, print_json, say
 
-WIDTH = 12
-"""Of the names of checks."""
-
 
 def doctor(ctx: typer.Context, as_json: AsJson = False) -> None:
     """Check this arena: settings, versions, database, broker, referees, clocks, disk, leases, queue.
@@ -21,7 +18,8 @@ def doctor(ctx: typer.Context, as_json: AsJson = False) -> None:
     if as_json:
         print_json({"findings": findings})
     else:
-        say(*map(_line, findings))
+        width = max(len(finding.check) for finding in findings)
+        say(*(_line(finding, width) for finding in findings))
     if any(finding.level is Level.FAIL for finding in findings):
         raise typer.Exit(1)
 
@@ -34,6 +32,6 @@ def _findings(ctx: typer.Context) -> list[Finding]:
         return arena.send(api.operator.findings()).findings
 
 
-def _line(finding: Finding) -> str:
+def _line(finding: Finding, width: int) -> str:
     advice = f" → {finding.advice}" if finding.advice else ""
-    return f"{finding.level.value:<5} {finding.check:<{WIDTH}} {finding.found}{advice}"
+    return f"{finding.level.value:<5} {finding.check:<{width}} {finding.found}{advice}"

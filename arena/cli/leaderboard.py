@@ -1,6 +1,6 @@
 """``arena leaderboard``: the best of each pool."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +11,7 @@ from arena.cli.context import answer, database_of, is_here
 from arena.cli.lists import LARGEST_PAGE, AsCsv, Cursor, moment_of, print_list, say_next
 from arena.queries.board import LeaderboardLine
 from arena.strength.scale import ENOUGH, HELD
-from referee.cli.output import MOST, AsJson, console, headline, print_json, say
+from referee.cli.output import MOST, AsJson, change, console, headline, note, print_json, say
 
 if TYPE_CHECKING:
     from arena.client import Client
@@ -142,20 +142,39 @@ def show_leaderboards(
         ]
         columns += [">strength since", ">rank since", ">Elo since"] if changes else []
         console().print(table(columns, rows), "")
-    anchors = {line.strength.anchor for line in lines if line.strength is not None}
-    if anchors:
-        say(
-            f"strength: estimated from points a deal ({_anchor(anchors)} is 1500); 95 %: its interval, "
-            f"and {HELD} of them held in trials, by the kind of field; "
+    note(*explained(lines))
+
+
+def explained(lines: Sequence[LeaderboardLine]) -> Iterator[str]:
+    """Yield what the columns of leaderboards say, as far as it is in them."""
+    strengths = [line.strength for line in lines if line.strength is not None]
+    if strengths:
+        yield (
+            f"strength: estimated from points a deal ({_anchor({one.anchor for one in strengths})} is 1500); "
+            f"95 %: its interval, and {HELD} of them held in trials, by the kind of field; "
             "ahead: share of deals in which it finishes ahead of another bot; Elo: updated match by match"
         )
+        yield (
+            "ranks: the places that a bot may have; tier: a bot that is beyond doubt worse than the best of "
+            "a tier begins the next, so rank ranges of bots in two tiers may overlap"
+        )
+    if any(line.strength and line.strength.deals != line.deals for line in lines):
+        yield (
+            "deals: all rated ones; strengths come from those that all bots of the table played, without a "
+            "forfeit"
+        )
+    if any(line.strength is None for line in lines):
+        yield (
+            "-: no strength yet, which is fitted after a round is closed, from deals that all bots of the "
+            "table played"
+        )
     if any(line.strength and line.provisional for line in lines):
-        say(
+        yield (
             f"{PROVISIONAL}: provisional, from fewer than {ENOUGH} deals; "
             "--settled leaves these out, and bots without a strength"
         )
-    if any(line.strength and line.strength.group > 1 for line in lines):
-        say("bots of different groups (tiers 2:1, 2:2, …) have never met, and cannot be compared")
+    if any(one.group > 1 for one in strengths):
+        yield "bots of different groups (tiers 2:1, 2:2, …) have never met, and cannot be compared"
 
 
 def _anchor(anchors: Set[str]) -> str:
@@ -195,4 +214,4 @@ def _changes(line: LeaderboardLine) -> tuple[str, str, str]:
 
 
 def _change(now: float | None, before: float | None) -> str:
-    return "new" if now is None or before is None else f"{now - before:+.0f}"
+    return "new" if now is None or before is None else change(now - before)

@@ -15,6 +15,7 @@ from arena.leagues.admission import LeagueEntries
 from arena.leagues.answers import Joined
 from arena.leagues.changes import Change
 from arena.leagues.overview import DivisionShown, LeagueInfo, LeagueShown, SeasonShown
+from arena.leagues.schedule import next_start
 from arena.leagues.spec import load_league
 from arena.models import utc_now
 from arena.storage import Storage
@@ -60,6 +61,9 @@ def apply(
         print_json({"league": spec.name, "applied": yes, "changes": made})
         return
     say(*map(_change_line, made))
+    if any(change.field == "start" for change in made) and spec.start <= now:
+        due = next_start(spec.start, spec.interval, now)
+        say(f"start is past, so the next season is due at the first time that follows from it: {moment(due)}")
     if not made:
         say(f"{spec.name} already is as the file says: nothing to change")
     elif yes:

@@ -9,7 +9,7 @@ import arena.client as api
 from arena.cli.context import answer
 from arena.cli.lists import LARGEST_PAGE, AsCsv, Cursor, moment_of, print_list, say_next
 from arena.queries.matches import Asked, MatchLine, Result, find_matches
-from referee.cli.output import MOST, AsJson, moment, show
+from referee.cli.output import MOST, AsJson, change, moment, show
 
 MATCH_KEYS = {"names": "bots"}
 """Fields of a match that are called otherwise in JSON."""
@@ -72,19 +72,30 @@ def list_(
     if not print_list(
         "matches", MatchLine, page.lines, as_json=as_json, as_csv=as_csv, next=page.next, names=MATCH_KEYS
     ):
-        show_matches(page.lines)
+        show_matches(page.lines, bot)
         say_next(page.next)
 
 
-def show_matches(lines: Sequence[MatchLine]) -> None:
-    """Print matches, and how a deal of them is shown."""
-    forfeited = any(sum(one.forfeits) for one in lines)
+def show_matches(lines: Sequence[MatchLine], bot: str | None = None) -> None:
+    """Print matches; where one bot is looked at, its own faults and forfeits stand beside those of all."""
+    whose = [None] if bot is None else [bot, None]
+    troubles = [("faults", one, [_of(line.names, line.faults, one) for line in lines]) for one in whose]
+    if any(sum(line.forfeits) for line in lines):
+        troubles += [
+            ("forfeits", one, [_of(line.names, line.forfeits, one) for line in lines]) for one in whose
+        ]
     rows = [
-        (moment(one.finished_at), *_where(one), _points(one), *_trouble(one)[: 2 if forfeited else 1])
-        for one in lines
+        (
+            moment(line.finished_at),
+            *_where(line),
+            _points(line),
+            *(counts[at] or "" for *_, counts in troubles),
+        )
+        for at, line in enumerate(lines)
     ]
-    columns = ["finished", "tournament", ">round", ">table", "ruleset", "points (change of Elo)", ">faults"]
-    columns += [">forfeits"] if forfeited else []
+    columns = ["finished", "tournament", ">round", ">table", "ruleset", "points (change of Elo)"]
+    for what, one, _ in troubles:
+        columns.append(f">{what}" if bot is None else f">{what} of {'all' if one is None else 'it'}")
     show(columns, rows, "no such matches")
 
 
@@ -92,9 +103,10 @@ def _where(line: MatchLine) -> tuple[object, ...]:
     return line.tournament, line.round, line.table, line.ruleset
 
 
-def _trouble(line: MatchLine) -> tuple[object, ...]:
-    """Return how many faults and forfeits there were, where there were any."""
-    return sum(line.faults) or "", sum(line.forfeits) or ""
+def _of(names: Sequence[str], counts: Sequence[int], bot: str | None) -> int:
+    """Return the sum of what is counted by bot: of all, or of one with or without its version."""
+    told = zip(names, counts, strict=True)
+    return sum(count for name, count in told if bot in (None, name, name.partition("@")[0]))
 
 
 def _points(line: MatchLine) -> str:
@@ -102,7 +114,7 @@ def _points(line: MatchLine) -> str:
     changes = line.changes or [None] * len(line.names)
     told = sorted(zip(line.points, line.names, changes, strict=True), key=lambda one: -one[0])
     parts = [
-        f"{name} {points:+d}" if change is None else f"{name} {points:+d} ({change:+.0f})"
-        for points, name, change in told
+        f"{name} {points:+d}" if moved is None else f"{name} {points:+d} ({change(moved)})"
+        for points, name, moved in told
     ]
     return ", ".join(parts)

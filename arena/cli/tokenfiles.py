@@ -16,6 +16,9 @@ def token_file(folder: Path, bot: str) -> Path:
     return folder / f"{bot.partition('@')[0].replace('/', '.')}.token"  # names have no dots
 
 
+NAMED = 10
+"""So many files that are there already are named."""
+
 BLANK = f"{' ' * len(new_token())}\n"
 """What a file holds until its token is known: as many bytes, so that the disk has room for that."""
 
@@ -24,12 +27,17 @@ BLANK = f"{' ' * len(new_token())}\n"
 def token_files(folder: Path, bots: Sequence[str]) -> Iterator[Callable[[Sequence[Registered]], None]]:
     """Make a file for each of these bots, and yield what writes the tokens into them.
 
-    All are removed again if the block raises. Raise SpecError, which names all files that are there already,
-    or what is wrong with the folder.
+    All are removed again if the block raises. Raise SpecError, which names files that are there already, or
+    what is wrong with the folder.
     """
     taken = [file for bot in bots if (file := token_file(folder, bot)).exists()]
     if taken:
-        raise SpecError.of([Problem("tokens", f"{file} is there already") for file in taken])
+        found = [Problem("tokens", f"{file} is there already") for file in taken[:NAMED]]
+        count = f"all {len(bots)}" if len(taken) == len(bots) else f"{len(taken)} of {len(bots)}"
+        text = (
+            f"{count} files are there already: were these bots registered before? If not, name another folder"
+        )
+        raise SpecError.of([*found, Problem("tokens", text)])
     written: list[Path] = []
     made = [one for one in (folder, *folder.parents) if not one.exists()]
 

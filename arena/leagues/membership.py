@@ -90,10 +90,10 @@ def _join(tx: Transaction, actor: Actor, league: League, member: LeagueMember, n
 def _owner_of(tx: Transaction, bot: str, now: datetime) -> int:
     """Return the owner of a bot or a version. Raise SpecError, UnknownError, StateError if it cannot play."""
     name, mark, _ = bot.partition("@")
-    versions = find_all_versions(tx, name)
+    versions = find_all_versions(tx, name, wanted=True)
     meant = [one for one in versions if not mark or one.name == bot]
     if not meant:
-        raise unknown_bots(tx, [bot])
+        raise unknown_bots(tx, [bot], wanted=True)
     wrong = [token_problem(one, now) for one in meant]
     if all(wrong):
         raise StateError(f"{bot}: its token {wrong[-1]}")

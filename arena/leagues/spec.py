@@ -99,8 +99,8 @@ class Division(_Table):
     name: Name
     """The division's name, unique in the league; the places in a division belong to its name."""
     size: int | None = Field(default=None, ge=2, le=MOST_ENTRANTS)
-    """Places, at least a table's. Required, except for the lowest division without a qualification, which
-    takes everyone without a place above."""
+    """Places, at least a table's. Required, but to be left out for the lowest division where there is no
+    qualification: it takes everyone without a place above."""
     promoted: int = Field(default=0, ge=0, le=MOST_ENTRANTS)
     """Bots promoted after each season, with as many relegated to make room; 0 for the highest division."""
     tournament: Tournament = Field(default_factory=dict)
@@ -302,7 +302,10 @@ def _places(spec: LeagueSpec) -> Iterator[Problem]:
     for at, division in enumerate(spec.divisions):
         open_below = at == len(spec.divisions) - 1 and spec.qualification is None
         if open_below and division.size is not None:
-            reason = "the lowest division takes everyone, unless there is a [qualification]"
+            reason = (
+                "the lowest division takes everyone without a place above: leave its size out, or add a "
+                "[qualification] that takes them"
+            )
             yield Problem(f"{_table(spec, at)}.size", reason)
         elif not open_below and division.size is None:
             yield Problem(f"{_table(spec, at)}.size", "is missing: how many places it has")

@@ -42,6 +42,12 @@ def say(*lines: str) -> None:
         console().print(line, soft_wrap=True)
 
 
+def note(*lines: str) -> None:
+    """Print lines below a table that explain it; on terminals they are broken between words."""
+    for line in lines:
+        console().print(line)
+
+
 def warn(*lines: str) -> None:
     """Print lines of warning on standard error."""
     for line in lines:
@@ -87,8 +93,13 @@ def _plain(value: object) -> object:
 
 
 def moment(time: datetime | None) -> str:
-    """Format a time for people, in the local time zone, which it names."""
+    """Format a time for people, in the local time zone, which is named."""
     return time.astimezone().strftime("%Y-%m-%d %H:%M %Z") if time else ""
+
+
+def change(value: float) -> str:
+    """Format a change as a whole number with its sign: +3, -12, +0 but never -0."""
+    return f"{round(value):+d}"
 
 
 def number(value: float) -> str:

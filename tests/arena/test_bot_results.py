@@ -104,7 +104,7 @@ def test_profile_of_a_bot_that_has_not_played_is_there(arena: Arena, world: Worl
     found = profile(world.storage, BOT)
     assert (found.pools, found.seats, found.faults, found.opponents, found.matches) == ((), (), {}, (), ())
     shown = arena("bot", "show", BOT)
-    assert (shown.status, "nobody in rated deals yet" in shown.out) == (0, True)
+    assert (shown.status, "nobody yet; matches in which a bot forfeited" in shown.out) == (0, True)
 
 
 def test_crosstable_when_bots_have_met_then_it_follows_from_their_deals(pool: World) -> None:

@@ -91,10 +91,14 @@ def test_tokens_are_not_shown(arena: Arena, file: Path, tokens: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "found"),
     [
-        ('"ann/greedy"', '"ann"', ["bots[0].bot: 'ann' is not of the form owner/bot"]),
-        ('"ann/greedy"', '"Ann/b"\nlanguag = "go"', ["bots[0].bot: 'Ann'", "bots[0].languag", "language"]),
+        ('"ann/greedy"', '"ann"', ["bots no. 1.bot: 'ann' is not of the form owner/bot"]),
+        (
+            '"ann/greedy"',
+            '"Ann/b"\nlanguag = "go"',
+            ["bots no. 1.bot: 'Ann'", "bots no. 1.languag", "language"],
+        ),
         ('"ann/keeper"', '"ann/greedy"', ["bots: ann/greedy is listed 2 times"]),
-        ("30", "0\n[[bots]]\nbot = 3", ["bots[1].expires_in", "bots[2].bot: 3 is not"]),
+        ("30", "0\n[[bots]]\nbot = 3", ["bots no. 2.expires_in", "bots no. 3.bot: 3 is not"]),
         (FILE, "", ["bots"]),
         ("[[bots]]", "[[bots", ["is not TOML"]),
     ],
@@ -116,9 +120,9 @@ def test_bots_when_some_are_registered_already_then_all_of_them_are_named_and_no
     for bot in ("ann/greedy", "ann/keeper"):
         versions.register_version(world.storage, ROOT, bot, world.clock())
     refused = arena("bot", "register", "--file", file, "--tokens", tokens)
-    assert refused.err.splitlines() == [
-        f"error: bots: {bot} is registered already" for bot in ("ann/greedy", "ann/keeper")
-    ]
+    *named, summed = refused.err.splitlines()
+    assert named == [f"error: bots: {bot} is registered already" for bot in ("ann/greedy", "ann/keeper")]
+    assert "are registered already: a list is for new bots" in summed
     assert registered(world.storage) == ["ann/greedy@1", "ann/keeper@1"]
     assert not tokens.parent.exists()
 
@@ -131,7 +135,9 @@ def test_token_files_when_some_are_there_then_all_of_them_are_named_and_stay_as_
     for path in there:
         path.write_text("mine")
     refused = arena("bot", "register", "--file", file, "--tokens", tokens)
-    assert refused.err.splitlines() == [f"error: tokens: {path} is there already" for path in there]
+    *named, summed = refused.err.splitlines()
+    assert named == [f"error: tokens: {path} is there already" for path in there]
+    assert "files are there already: were these bots registered before?" in summed
     assert registered(storage) == []
     assert sorted(tokens.iterdir()) == there
     assert [path.read_text() for path in there] == ["mine"] * 2

@@ -6,6 +6,7 @@ import pytest
 
 from arena.leagues import overview
 from arena.settings import Settings
+from referee.cli.output import moment
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.leagues import LeagueWorld, winter
 from tests.arena.world import World
@@ -61,6 +62,20 @@ def test_apply_without_yes_shows_and_changes_nothing(arena: Arena, world: World,
     assert "+ divisions.first.size: 4" in shown.out
     assert f"arena league apply {file} --yes" in shown.out
     assert overview.list_leagues(world.storage) == []
+
+
+def test_apply_when_the_start_is_past_then_it_says_when_the_first_season_is_due(
+    arena: Arena, world: World, file: Path
+) -> None:
+    text = file.read_text()
+    file.write_text(text.replace("2026-01-05", "2099-01-05"))
+    assert "is past" not in arena("league", "apply", file).out
+    file.write_text(text.replace("2026-01-05", "2020-01-06"))
+    for yes in ([], ["--yes"]):
+        [due] = [line for line in arena("league", "apply", file, *yes).out.splitlines() if "is past" in line]
+    [league] = overview.list_leagues(world.storage)
+    assert league.next_at is not None
+    assert due.endswith(moment(league.next_at))
 
 
 def test_apply_when_owners_would_meet_and_may_not_then_the_field_is_named(arena: Arena, file: Path) -> None:

@@ -6,6 +6,7 @@ import os
 import signal
 import stat
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 
@@ -14,12 +15,14 @@ from rich.console import Console
 
 from arena.cli import export
 from arena.cli.export import seen
+from arena.cli.leaderboard import explained
 from arena.cli.linefiles import write_lines
 from arena.cli.results import show_crosstable
 from arena.cli.standings import legend
 from arena.errors import StateError, StorageError
 from arena.exports.write import export_lines
 from arena.formats import FORMATS
+from arena.queries.leaderboards import leaderboard
 from arena.settings import Settings
 from arena.standings.scoreboard import Crosstable
 from arena.strength.fitting import fit_due
@@ -154,6 +157,14 @@ def test_leaderboard_when_strengths_are_fitted_then_tier_ranks_and_interval_stan
     assert "?: provisional, from fewer than 400 deals; --settled leaves these out" in shown
     assert f" {strengths[0]['ahead']:.0%} " in shown
     assert "strength: " in shown
+    assert "rank ranges of bots in two tiers may overlap" in shown
+    assert "deals: all rated ones" not in shown
+    [first, *_] = leaderboard(played.storage).lines
+    assert first.strength is not None
+    forfeited = replace(first, deals=first.strength.deals + 1)
+    unfitted = replace(first, strength=None)
+    assert any("without a forfeit" in line for line in explained([forfeited]))
+    assert [line.partition(":")[0] for line in explained([unfitted])] == ["-"]
 
 
 def test_match_seating_tells_how_even_it_is(arena: Arena) -> None:

@@ -127,7 +127,7 @@ def test_faults_when_bots_made_some_then_they_are_counted_by_kind(arena: Arena, 
     assert [line.name for line in found] == [names[1], names[0]]
     shown = arena("bot", "faults").out.splitlines()
     assert shown[2].split() == [names[1], "6", "3", "3"]
-    assert "faults: illegal 3, timeout 3" in arena("bot", "show", names[1]).out
+    assert "faults, rated or not: 6 (illegal 3, timeout 3)" in arena("bot", "show", names[1]).out
 
 
 def test_faults_when_they_are_read_in_pages_or_filtered_then_they_are_those(pool: World) -> None:

@@ -237,7 +237,9 @@ def test_league_when_a_table_is_something_else_then_it_is_refused(values: dict[s
 
 
 def test_lowest_division_when_there_is_no_qualification_then_it_takes_everyone() -> None:
-    with pytest.raises(SpecError, match=r"divisions\.only\.size: the lowest division takes everyone"):
+    with pytest.raises(
+        SpecError, match=r"divisions\.only\.size: the lowest division .*: leave its size out, or"
+    ):
         winter(divisions=[{"name": "only", "size": 4}], qualification=None)
     assert winter(divisions=[{"name": "only"}], qualification=None).levels[0].size is None
 

@@ -13,6 +13,7 @@ from arena.errors import UnknownError
 from arena.models import Match, Seat, Session
 from arena.queries.matches import Asked, MatchLine, Result, find_matches
 from arena.settings import Settings
+from referee.cli.output import change
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.world import World
 
@@ -119,7 +120,9 @@ def test_matches_when_a_time_is_given_then_it_is_the_first_and_the_other_is_not(
     assert tournaments(since=now + timedelta(seconds=1)) == set()
 
 
-def test_matches_when_bots_made_faults_then_they_are_found_by_bot_and_without(pool: World) -> None:
+def test_matches_when_bots_made_faults_then_they_are_found_by_bot_and_without(
+    arena: Arena, pool: World
+) -> None:
     with pool.storage.write() as tx:
         seats = tx.exec(select(Seat)).all()
         seats[2].faults, seats[21].faults, seats[22].faults = 3, 1, 1
@@ -129,6 +132,14 @@ def test_matches_when_bots_made_faults_then_they_are_found_by_bot_and_without(po
     assert find_matches(pool.storage, Asked(faults=True), 1, first.next).lines == lines[1:]
     bot = lines[1].names[lines[1].faults.index(3)]
     assert lines[1] in find_matches(pool.storage, Asked(bot=bot, faults=True)).lines
+    other = lines[1].names[lines[1].faults.index(0)]
+    cup = ["match", "list", "--tournament", "cup", "--round", lines[1].round]
+    for name, own in ((bot, ["3", "3"]), (bot.partition("@")[0], ["3", "3"]), (other, ["3"])):
+        head, _, *rows = arena(*cup, "--bot", name).out.splitlines()
+        assert head.split()[-6:] == ["faults", "of", "it", "faults", "of", "all"]
+        [row] = [row for row in rows if bot in row]
+        assert row.split()[-len(own) :] == own
+    assert change(-0.3) == "+0"
 
 
 def test_matches_when_bots_forfeited_sessions_then_these_are_counted_by_position(
@@ -160,6 +171,8 @@ def test_matches_when_none_is_done_then_there_are_none(world: World) -> None:
         (Asked(bot="owner-0/bot-9"), "no bot 'owner-0/bot-9'; did you mean 'owner-0/bot-"),
         (Asked(bot=BOT, opponent="owner-1/bot-1@7"), "did you mean 'owner-1/bot-1@1'"),
         (Asked(tournament="cupp"), "no tournament 'cupp'; did you mean 'cup'"),
+        (Asked(tournament="up"), "no tournament 'up'; did you mean 'cup'"),
+        (Asked(tournament="zzz"), "no tournament 'zzz'; all are in: arena tournament list$"),
         (Asked(ruleset="chinse"), "no ruleset 'chinse' was played; did you mean 'chinese'"),
     ],
 )

@@ -42,6 +42,17 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
+COUNTED = {
+    "many[0]": "many no. 1",
+    "divisions[0]": "divisions no. 1",
+    "divisions[0].size": "divisions no. 1.size",
+    "divisions[1].size": "divisions no. 2.size",
+    "divisions[1].missing": "divisions no. 2.missing",
+    "missing[3].of": "missing no. 4.of",
+}
+"""How people are told of fields in lists."""
+
+
 @pytest.mark.parametrize(
     ("field", "line"),
     [
@@ -67,9 +78,11 @@ def file(tmp_path: Path) -> Path:
 def test_problem_when_its_field_or_the_table_around_it_is_there_then_it_has_the_line(
     file: Path, field: str, line: int
 ) -> None:
-    assert problems_in(file, [Problem(field, "wrong")]) == [Problem(f"{file}:{line}: {field}", "wrong")]
+    [found] = problems_in(file, [Problem(field, "wrong")])
+    assert found == Problem(f"{file}:{line}: {COUNTED.get(field, field)}", "wrong")
 
 
 @pytest.mark.parametrize("field", ["missing", "nor.a", "missing[3].of", ""])
 def test_problem_when_its_field_is_missing_then_it_has_no_line(file: Path, field: str) -> None:
-    assert problems_in(file, [Problem(field, "wrong")]) == [Problem(f"{file}: {field}", "wrong")]
+    [found] = problems_in(file, [Problem(field, "wrong")])
+    assert found == Problem(f"{file}: {COUNTED.get(field, field)}", "wrong")
