@@ -202,6 +202,8 @@ def _played(order: "Order", versus: "Versus | None", *, keep: "Keep") -> "Course
     else:
         with playgoing.progress_of_test(versus, course, order.names) as show:
             play_versus(order, versus, course, keep=keep, show=show, report=playgoing.tell)
+    if course.interrupted and not course.sessions and (known := playgoing.slowest(course, order.names)):
+        playgoing.tell(f"play: {known.removeprefix('; ')}")
     return course
 
 

@@ -115,7 +115,9 @@ class Hopeless:
 
 def slowest(course: "Course", names: Sequence[str]) -> str:
     """Return which bot takes longest for its decisions, where that is worth telling; else nothing."""
-    taken = [(look.seconds / look.decisions if look.decisions else 0.0) for look in course.looks]
+    known = [(look.decisions, look.seconds) for look in course.looks]
+    both = zip(known, course.thought or known, strict=True)
+    taken = [seconds / max(1, decisions) for decisions, seconds in map(max, both)]
     most = max(taken)
     if most * 1000 < SLOW_MS:
         return ""

@@ -9,7 +9,7 @@ from math import ceil
 
 from referee.local.field import Block, field_blocks, versus_blocks
 from referee.local.playing import Course, Engine, Keep, play
-from referee.local.pool import play_here, play_in_processes
+from referee.local.pool import Thought, play_here, play_in_processes
 from referee.local.programs import Program
 from referee.local.room import chairs_for, play_in_room
 from referee.local.table import Setting
@@ -66,7 +66,8 @@ def play_field(
     a line where a bot thinks for very long.
     """
     blocks = partial(field_blocks, order.seed, order.slots, order.ruleset.players)
-    play(_engine(order, blocks, report), islice(blocks(), order.blocks), course, keep=keep, show=show)
+    engine = _engine(order, blocks, report, _tick(course, show))
+    play(engine, islice(blocks(), order.blocks), course, keep=keep, show=show)
 
 
 def play_versus(
@@ -84,7 +85,7 @@ def play_versus(
     """
     blocks = partial(versus_blocks, order.seed, order.slots[2:])
     play(
-        _engine(order, blocks, report),
+        _engine(order, blocks, report, _tick(course, show)),
         islice(blocks(), order.blocks),
         course,
         watch=versus.take,
@@ -93,7 +94,17 @@ def play_versus(
     )
 
 
-def _engine(order: Order, blocks: Blocks, report: Callable[[str], None]) -> Engine:
+def _tick(course: Course, show: Callable[[], None]) -> Callable[[Thought], None]:
+    def tick(thought: Thought) -> None:
+        course.thought = thought
+        show()
+
+    return tick
+
+
+def _engine(
+    order: Order, blocks: Blocks, report: Callable[[str], None], tick: Callable[[Thought], None]
+) -> Engine:
     """Return what plays the sessions of an order.
 
     Python files play in this process or in several; if one bot is a command, all play over the network of
@@ -113,4 +124,4 @@ def _engine(order: Order, blocks: Blocks, report: Callable[[str], None]) -> Engi
         return partial(play_in_room, setting, chairs_for(order.programs, seatings), wait=order.wait)
     if order.jobs == 1:
         return partial(play_here, setting)
-    return partial(play_in_processes, setting, jobs=order.jobs, report=report)
+    return partial(play_in_processes, setting, jobs=order.jobs, report=report, tick=tick)

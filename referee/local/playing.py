@@ -40,6 +40,8 @@ class Course:
     """The exit status where Ctrl-C or another signal ended it."""
     looks: list[Look] = field(init=False)
     """By bot."""
+    thought: Sequence[tuple[int, float]] = ()
+    """By bot, decisions and the seconds that they took, also in sessions that go on; empty: not known."""
 
     def __post_init__(self) -> None:
         self.looks = [Look() for _ in range(self.tally.bots)]

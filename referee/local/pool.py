@@ -4,7 +4,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from multiprocessing import connection, get_context
@@ -26,7 +26,14 @@ LONG_SECONDS = 30.0
 Pipe: TypeAlias = Any
 """An end of a multiprocessing pipe, which is of another type on Windows."""
 Thinking: TypeAlias = Any
-"""Two shared numbers: the session that a process plays, and the bot that it has think, from 1; 0: none."""
+"""Shared numbers: the session that a process plays, the bot that it has think, from 1 (0: none), how often it
+had one think, and then for each bot its decisions and the microseconds that they took."""
+
+Thought: TypeAlias = Sequence[tuple[int, float]]
+"""By bot, decisions and the seconds that they took."""
+
+_BEFORE = 3
+"""Numbers before those of the bots."""
 
 
 def play_here(setting: Setting, sessions: Iterator[Session]) -> Generator[Played, None, None]:
@@ -40,12 +47,16 @@ def play_here(setting: Setting, sessions: Iterator[Session]) -> Generator[Played
 
 
 def play_in_processes(
-    setting: Setting, sessions: Iterator[Session], jobs: int, report: Callable[[str], None]
+    setting: Setting,
+    sessions: Iterator[Session],
+    jobs: int,
+    report: Callable[[str], None],
+    tick: Callable[[Thought], None] = lambda _thought: None,
 ) -> Generator[Played, None, None]:
     """Yield sessions as they are played in so many processes, in any order; closing it ends them.
 
-    ``report`` is given a line where a bot thinks for very long. Raise ProgramError where a bot cannot be
-    loaded, or ends its process.
+    ``report`` is given a line where a bot thinks for very long, and ``tick``, while no session ends, what
+    bots have thought so far. Raise ProgramError where a bot cannot be loaded, or ends its process.
     """
     with _processes(setting, jobs) as workers:
         for worker in workers:
@@ -58,6 +69,14 @@ def play_in_processes(
                     worker.give(sessions)
                 else:
                     worker.look(report)
+            if not ready:
+                tick(_thought(workers, len(setting.names)))
+
+
+def _thought(workers: "Sequence[_Worker]", bots: int) -> Thought:
+    """Return what bots have thought in all processes."""
+    sums = [sum(numbers) for numbers in zip(*(worker.thinking[_BEFORE:] for worker in workers), strict=True)]
+    return [(sums[2 * bot], sums[2 * bot + 1] / 1e6) for bot in range(bots)]
 
 
 class _Unusable(NamedTuple):
@@ -138,7 +157,7 @@ def _processes(setting: Setting, jobs: int) -> Iterator[list[_Worker]]:
 def _started(setting: Setting) -> _Worker:
     context = get_context("spawn")  # a copy of a process that has threads may hang
     ours, theirs = context.Pipe()
-    thinking = context.RawArray("q", 3)
+    thinking = context.RawArray("q", _BEFORE + 2 * len(setting.names))
     process = context.Process(target=_work, args=(setting, theirs, thinking), daemon=True)
     process.start()
     theirs.close()
@@ -159,7 +178,16 @@ def _work(setting: Setting, pipe: Pipe, thinking: Thinking) -> None:
     """Play what comes until nothing more does: a process of its own."""
     os.dup2(2, 1)  # what bots print must not get between the results
 
+    begun = 0
+
     def note(session: int, bot: int) -> None:
+        nonlocal begun
+        now = time.perf_counter_ns()
+        if before := thinking[1]:  # what it took includes the little that the table did since
+            place = _BEFORE + 2 * (before - 1)
+            thinking[place] += 1
+            thinking[place + 1] += (now - begun) // 1000
+        begun = now
         thinking[0], thinking[1], thinking[2] = session, bot + 1, thinking[2] + 1
 
     try:

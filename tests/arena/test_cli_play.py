@@ -203,6 +203,8 @@ def test_play_when_it_goes_on_then_it_names_who_is_slow_and_who_makes_only_fault
         "mine: all of its 10 decisions so far were faults; the first: KeyError: 1. Ctrl-C ends this"
     ]
     assert slowest(course, names) == "; mine takes 250 ms a decision"
+    course.thought = [(2, 0.001), (12, 6.0)]
+    assert slowest(course, names) == "; greedy takes 500 ms a decision"
     assert slowest(Course(Tally(2, 1.0)), names) == ""
 
 

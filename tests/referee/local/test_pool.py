@@ -9,7 +9,7 @@ import pytest
 
 from referee.errors import ProgramError
 from referee.local.loading import load_file
-from referee.local.pool import play_here, play_in_processes
+from referee.local.pool import Thought, play_here, play_in_processes
 from referee.local.programs import program
 from tests.referee.local.bots import HIGHEST, LOWEST, bot_file, setting_of, some_sessions
 
@@ -30,6 +30,26 @@ def test_processes_when_a_bot_ends_its_own_then_it_is_named(tmp_path: Path) -> N
     setting = setting_of([bot_file(tmp_path, "lowest", LOWEST), dying])
     with pytest.raises(ProgramError, match=r"dying: ended its process with status 3, in session \d+"):
         [*play_in_processes(setting, iter(some_sessions(2, 2, 8)), 2, print)]
+
+
+def test_processes_when_no_session_ends_then_it_is_told_what_bots_have_thought(tmp_path: Path) -> None:
+    seen = tmp_path / "seen"
+    waits = (
+        "import pathlib, time\nturns = []\ndef choose(turn):\n    turns.append(turn)\n"
+        f"    while len(turns) > 1 and not pathlib.Path({str(seen)!r}).exists():\n        time.sleep(0.01)\n"
+        "    return turn.legal[0] if turn.legal else None\n"
+    )
+    setting = setting_of([bot_file(tmp_path, "waits", waits), bot_file(tmp_path, "lowest", LOWEST)])
+    told: list[tuple[int, float]] = []
+
+    def tick(thought: Thought) -> None:
+        if thought[0][0]:  # it has decided once, and waits
+            told.append(thought[0])
+            seen.touch()
+
+    assert len([*play_in_processes(setting, iter(some_sessions(2, 2, 1)), 1, print, tick)]) == 2
+    assert told[0][0] == 1
+    assert told[0][1] > 0
 
 
 def test_processes_when_a_bot_cannot_be_loaded_there_then_that_is_said(tmp_path: Path) -> None:
