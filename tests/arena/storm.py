@@ -168,6 +168,7 @@ class Cluster:
         """Stop the workers and the beat; referees and bots stay, and all of them are there."""
         for name in (*self._workers, "beat"):
             self._supervisor.stop(name)
+        self._supervisor.check()  # a bot that was killed at the end counts as dead from here on
         self.wait(lambda: all(self._supervisor.pid(name) is not None for name in BOT_NAMES) and self.is_up())
 
     def status(self) -> TournamentStatus:
@@ -216,7 +217,6 @@ class Cluster:
         with suppress(ProcessLookupError):  # it has just died by itself
             os.kill(pid, signal.SIGKILL)
             self.killed += 1
-        self.wait(lambda: self._supervisor.pid(name) != pid)  # who looks next must not find it alive
 
     def empty_broker(self) -> None:
         """Lose every message that is on its way."""
