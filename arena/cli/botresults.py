@@ -9,12 +9,13 @@ import typer
 import arena.client as api
 from arena.cli.context import answer
 from arena.cli.leaderboard import show_leaderboards
-from arena.cli.lists import LARGEST_PAGE, AsCsv, Cursor, objected, print_list, say_next
+from arena.cli.lists import LARGEST_PAGE, AsCsv, Cursor, check_form, objected, print_csv, print_list, say_next
 from arena.cli.matches import MATCH_KEYS, show_matches
+from arena.queries.board import LeaderboardLine
 from arena.queries.histories import Asked, HistoryKind, HistoryLine, history
 from arena.queries.meetings import CrossLine, Met, crosstable
 from arena.queries.profiles import Profile, SeatLine, profile
-from arena.queries.versus import Versus, versus
+from arena.queries.versus import PoolLine, Versus, versus
 from referee.cli.output import AsJson, console, headline, moment, note, print_json, renamed, say, show
 from referee.cli.tables import in_pages
 
@@ -43,8 +44,13 @@ def show_(
         int, typer.Option(min=1, max=LARGEST_PAGE, help="Show at most this many matches and opponents.")
     ] = 10,
     as_json: AsJson = False,
+    as_csv: AsCsv = False,
 ) -> None:
-    """Show a bot: where it stands, results by seat, faults, whom it met most, and its latest matches."""
+    """Show a bot: where it stands, results by seat, faults, whom it met most, and its latest matches.
+
+    As comma-separated values: where it stands, a line for each version and pool.
+    """
+    check_form(as_json, as_csv)
     found = answer(
         ctx,
         lambda storage: profile(storage, name, limit),
@@ -52,6 +58,9 @@ def show_(
     )
     if as_json:
         print_json(_profile_object(found))
+        return
+    if as_csv:
+        print_csv(LeaderboardLine, found.pools, LINE_KEYS)
         return
     say(f"{found.bot}: {found.language or 'no language told'}, {found.link or 'no link'}")
     versions = [
@@ -164,8 +173,13 @@ def versus_(
     opponent: BotName,
     limit: Annotated[int, typer.Option(min=1, max=LARGEST_PAGE, help="Show at most this many matches.")] = 10,
     as_json: AsJson = False,
+    as_csv: AsCsv = False,
 ) -> None:
-    """Show two bots head to head: who finished before whom, points, by seat, by version, latest matches."""
+    """Show two bots head to head: who finished before whom, points, by seat, by version, latest matches.
+
+    As comma-separated values: who finished before whom, a line for each pool.
+    """
+    check_form(as_json, as_csv)
     found = answer(
         ctx,
         lambda storage: versus(storage, bot, opponent, limit),
@@ -173,6 +187,9 @@ def versus_(
     )
     if as_json:
         print_json(_versus_object(found))
+        return
+    if as_csv:
+        print_csv(PoolLine, found.pools)
         return
     say(f"{bot} against {opponent}, in {PLAYED}:")
     if not found.pools:

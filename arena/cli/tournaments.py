@@ -120,8 +120,12 @@ def _asked(ctx: typer.Context, file: Path | None, given: Mapping[str, object]) -
 
 
 @app.command("show")
-def show_(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
-    """Show a tournament: its settings, its progress, who entered, who is missing, and what it waits for."""
+def show_(ctx: typer.Context, name: Name, as_json: AsJson = False, as_csv: AsCsv = False) -> None:
+    """Show a tournament: its settings, its progress, who entered, who is missing, and what it waits for.
+
+    As comma-separated values: its progress, as a line of arena tournament list.
+    """
+    check_form(as_json, as_csv)
     found = answer(
         ctx,
         lambda storage: showing.show(storage, name, utc_now(), asker(settings_of(ctx))),
@@ -129,6 +133,9 @@ def show_(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
     )
     if as_json:
         print_json(shown_object(found))
+        return
+    if as_csv:
+        print_csv(TournamentStatus, [found], {"name": "tournament"}, without={"id"})
         return
     _tell(found, False)
     show_progress(found)

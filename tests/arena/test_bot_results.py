@@ -235,6 +235,8 @@ def test_history_when_the_pool_is_another_then_there_is_nothing_or_it_is_unknown
         (["crosstable", BOT, "owner-0/bot-0"], 1, "have a version in common"),
         (["crosstable", BOT], 1, "at least two"),
         (["crosstable", BOT, OTHER, "--csv", "--json"], 2, "not both"),
+        (["bot", "show", BOT, "--csv", "--json"], 2, "not both"),
+        (["bot", "versus", BOT, OTHER, "--csv", "--json"], 2, "not both"),
         (["crosstable", *["a/b"] * 101], 2, "100 bots at most"),
     ],
 )
@@ -276,3 +278,22 @@ def test_bot_history_shows_matches_and_fits(arena: Arena, pool: World) -> None:
     assert {row["kind"] for row in rows} == {"elo", "strength"}
     limited = arena("bot", "history", BOT, "--limit", 1, "--kind", "strength")
     assert (limited.status, limited.out.count(BOT)) == (0, 1)
+
+
+def test_bot_show_as_csv_is_where_it_stands_and_versus_who_finished_before_whom(
+    arena: Arena, pool: World
+) -> None:
+    shown, versus = (
+        arena("bot", "show", BOT, "--json").json,
+        arena("bot", "versus", BOT, OTHER, "--json").json,
+    )
+    standing = list(csv.DictReader(io.StringIO(arena("bot", "show", BOT, "--csv").out)))
+    assert [(row["bot"], row["deals"]) for row in standing] == [
+        (one["bot"], str(one["deals"])) for one in shown["pools"]
+    ]
+    met = list(csv.DictReader(io.StringIO(arena("bot", "versus", BOT, OTHER, "--csv").out)))
+    assert [(row["ruleset"], row["met.deals"]) for row in met] == [
+        (one["ruleset"], str(one["met"]["deals"])) for one in versus["pools"]
+    ]
+    assert standing
+    assert met
