@@ -11,7 +11,7 @@ from arena.models import HighlightKind
 from arena.queries import faults, highlights
 from arena.queries.faults import KINDS, FaultsLine
 from arena.queries.highlights import DealLine
-from referee.cli.output import AsJson, say, show
+from referee.cli.output import AsJson, note, show
 from referee.matches.kinds import FaultKind
 
 deal = typer.Typer(no_args_is_help=True, help="Find remarkable deals.")
@@ -110,5 +110,5 @@ def faults_(
         rows = [(one.name, one.faults, *(getattr(one, of.value) or "" for of in KINDS)) for one in page.lines]
         show(["bot version", ">faults", *(f">{of.value}" for of in KINDS)], rows, NO_FAULTS)
         if rows:
-            say(ABSENCES)
+            note(ABSENCES)
         say_next(page.next)

@@ -19,7 +19,7 @@ from arena.standings.scoreboard import CROSSED, Crosstable, StandingLine
 from arena.storage import Storage
 from arena.tournaments import overview
 from arena.tournaments.overview import TournamentStatus
-from referee.cli.output import MOST, AsJson, console, number, print_json, say
+from referee.cli.output import MOST, AsJson, console, note, number, print_json, say
 from referee.cli.tables import table
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def show_standings(lines: list[StandingLine], format: str) -> None:
         rows = [(*row, line.forfeits or "") for row, line in zip(rows, lines, strict=True)]
     console().print(table(columns, rows))
     if any(line.forfeits for line in lines):
-        say(
+        note(
             "forfeited: sessions that the bot lost by absence or by too many faults; "
             "`arena bot log OWNER/BOT` has each"
         )
