@@ -43,6 +43,26 @@ SIGNED_IN = ("/operator", "/operator/audit", "/operator/findings", "/tournaments
 FIRST_LOAD = 100_000
 """Bytes that the board may take, with all that it loads."""
 
+SHIFTED = 0.01
+"""Layout shift that nobody sees; up to 0.1 counts as good."""
+
+SHIFTS = """
+window.shifted = 0;
+new PerformanceObserver((list) => {
+  for (const one of list.getEntries()) if (!one.hadRecentInput) window.shifted += one.value;
+}).observe({ type: "layout-shift", buffered: true });
+"""
+DRAWN_TWICE = """() => new Promise((done) =>
+  requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => done(window.shifted)))))"""
+"""How far things have shifted once the page was drawn again after it was loaded."""
+
+INK = "Math.max(...getComputedStyle(document.querySelector('main td')).color.match(/[0-9]+/g).slice(0, 3))"
+"""The brightest part of the colour in which standings are written."""
+
+HELD_BACK = """[...document.querySelectorAll("main .scroll")]
+  .filter((one) => getComputedStyle(one).overflowY !== "visible").length"""
+"""Tables of which a printer would get only what is scrolled to."""
+
 TABS = 40
 """Presses of Tab within which the first bot of the board is reached."""
 
@@ -125,6 +145,33 @@ def test_board_when_it_is_read_for_the_first_time_then_little_is_loaded(arena: S
     page.goto(arena.url, wait_until="networkidle")
     assert len(sizes) >= 3
     assert sum(sizes) < FIRST_LOAD
+
+
+def test_pages_when_they_are_loaded_then_nothing_shifts(arena: Site) -> None:
+    with arena.window(viewport={"width": 360, "height": 740}) as window:
+        page = window.new_page()
+        page.add_init_script(SHIFTS)
+        shifted = {}
+        for path in PAGES:
+            page.goto(arena.url + path)
+            shifted[path] = page.evaluate(DRAWN_TWICE)
+    assert {path for path, by in shifted.items() if by > SHIFTED} == set()
+
+
+@pytest.mark.parametrize("path", ["/", "/tournaments/cup"])
+def test_standings_when_they_are_printed_in_the_dark_then_they_are_black_on_white_and_whole(
+    arena: Site, path: str
+) -> None:
+    with arena.window(color_scheme="dark") as window:
+        page = window.new_page()
+        page.goto(arena.url + path)
+        expect(page.locator(".top")).to_be_visible()
+        page.emulate_media(media="print")
+        expect(page.locator(".top")).to_be_hidden()
+        expect(page.locator("main table").first).to_be_visible()
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgba(0, 0, 0, 0)"
+        assert page.evaluate(INK) < 0x80
+        assert page.evaluate(HELD_BACK) == 0
 
 
 def test_theme_when_it_is_switched_then_it_holds_on_the_next_page(arena: Site) -> None:
