@@ -23,7 +23,7 @@ FEW_CARDS = 16
 """Cards in all hands together from which on a world is played out exactly."""
 NODES = 400
 """Positions of an exact ending that may be looked at for one candidate in one world."""
-NODES_A_SECOND = 20_000
+NODES_A_SECOND = 50_000
 """Positions that are looked at in a second at least: with no more of them is the time kept that is left."""
 NUMBERS = 256
 """Random numbers that a playout draws before they come again."""
