@@ -91,6 +91,8 @@ def prepared(settings: Settings, actor: Actor, source: Path, now: datetime) -> I
         with Storage(URL.create("sqlite", database=str(draft)).render_as_string()) as storage:
             migrate(storage)
             anew = tuple(deal_anew(storage, actor, now))
+        with _one_line(source), closing(sqlite3.connect(draft)) as whole:
+            whole.execute("PRAGMA journal_mode = DELETE")  # nothing is left in a log that is not moved
         after = contents(draft)
         lost = before - after if before and after else None
         yield Restoration(database if database.exists() else None, lost, anew, draft, database)
