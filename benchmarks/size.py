@@ -49,7 +49,7 @@ BOTS = 10_000
 ROUNDS = 4, 100
 """Of the base: 10,000 matches among all bots, and 2,500 among a hundred of them."""
 COPIES = 10, 100
-TIMES = 50
+TIMES, FEW = 50, 5
 Answer = TypeVar("Answer")
 
 
@@ -192,6 +192,9 @@ WORST: Mapping[str, Callable[[Long], object]] = {
 """The worst that is asked."""
 
 
+WHOLE = {"standings", "standings, crosstable"}
+"""Questions about all 10,000 entrants of a tournament at once, whose answers the site keeps: no pages."""
+
 WITHOUT = {"deals of a bot, for its author"}
 """Questions about deal records, which copies have none of."""
 
@@ -199,6 +202,13 @@ WITHOUT = {"deals of a bot, for its author"}
 def questions() -> Mapping[str, Callable[[Long], object]]:
     """Return all questions that can be asked."""
     return {name: ask for name, ask in {**QUESTIONS, **WORST}.items() if name not in WITHOUT}
+
+
+def ask_all(asker: Long) -> Figures:
+    """Return what questions take; those that are no pages, which take long, are asked a few times only."""
+    pages = {name: ask for name, ask in questions().items() if name not in WHOLE}
+    whole = {f"{name}, no page": QUESTIONS[name] for name in sorted(WHOLE)}
+    return {**ask(asker, TIMES, pages), **ask(asker, FEW, whole)}
 
 
 def measure_fits(storage: Storage) -> list[str]:
@@ -248,7 +258,7 @@ def measure(place: Place, sizes: Sequence[int]) -> tuple[list[Figures], list[str
             timed("sample counted again", partial(check, storage, base, copies))
             timed("fitted", partial(fit_due, storage, now))
             asker = Long(storage, Random(copies), BOTS, now=now)
-            found.append(timed("asked", partial(ask, asker, TIMES, questions())))
+            found.append(timed("asked", partial(ask_all, asker)))
         return found, measure_fits(storage)
 
 
