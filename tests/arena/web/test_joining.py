@@ -97,11 +97,11 @@ def test_token_when_it_is_made_anew_then_the_old_one_is_good_no_longer(
     assert version.token_hash == hash_token(new) != hash_token(old)
 
 
-def test_test_match_when_the_bot_is_not_connected_then_the_page_says_so(ann: TestClient) -> None:
+def test_test_match_when_no_referee_answers_then_the_page_says_so(ann: TestClient) -> None:
     ann.post("/join", data={"owner": "ann", "bot": "one", "language": "python"})
     refused = ann.post("/bots/ann/one/test-match", data={"ruleset": "chinese"})
     assert refused.status_code == 409
-    assert "ann/one@1 is not connected to a referee" in refused.text
+    assert "nobody says whether ann/one@1 is connected" in refused.text
     assert 'id="lights"' in refused.text
 
 
