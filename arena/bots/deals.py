@@ -12,7 +12,7 @@ from arena.actors import Actor
 from arena.bots.versions import versions_for
 from arena.errors import SpecError
 from arena.matches.records import full_records, may_be_shown, names_and_points
-from arena.models import Match, Round, Seat, Session, Tournament
+from arena.models import WITHOUT_HEAD, Match, Round, Seat, Session, Tournament
 from arena.storage import Storage, Transaction
 from referee.matches.journal import BotDeal, DealPage, DealQuery, Place, is_lost
 
@@ -93,6 +93,7 @@ def _sessions(tx: Transaction, versions: Mapping[int, str], query: DealQuery, at
         .join(Tournament, col(Tournament.id) == Match.tournament_id)
         .join(Seat, col(Seat.match_id) == Match.id)
         .where(col(Seat.version_id).in_(versions), may_be_shown(), *_wanted(query))
+        .options(WITHOUT_HEAD)
         .order_by(col(Session.id).desc(), col(Seat.position))
         .limit(at_once)
     )

@@ -31,6 +31,7 @@ from arena.models.strengths import (
 )
 from arena.models.tallies import FaultTally, Highlight, HighlightKind, SeatTally
 from arena.models.tournaments import (
+    WITHOUT_HEAD,
     Entrant,
     EntrantState,
     Round,
@@ -42,6 +43,7 @@ from arena.models.tournaments import (
 from arena.models.webhooks import DeliveryState, Webhook, WebhookDelivery
 
 __all__ = [
+    "WITHOUT_HEAD",
     "Account",
     "ApiKey",
     "Arrival",

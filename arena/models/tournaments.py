@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import ClassVar, Literal
 
 from sqlalchemy import JSON, BigInteger, Index, String, UniqueConstraint
+from sqlalchemy.orm import defer
 from sqlmodel import Field, SQLModel
 
 from arena.models.columns import text_of
@@ -132,6 +133,10 @@ class Tournament(SQLModel, Terms, table=True):  # type: ignore[misc]  # both hav
     backup was made must not come back with the backup. 0: it was never restored."""
     confirmed_at: datetime | None = None
     """When its organiser confirmed its results; NULL: not yet, or that is not asked for (``confirm``)."""
+
+
+WITHOUT_HEAD = defer(Tournament.head)  # type: ignore[arg-type]
+"""For queries of tournaments: heads have all entrants, and are read where they are asked for."""
 
 
 class Entrant(SQLModel, table=True):

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from sqlmodel import col, select
 
-from arena.models import Tournament, TournamentState
+from arena.models import WITHOUT_HEAD, Tournament, TournamentState
 from arena.queries.cursors import make_cursor, read_cursor
 from arena.storage import Storage
 from arena.tournaments.overview import TournamentStatus, statuses_of
@@ -29,7 +29,8 @@ class TournamentPage:
 
 def list_tournaments(storage: Storage, asked: Asked, limit: int, cursor: str | None = None) -> TournamentPage:
     """Return how tournaments stand, test matches left out. Raise SpecError for a cursor of another list."""
-    rows = select(Tournament).where(col(Tournament.test).is_(False)).order_by(col(Tournament.id).desc())
+    shown = select(Tournament).where(col(Tournament.test).is_(False)).options(WITHOUT_HEAD)
+    rows = shown.order_by(col(Tournament.id).desc())
     if asked.state is not None:
         rows = rows.where(Tournament.state == asked.state)
     if cursor is not None:

@@ -7,7 +7,7 @@ from typing import Any
 from sqlmodel import col, func, select
 
 from arena.events import events_of
-from arena.models import Tournament, TournamentEvent
+from arena.models import WITHOUT_HEAD, Tournament, TournamentEvent
 from arena.storage import Storage
 from arena.tournaments.overview import TournamentStatus, find_tournament, statuses_of
 
@@ -56,7 +56,9 @@ def look(storage: Storage, known: Mapping[str, int | None]) -> list[Seen]:
         if len(known) == 1:
             found: Sequence[Tournament] = [find_tournament(tx, next(iter(known)))]
         else:
-            found = tx.exec(select(Tournament).where(col(Tournament.name).in_(known))).all()
+            found = tx.exec(
+                select(Tournament).where(col(Tournament.name).in_(known)).options(WITHOUT_HEAD)
+            ).all()
         of_them = col(TournamentEvent.tournament_id).in_([one.id for one in found])
         number = func.max(TournamentEvent.number)
         lasts = dict(

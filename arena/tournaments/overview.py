@@ -7,11 +7,11 @@ from datetime import datetime
 from typing import Any, NamedTuple, TypeAlias
 
 from sqlalchemy import select as select_columns
-from sqlalchemy.orm import defer
 from sqlmodel import col, func, select
 
 from arena.formats import FORMATS, Setup
 from arena.models import (
+    WITHOUT_HEAD,
     Entrant,
     Match,
     MatchState,
@@ -30,9 +30,6 @@ PROBLEMS_SHOWN = 20
 
 
 ENDED = (TournamentState.FINISHED, TournamentState.CANCELLED)
-
-WITHOUT_HEAD = defer(Tournament.head)  # type: ignore[arg-type]
-"""Heads have all entrants; they are read where they are asked for."""
 
 
 @dataclass(frozen=True, slots=True)
