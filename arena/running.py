@@ -15,19 +15,19 @@ LOCK = "up.lock"
 SERVED = "up.json"
 """File in the data folder with the settings by which it is reached."""
 
+REFEREE_TLS = (
+    "tls_certificate",
+    "tls_key",
+    "tls_client_ca",
+    "tls_ca",
+    "tls_client_certificate",
+    "tls_client_key",
+)
+WEB_TLS = ("web_certificate", "web_key")
+
 TOGETHER = (
-    (
-        *("listen", "local_referees", "referees", "referee_ids"),
-        *(
-            "tls_certificate",
-            "tls_key",
-            "tls_client_ca",
-            "tls_ca",
-            "tls_client_certificate",
-            "tls_client_key",
-        ),
-    ),
-    ("web_listen", "web_url", "web_certificate", "web_key"),
+    ("listen", "local_referees", "referees", "referee_ids", *REFEREE_TLS),
+    ("web_listen", "web_url", *WEB_TLS),
 )
 """The settings that are left there; of each group none is used where somebody names one of them."""
 

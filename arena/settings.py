@@ -28,7 +28,7 @@ from arena.addresses import NO_PLACE, check_address, local_addresses, split_addr
 from arena.certificates import read_authorities, read_pair
 from arena.errors import SettingsError
 from arena.files import make_private
-from arena.running import TOGETHER, found_in
+from arena.running import REFEREE_TLS, TOGETHER, WEB_TLS, found_in
 from arena.urls import check_broker, check_database, without_secrets
 from referee.errors import Problem, TomlError
 from referee.tls import ClientTls, ServerTls
@@ -51,16 +51,7 @@ SHORTEST_TOKEN = 16
 SECRETS = ("worker_token", "webhook_key")
 """Settings that nobody is shown."""
 
-TLS_FILES = (
-    "tls_certificate",
-    "tls_key",
-    "tls_client_ca",
-    "tls_ca",
-    "tls_client_certificate",
-    "tls_client_key",
-    "web_certificate",
-    "web_key",
-)
+TLS_FILES = (*REFEREE_TLS, *WEB_TLS)
 
 TLS_NEEDS = {
     "tls_certificate": "tls_key",

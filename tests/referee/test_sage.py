@@ -148,13 +148,20 @@ def best_of_all(deal: Deal) -> tuple[int, ...]:
     return best
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.sampled_from(QUICK), st.integers(0, 1 << 30))
-def test_ending_when_played_out_then_every_seat_does_what_is_best_for_it(name: str, seed: int) -> None:
+def near_its_end(name: str, seed: int) -> Deal:
+    """Return a deal under a preset in which two cards for each player are left, or none."""
     rules = compile_ruleset(load_ruleset(name))
     deal = Deal(rules, seed.to_bytes(32, "big"), 1, 0, 1)
     while not deal.over and sum(map(rules.count, deal.hands)) > 2 * rules.ruleset.players:
         deal.act(deal.turn, deal.choices(deal.turn)[0] & rules.full)
+    return deal
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from(QUICK), st.integers(0, 1 << 30))
+def test_ending_when_played_out_then_every_seat_does_what_is_best_for_it(name: str, seed: int) -> None:
+    deal = near_its_end(name, seed)
+    rules = deal.rules
     if deal.over:
         return
     code, seat = deal.choices(deal.turn)[-1], deal.turn
@@ -167,10 +174,8 @@ def test_ending_when_played_out_then_every_seat_does_what_is_best_for_it(name: s
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from(QUICK), st.integers(0, 1 << 30))
 def test_sage_when_it_knows_what_all_hold_at_the_end_then_nothing_is_better(name: str, seed: int) -> None:
-    rules = compile_ruleset(load_ruleset(name))
-    deal = Deal(rules, seed.to_bytes(32, "big"), 1, 0, 1)
-    while not deal.over and sum(map(rules.count, deal.hands)) > 2 * rules.ruleset.players:
-        deal.act(deal.turn, deal.choices(deal.turn)[0] & rules.full)
+    deal = near_its_end(name, seed)
+    rules = deal.rules
     if deal.over or len(deal.choices(deal.turn)) > USUAL.candidates:
         return
     seat, worth = deal.turn, {}
