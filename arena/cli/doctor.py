@@ -5,7 +5,8 @@ import typer
 import arena.client as api
 from arena.cli.context import Given, client_of, is_here
 from arena.models import utc_now
-from arena.operations.doctor import Finding, Level, examine
+from arena.operations.doctor import examine
+from arena.operations.findings import Finding, Level
 from referee.cli.output import AsJson, print_json, say
 
 

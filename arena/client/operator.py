@@ -6,7 +6,7 @@ from arena.accounts.accounts import AccountInfo, Accounts
 from arena.actors import Role
 from arena.client.call import Call
 from arena.matches.connected import Referees
-from arena.operations.doctor import Findings
+from arena.operations.findings import Findings
 from arena.operations.tokens import MadeToken, TokenInfo, Tokens
 from arena.queries.changes import ChangePage
 from arena.queries.waiting import Work

@@ -1,19 +1,15 @@
 """Checks of an arena from this host: settings, versions, database, broker, referees, clocks, leases, queue.
 
-Each check is a function that returns findings; whatever goes wrong in one, or takes too long, is a finding
-too. Nothing is made or changed: not even a database that is missing.
+Each check is a function that returns findings. Nothing is made or changed: not even a database that is
+missing.
 """
 
-import errno
 import platform
 import shutil
 import tempfile
-import threading
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
 from importlib import metadata
 from pathlib import Path
 
@@ -30,6 +26,7 @@ from arena.files import open_to_others
 from arena.matches.leases import LONGEST_WAIT
 from arena.migrations import HEAD
 from arena.models import BotLogEntry, League, Match, MatchState, Tournament, TournamentState
+from arena.operations.findings import UNWRITABLE, Check, Finding, advice_on, fail, ok, reason, run_all, warn
 from arena.running import found_in, is_running
 from arena.settings import PREFIX, Settings, load_settings
 from arena.storage import Storage
@@ -55,66 +52,11 @@ LATEST = 200
 """The latest lines of the bots' log that are checked for clocks."""
 
 
-SETTING_OF = {"data": "data", "database": "database_url", "broker": "broker_url", "referee": "referees"}
-"""The settings that lead to what is checked, by the first words of the checks' names."""
-
-UNWRITABLE = {
-    errno.EROFS: "its disk is mounted read-only: mount it anew; until then the arena can only be read",
-    errno.ENOSPC: "make room: results cannot be stored on a full disk",
-}
-"""What to do where nothing can be written, by the number of the error."""
-
 OTHER_ARENA = (
     f"another arena's referee may listen there: name this one's with {PREFIX}REFEREES, or set {PREFIX}LISTEN "
     f"as for `arena up`; if it is this one's, {PREFIX}WORKER_TOKEN must be the same here and there"
 )
 """What to do about a referee that refuses the workers' token."""
-
-REFUSALS = ("password", "authenticat", "access_refused", 'role "')
-"""Words with which servers refuse whoever they do not know."""
-
-
-class Level(StrEnum):
-    """How bad a finding is."""
-
-    OK = "ok"
-    WARN = "warn"
-    FAIL = "fail"
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """A line of the report."""
-
-    check: str
-    """What was checked."""
-    level: Level
-    found: str
-    """What was found."""
-    advice: str = ""
-    """What to do; empty where nothing is to be done."""
-
-
-Check = Callable[[], Sequence[Finding]]
-
-
-@dataclass(frozen=True, slots=True)
-class Findings:
-    """What the doctor found."""
-
-    findings: list[Finding]
-
-
-def ok(check: str, found: str) -> Finding:
-    return Finding(check, Level.OK, found)
-
-
-def warn(check: str, found: str, advice: str) -> Finding:
-    return Finding(check, Level.WARN, found, advice)
-
-
-def fail(check: str, found: str, advice: str) -> Finding:
-    return Finding(check, Level.FAIL, found, advice)
 
 
 def examine(
@@ -148,60 +90,7 @@ def _examine(settings: Settings, clock: Callable[[], datetime], seconds: float) 
         f"referee {address}": lambda address=address: _referee(settings, address)  # type: ignore[misc]
         for address in settings.referees
     }
-    return _run_all(checks, seconds)
-
-
-def _run_all(checks: dict[str, Check], seconds: float) -> list[Finding]:
-    found: dict[str, Sequence[Finding]] = {}
-
-    def run(name: str, check: Check) -> None:
-        try:
-            found[name] = check()
-        except (ArenaError, RefereeError) as error:
-            found[name] = [fail(name, str(error), _advice(name, str(error)))]
-        except Exception as error:  # whatever a library raises: it is a finding, and the others go on
-            found[name] = [fail(name, f"{type(error).__name__}: {_reason(error)}", _advice(name, str(error)))]
-
-    threads = {name: threading.Thread(target=run, args=one, daemon=True) for name, one in _pairs(checks)}
-    for thread in threads.values():
-        thread.start()
-    end = time.monotonic() + seconds
-    for name, thread in threads.items():
-        thread.join(max(0.0, end - time.monotonic()))
-        if thread.is_alive():
-            found[name] = [fail(name, f"no answer in {seconds:g} s", _advice(name, ""))]
-    return [finding for name in checks for finding in found[name]]
-
-
-def _pairs(checks: dict[str, Check]) -> list[tuple[str, tuple[str, Check]]]:
-    return [(name, (name, check)) for name, check in checks.items()]
-
-
-def _advice(check: str, found: str) -> str:
-    """Return what to do about something that a setting leads to and that fails like this."""
-    setting = SETTING_OF.get(check.partition(" ")[0])
-    if setting is None:
-        return ""
-    if "cannot write" in found:
-        return "let the arena's user write there, or name another place"
-    if found.startswith("setting "):
-        return "correct it"
-    variable = PREFIX + setting.upper()
-    if any(word in found.lower() for word in REFUSALS):
-        return f"correct the user or the password in {variable}"
-    if "not exist" in found or "not found" in found:
-        return f"create it, or correct {variable}"
-    if "not a database" in found or "is damaged" in found:
-        return f"restore a backup, or correct {variable}"
-    if "no space left" in found:
-        return UNWRITABLE[errno.ENOSPC]
-    return f"is it running, and can it be reached from here? if it is elsewhere, correct {variable}"
-
-
-def _reason(error: Exception) -> str:
-    """Return the first line of what an error says."""
-    lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__
+    return run_all(checks, seconds)
 
 
 def _tls(settings: Settings) -> list[Finding]:
@@ -408,7 +297,7 @@ def _broker(settings: Settings, clock: Callable[[], datetime]) -> list[Finding]:
     except ImportError as error:
         return [fail("broker", f"{shown} needs the Python package {error.name}", "install it here")]
     except Exception as error:  # each transport has errors of its own
-        return [fail("broker", f"{shown}: {_reason(error)}", _advice("broker", str(error)))]
+        return [fail("broker", f"{shown}: {reason(error)}", advice_on("broker", str(error)))]
     return [ok("broker", f"{shown} answers")]
 
 

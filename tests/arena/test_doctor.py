@@ -14,7 +14,8 @@ from arena.leagues import applying
 from arena.matches import leases
 from arena.messages import wake
 from arena.models import utc_now
-from arena.operations.doctor import Finding, disk, examine
+from arena.operations.doctor import disk, examine
+from arena.operations.findings import Finding
 from arena.processes import Supervisor
 from arena.settings import Settings
 from tests.arena.cli import Arena, Result, make_arena

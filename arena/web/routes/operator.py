@@ -6,6 +6,7 @@ from fastapi import APIRouter, Query
 
 from arena.matches import connected
 from arena.operations import doctor, tokens
+from arena.operations.findings import Findings
 from arena.queries import changes as audit
 from arena.queries import waiting
 from arena.web.asking import Operator
@@ -18,7 +19,7 @@ from referee.matches.auth import Scope
 router = APIRouter(prefix="/operator", tags=["operator"])
 
 
-FindingsShown = shape(doctor.Findings)
+FindingsShown = shape(Findings)
 TokensShown = shape(tokens.Tokens)
 TokenShown = shape(tokens.TokenInfo)
 MadeToken = shape(tokens.MadeToken)
@@ -44,9 +45,9 @@ class NewToken(Lasting):
 
 
 @router.get("/findings", response_model=FindingsShown)
-def findings(web: Shared, actor: Operator) -> doctor.Findings:
+def findings(web: Shared, actor: Operator) -> Findings:
     """Check the arena as `arena doctor` does: what is well, what is not, and what to do about it."""
-    return doctor.Findings(doctor.findings(web.settings, actor, web.clock))
+    return Findings(doctor.findings(web.settings, actor, web.clock))
 
 
 @router.get("/audit", response_model=ChangesShown)
