@@ -1,6 +1,7 @@
 """``arena up`` and ``arena web`` as processes, asked over real sockets."""
 
 import socket
+import ssl
 from pathlib import Path
 
 import httpx2
@@ -16,6 +17,8 @@ from tests.arena.fakes import ROOT
 from tests.arena.running import running_arena
 from tests.arena.web.conftest import PASSWORD
 
+TLS = Path(__file__).parents[1] / "tls"
+
 
 def test_arena_when_it_is_up_then_its_api_answers_and_signs_in(tmp_path: Path) -> None:
     address = free_address()
@@ -25,6 +28,27 @@ def test_arena_when_it_is_up_then_its_api_answers_and_signs_in(tmp_path: Path) -
             assert client.get("/leaderboard").json() == {"leaderboard": [], "next": None}
             assert client.post("/session", json={"account": "ann", "password": PASSWORD}).status_code == 200
             assert client.get("/me").json()["account"] == "ann"
+
+
+def test_arena_when_it_has_a_certificate_and_a_proxy_then_it_speaks_https_and_tells_callers_apart(
+    tmp_path: Path,
+) -> None:
+    address = free_address()
+    files = {"web_certificate": TLS / "referee.pem", "web_key": TLS / "referee.key"}
+    with (
+        running_arena(tmp_path / "arena", {}, web_listen=address, web_proxies="127.0.0.1", **files),
+        httpx2.Client(
+            base_url=f"https://{address}/api/v1",
+            verify=ssl.create_default_context(cafile=TLS / "ca.pem"),
+        ) as client,
+    ):
+        left = [
+            client.get("/leaderboard", headers={"X-Forwarded-For": caller}).headers["ratelimit-remaining"]
+            for caller in ("192.0.2.1", "192.0.2.1", "192.0.2.2")
+        ]
+        assert (int(left[0]) - int(left[1]), left[2]) == (1, left[0])
+        with pytest.raises(httpx2.TransportError), httpx2.Client() as plain:
+            plain.get(f"http://{address}/api/v1/leaderboard")
 
 
 @pytest.mark.parametrize(
