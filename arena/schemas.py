@@ -228,7 +228,8 @@ def league_keys() -> str:
 
 def _rows(prefix: str, model: type[BaseModel]) -> list[tuple[str, str, str]]:
     return [
-        (f"`{prefix}{name}`", _default(field), described(field)) for name, field in model.model_fields.items()
+        (f"`{prefix}{name}`", _default(field), described(model, name))
+        for name, field in model.model_fields.items()
     ]
 
 

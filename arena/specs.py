@@ -24,6 +24,7 @@ from pydantic import (
 from arena.errors import SpecError
 from arena.formats import FORMATS
 from arena.terms import Terms
+from referee.docstrings import tell_fields
 from referee.errors import FieldsWrong, Problem, RulesetError, TomlError
 from referee.names import NAME, NAME_RULE
 from referee.ruleset import load_ruleset, load_ruleset_file
@@ -108,7 +109,7 @@ Name = Annotated[
 class Asked(BaseModel):
     """Who plays what, and in which format."""
 
-    model_config = ConfigDict(use_attribute_docstrings=True)
+    model_config = ConfigDict(defer_build=True, json_schema_extra=tell_fields)
 
     name: Name
     """Its name: 1 to 39 of a-z, 0-9 and -, unique in the arena."""

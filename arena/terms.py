@@ -3,9 +3,9 @@
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
-from pydantic.fields import FieldInfo
 
 from referee.deals.forfeit import OnForfeit
+from referee.docstrings import field_docstrings, tell_fields
 from referee.matches.match import MAX_SESSIONS
 from referee.ruleset.limits import MAX_DEALS
 
@@ -16,7 +16,7 @@ BEACON = r"^[ -~]+$"
 class Limits(BaseModel):
     """The limits for bots in a session."""
 
-    model_config = ConfigDict(use_attribute_docstrings=True)
+    model_config = ConfigDict(defer_build=True, json_schema_extra=tell_fields)
 
     decision_ms: int = Field(default=1000, ge=1, le=3_600_000)
     """Milliseconds allowed for a decision."""
@@ -47,7 +47,7 @@ class Limits(BaseModel):
 class Plan(BaseModel):
     """How much is played, and how."""
 
-    model_config = ConfigDict(use_attribute_docstrings=True)
+    model_config = ConfigDict(defer_build=True, json_schema_extra=tell_fields)
 
     rounds: int | None = Field(default=None, ge=1, le=10_000)
     """Rounds; by default as many as the format needs. Required for Swiss, and for a round-robin of more than
@@ -70,7 +70,7 @@ class Plan(BaseModel):
 class Entry(BaseModel):
     """What is required before a tournament starts."""
 
-    model_config = ConfigDict(use_attribute_docstrings=True)
+    model_config = ConfigDict(defer_build=True, json_schema_extra=tell_fields)
 
     require_check: bool = False
     """Whether every entrant must have passed ``arena bot check``."""
@@ -83,7 +83,7 @@ class Entry(BaseModel):
 class Discretion(BaseModel):
     """What the organiser decides while a tournament runs, and after it; the head does not have it."""
 
-    model_config = ConfigDict(use_attribute_docstrings=True)
+    model_config = ConfigDict(defer_build=True, json_schema_extra=tell_fields)
 
     entries: Literal["open", "invited", "approved"] = "open"
     """Who may enter bots once it is created. ``open``: every author. ``invited``: those whom the organiser
@@ -99,6 +99,7 @@ class Terms(Limits, Plan, Entry, Discretion):
     """Everything that can be set for a tournament except ruleset, entrants and format."""
 
 
-def described(field: FieldInfo) -> str:
-    """Return a field's description as a paragraph."""
-    return " ".join((field.description or "").replace("``", "`").split())
+def described(model: type[BaseModel], field: str) -> str:
+    """Return the description of a model's field as a paragraph."""
+    text = model.model_fields[field].description or field_docstrings(model).get(field, "")
+    return " ".join(text.replace("``", "`").split())

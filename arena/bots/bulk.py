@@ -21,6 +21,7 @@ from arena.models import Bot, Owner
 from arena.specs import check_name
 from arena.storage import Storage, Transaction
 from arena.tokens import LONGEST_DAYS, expiry, new_token
+from referee.docstrings import tell_fields
 from referee.errors import Problem, TomlError
 from referee.toml import problems_in, read_toml
 from referee.validation import Wording, problems, shown
@@ -63,7 +64,9 @@ def _link(given: object) -> str | None:
 class NewBot(BaseModel):
     """A bot to be registered."""
 
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(
+        strict=True, frozen=True, extra="forbid", defer_build=True, json_schema_extra=tell_fields
+    )
 
     bot: Annotated[str, PlainValidator(_bot), WithJsonSchema({"type": "string"})]
     """``owner/bot``."""
@@ -78,7 +81,9 @@ class NewBot(BaseModel):
 class BotList(BaseModel):
     """The bots of a file."""
 
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(
+        strict=True, frozen=True, extra="forbid", defer_build=True, json_schema_extra=tell_fields
+    )
 
     bots: Annotated[list[NewBot], Field(min_length=1, max_length=MOST_BOTS)]
     """The bots."""

@@ -37,7 +37,7 @@ def _parameter(name: str, field: FieldInfo) -> inspect.Parameter:
     if field.annotation is bool:
         flag = f"{flag}/--no-{flag.removeprefix('--')}"
     default = _default_shown(flag, field.default) if type(field.default) in (int, bool) else False
-    option = typer.Option(flag, help=described(field), metavar=takes, show_default=default)
+    option = typer.Option(flag, help=described(TournamentSpec, name), metavar=takes, show_default=default)
     kind: Any = _kind(name, field) | None
     annotation: Any = Annotated[kind, option]
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)

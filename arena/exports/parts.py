@@ -9,11 +9,13 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, ValidationError, model_validator
+from pydantic_core import CoreSchema
 
 from arena.exports.digests import digest
 from arena.standings.ranking import Standing
 from arena.terms import Entry, Limits, Plan
+from referee.docstrings import tell_fields
 from referee.errors import Problem
 from referee.validation import Refused, Wording, problems
 
@@ -26,19 +28,13 @@ Count = Field(ge=1)
 class Value(BaseModel):
     """An object in an export: no field is missing, none is unknown, none of another type."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, use_attribute_docstrings=True)
-
-
-def _require(schema: dict[str, Any]) -> None:
-    schema["required"] = list(schema["properties"])
-    for name in schema["required"]:
-        schema["properties"][name].pop("default", None)
+    model_config = ConfigDict(
+        strict=True, extra="forbid", frozen=True, defer_build=True, json_schema_extra=tell_fields
+    )
 
 
 class Complete(Value):
     """An object with fields that an organiser may leave out: here they are there."""
-
-    model_config = ConfigDict(json_schema_extra=_require)
 
     @model_validator(mode="after")
     def _is_complete(self) -> Self:
@@ -46,6 +42,15 @@ class Complete(Value):
         if missing:
             raise Refused(*(Problem(f".{name}", "is missing") for name in missing))
         return self
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        made = handler(core)
+        schema = handler.resolve_ref_schema(made)
+        schema["required"] = list(schema["properties"])
+        for field in schema["properties"].values():
+            field.pop("default", None)
+        return made
 
 
 class LimitsLine(Limits, Complete):

@@ -21,6 +21,7 @@ from arena.errors import SpecError
 from arena.formats import FORMATS, MOST_ENTRANTS, Setup
 from arena.leagues.divisions import Level
 from arena.specs import Name, TournamentSpec, make_spec, read_ruleset
+from referee.docstrings import tell_fields
 from referee.errors import Problem, RulesetError, TomlError
 from referee.names import LONGEST_NAME, NAME
 from referee.ruleset import load_ruleset
@@ -81,7 +82,9 @@ Tournament = Annotated[dict[str, Any], AfterValidator(_tournament)]
 
 
 class _Table(BaseModel):
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(
+        strict=True, frozen=True, extra="forbid", defer_build=True, json_schema_extra=tell_fields
+    )
 
 
 class Qualification(_Table):

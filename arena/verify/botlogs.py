@@ -18,7 +18,7 @@ from referee.signing import is_valid
 class LogLine(BaseModel):
     """A line of a bot's log (docs/formats.md)."""
 
-    model_config = ConfigDict(strict=True, frozen=True)
+    model_config = ConfigDict(strict=True, frozen=True, defer_build=True)
 
     format: Literal["bigtwo-bot-log/1"]
     tournament: str

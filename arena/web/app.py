@@ -2,11 +2,10 @@
 
 from collections.abc import Callable
 from datetime import datetime
-from functools import cache, partial
+from functools import partial
 
-from fastapi import APIRouter, Depends, FastAPI
+from fastapi import APIRouter, FastAPI
 from fastapi.responses import RedirectResponse
-from fastapi.routing import APIRoute
 
 from arena.matches.referees import asker
 from arena.messages import wake
@@ -24,7 +23,7 @@ from arena.web.once import DoneOnce
 from arena.web.pages.routers import add_pages
 from arena.web.pairings import Pairings
 from arena.web.placings import Placings
-from arena.web.problems import RESPONSES, add_handlers
+from arena.web.problems import add_handlers
 from arena.web.remembered import Remembered
 from arena.web.routes import (
     accounts,
@@ -43,11 +42,9 @@ from arena.web.routes import (
     tournaments,
     webhooks,
 )
+from arena.web.routing import PREFIX, name_of
 from arena.web.slots import Slots
 from arena.web.watching import Watching
-from arena.web.wording import only_known
-
-PREFIX = "/api/v1"
 
 ROUTERS: tuple[APIRouter, ...] = (
     accounts.router,
@@ -75,27 +72,13 @@ EXPORTS = (2, 8)
 """Streams and exports at once: of a caller, and in all."""
 
 
-def _name_of(route: APIRoute) -> str:
-    """Return what a client calls a route: the name of its handler."""
-    return route.name
-
-
-@cache
-def _api() -> APIRouter:
-    """Return all routes of the API, which FastAPI analyses once for all applications of a process."""
-    api = APIRouter(generate_unique_id_function=_name_of)
-    for router in ROUTERS:
-        api.include_router(router, prefix=PREFIX, responses=RESPONSES, dependencies=[Depends(only_known)])
-    return api
-
-
 def make_app(settings: Settings, storage: Storage, *, clock: Callable[[], datetime] = utc_now) -> FastAPI:
     """Return the application for an arena. Raise SettingsError for a wrong TLS file."""
     app = Application(
         title="Big Two Arena",
         version="1",
         description="What people and scripts do with an arena. Bots connect to its referees with gRPC.",
-        generate_unique_id_function=_name_of,
+        generate_unique_id_function=name_of,
         openapi_url=f"{PREFIX}/openapi.json",
         docs_url=None,
         redoc_url=None,
@@ -116,7 +99,7 @@ def make_app(settings: Settings, storage: Storage, *, clock: Callable[[], dateti
         Slots("exports", *EXPORTS),
     )
     add_handlers(app)
-    app.router.routes += _api().routes
+    app.router.routes += [route for router in ROUTERS for route in router.routes]
     app.add_route(PREFIX, lambda _: RedirectResponse("/docs"))
     add_pages(app)
     for middleware in (

@@ -7,7 +7,7 @@ from http import HTTPStatus
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
@@ -56,6 +56,8 @@ def status_of(error: Exception) -> HTTPStatus:
 class FieldProblem(BaseModel):
     """One thing that is wrong in what was sent."""
 
+    model_config = ConfigDict(defer_build=True)
+
     field: str
     """Where, as a dotted path."""
     reason: str
@@ -64,6 +66,8 @@ class FieldProblem(BaseModel):
 
 class ProblemDetails(BaseModel):
     """Why a request was not done (RFC 9457)."""
+
+    model_config = ConfigDict(defer_build=True)
 
     type: str
     """What went wrong, for programs: `/problems/` and a word that does not change."""

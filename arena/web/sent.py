@@ -2,8 +2,10 @@
 
 from pydantic import BaseModel, ConfigDict
 
+from referee.docstrings import tell_fields
+
 
 class Sent(BaseModel):
     """What is sent: no other keys than these."""
 
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", json_schema_extra=tell_fields)

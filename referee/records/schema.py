@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
+from referee.docstrings import tell_fields
 from referee.validation import shown
 
 LEAST_PLAYERS, MOST_PLAYERS = 2, 8
@@ -17,7 +18,7 @@ OPTIONAL = (
 )
 """Fields that are absent, and not null, where there is nothing to say."""
 
-_CONFIG = ConfigDict(strict=True, use_attribute_docstrings=True)
+_CONFIG = ConfigDict(strict=True, json_schema_extra=tell_fields)
 _TIMES = re.compile(r"((-|[0-9]{1,9})( (-|[0-9]{1,9}))*)?")
 _SEED = re.compile(r"[0-9a-fA-F]{64}")
 

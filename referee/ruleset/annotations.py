@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from referee.docstrings import tell_fields
+
 if TYPE_CHECKING:
     from pydantic import ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler
     from pydantic_core import CoreSchema
@@ -12,12 +14,15 @@ if TYPE_CHECKING:
 Fields = Mapping[str, Any]
 """Fields of the same object that stand before this one and are right."""
 
+ALIASES = {"start": "from"}
+"""Fields that are called otherwise in an object: ``from`` is a word of Python."""
+
 CONFIG: "ConfigDict" = {
     "extra": "forbid",
-    "use_attribute_docstrings": True,
-    "alias_generator": lambda name: "from" if name == "start" else name,
+    "json_schema_extra": lambda schema, kind: tell_fields(schema, kind, ALIASES),
+    "alias_generator": lambda name: ALIASES.get(name, name),
 }
-"""How pydantic reads a ruleset and its parts; ``from`` is a word of Python."""
+"""How pydantic reads a ruleset and its parts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,9 +64,8 @@ def test_options_of_the_command_are_the_fields_of_a_tournament() -> None:
     given = {option.name: option for option in get_command(app).commands["create"].params}  # type: ignore[attr-defined]
     own = [one for one in given if one not in ("file", "start", "as_json", "help")]
     assert own == list(TournamentSpec.model_fields)
-    assert [given[name].help for name in own] == [
-        described(one) for one in TournamentSpec.model_fields.values()
-    ]
+    assert [given[name].help for name in own] == [described(TournamentSpec, name) for name in own]
+    assert all(given[name].help for name in own)
     assert {flag for name in own for flag in given[name].opts} == {
         f"--{REPEATED[name][0].removeprefix('--') if name in REPEATED else name.replace('_', '-')}"
         for name in own

@@ -6,7 +6,7 @@ from io import StringIO
 from itertools import groupby
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from fastapi.responses import HTMLResponse, Response
 
 from arena.errors import SpecError, UnknownError
@@ -21,9 +21,10 @@ from arena.web.context import Shared
 from arena.web.moments import Moment
 from arena.web.pages.asked import FromForm
 from arena.web.pages.page import Page
+from arena.web.pages.routing import page_router
 from arena.web.pages.scales import Scale, scale_of
 
-router = APIRouter()
+router = page_router()
 
 LINES = 50
 """Of a page."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from fastapi.responses import HTMLResponse
 
 from arena.actors import Actor, Role
@@ -18,10 +18,11 @@ from arena.web.context import Shared
 from arena.web.naming import BotOrVersion
 from arena.web.pages.asked import FromForm
 from arena.web.pages.page import Page
+from arena.web.pages.routing import page_router
 from arena.web.pages.timelines import TimeLine, timeline
 from referee.matches.journal import EntryKind, LogQuery
 
-router = APIRouter()
+router = page_router()
 
 OPPONENTS = 15
 FITS, CHANGES = 100, 150

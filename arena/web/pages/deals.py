@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 from fastapi.responses import HTMLResponse, Response
 
 from arena.errors import SpecError
@@ -20,8 +20,9 @@ from arena.web.context import Shared
 from arena.web.pages.links import deal_url, match_url, together_url
 from arena.web.pages.offline import offline_file
 from arena.web.pages.page import Page
+from arena.web.pages.routing import page_router
 
-router = APIRouter()
+router = page_router()
 
 Number = Annotated[int, Path(ge=1, le=2**31 - 1)]
 

@@ -4,7 +4,7 @@ import tomllib
 from collections.abc import Callable, Mapping
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Form
+from fastapi import Form
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from arena.actors import Actor, Role
@@ -21,11 +21,12 @@ from arena.web.context import Shared, Web
 from arena.web.pages.asked import FromForm
 from arena.web.pages.links import desk_url
 from arena.web.pages.page import SEE_OTHER, Page
+from arena.web.pages.routing import page_router
 from arena.web.routes import tournaments
 from referee.errors import RefereeError
 from referee.ruleset import preset_names
 
-router = APIRouter()
+router = page_router()
 
 EXAMPLE = """\
 name = "cup"

@@ -4,14 +4,15 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
 from fastapi.responses import HTMLResponse
 from markupsafe import Markup
 
 from arena.web.pages.page import Page
 from arena.web.pages.rendering import fill
+from arena.web.pages.routing import page_router
 
-router = APIRouter()
+router = page_router()
 
 Node = Mapping[str, Any]
 

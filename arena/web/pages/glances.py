@@ -2,15 +2,16 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 from fastapi.responses import HTMLResponse
 from markupsafe import Markup
 
 from arena.specs import Name
 from arena.web.context import Shared
 from arena.web.pages.page import Page
+from arena.web.pages.routing import page_router
 
-router = APIRouter()
+router = page_router()
 
 Number = Annotated[int, Path(ge=1, le=2**31 - 1)]
 Offset = Annotated[int, Query(ge=0, le=2**31 - 1)]

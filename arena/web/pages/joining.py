@@ -3,7 +3,7 @@
 from contextlib import suppress
 from typing import Annotated
 
-from fastapi import APIRouter, Form, Query
+from fastapi import Form, Query
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from arena.actors import Role
@@ -19,10 +19,11 @@ from arena.web.naming import BotName
 from arena.web.pages.asked import FromForm
 from arena.web.pages.links import start_url, tournament_url
 from arena.web.pages.page import SEE_OTHER, Page
+from arena.web.pages.routing import page_router
 from referee.errors import RefereeError
 from referee.ruleset import preset_names
 
-router = APIRouter()
+router = page_router()
 
 LANGUAGES = ("python", "go", "typescript", "other")
 """Languages that there are programs to begin with for, and all others."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from fastapi.responses import HTMLResponse
 
 from arena.leagues import overview
@@ -13,9 +13,10 @@ from arena.leagues.overview import SeasonOrder
 from arena.specs import Name
 from arena.web.context import Shared
 from arena.web.pages.page import Page
+from arena.web.pages.routing import page_router
 from arena.web.pages.scales import Scale
 
-router = APIRouter()
+router = page_router()
 
 DRAWN = 10
 """Latest seasons in the graph."""

@@ -1,15 +1,15 @@
 """A match that is being played, as it happens."""
 
-from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
 from arena.matches.overview import played_match
 from arena.web.context import Shared
 from arena.web.pages.page import Page
+from arena.web.pages.routing import page_router
 from arena.web.sse import EventStream
 from arena.web.streams import LookedAt, Number, sent
 
-router = APIRouter()
+router = page_router()
 
 LIVE = "/matches/{tournament}/{round}/{table}/live"
 

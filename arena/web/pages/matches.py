@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 from fastapi.responses import HTMLResponse
 
 from arena.matches import overview
@@ -10,8 +10,9 @@ from arena.queries import matches as queries
 from arena.web.context import Shared
 from arena.web.pages.asked import FromForm
 from arena.web.pages.page import Page
+from arena.web.pages.routing import page_router
 
-router = APIRouter()
+router = page_router()
 
 LISTED = 40
 

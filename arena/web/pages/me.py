@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Form
+from fastapi import Form
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from arena.accounts import accounts, apikeys, invitations, owners
@@ -14,8 +14,9 @@ from arena.web.asking import Self
 from arena.web.context import Shared, Web
 from arena.web.pages.asked import FromForm
 from arena.web.pages.page import SEE_OTHER, Page
+from arena.web.pages.routing import page_router
 
-router = APIRouter()
+router = page_router()
 
 HERE = "/me"
 LISTED = 50

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from fastapi.responses import HTMLResponse
 
 from arena.matches import connected
@@ -14,8 +14,9 @@ from arena.web.asking import Operator
 from arena.web.context import Shared
 from arena.web.pages.asked import FromForm
 from arena.web.pages.page import Page
+from arena.web.pages.routing import page_router
 
-router = APIRouter(prefix="/operator")
+router = page_router("/operator")
 
 WORK = 50
 FAULTS = 10

@@ -1,6 +1,5 @@
 """The pictures that previews of links show."""
 
-from fastapi import APIRouter
 from fastapi.responses import Response
 
 from arena.formats import FORMATS
@@ -16,6 +15,7 @@ from arena.web.context import Shared
 from arena.web.naming import BotOrVersion
 from arena.web.pages.deals import DEAL, Number, replay_of
 from arena.web.pages.figures import counted, number, thousands
+from arena.web.pages.routing import page_router
 from arena.web.pages.tournaments import CRITERIA
 from arena.web.pictures.previews import (
     BotSeen,
@@ -27,7 +27,7 @@ from arena.web.pictures.previews import (
     tournament_picture,
 )
 
-router = APIRouter()
+router = page_router()
 
 FOR_A_DAY, FOR_MINUTES = "public, max-age=86400", "public, max-age=300"
 LINES = 6

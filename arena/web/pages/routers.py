@@ -1,7 +1,6 @@
 """All pages, and the files that they load."""
 
 from fastapi import APIRouter, FastAPI
-from fastapi.responses import HTMLResponse
 
 from arena.web.pages import (
     boards,
@@ -47,6 +46,4 @@ ROUTERS: tuple[APIRouter, ...] = (
 
 def add_pages(app: FastAPI) -> None:
     """Serve the pages."""
-    for router in ROUTERS:
-        app.include_router(router, include_in_schema=False, default_response_class=HTMLResponse)
-    app.include_router(statics.router, include_in_schema=False)
+    app.router.routes += [route for router in (*ROUTERS, statics.router) for route in router.routes]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 from fastapi.responses import HTMLResponse
 
 from arena.errors import SpecError
@@ -17,11 +17,12 @@ from arena.replays.sandbox import Tried, read_cards, try_cards
 from arena.web.context import Shared
 from arena.web.pages.asked import FromForm
 from arena.web.pages.page import Page
+from arena.web.pages.routing import page_router
 from referee.errors import Problem
 from referee.ruleset import Ruleset, load_ruleset
 from referee.ruleset.reading import json_schema
 
-router = APIRouter()
+router = page_router()
 
 LISTED = 100
 

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Form, Query, Request
+from fastapi import Form, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from arena.accounts import accounts, browsers
@@ -11,8 +11,9 @@ from arena.web.asking import COOKIE, keep_signed_in, require_own_page
 from arena.web.context import Shared
 from arena.web.pages.asked import FromForm
 from arena.web.pages.page import SEE_OTHER, Page
+from arena.web.pages.routing import page_router
 
-router = APIRouter()
+router = page_router()
 
 HOME = "/me"
 """Where whoever signed in goes, unless a page sent them."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 from fastapi.responses import HTMLResponse
 
 from arena.errors import SpecError
@@ -15,8 +15,9 @@ from arena.web.context import Shared
 from arena.web.pages.deals import Spoilers, replay_of
 from arena.web.pages.links import together_url
 from arena.web.pages.page import Page
+from arena.web.pages.routing import page_router
 
-router = APIRouter()
+router = page_router()
 
 Number = Annotated[int, Path(ge=1, le=2**31 - 1)]
 

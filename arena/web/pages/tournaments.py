@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 from fastapi.responses import HTMLResponse
 
 from arena.formats import FORMATS
@@ -22,9 +22,10 @@ from arena.tournaments.overview import TournamentStatus
 from arena.web.context import Shared, Web
 from arena.web.pages.asked import FromForm
 from arena.web.pages.page import Page
+from arena.web.pages.routing import page_router
 from arena.web.pairings import Why
 
-router = APIRouter()
+router = page_router()
 
 LISTED = 50
 PLACES = 100

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 from pydantic import Field
 
 from arena.accounts import accounts, apikeys, browsers, invitations, owners
@@ -10,10 +10,11 @@ from arena.actors import Actor, Role
 from arena.web.asking import COOKIE, Holder, Operator, Reader, Self, keep_signed_in, require_own_page
 from arena.web.context import Shared
 from arena.web.paging import LARGEST_PAGE
+from arena.web.routing import api_router
 from arena.web.sent import Sent
 from arena.web.shapes import shape
 
-router = APIRouter(tags=["accounts"])
+router = api_router("accounts")
 
 
 AccountInfo = shape(accounts.AccountInfo)

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel, Field
 
 from arena.bots.checks import latest_check, submit_check
@@ -12,12 +12,13 @@ from arena.web.asking import Author, Reader
 from arena.web.context import Shared
 from arena.web.naming import BotOrVersion, VersionName
 from arena.web.paging import Cursor, Limit
+from arena.web.routing import api_router
 from arena.web.sent import Sent
 from arena.web.shapes import shape
 from referee.check import Report, Result
 from referee.matches.journal import DealQuery, LogQuery
 
-router = APIRouter(tags=["bots"])
+router = api_router("bots")
 
 LogPage = shape(authors.LogPage)
 OwnDeals = shape(authors.OwnDeals)

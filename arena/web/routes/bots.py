@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import Field
 
 from arena.bots import bulk, describing, versions
@@ -14,11 +14,12 @@ from arena.web.asking import Author
 from arena.web.context import Shared
 from arena.web.naming import BotName, BotOrVersion, VersionName
 from arena.web.paging import Cursor, Limit
+from arena.web.routing import api_router
 from arena.web.sent import Sent
 from arena.web.shapes import shape
 from referee.matches.kinds import FaultKind
 
-router = APIRouter(tags=["bots"])
+router = api_router("bots")
 
 Registered = shape(versions.Registered)
 RegisteredTogether = shape(bulk.RegisteredTogether)

@@ -3,16 +3,17 @@
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 
 from arena.models import HighlightKind
 from arena.queries import deals as queries
 from arena.queries import highlights
 from arena.web.context import Shared
 from arena.web.paging import Cursor, Limit
+from arena.web.routing import api_router
 from arena.web.shapes import shape
 
-router = APIRouter(tags=["results"])
+router = api_router("results")
 
 DealPage = shape(highlights.DealPage)
 SessionDeals = shape(queries.SessionDeals)

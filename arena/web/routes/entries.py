@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 from pydantic import Field
 
 from arena.specs import Name
@@ -11,10 +11,11 @@ from arena.tournaments.admission import LONGEST_REASON, MOST_INVITED
 from arena.tournaments.answers import Entered, Withdrawn
 from arena.web.asking import Author, Organiser, Reader
 from arena.web.context import Shared
+from arena.web.routing import api_router
 from arena.web.sent import Sent
 from arena.web.shapes import shape
 
-router = APIRouter(prefix="/tournaments/{tournament}", tags=["entries"])
+router = api_router("entries", prefix="/tournaments/{tournament}")
 
 
 EnteredShape = shape(Entered)

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from functools import lru_cache
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Header
+from fastapi import Depends, Header
 
 from arena.specs import Name
 from arena.tournaments.overview import TournamentStatus
@@ -12,10 +12,11 @@ from arena.web.asking import Caller
 from arena.web.context import Shared
 from arena.web.feeds import Feed, Feeds
 from arena.web.routes.tournaments import StatusShape
+from arena.web.routing import api_router
 from arena.web.sse import PING, EventStream, event
 from arena.web.streams import LookedAt, sent
 
-router = APIRouter()
+router = api_router()
 
 LastEvent = Annotated[
     int, Header(ge=0, le=2**31 - 1, description="Number of the last event that you have; 0: you have none.")

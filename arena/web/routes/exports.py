@@ -6,7 +6,7 @@ from itertools import chain
 from typing import Annotated
 
 import anyio
-from fastapi import APIRouter, Depends, Query
+from fastapi import Depends, Query
 from fastapi.responses import StreamingResponse
 from starlette.types import Message, Send
 
@@ -15,8 +15,9 @@ from arena.exports.write import export_lines
 from arena.specs import Name
 from arena.web.asking import Caller
 from arena.web.context import Shared
+from arena.web.routing import api_router
 
-router = APIRouter(tags=["exports"])
+router = api_router("exports")
 
 NDJSON = "application/x-ndjson"
 

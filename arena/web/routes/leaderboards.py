@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import Field
 
 from arena.queries import leaderboards as queries
@@ -12,10 +12,11 @@ from arena.web.asking import Operator
 from arena.web.context import Shared
 from arena.web.moments import Moment
 from arena.web.paging import Cursor, Limit
+from arena.web.routing import api_router
 from arena.web.sent import Sent
 from arena.web.shapes import shape
 
-router = APIRouter(tags=["results"])
+router = api_router("results")
 
 BaselinesShown = shape(baselines.Baselines)
 Page = shape(Leaderboard)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Path, Query
+from fastapi import Body, Path, Query
 
 from arena.errors import SpecError
 from arena.leagues import admission, applying, membership, overview
@@ -15,10 +15,11 @@ from arena.tournaments.admission import RequestShown
 from arena.web.asking import Author, Organiser, Reader
 from arena.web.context import Shared
 from arena.web.routes.entries import Declining, Inviting
+from arena.web.routing import api_router
 from arena.web.sent import Sent
 from arena.web.shapes import shape
 
-router = APIRouter(tags=["leagues"])
+router = api_router("leagues")
 
 
 LeagueList = shape(Leagues)

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 
 from arena.matches import overview
 from arena.queries import matches as queries
@@ -10,9 +10,10 @@ from arena.queries import meetings, tables, together
 from arena.web.context import Shared
 from arena.web.moments import Moment
 from arena.web.paging import Cursor, Limit
+from arena.web.routing import api_router
 from arena.web.shapes import shape
 
-router = APIRouter(tags=["results"])
+router = api_router("results")
 
 MOST_BOTS = 100
 """Most bots in a crosstable."""

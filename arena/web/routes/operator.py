@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from arena.matches import connected
 from arena.operations import doctor, tokens
@@ -12,11 +12,12 @@ from arena.queries import waiting
 from arena.web.asking import Operator
 from arena.web.context import Shared
 from arena.web.paging import Cursor, Limit
+from arena.web.routing import api_router
 from arena.web.sent import Sent
 from arena.web.shapes import shape
 from referee.matches.auth import Scope
 
-router = APIRouter(prefix="/operator", tags=["operator"])
+router = api_router("operator", prefix="/operator")
 
 
 FindingsShown = shape(Findings)

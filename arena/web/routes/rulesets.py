@@ -2,16 +2,17 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Path, Query
+from fastapi import Body, Path, Query
 
 from arena.queries import rulesets
 from arena.replays import sandbox
 from arena.web.context import Shared
 from arena.web.paging import Cursor, Limit
+from arena.web.routing import api_router
 from arena.web.shapes import shape
 from referee.ruleset import load_ruleset
 
-router = APIRouter(tags=["rulesets"])
+router = api_router("rulesets")
 
 RulesetPage = shape(rulesets.RulesetPage)
 RulesetShown = shape(rulesets.RulesetShown)

@@ -3,7 +3,6 @@
 from contextlib import suppress
 from typing import Annotated
 
-from fastapi import APIRouter
 from pydantic import Field
 
 from arena.errors import BrokerError
@@ -12,10 +11,11 @@ from arena.tournaments.testmatches import start_test_match
 from arena.web.asking import Author
 from arena.web.context import Shared
 from arena.web.naming import BotName
+from arena.web.routing import api_router
 from arena.web.sent import Sent
 from arena.web.shapes import shape
 
-router = APIRouter(tags=["bots"])
+router = api_router("bots")
 
 StatusShape = shape(TournamentStatus)
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Query
+from fastapi import Body, Query
 from pydantic import Field
 
 from arena.errors import BrokerError
@@ -25,10 +25,11 @@ from arena.tournaments.roster import absence, roster
 from arena.web.asking import Organiser
 from arena.web.context import Shared, Web
 from arena.web.paging import Cursor, Limit
+from arena.web.routing import api_router
 from arena.web.sent import Sent
 from arena.web.shapes import shape
 
-router = APIRouter(tags=["tournaments"])
+router = api_router("tournaments")
 
 StatusShape = shape(TournamentStatus)
 ChangedShape = shape(Changed)

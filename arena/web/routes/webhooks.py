@@ -2,18 +2,18 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter
 from pydantic import Field
 
 from arena.web.asking import Organiser
 from arena.web.context import Shared
 from arena.web.paging import Cursor, Limit
+from arena.web.routing import api_router
 from arena.web.sent import Sent
 from arena.web.shapes import shape
 from arena.webhooks import hooks
 from arena.webhooks.outbox import EVENTS
 
-router = APIRouter(prefix="/webhooks", tags=["webhooks"])
+router = api_router("webhooks", prefix="/webhooks")
 
 WebhooksShape = shape(hooks.Webhooks)
 MadeShape = shape(hooks.MadeWebhook)

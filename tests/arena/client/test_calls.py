@@ -24,7 +24,8 @@ from arena.client.streams import Following, Looking, export_of
 from arena.models import HighlightKind
 from arena.settings import load_settings
 from arena.storage import Storage
-from arena.web.app import PREFIX, make_app
+from arena.web.app import make_app
+from arena.web.routing import PREFIX
 from referee.matches.auth import Scope
 
 MODULES: tuple[ModuleType, ...] = (

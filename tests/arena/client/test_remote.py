@@ -13,7 +13,7 @@ from arena.client import Call, Client, accounts, bots, leagues, operator, result
 from arena.client.decode import decode
 from arena.models import HighlightKind, utc_now
 from arena.tournaments import lifecycle
-from arena.web.app import PREFIX
+from arena.web.routing import PREFIX
 from arena.web.shapes import shape
 from tests.arena.client.conftest import Remote
 from tests.arena.fakes import ROOT

@@ -10,7 +10,8 @@ from arena.accounts import accounts, apikeys, browsers
 from arena.actors import Role
 from arena.settings import Settings
 from arena.storage import Storage
-from arena.web.app import PREFIX, make_app
+from arena.web.app import make_app
+from arena.web.routing import PREFIX
 from tests.arena.fakes import ROOT, Clock
 
 PASSWORD = "correct horse battery"

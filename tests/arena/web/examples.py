@@ -16,7 +16,8 @@ from fastapi.testclient import TestClient
 from arena.settings import load_settings
 from arena.storage import Storage, migrate, migrate_storage, open_storage
 from arena.web import document
-from arena.web.app import PREFIX, make_app
+from arena.web.app import make_app
+from arena.web.routing import PREFIX
 from tests.arena.everywhere import connect_all, make_everything
 from tests.arena.exported import play_by_table
 from tests.arena.fakes import Clock

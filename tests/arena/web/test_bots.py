@@ -18,7 +18,8 @@ from arena.models import Bot, BotVersion
 from arena.settings import load_settings
 from arena.storage import Storage, open_storage
 from arena.tokens import hash_token
-from arena.web.app import PREFIX, make_app
+from arena.web.app import make_app
+from arena.web.routing import PREFIX
 from referee.check import SCENARIOS, Report, Result
 from referee.matches.journal import Entry, EntryKind
 from tests.arena.cli import make_arena

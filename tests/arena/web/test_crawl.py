@@ -15,8 +15,9 @@ from arena.models import utc_now
 from arena.settings import load_settings
 from arena.storage import open_storage
 from arena.web import limits
-from arena.web.app import PREFIX, make_app
+from arena.web.app import make_app
 from arena.web.headers import POLICY
+from arena.web.routing import PREFIX
 from tests.arena.web.markup import Read
 
 EACH = 5

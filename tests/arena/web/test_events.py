@@ -15,8 +15,8 @@ from arena.storage import Storage
 from arena.tournaments import lifecycle
 from arena.tournaments.following import Seen, look
 from arena.web import feeds
-from arena.web.app import PREFIX
 from arena.web.feeds import Feeds
+from arena.web.routing import PREFIX
 from arena.web.serving import Server
 from arena.web.slots import Slots
 from tests.arena.fakes import ROOT

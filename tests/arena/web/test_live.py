@@ -17,8 +17,9 @@ from arena.actors import Role
 from arena.models import utc_now
 from arena.settings import Settings
 from arena.tournaments.overview import TournamentStatus
-from arena.web.app import PREFIX, make_app
+from arena.web.app import make_app
 from arena.web.asking import COOKIE
+from arena.web.routing import PREFIX
 from arena.web.serving import Server
 from arena.web.sse import PING
 from arena.web.streams import sent

@@ -16,8 +16,9 @@ from arena.actors import Role
 from arena.models import utc_now
 from arena.settings import load_settings
 from arena.storage import Storage, open_storage
-from arena.web.app import PREFIX, make_app
+from arena.web.app import make_app
 from arena.web.feeds import Feeds
+from arena.web.routing import PREFIX
 from tests.arena.everywhere import all_connected
 from tests.arena.fakes import ROOT
 from tests.arena.servers import Postgres

@@ -15,7 +15,7 @@ from arena.errors import StateError, StorageError
 from arena.models import KeptAnswer
 from arena.storage import Storage
 from arena.web import once
-from arena.web.app import PREFIX
+from arena.web.routing import PREFIX
 from tests.arena.fakes import Clock
 from tests.arena.waiting import DEADLINE, wait_for
 from tests.arena.web.conftest import PASSWORD, Ask

@@ -27,10 +27,11 @@ from arena.storage import Storage, changed, open_storage
 from arena.strength.baselines import add_baselines
 from arena.tournaments import creation
 from arena.web import limits
-from arena.web.app import PREFIX, make_app
+from arena.web.app import make_app
 from arena.web.feeds import Feeds
 from arena.web.pages.routers import ROUTERS
 from arena.web.placings import Placings
+from arena.web.routing import PREFIX
 from arena.webhooks import hooks
 from tests.arena.everywhere import connect_all
 from tests.arena.fakes import ROOT

@@ -1,0 +1,27 @@
+"""Routers of the API, whose routes are those of applications as they are (``arena.web.pages.routing``)."""
+
+from enum import Enum
+
+from fastapi import APIRouter, Depends
+from fastapi.routing import APIRoute
+
+from arena.web.problems import RESPONSES
+from arena.web.wording import only_known
+
+PREFIX = "/api/v1"
+
+
+def name_of(route: APIRoute) -> str:
+    """Return what a client calls a route: the name of its handler."""
+    return route.name
+
+
+def api_router(*tags: str | Enum, prefix: str = "") -> APIRouter:
+    """Return a router for routes of the API below ``prefix``, with what all of them may answer."""
+    return APIRouter(
+        prefix=PREFIX + prefix,
+        tags=[*tags],
+        responses=RESPONSES,
+        dependencies=[Depends(only_known)],
+        generate_unique_id_function=name_of,
+    )

@@ -1,0 +1,46 @@
+"""What is said of fields of classes: the docstrings under them, read from the source where they are shown.
+
+With ``use_attribute_docstrings`` pydantic would read them whenever a class is loaded: a tenth of the start of
+a process.
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+
+@cache
+def field_docstrings(kind: type) -> Mapping[str, str]:
+    """Return the docstrings of a class's fields, and of those that it inherits, by field."""
+    return dict(line for base in reversed(kind.__mro__) if _is_ours(base) for line in _under_fields(base))
+
+
+def tell_fields(schema: dict[str, Any], kind: type, names: Mapping[str, str | None] | None = None) -> None:
+    """Describe fields in a class's JSON Schema that have no description: pydantic's ``json_schema_extra``.
+
+    ``names`` has those that are called otherwise there.
+    """
+    told = schema.get("properties", {})
+    for field, text in field_docstrings(kind).items():
+        found = told.get((names or {}).get(field, field))
+        if found is not None:
+            found.setdefault("description", text)
+
+
+def _is_ours(base: type) -> bool:
+    """Return whether a class may have fields of ours: pydantic's have what pydantic is told."""
+    return "__annotations__" in vars(base) and base.__module__.partition(".")[0] != "pydantic"
+
+
+def _under_fields(kind: type) -> Iterator[tuple[str, str]]:
+    """Yield the fields of a class itself that have a docstring, and these."""
+    import ast
+    import inspect
+    import textwrap
+
+    [tree] = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
+    assert isinstance(tree, ast.ClassDef)
+    for field, text in zip(tree.body, tree.body[1:], strict=False):
+        match field, text:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(told))):
+                yield name, inspect.cleandoc(told)
