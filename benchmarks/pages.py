@@ -1,11 +1,12 @@
 """How much the server has to do for a page: ``python -m benchmarks.pages``.
 
-Asks the application, without a socket, for every kind of page, in a season that is made for it on SQLite
-(``--bots``, ``--matches``; ``benchmarks.seasons``, ``benchmarks.exhibits``) or in the arena of ``--data``,
-where nobody is signed in. Prints the processor time of a page, all threads together, in milliseconds (the
-median and the most of some requests, after a first one), beside the limit, how much is sent and how much that
-is compressed, and in the end which kinds it did not ask for. Answers that would be given again to everybody
-are worked out anew: the requests show a cookie.
+Asks the application, without a socket, for every kind of page and for the JSON that pages link to: in a
+season that is made for it on SQLite (``--bots``, ``--matches``), in a history of a million matches
+(``--copies 100``; ``benchmarks.multiples``), each with what ``benchmarks.exhibits`` adds, or in the arena of
+``--data``, where nobody is signed in unless ``--exhibit`` adds that first. Prints the processor time of a
+page, all threads together, in milliseconds (of the first request, then of the others the 50th and the 99th
+percentile), beside the limit, how much is sent and how much that is compressed, and in the end which kinds it
+did not ask for. Answers that would be given again to everybody are worked out anew: requests show a cookie.
 """
 
 import argparse
@@ -15,10 +16,10 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import chain
 from pathlib import Path
-from statistics import median
+from statistics import quantiles
 
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
@@ -27,14 +28,18 @@ from arena.errors import ArenaError
 from arena.leagues.overview import list_leagues
 from arena.models import HighlightKind, utc_now
 from arena.queries import highlights, leaderboards, matches, tournaments
-from arena.queries.matches import MatchLine
+from arena.queries.board import LeaderboardLine
+from arena.queries.deals import one_deal
+from arena.queries.pools import NamedPool, list_pools
 from arena.queries.together import same_deal
+from arena.replays.make import make_replay
 from arena.settings import load_settings
 from arena.storage import Storage, migrate_storage, open_storage
 from arena.strength.fitting import fit_due
 from arena.tournaments.overview import TournamentStatus
 from arena.web.app import make_app
 from arena.web.asking import COOKIE
+from arena.web.pages.figures import day
 from arena.web.pages.links import (
     bot_url,
     deal_url,
@@ -48,92 +53,141 @@ from arena.web.pages.links import (
 from arena.web.pages.routers import ROUTERS
 from benchmarks.exhibits import exhibit
 from benchmarks.history import tidy
+from benchmarks.multiples import STEP, Base, Copier, make_base
 from benchmarks.seasons import make_season
+from benchmarks.size import BOTS, ROUNDS
+from referee.errors import RefereeError
 
 LIMIT = 50.0
-TIMES = 7
+TIMES = 20
 PLAYING = 16
-"""Bots that play for real, beside the season."""
+"""Bots that play for real, beside a season made in bulk."""
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 HEADERS = [(b"host", b"arena.test"), (b"accept", b"text/html")]
-SEASON = "season"
-"""The tournament that was made in bulk, whose deals nobody could have played."""
 
 
 def addresses(storage: Storage, signed_in: bool) -> Iterator[tuple[str, str]]:
     """Yield each kind of page with the address of one, also for who has signed in."""
-    [bot, other, *_] = [
-        line.name.partition("@")[0] for line in leaderboards.leaderboard(storage, limit=2).lines
-    ]
-    found = tournaments.list_tournaments(storage, tournaments.Asked(), 200).tournaments
-    largest = max(found, key=lambda one: one.sessions_done)
-    line = matches.find_matches(storage, matches.Asked(tournament=largest.name), 1).lines[0]
-    yield "board", "/"
-    yield "board, around a bot", with_query("/", {"around": bot})
-    yield "board, two compared", with_query("/", {"a": bot, "b": other})
-    yield "bot", bot_url(bot)
-    yield "bot, a version", bot_url(f"{bot}@1")
-    yield "versus", with_query(f"{bot_url(bot)}/versus", {"opponent": other})
+    pool = max(list_pools(storage), key=lambda one: one.matches)
+    asked = leaderboards.Asked(ruleset=pool.hash, table_size=pool.table_size)
+    board = leaderboards.leaderboard(storage, asked, 50)
+    ranked = [bot_of(line) for line in board.lines]
+    busy = bot_of(max(leaderboards.leaderboard(storage).lines, key=lambda line: line.matches))
+    found = [*_tournaments(storage)]
+    largest = max(found, key=lambda one: (one.entrants, one.sessions_done))
+    yield from _of_board(pool, ranked, board.next, latest(storage))
+    yield from _of_bot("a bot that plays most", busy, ranked[0])
+    yield from _of_bot("a bot", ranked[0], ranked[1])
     yield "tournaments", "/tournaments"
-    yield from _of_tournament(largest.name, line)
+    yield from _of_tournament(storage, largest)
     yield "matches", "/matches"
-    yield "matches of a bot", with_query("/matches", {"bot": bot})
-    yield from _of_match(line)
-    yield from _of_deals(storage, [one.name for one in found if one.name != SEASON])
+    yield "matches of a bot", with_query("/matches", {"bot": busy})
+    yield "matches of a bot with faults", with_query("/matches", {"bot": busy, "faults": "true"})
+    yield from _of_deals(storage, [one.name for one in found])
     yield from _of_formats(found)
-    yield "leagues", "/leagues"
-    yield from (("league", league_url(one.name)) for one in list_leagues(storage)[:1])
-    yield "rules", "/rules"
-    yield "ruleset", "/rules/hong-kong"
-    yield "ruleset, two compared", "/rules/hong-kong?other=chinese"
-    yield "ruleset, cards put", "/rules/hong-kong?cards=9D9C9H9S3D&against=2S"
-    yield "join", "/join"
-    yield "sign in", "/sign-in"
-    yield "sign up", "/sign-up"
-    yield "docs", "/docs"
-    yield "board, as CSV", "/leaderboard.csv"
-    yield from _pictures(bot, largest.name)
+    yield from _of_leagues(storage)
+    yield from RULES
+    yield from FOR_NEWCOMERS
+    yield from _pictures(busy, largest.name)
     if signed_in:
-        yield from _of_people(bot, largest.name)
+        yield from _of_people(busy, largest.name)
 
 
-def _of_tournament(name: str, line: MatchLine) -> Iterator[tuple[str, str]]:
-    at = round_url(name, line.round)
+def _tournaments(storage: Storage) -> Iterator[TournamentStatus]:
+    """Yield all tournaments, the newest first."""
+    cursor = None
+    while True:
+        page = tournaments.list_tournaments(storage, tournaments.Asked(), 200, cursor)
+        yield from page.tournaments
+        if (cursor := page.next) is None:
+            return
+
+
+def bot_of(line: LeaderboardLine) -> str:
+    """Return the name of the bot whose version a line is of."""
+    return line.name.partition("@")[0]
+
+
+def _of_board(
+    pool: NamedPool, ranked: Sequence[str], cursor: str | None, newest: datetime
+) -> Iterator[tuple[str, str]]:
+    yield "board", "/"
+    yield "board, next page", with_query("/", {"cursor": cursor})
+    yield "board, around a bot", with_query("/", {"around": ranked[-1]})
+    yield "board, two compared", with_query("/", {"a": ranked[0], "b": ranked[1]})
+    yield "board, of an owner", with_query("/", {"owner": ranked[0].partition("/")[0]})
+    yield "board, of a language", with_query("/", {"language": "rust"})
+    yield "board, not provisional", with_query("/", {"provisional": "false"})
+    yield "board, active lately", with_query("/", {"active_since": day(newest - timedelta(days=1))})
+    yield "board, changes", with_query("/", {"since": day(newest - timedelta(days=30))})
+    yield "board, as CSV", "/leaderboard.csv"
+    yield "board, as JSON", with_query("/api/v1/leaderboard", {"ruleset": pool.hash, "limit": 50})
+
+
+def _of_bot(what: str, bot: str, other: str) -> Iterator[tuple[str, str]]:
+    yield what, bot_url(bot)
+    yield f"{what}, a version", bot_url(f"{bot}@1")
+    yield f"{what}, head to head", with_query(f"{bot_url(bot)}/versus", {"opponent": other})
+    yield f"{what}, as JSON", f"/api/v1{bot_url(bot)}"
+
+
+def _of_tournament(storage: Storage, one: TournamentStatus) -> Iterator[tuple[str, str]]:
+    line = matches.find_matches(storage, matches.Asked(tournament=one.name), 1).lines[0]
+    name, at = one.name, round_url(one.name, line.round)
+    place = (line.tournament, line.round, line.table)
     yield "tournament", tournament_url(name)
-    yield "tournament, later places", with_query(tournament_url(name), {"offset": 100})
+    yield "tournament, last places", with_query(tournament_url(name), {"offset": one.entrants - 1})
+    yield "tournament, around a bot", with_query(tournament_url(name), {"around": line.names[0]})
     yield "crosstable", f"{tournament_url(name)}/crosstable"
+    yield "crosstable, as JSON", f"/api/v1{tournament_url(name)}/crosstable"
     yield "round", at
     yield "round, with reasons", f"{at}?why=true"
     yield "round at a glance", f"{at}/live"
     yield "round, tables alone", f"{at}/live/tables"
-
-
-def _of_match(line: MatchLine) -> Iterator[tuple[str, str]]:
-    place = (line.tournament, line.round, line.table)
     yield "match", match_url(*place)
     yield "match in play", f"{match_url(*place)}/live"
+    yield "match, as JSON", f"/api/v1{match_url(*place)}"
 
 
 def _of_deals(storage: Storage, tournaments: Sequence[str]) -> Iterator[tuple[str, str]]:
     swings = (highlights.Asked(HighlightKind.SWING, tournament=name) for name in tournaments)
     for one in chain.from_iterable(highlights.find_deals(storage, asked, 1).lines for asked in swings):
-        deal = deal_url(one.tournament, one.round, one.table, one.session, one.deal)
-        yield "deal", deal
-        yield "deal, a step", f"{deal}?step=9&view=1"
-        yield "deal, one file", f"{deal}/replay.html"
-        yield "deal, picture", f"{deal}/picture.png"
-        break
+        place = (one.tournament, one.round, one.table, one.session, one.deal)
+        with suppress(ArenaError, RefereeError):  # made in bulk: nobody could have played it
+            make_replay(one_deal(storage, *place))
+            yield "deal", deal_url(*place)
+            yield "deal, a step", f"{deal_url(*place)}?step=9&view=1"
+            yield "deal, one file", f"{deal_url(*place)}/replay.html"
+            yield "deal, picture", f"{deal_url(*place)}/picture.png"
+            break
     for name in tournaments:
         with suppress(ArenaError):  # not a duplicate tournament, or nothing of it is to be seen yet
             same_deal(storage, name, 1, 1, 1)
             yield "deal at all tables", together_url(name, 1, 1, 1)
             break
+    yield "deals worth seeing, JSON", "/api/v1/deals?kind=swing"
 
 
 def _of_formats(found: Sequence[TournamentStatus]) -> Iterator[tuple[str, str]]:
     for format in ("knockout", "continuous"):
         named = [one.name for one in found if one.format == format]
         yield from ((f"tournament, {format}", tournament_url(name)) for name in named[:1])
+
+
+def _of_leagues(storage: Storage) -> Iterator[tuple[str, str]]:
+    yield "leagues", "/leagues"
+    for one in list_leagues(storage)[:1]:
+        yield "league", league_url(one.name)
+        yield "league, as JSON", f"/api/v1{league_url(one.name)}"
+
+
+RULES = (
+    ("rules", "/rules"),
+    ("ruleset", "/rules/hong-kong"),
+    ("ruleset, two compared", "/rules/hong-kong?other=chinese"),
+    ("ruleset, cards put", "/rules/hong-kong?cards=9D9C9H9S3D&against=2S"),
+)
+FOR_NEWCOMERS = (("join", "/join"), ("sign in", "/sign-in"), ("sign up", "/sign-up"), ("docs", "/docs"))
 
 
 def _pictures(bot: str, tournament: str) -> Iterator[tuple[str, str]]:
@@ -188,60 +242,102 @@ async def ask(app: FastAPI, address: str, cookie: str) -> tuple[int, bytes]:
     return status, body
 
 
-async def measure(app: FastAPI, pages: Sequence[tuple[str, str]], cookie: str) -> None:
+async def measure(app: FastAPI, pages: Sequence[tuple[str, str]], cookie: str, times: int) -> None:
     """Print a line for each page, and the kinds that were not asked for."""
-    print(f"{'CPU ms of a page':26} {'median':>7} {'most':>7} {'kB':>7} {'gzip':>6}   limit {LIMIT:g}")
+    print(
+        f"{'CPU ms of a page':34} {'first':>8} {'50 %':>7} {'99 %':>7} {'kB':>7} {'gzip':>6}  limit {LIMIT:g}"
+    )
     for name, address in pages:
-        status, body = await ask(app, address, cookie)
+        status, body, first = await taken(app, address, cookie)
         if status != 200:
-            print(f"{name:26} {address} is answered {status}")
+            print(f"{name:34} {address} is answered {status}")
             continue
-        taken = []
-        for _ in range(TIMES):
-            began = time.process_time()
-            await ask(app, address, cookie)
-            taken.append(1000 * (time.process_time() - began))
-        late = "   too slow" if median(taken) > LIMIT else ""
+        cuts = quantiles(
+            [(await taken(app, address, cookie))[2] for _ in range(times)], n=100, method="inclusive"
+        )
+        late = "   too slow" if cuts[49] > LIMIT else ""
         sizes = f"{len(body) / 1000:7.0f} {len(gzip.compress(body, 5)) / 1000:6.0f}"
-        print(f"{name:26} {median(taken):7.1f} {max(taken):7.1f} {sizes}{late}", flush=True)
+        print(f"{name:34} {first:8.1f} {cuts[49]:7.1f} {cuts[98]:7.1f} {sizes}{late}", flush=True)
 
     asked = {address.partition("?")[0] for _, address in pages}
     routes = [one for router in ROUTERS for one in router.routes if isinstance(one, APIRoute)]
     for route in routes:
         if "GET" in (route.methods or ()) and not any(map(route.path_regex.match, asked)):
-            print(f"{'not asked for':26} {route.path}")
+            print(f"{'not asked for':34} {route.path}")
+
+
+async def taken(app: FastAPI, address: str, cookie: str) -> tuple[int, bytes, float]:
+    """Return the status and the body of an answer, and the milliseconds of processor time that it took."""
+    began = time.process_time()
+    status, body = await ask(app, address, cookie)
+    return status, body, 1000 * (time.process_time() - began)
 
 
 @contextmanager
-def season(bots: int, count: int) -> Iterator[tuple[Path, str]]:
-    """Make a season in a folder that goes in the end; yield it with the cookie of who signed in."""
+def season(bots: int, count: int, copies: int) -> Iterator[tuple[Path, str, datetime]]:
+    """Make a season in a folder that goes in the end; yield it with the cookie of who signed in, and when."""
     with tempfile.TemporaryDirectory() as folder:
         settings = load_settings({"data": folder}).prepare()
         migrate_storage(settings)
+        url = str(settings.shown()["database_url"])
+        now = NOW + copies * STEP
         with open_storage(settings) as storage:
             began = time.perf_counter()
-            make_season(storage, bots, count, NOW)
-            names = [f"owner-{number // 2}/bot-{number}" for number in range(PLAYING)]
-            cookie = exhibit(storage, names, NOW)
-            fit_due(storage, NOW)
-        tidy(str(settings.shown()["database_url"]))
-        print(f"{bots:,} bots, {count:,} matches, made in {time.perf_counter() - began:.0f} s", flush=True)
-        yield Path(folder), cookie
+            if copies:
+                multiply(storage, url, make_base(storage, BOTS, ROUNDS, NOW), copies)
+            else:
+                make_season(storage, bots, count, NOW)
+            cookie = exhibit(storage, players(storage), now)
+            fit_due(storage, now)
+        tidy(url)
+        print(f"made in {time.perf_counter() - began:.0f} s", flush=True)
+        yield Path(folder), cookie, now
+
+
+def multiply(storage: Storage, url: str, base: Base, copies: int) -> None:
+    """Copy a base until there are so many of it."""
+    copier = Copier(url, base)
+    copier.multiply(copies)
+    copier.close()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.pages", description=__doc__)
     parser.add_argument("--data", type=Path, help="data folder of an arena that is there already")
+    parser.add_argument(
+        "--exhibit", action="store_true", help="add to it what pages show: only to an arena to throw away"
+    )
     parser.add_argument("--bots", type=int, default=400, help="of the season that is made (default: 400)")
     parser.add_argument("--matches", type=int, default=4_000, help="of that season (default: 4000)")
+    parser.add_argument(
+        "--copies", type=int, default=0, help="instead, so many times 12,500 matches of 10,000 bots"
+    )
+    parser.add_argument("--times", type=int, default=TIMES, help=f"a page is asked for (default: {TIMES})")
     options = parser.parse_args()
     with ExitStack() as stack:
-        here = (options.data, "") if options.data else None
-        folder, cookie = here or stack.enter_context(season(options.bots, options.matches))
+        if options.data:
+            folder, cookie, now = options.data, "", None
+        else:
+            made = season(options.bots, options.matches, options.copies)
+            folder, cookie, now = stack.enter_context(made)
         settings = load_settings({"data": folder})
         storage = stack.enter_context(open_storage(settings))
-        app = make_app(settings, storage, clock=(lambda: NOW) if cookie else utc_now)
-        asyncio.run(measure(app, [*addresses(storage, bool(cookie))], cookie or "none"))
+        if options.data and options.exhibit:
+            now = latest(storage)
+            cookie = exhibit(storage, players(storage), now)
+        app = make_app(settings, storage, clock=(lambda: now) if now else utc_now)
+        asyncio.run(measure(app, [*addresses(storage, bool(cookie))], cookie or "none", options.times))
+
+
+def players(storage: Storage) -> list[str]:
+    """Return bots that play for real."""
+    return [*dict.fromkeys(map(bot_of, leaderboards.leaderboard(storage).lines))][:PLAYING]
+
+
+def latest(storage: Storage) -> datetime:
+    """Return when the newest match was over."""
+    [newest] = matches.find_matches(storage, matches.Asked(), 1).lines
+    return newest.finished_at
 
 
 if __name__ == "__main__":
