@@ -1,4 +1,5 @@
-// Follows a match that is being played; hands stay face down until their deal is over. It connects again by itself.
+// Follows a match that is being played; hands stay face down until their deal is over.
+import { follow } from "./follow.js";
 import { counted, escape, log, now, table, unfold } from "./table.js";
 
 const box = document.getElementById("watched");
@@ -7,29 +8,37 @@ const sessions = new Map();
 const SHOWN = 6000; // milliseconds that a finished session stays before the next one is shown
 let chosen = null;
 
-const source = new EventSource(box.dataset.events);
 const signal = (text, live = false) => {
   part("signal").textContent = text;
   part("signal").classList.toggle("live", live);
 };
 
-source.addEventListener("open", () => {
-  sessions.clear();
-  signal("connected");
-});
-source.addEventListener("error", () => signal("connecting again"));
+const HEARD = {
+  open: () => {
+    sessions.clear();
+    signal("connected");
+  },
+  error: () => signal("connecting again"),
+  deal: (event) => takeDeal(JSON.parse(event.data)),
+  step: (event) => takeStep(JSON.parse(event.data)),
+  over: (event) => takeEnd(JSON.parse(event.data)),
+  idle: (event) => signal(JSON.parse(event.data).why),
+  end: () => {
+    events.stop();
+    part("signal").innerHTML = `The match is over: <a href="${escape(box.dataset.match)}">all its deals</a>`;
+    part("signal").classList.remove("live");
+  },
+};
 
-source.addEventListener("deal", (event) => {
-  const told = JSON.parse(event.data);
+function takeDeal(told) {
   sessions.set(told.session, { ...told, data: unfold(told.data), over: false });
   signal("live", true);
   if (chosen === null || !sessions.has(chosen) || sessions.get(chosen).over) choose(told.session);
   else drawSessions();
   if (told.session === chosen) draw(true);
-});
+}
 
-source.addEventListener("step", (event) => {
-  const told = JSON.parse(event.data);
+function takeStep(told) {
   const session = sessions.get(told.session);
   if (!session || session.deal !== told.deal) return;
   session.data.steps.push(told.step);
@@ -37,23 +46,15 @@ source.addEventListener("step", (event) => {
   unfold(session.data);
   if (told.session === chosen) draw(false);
   else drawSessions();
-});
+}
 
-source.addEventListener("over", (event) => {
-  const told = JSON.parse(event.data);
+function takeEnd(told) {
   const session = sessions.get(told.session);
   if (!session) return;
   session.over = true;
   drawSessions();
   if (told.session === chosen) setTimeout(next, SHOWN);
-});
-
-source.addEventListener("idle", (event) => signal(JSON.parse(event.data).why));
-source.addEventListener("end", () => {
-  source.close();
-  part("signal").innerHTML = `The match is over: <a href="${escape(box.dataset.match)}">all its deals</a>`;
-  part("signal").classList.remove("live");
-});
+}
 
 function next() {
   const open = [...sessions.values()].find((one) => !one.over);
@@ -61,6 +62,7 @@ function next() {
 }
 
 function choose(number) {
+  if (!sessions.has(number)) return; // its link is from before the connection broke
   chosen = number;
   draw(true);
 }
@@ -95,3 +97,5 @@ part("sessions").addEventListener("click", (event) => {
   event.preventDefault();
   choose(Number(link.dataset.session));
 });
+
+const events = follow(box.dataset.events, HEARD);

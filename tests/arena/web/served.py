@@ -28,6 +28,12 @@ def served(app: FastAPI) -> Iterator[Server]:
             assert not thread.is_alive()
 
 
+def break_off(server: Server) -> None:
+    """Break all connections of a server off, as a network does that is gone."""
+    for one in list(server.server_state.connections):
+        one.loop.call_soon_threadsafe(one.transport.abort)
+
+
 def url_of(server: Server) -> str:
     """Return where a server listens."""
     return f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"

@@ -6,11 +6,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Request, Route, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    CDPSession,
+    Page,
+    Request,
+    Route,
+    expect,
+    sync_playwright,
+)
 
 from arena.settings import load_settings
 from arena.storage import open_storage
 from arena.web.app import make_app
+from arena.web.serving import Server
 from tests.arena.fakes import Clock
 from tests.arena.waiting import DEADLINE
 from tests.arena.web.served import served, url_of
@@ -38,11 +48,16 @@ def browser() -> Iterator[Browser]:
 class Site:
     """An arena with pages."""
 
-    url: str
+    server: Server
     world: World
     browser: Browser
     troubles: list[str] = field(default_factory=list)
     """What browsers complained of, and what they asked of others: nothing, if all is well."""
+
+    @property
+    def url(self) -> str:
+        """Where it is."""
+        return url_of(self.server)
 
     def window(self, **options: object) -> BrowserContext:
         """Open a window; what it has to complain of is noted."""
@@ -78,6 +93,16 @@ def site(folder: Path, database: bytes, browser: Browser, **fields: object) -> I
     settings = load_settings({"data": folder / "arena", **fields}).prepare()
     (settings.data / "arena.db").write_bytes(database)
     with open_storage(settings) as storage, served(make_app(settings, storage)) as server:
-        found = Site(url_of(server), World(storage, Clock()), browser)
+        found = Site(server, World(storage, Clock()), browser)
         yield found
         assert found.troubles == []
+
+
+SLOW = {"latency": 400, "downloadThroughput": 50_000, "uploadThroughput": 50_000}
+"""Milliseconds, and bytes a second: 400 kbit/s."""
+
+
+def be_slow(network: CDPSession, *, offline: bool = False) -> None:
+    """Let a page have a slow network from here on, or none; connections that stand are not broken off."""
+    network.send("Network.enable")
+    network.send("Network.emulateNetworkConditions", {"offline": offline, **SLOW})

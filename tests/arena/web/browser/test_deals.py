@@ -18,6 +18,12 @@ from tests.arena.web.browser.conftest import Site, site
 
 DEAL = "/matches/cup/1/1/1/2"
 
+HOUR = 3600
+"""A second after which a test's clock stands still."""
+
+SPEEDS = (("1", 1000), ("2", 500), ("10", 100))
+"""How often faster, and milliseconds a step."""
+
 NORMAL = """() => {
   const shown = [];
   for (const id of ["table", "now", "log"]) {
@@ -113,6 +119,27 @@ def test_deal_when_it_is_played_then_it_goes_on_to_its_end(arena: Site, page: Pa
         seat = page.locator(f'.seat[aria-label="{name}"] .points')
         expect(seat).to_have_text(f"{points:+d}".replace("-", "−") if points else "0")
     page.wait_for_url(f"**?step={replay.last}&view=open")
+
+
+def test_deal_when_it_is_played_at_a_speed_then_each_step_stays_as_long_as_that_says(
+    arena: Site, page: Page
+) -> None:
+    page.clock.install(time=0)
+    page.goto(arena.url + DEAL)
+    page.clock.pause_at(HOUR)
+    step = 0
+    for speed, milliseconds in SPEEDS:
+        page.locator("#speed").select_option(speed)
+        page.locator("[data-play]").click()
+        page.clock.run_for(milliseconds - 1)
+        at_step(page, step)
+        page.clock.run_for(1)
+        at_step(page, step + 1)
+        page.clock.run_for(3 * milliseconds)
+        at_step(page, step := step + 4)
+        page.locator("[data-play]").click()
+        page.clock.run_for(10_000)
+        at_step(page, step)
 
 
 def test_deal_when_a_seat_is_clicked_then_its_view_is_shown_until_it_is_clicked_again(

@@ -11,7 +11,8 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.arena.exported import play_by_table
-from tests.arena.web.browser.conftest import site
+from tests.arena.web.browser.conftest import be_slow, site
+from tests.arena.web.served import break_off
 from tests.referee.support import (
     DEADLINE,
     LEGAL_PLAYS,
@@ -64,6 +65,8 @@ def test_match_when_it_is_played_then_its_page_follows_it_to_its_end_without_bei
         cup = arena.world.tournament(4, rounds=1)
         arena.world.advance(cup.id)
         page = window.new_page()
+        network = window.new_cdp_session(page)
+        be_slow(network)
         page.goto(f"{arena.url}/matches/cup/1/1")
         page.get_by_role("link", name="Watch it live").click()
         expect(page.locator("#signal")).to_have_text("no referee plays this match at the moment")
@@ -71,6 +74,14 @@ def test_match_when_it_is_played_then_its_page_follows_it_to_its_end_without_bei
         expect(page.locator("#signal")).to_have_text("live")
         expect(page.locator("#table .hand.down")).to_have_count(4)
         expect(page.locator("#table .seat .hand:not(.down)")).to_have_count(0)
+        assert arena.troubles == []
+        be_slow(network, offline=True)
+        break_off(arena.server)
+        expect(page.locator("#signal")).to_have_text("connecting again")
+        be_slow(network)
+        expect(page.locator("#signal")).to_have_text("live")
+        expect(page.locator("#table .hand.down")).to_have_count(4)
+        arena.troubles.clear()  # that there was no network
         go_on.set()
         expect(page.locator("#now")).to_contain_text("The deal is over.")
         expect(page.locator("#table .points")).to_have_count(4)

@@ -15,7 +15,9 @@ from arena.web.asking import COOKIE
 from arena.web.pages.links import bot_url
 from tests.arena.fakes import ROOT
 from tests.arena.random_play import play_randomly
+from tests.arena.waiting import wait_for
 from tests.arena.web.browser.conftest import Site, site
+from tests.arena.web.browser.shifts import SHIFTED, note_shifts, shifted
 from tests.arena.web.conftest import PASSWORD
 
 PAGES = (
@@ -42,19 +44,6 @@ SIGNED_IN = ("/operator", "/operator/audit", "/operator/findings", "/tournaments
 
 FIRST_LOAD = 100_000
 """Bytes that the board may take, with all that it loads."""
-
-SHIFTED = 0.01
-"""Layout shift that nobody sees; up to 0.1 counts as good."""
-
-SHIFTS = """
-window.shifted = 0;
-new PerformanceObserver((list) => {
-  for (const one of list.getEntries()) if (!one.hadRecentInput) window.shifted += one.value;
-}).observe({ type: "layout-shift", buffered: true });
-"""
-DRAWN_TWICE = """() => new Promise((done) =>
-  requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => done(window.shifted)))))"""
-"""How far things have shifted once the page was drawn again after it was loaded."""
 
 INK = "Math.max(...getComputedStyle(document.querySelector('main td')).color.match(/[0-9]+/g).slice(0, 3))"
 """The brightest part of the colour in which standings are written."""
@@ -150,12 +139,12 @@ def test_board_when_it_is_read_for_the_first_time_then_little_is_loaded(arena: S
 def test_pages_when_they_are_loaded_then_nothing_shifts(arena: Site) -> None:
     with arena.window(viewport={"width": 360, "height": 740}) as window:
         page = window.new_page()
-        page.add_init_script(SHIFTS)
-        shifted = {}
+        note_shifts(page)
+        found = {}
         for path in PAGES:
             page.goto(arena.url + path)
-            shifted[path] = page.evaluate(DRAWN_TWICE)
-    assert {path for path, by in shifted.items() if by > SHIFTED} == set()
+            found[path] = shifted(page)
+    assert {path for path, by in found.items() if by > SHIFTED} == set()
 
 
 @pytest.mark.parametrize("path", ["/", "/tournaments/cup"])
@@ -214,6 +203,22 @@ def test_tournament_when_a_match_is_played_then_its_page_moves_without_reloading
     total = world.status("live").sessions_total
     expect(text).to_contain_text(f"{total} of {total} sessions", timeout=30_000)
     expect(page.locator("#state")).to_have_text("finished", timeout=60_000)
+
+
+def test_tournament_when_its_stream_is_answered_with_errors_then_its_page_asks_again_till_it_is_live(
+    arena: Site,
+) -> None:
+    names = arena.world.register(4, owners=4)
+    arena.world.tournament_of(names, name="followed", rounds=1)
+    errors = [502, 503]
+    with arena.browser.new_context() as window:  # what a browser says of such answers is no trouble
+        page = window.new_page()
+        page.clock.install()
+        page.route("**/events", lambda one: one.fulfill(status=errors.pop()) if errors else one.continue_())
+        page.goto(f"{arena.url}/tournaments/followed")
+        live = page.locator("#live")
+        wait_for(live.is_visible, meanwhile=lambda: page.clock.run_for(10_000))
+        assert errors == []
 
 
 def test_sandbox_when_cards_are_clicked_then_it_says_what_they_are_and_the_address_has_them(

@@ -1,0 +1,25 @@
+"""How far the parts of a page shift after they were drawn first."""
+
+from playwright.sync_api import Page
+
+SHIFTED = 0.01
+"""Layout shift that nobody sees; up to 0.1 counts as good."""
+
+_NOTE = """
+window.shifted = 0;
+new PerformanceObserver((list) => {
+  for (const one of list.getEntries()) if (!one.hadRecentInput) window.shifted += one.value;
+}).observe({ type: "layout-shift", buffered: true });
+"""
+_DRAWN_TWICE = """() => new Promise((done) =>
+  requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => done(window.shifted)))))"""
+
+
+def note_shifts(page: Page) -> None:
+    """Have a page note what shifts, from the next address on."""
+    page.add_init_script(_NOTE)
+
+
+def shifted(page: Page) -> float:
+    """Return how far things have shifted, once the page was drawn again."""
+    return float(page.evaluate(_DRAWN_TWICE))

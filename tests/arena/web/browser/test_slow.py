@@ -1,0 +1,86 @@
+"""Pages on a slow network, in a browser: what is loaded, what is read before that, what shifts."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, Request, Route, expect
+
+from tests.arena.web.browser.conftest import Site, be_slow, site
+from tests.arena.web.browser.shifts import SHIFTED, note_shifts, shifted
+
+FIRST_LOAD = 100_000
+"""Bytes that a page may take with all that it loads, as they come over the network."""
+
+LOADED = """() => [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
+  .map((one) => one.transferSize)"""
+"""Returns how many bytes came for each file."""
+
+FIRST = ("theme.js", "cards.js")
+"""Scripts that run before the page is drawn; each is a few lines."""
+
+PLAYED = 10
+"""Steps of a deal that are looked at."""
+
+
+@pytest.fixture(scope="module")
+def arena(
+    tmp_path_factory: pytest.TempPathFactory, everything_once: Path, browser: Browser
+) -> Iterator[Site]:
+    database = (everything_once / "data" / "arena.db").read_bytes()
+    with site(tmp_path_factory.mktemp("site"), database, browser) as found:
+        yield found
+
+
+@pytest.fixture
+def page(arena: Site) -> Iterator[Page]:
+    """Return a page on a phone with a slow network."""
+    with arena.window(viewport={"width": 360, "height": 740}) as window:
+        opened = window.new_page()
+        note_shifts(opened)
+        be_slow(window.new_cdp_session(opened))
+        yield opened
+
+
+@pytest.mark.parametrize("path", ["/", "/bots/owner-0/bot-0", "/tournaments/cup", "/matches/cup/1/1/1/1"])
+def test_page_when_the_network_is_slow_then_little_is_loaded_and_nothing_shifts(
+    arena: Site, page: Page, path: str
+) -> None:
+    page.goto(arena.url + path, wait_until="networkidle")
+    sizes = page.evaluate(LOADED)
+    assert min(sizes) > 0
+    assert sum(sizes) < FIRST_LOAD
+    assert shifted(page) <= SHIFTED
+
+
+def test_deal_when_the_network_is_slow_then_it_is_read_before_its_scripts_come_and_then_needs_no_network(
+    arena: Site, page: Page
+) -> None:
+    held: list[Route] = []
+    holding = True
+
+    def hold(route: Route) -> None:
+        if holding and not route.request.url.endswith(FIRST):
+            held.append(route)
+        else:
+            route.fallback()
+
+    page.route("**/*.js", hold)
+    page.goto(f"{arena.url}/matches/cup/1/1/1/1", wait_until="commit")
+    expect(page.locator("#log li").last).to_be_attached()
+    expect(page.locator("#table .seat .card").first).to_be_visible()
+    expect(page.locator("#now .words")).to_be_visible()
+    expect(page.locator(".controls [data-go=on]")).to_have_attribute("href", "?step=1&view=open")
+    expect(page.locator("#said")).to_have_count(0)
+    holding = False
+    for route in held:
+        route.continue_()
+    expect(page.locator("#said")).to_have_count(1)
+    asked: list[Request] = []
+    page.on("request", lambda request: asked.append(request))
+    for number in range(1, PLAYED):
+        page.keyboard.press("ArrowRight")
+        expect(page.locator("#number")).to_have_text(str(number))
+    page.wait_for_url(f"**?step={PLAYED - 1}&view=open")
+    assert asked == []
+    assert shifted(page) <= SHIFTED
