@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import queue
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -30,8 +29,8 @@ _OPTIONS = (
     ("grpc.use_local_subchannel_pool", 1),
 )
 
-CONNECT_SECONDS = 2.0
-"""How long a referee may take to be connected before a match."""
+CONNECT_SECONDS = 5.0
+"""How long a referee may take to answer for the first time before a match."""
 
 _ABOUT_TOKENS = (Reason.TOKEN_MISSING, Reason.TOKEN_UNKNOWN, Reason.TOKEN_SCOPE)
 
@@ -153,8 +152,8 @@ def run_match(
     when it does not take the match.
     """
     with sync_channel(address, tls, _OPTIONS) as channel:
-        _connect(address, channel)
         stub = worker_pb2_grpc.WorkerServiceStub(channel)
+        _reach(address, token, stub)
         call = stub.RunMatch(match_request(spec), metadata=_bearer(token))
         began = False
         try:
@@ -167,23 +166,17 @@ def run_match(
             call.cancel()  # type: ignore[no-untyped-call]
 
 
-def _connect(address: str, channel: grpc.Channel) -> None:
-    """Wait until a channel is connected. Raise NotBegun: nothing was sent."""
-    states: queue.SimpleQueue[grpc.ChannelConnectivity] = queue.SimpleQueue()
-    channel.subscribe(states.put, try_to_connect=True)
-    state = None
+def _reach(address: str, token: str, stub: worker_pb2_grpc.WorkerServiceStub) -> None:
+    """Have the referee answer before it is sent a match. Raise NotBegun if it does not.
+
+    gRPC's own way to wait for a connection polls in a thread, which a channel that is closed early leaves
+    with an exception.
+    """
     try:
-        while state not in _SETTLED:
-            state = states.get(timeout=CONNECT_SECONDS)
-    except queue.Empty:
-        pass
-    finally:
-        channel.unsubscribe(states.put)
-    if state is not grpc.ChannelConnectivity.READY:
-        raise NotBegun(f"referee {address}: unavailable: it cannot be reached")
-
-
-_SETTLED = (grpc.ChannelConnectivity.READY, grpc.ChannelConnectivity.TRANSIENT_FAILURE)
+        stub.GetStatus(worker_pb2.GetStatusRequest(), metadata=_bearer(token), timeout=CONNECT_SECONDS)
+    except grpc.RpcError as error:
+        if not read_failure(error).reason:  # else it is reached, and answers to the match as it likes
+            raise NotBegun(f"referee {address}: unavailable: it cannot be reached") from None
 
 
 def hold_match(
