@@ -5,7 +5,6 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import arena.client as api
-from arena.errors import StateError
 from arena.leagues.answers import LeagueWhole
 from arena.leagues.overview import LeagueInfo, LeagueShown
 from arena.matches.overview import MatchView, SessionView
@@ -49,19 +48,14 @@ def _goodness(version: "VersionInfo", unexpired: bool) -> tuple[bool, bool, int]
 def match_view(arena: "Client", tournament: str, round: int, table: int) -> MatchView:
     """Return a match with the deals of all its sessions."""
     found = arena.send(api.results.show_match(tournament, round, table))
-    numbers, withheld = [one.number for one in found.sessions], None
     deals: dict[int, tuple[Mapping[str, Any], ...]] = {}
-    try:
-        for number in numbers:
-            asked = api.results.list_deals(tournament, round, table, number, limit=MOST)
-            deals[number] = arena.send(asked).deals
-    except StateError as error:  # other tables are still to play them
-        withheld = str(error)
+    for one in () if found.withheld else found.sessions:
+        asked = api.results.list_deals(tournament, round, table, one.number, limit=MOST)
+        deals[one.number] = arena.send(asked).deals
     sessions = tuple(
-        SessionView(**_fields_of(one), records=() if withheld else deals[one.number])
-        for one in found.sessions
+        SessionView(**_fields_of(one), records=deals.get(one.number, ())) for one in found.sessions
     )
-    return MatchView(**{**_fields_of(found), "sessions": sessions}, withheld=withheld)
+    return MatchView(**{**_fields_of(found), "sessions": sessions})
 
 
 def standing_lines(placed: Sequence[Placed]) -> list[StandingLine]:

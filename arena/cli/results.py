@@ -74,7 +74,7 @@ def show_match(
 ) -> None:
     """Show a match, and one of its deals: hands, tricks, points. With --session or --deal, only that deal.
 
-    Deals that other tables of a duplicate tournament still have to play are not shown, only their points.
+    Deals that other tables of a duplicate tournament still have to play are not shown, nor their points.
     """
     view = answer(
         ctx,
@@ -146,17 +146,18 @@ def _sessions(view: MatchView, called: Sequence[str]) -> tuple[list[str], list[l
     forfeits = any(one.forfeits for one in view.sessions)
     rows: list[list[object]] = []
     for one in view.sessions:
-        points = dict(zip(one.names, one.points, strict=True))
+        points = dict(zip(one.names, one.points or ("-",) * len(one.names), strict=True))
         row: list[object] = [
             one.number,
-            len(one.deal_points),
+            "-" if one.deals is None else one.deals,
             sum(one.faults),
             *(points[name] for name in view.names),
         ]
         forfeit = ", ".join(name_of[one.names[seat]] for seat in one.forfeits)
         rows.append([*row, forfeit] if forfeits else row)
     if view.points is not None:
-        total: list[object] = ["all", sum(len(one.deal_points) for one in view.sessions), "", *view.points]
+        deals = "-" if view.withheld else sum(one.deals or 0 for one in view.sessions)
+        total: list[object] = ["all", deals, "", *view.points]
         rows.append([*total, ""] if forfeits else total)
     return [*(f">{name}" for name in called), *(["forfeit"] if forfeits else [])], rows
 

@@ -39,6 +39,8 @@ class Verdict:
     commitment: str
     beacon: str | None
     """The public value that had a share in the luck; None: the organiser alone drew it."""
+    beacon_value: str | None
+    """What it said, by the export."""
     keys: dict[str, Key]
     """The referees' public keys, and how many sessions each has signed."""
     provisional: bool
@@ -147,7 +149,9 @@ def _settled(report: Report) -> list[str]:
     """Return what to compare with what was noted before the tournament."""
     if not report.commitment:
         return []
-    luck = f"the beacon {report.beacon!r} and the seed" if report.beacon else "the organiser's seed alone"
+    luck = "the organiser's seed alone"
+    if report.beacon:
+        luck = f"the seed and the beacon {report.beacon!r}, which said {report.beacon_value!r}"
     keys = [f"  signed by: {_signer(key, found)}" for key, found in report.keys.items()]
     decided = [
         f"  corrected: {correction_text(one)}, signed with the key {one.key}" for one in report.corrections
@@ -173,6 +177,7 @@ def _verdict(file: Path, report: Report) -> Verdict:
         deals=report.deals,
         commitment=report.commitment,
         beacon=report.beacon,
+        beacon_value=report.beacon_value,
         keys=report.keys,
         provisional=report.provisional,
         corrections=report.corrections,

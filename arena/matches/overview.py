@@ -24,14 +24,14 @@ class PlayedSession:
     number: int
     names: tuple[str, ...]
     """By seat."""
-    points: tuple[int, ...]
-    """By seat."""
+    points: tuple[int, ...] | None
+    """By seat; None where the deals are withheld, as they would tell which seat had good cards."""
     faults: tuple[int, ...]
     """By seat."""
     forfeits: tuple[int, ...]
     """The seats whose bots forfeited it, in order."""
-    deal_points: tuple[tuple[int, ...], ...]
-    """Of each deal, by seat."""
+    deal_points: tuple[tuple[int, ...], ...] | None
+    """Of each deal, by seat; None like ``points``."""
     finished_at: datetime
 
 
@@ -41,6 +41,11 @@ class SessionView(PlayedSession):
 
     records: tuple[Mapping[str, object], ...]
     """Full deal records; none where the match says why they are withheld."""
+
+    @property
+    def deals(self) -> int | None:
+        """How many deals it had; None where they are withheld."""
+        return None if self.deal_points is None else len(self.deal_points)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +66,8 @@ class PlayedMatch:
     """The whole ruleset."""
     sessions: tuple[PlayedSession, ...]
     """In order."""
+    withheld: str | None
+    """Why no deals are shown, nor what they brought; None: they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +75,6 @@ class MatchView(PlayedMatch):
     """A match with all its finished sessions and their deals."""
 
     sessions: tuple[SessionView, ...]
-    withheld: str | None = None
-    """Why no deals are shown; None: they are."""
 
 
 def match_view(storage: Storage, tournament: str, round: int, table: int) -> MatchView:
@@ -83,7 +88,7 @@ def match_view(storage: Storage, tournament: str, round: int, table: int) -> Mat
         shown = _are_shown(tx, found.match)
         sessions = tuple(
             SessionView(
-                **_told(session, names),
+                **_told(session, names, shown),
                 records=tuple(full_records(tx, found.tournament, round, found.match, session, names))
                 if shown
                 else (),
@@ -98,8 +103,11 @@ def played_match(storage: Storage, tournament: str, round: int, table: int) -> P
     with storage.read() as tx:
         found = _find(tx, tournament, round, table)
         names, _ = names_and_points(tx, found.match)
-        sessions = tuple(PlayedSession(**_told(session, names)) for session in sessions_of(tx, found.match))
-        return PlayedMatch(**_summary(tx, found), sessions=sessions)
+        shown = _are_shown(tx, found.match)
+        sessions = tuple(
+            PlayedSession(**_told(session, names, shown)) for session in sessions_of(tx, found.match)
+        )
+        return PlayedMatch(**_summary(tx, found), sessions=sessions, withheld=None if shown else STILL_PLAYED)
 
 
 def is_over(storage: Storage, tournament: str, round: int, table: int) -> bool:
@@ -169,14 +177,14 @@ def _summary(tx: Transaction, found: _Found) -> dict[str, Any]:
     }
 
 
-def _told(session: Session, names: tuple[str, ...]) -> dict[str, Any]:
-    """Return the fields of a session, without its deals."""
+def _told(session: Session, names: tuple[str, ...], shown: bool) -> dict[str, Any]:
+    """Return the fields of a session, without its deals; what they brought only where these are shown."""
     return {
         "number": session.number,
         "names": tuple(names[position] for position in session.seating),
-        "points": tuple(session.points),
+        "points": tuple(session.points) if shown else None,
         "faults": tuple(session.faults),
         "forfeits": tuple(session.forfeits),
-        "deal_points": tuple(map(tuple, session.deal_points)),
+        "deal_points": tuple(map(tuple, session.deal_points)) if shown else None,
         "finished_at": session.finished_at,
     }

@@ -9,7 +9,8 @@ from sqlalchemy import select as select_columns
 from sqlmodel import col, func, select
 
 from arena.errors import UnknownError
-from arena.models import BotVersion, Entrant, Match, MatchState, Round, RoundState, Seat
+from arena.matches.records import may_be_shown
+from arena.models import BotVersion, Entrant, Match, MatchState, Round, RoundState, Seat, Tournament
 from arena.queries.names import find_tournament
 from arena.storage import Storage, Transaction
 
@@ -27,8 +28,9 @@ class TableLine:
     finished_at: datetime | None
     """When its last session was stored; None: not yet."""
     names: tuple[str, ...]
-    points: tuple[int, ...]
-    """In the sessions that are stored, as they were played."""
+    points: tuple[int, ...] | None
+    """In the sessions that are stored, as they were played; None while others still have to play the deals of
+    these, as that would tell which seat had good cards."""
     faults: tuple[int, ...]
     """In these."""
 
@@ -66,9 +68,10 @@ def round_tables(
             Match.table_number > offset,
             Match.table_number <= offset + limit,
         )
-        return RoundTables(
-            row.number, row.state, count, _byes(tx, tournament_id, row.byes), _lines(tx, of_page)
-        )
+        shown = select(Round.id).join(Tournament, col(Tournament.id) == Round.tournament_id)
+        shown = shown.where(Round.id == row.id, may_be_shown())
+        lines = _lines(tx, of_page, all_points=tx.exec(shown).first() is not None)
+        return RoundTables(row.number, row.state, count, _byes(tx, tournament_id, row.byes), lines)
 
 
 def _byes(tx: Transaction, tournament_id: int, numbers: Sequence[int]) -> tuple[str, ...]:
@@ -81,7 +84,8 @@ def _byes(tx: Transaction, tournament_id: int, numbers: Sequence[int]) -> tuple[
     return tuple(names[number] for number in numbers)
 
 
-def _lines(tx: Transaction, of_page: Sequence[bool]) -> tuple[TableLine, ...]:
+def _lines(tx: Transaction, of_page: Sequence[bool], *, all_points: bool) -> tuple[TableLine, ...]:
+    """Return tables; without ``all_points`` only those that are done have theirs."""
     columns = (
         *(Match.table_number, Match.state, Match.sessions_done, Match.deals_done, Match.finished_at),
         *(BotVersion.name, Seat.points, Seat.faults),
@@ -98,5 +102,6 @@ def _lines(tx: Transaction, of_page: Sequence[bool]) -> tuple[TableLine, ...]:
         map(tuple, tx.execute(rows)), key=lambda one: one[:5]
     ):
         names, points, faults = zip(*(one[5:] for one in seats), strict=True)
-        found.append(TableLine(table, state, sessions, deals, finished_at, names, points, faults))
+        told = points if all_points or state == MatchState.DONE else None
+        found.append(TableLine(table, state, sessions, deals, finished_at, names, told, faults))
     return tuple(found)

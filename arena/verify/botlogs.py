@@ -4,15 +4,18 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from arena.exports.parts import SignedLine
 from arena.verify.report import PlayedSession, Report
 from referee.matches.match import Signed
 from referee.records.results import Result
 from referee.signing import is_valid
+
+Number = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,5}$")]
+Beginning = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16,64}$")]
 
 
 class LogLine(BaseModel):
@@ -27,7 +30,7 @@ class LogLine(BaseModel):
     attempt: int
     seats: tuple[str, ...]
     seat: int
-    deals: int
+    deals: int = Field(ge=0)
     """The number of the last deal that the bot saw to its end; 0: none."""
     deals_digest: str | None
     """Of the deals up to that one; None: the bot could not tell."""
@@ -36,11 +39,45 @@ class LogLine(BaseModel):
     forfeits: tuple[int, ...] | None
     signed: SignedLine | None
     """What the referee sent; None: the bot saw no end of the session that counts."""
+    digests: dict[Number, Beginning] | None = None
+    """By number the beginning of the digest after each deal that the bot saw to its end on this stream; None:
+    an earlier SDK wrote the line."""
 
     @property
     def bot(self) -> str:
         """Whose line it is."""
         return self.seats[self.seat] if 0 <= self.seat < len(self.seats) else "?"
+
+    @property
+    def seen(self) -> dict[int, str]:
+        """The deals that it is known to have seen to their ends, in order, each with a digest's beginning."""
+        if self.digests is not None:
+            return {number: self.digests[str(number)] for number in sorted(map(int, self.digests))}
+        return {self.deals: self.deals_digest} if self.deals > 0 and self.deals_digest else {}
+
+
+class _Seen:
+    """What all lines of a log say of the sessions that were played."""
+
+    def __init__(self, lines: Iterable[LogLine]) -> None:
+        self.results: set[tuple[str, int]] = set()
+        """The sessions and attempts of which the bot was sent the result."""
+        self.latest: dict[str, int] = {}
+        """For each tournament the highest number of an attempt."""
+        self._deals: set[tuple[str, int, int]] = set()
+        self._whole: dict[tuple[str, int], int] = {}
+        for line in lines:
+            attempt = (line.session, line.attempt)
+            if line.signed is not None:
+                self.results.add(attempt)
+            if line.digests is None:  # which deals the bot saw before the last one, such a line does not say
+                self._whole[attempt] = max(line.deals, self._whole.get(attempt, 0))
+            self._deals.update((*attempt, deal) for deal in line.seen)
+            self.latest[line.tournament] = max(line.attempt, self.latest.get(line.tournament, 0))
+
+    def has(self, session: str, attempt: int, deal: int) -> bool:
+        """Return whether the bot saw the end of a deal as an attempt dealt it."""
+        return (session, attempt, deal) in self._deals or deal <= self._whole.get((session, attempt), 0)
 
 
 @dataclass(slots=True)
@@ -97,34 +134,30 @@ def compare(log: BotLog, reports: Sequence[Report]) -> Comparison:
         found.remarks.append(f"cannot be read, and are left out: lines {numbers}")
     if not lines:
         found.problems.append("has no session of these tournaments")
+    seen = _Seen(lines.values())
     for number, line in lines.items():
-        _compare(found, f"line {number}: session {line.session}", line, by_name[line.tournament])
+        _compare(found, f"line {number}: session {line.session}", line, by_name[line.tournament], seen)
     for name, report in by_name.items():
         _remark_unseen(found, name, report, lines)
     return found
 
 
-def _compare(found: Comparison, where: str, line: LogLine, report: Report) -> None:
+def _compare(found: Comparison, where: str, line: LogLine, report: Report, seen: _Seen) -> None:
     played = report.sessions.get(line.session)
     if reason := _untrue(line):
-        found.problems.append(f"{where}: {reason}")
+        problems = [reason]
     elif line.commitment != report.commitment:
-        found.problems.append(
-            f"{where}: the bot was sent the commitment {line.commitment}, the export's is {report.commitment}"
-        )
-    elif played is None:
-        _missing(found, where, line, report)
-    elif line.signed is None:
-        _compare_part(found, where, line, played)
-    elif line.attempt < played.attempt:
-        found.remarks.append(
-            f"{where}: the bot was sent the result of attempt {line.attempt}, "
-            f"which came to nothing; attempt {played.attempt} counts"
-        )
-    elif differences := list(_differences(line, line.signed, played)):
-        found.problems += [f"{where}: {difference}" for difference in differences]
+        problems = [f"the bot was sent the commitment {line.commitment}, the export's is {report.commitment}"]
+    elif played is None or (_is_restored(line, report, seen) and line.bot not in played.seats):
+        problems = list(_missing(found, where, line, report, seen))
+    elif line.attempt > played.attempt:
+        problems = [f"attempt: the bot was in attempt {line.attempt}, the export has {played.attempt}"]
+    elif line.signed is not None and line.attempt == played.attempt:
+        problems = list(_differences(line, line.signed, played, report))
+        found.same += not problems
     else:
-        found.same += 1
+        problems = list(_compare_part(found, where, line, played, seen))
+    found.problems += [f"{where}: {problem}" for problem in problems]
 
 
 def _untrue(line: LogLine) -> str | None:
@@ -137,6 +170,8 @@ def _untrue(line: LogLine) -> str | None:
         )
     if line.deals_digest is None:
         return None
+    if line.digests and not line.deals_digest.startswith(list(line.seen.values())[-1]):
+        return "the line was altered: the digest of its last deal is not that of all deals"
     result = Result(
         commitment=line.commitment,
         session=line.session,
@@ -152,32 +187,94 @@ def _untrue(line: LogLine) -> str | None:
     return None
 
 
-def _missing(found: Comparison, where: str, line: LogLine, report: Report) -> None:
-    """Note a session that the export has not, unless it says why, or was not read to its end."""
-    if report.problem is not None or line.signed is None:
+def _missing(found: Comparison, where: str, line: LogLine, report: Report, seen: _Seen) -> Iterator[str]:
+    """Yield that the export does not have a session, unless it says why, or was not read to its end."""
+    if report.problem is not None:
         return
     if report.state == "cancelled":
         found.remarks.append(f"{where}: is not in the export of the tournament, which was cancelled")
+    elif _is_restored(line, report, seen):
+        found.remarks.append(f"{where}: is not in the export: the arena was restored from an older backup")
     else:
-        found.problems.append(f"{where}: is missing from the export")
+        yield "is missing from the export"
 
 
-def _compare_part(found: Comparison, where: str, line: LogLine, played: PlayedSession) -> None:
-    """Hold a session to what a bot saw of it that did not see its end."""
-    kept = line.deals <= len(played.digests) and played.attempts[line.deals - 1] == line.attempt
-    if not kept:
-        found.remarks.append(f"{where}: deal {line.deals} of attempt {line.attempt} does not count")
-    elif played.digests[line.deals - 1] != line.deals_digest:
-        found.problems.append(
-            f"{where}: its deals up to deal {line.deals} are not those that the bot saw: it was altered"
+def _is_restored(line: LogLine, report: Report, seen: _Seen) -> bool:
+    """Return whether the arena was restored from a backup after a line, and the bot played on after that."""
+    above = max((one for one in report.restored if one >= line.attempt), default=None)
+    return above is not None and seen.latest[line.tournament] > above
+
+
+def _compare_part(
+    found: Comparison, where: str, line: LogLine, played: PlayedSession, seen: _Seen
+) -> Iterator[str]:
+    """Hold a session to what a bot saw in an attempt of which it saw no end, or whose end does not count.
+
+    What does not count must have been played again before the bot's eyes: else anything could be replaced by
+    saying that an attempt came to nothing.
+    """
+    again: list[int] = []
+    kept = 0
+    for deal, digest in line.seen.items():
+        counted = played.attempts[deal - 1] if 0 < deal <= len(played.attempts) else None
+        if counted is None or counted > line.attempt:
+            again.append(deal)
+        elif counted < line.attempt:
+            yield f"deal {deal} is of attempt {counted}, but attempt {line.attempt} dealt it to the bot"
+        elif not played.digests[deal - 1].startswith(digest):
+            yield f"its deals up to deal {deal} are not those that the bot saw: it was altered"
+            return
+        else:
+            kept = deal
+    found.same += kept > 0 and line.signed is None
+    if again:
+        yield from _played_again(found, where, line, played, seen, again)
+    ended = (line.session, played.attempt)
+    if line.signed is None:
+        return
+    if ended in seen.results:
+        found.remarks.append(
+            f"{where}: the bot was sent the result of attempt {line.attempt}, "
+            f"which came to nothing; attempt {played.attempt} counts"
         )
     else:
-        found.same += 1
+        yield (
+            f"the bot was sent the result of attempt {line.attempt}, but attempt {played.attempt} counts, "
+            "of which this log has no result"
+        )
 
 
-def _differences(line: LogLine, signed: SignedLine, played: PlayedSession) -> Iterator[str]:
+def _played_again(
+    found: Comparison,
+    where: str,
+    line: LogLine,
+    played: PlayedSession,
+    seen: _Seen,
+    deals: Sequence[int],
+) -> Iterator[str]:
+    """Yield which deals do not count, unless the bot saw those that were dealt for them."""
+    unseen = [
+        deal
+        for deal in deals
+        if not (
+            seen.has(line.session, played.attempts[deal - 1], deal)
+            if deal <= len(played.attempts)
+            else (line.session, played.attempt) in seen.results
+        )
+    ]
+    if unseen:
+        yield f"{_told(unseen, line)}, and this log has no other in place of it"
+    elif line.signed is None:
+        found.remarks.append(f"{where}: {_told(deals, line)}")
+
+
+def _told(deals: Sequence[int], line: LogLine) -> str:
+    last = f" to {deals[-1]}" if len(deals) > 1 else ""
+    return f"deal {deals[0]}{last} of attempt {line.attempt} does not count"
+
+
+def _differences(line: LogLine, signed: SignedLine, played: PlayedSession, report: Report) -> Iterator[str]:
     compared: Mapping[str, tuple[object, object]] = {
-        "attempt": (line.attempt, played.attempt),
         "seats": (line.seats, played.seats),
         "points": (line.points, played.points),
         "faults": (line.faults, played.faults),
@@ -190,6 +287,8 @@ def _differences(line: LogLine, signed: SignedLine, played: PlayedSession) -> It
         yield "its deals are not those that the bot saw: it was altered"
     if played.signed is None:
         yield "the bot was sent a signature, the export has none"
+    elif signed.key not in report.keys:
+        yield "the bot was sent the signature of a key that the export does not name"
     elif signed.key != played.signed.key:
         yield "the bot was sent the signature of another key than the export has: it was signed again"
     elif signed != played.signed:

@@ -99,6 +99,7 @@ def check_events(lines: Lines, report: Report, head: Head) -> Course:
         raise lines.wrong(
             f"the events leave the tournament {course.state}, but it is said to be {head.tournament.state}"
         )
+    report.restored = course.restored
     report.provisional = head.tournament.confirm and not course.confirmed
     return course
 

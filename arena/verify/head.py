@@ -52,6 +52,7 @@ def check_head(lines: Lines, report: Report) -> Head:
     lines.close(part)
     tournament = lines.take_part(TournamentPart)
     report.state, report.entrants = tournament.state, len(tournament.entrants)
+    report.beacon_value = tournament.beacon_value
     _check_listed(lines, tournament.entrants)
     seed = _seed(lines, part, tournament)
     _check_times(lines, part, tournament)

@@ -24,6 +24,8 @@ UNPROVEN = (
 """What no export proves, however right it is."""
 
 ALONE = "that the organiser did not draw several seeds and choose one: there was no beacon"
+STATED = "that the beacon {!r} said {!r}, and only after the tournament was locked: look it up"
+NEW = "that bots said to be new under the ruleset had no rating from a tournament whose export is not given"
 BATCHES = "who was free for each batch of a continuous tournament, and what these were rated then"
 DECIDED = (
     "that corrections are right, and their organiser's: compare the key with the one that the arena shows"
@@ -93,6 +95,8 @@ class Report:
     """Digest of the head, to be compared with what was noted before the tournament."""
     beacon: str | None = None
     """The public value that had a share in the luck; None: the organiser alone drew it."""
+    beacon_value: str | None = None
+    """What the beacon is said to have said; None: there is none, or the tournament was not started."""
     entrants: int = 0
     rounds: int = 0
     matches: int = 0
@@ -117,6 +121,8 @@ class Report:
     """How many sessions each bot played."""
     rated: list[Rated] = field(default_factory=list)
     """The rounds that were rated, in that order."""
+    restored: list[int] = field(default_factory=list)
+    """Each time the arena was restored from a backup, the number above which attempts began from then on."""
     provisional: bool = False
     """Whether the results wait for the organiser to confirm them."""
     corrections: list[Correction] = field(default_factory=list)
@@ -130,6 +136,9 @@ def unproven(reports: Sequence[Report]) -> list[str]:
     missing = {link.where[0] for report in reports for link in report.links} - names
     if any(report.beacon is None for report in reports):
         found.append(ALONE)
+    found += [STATED.format(one.beacon, one.beacon_value) for one in reports if one.beacon_value is not None]
+    if any(None in rated.sources.values() for report in reports for rated in report.rated):
+        found.append(NEW)
     if any(report.pairing == "continuous" for report in reports):
         found.append(BATCHES)
     if any(report.corrections for report in reports):

@@ -38,9 +38,10 @@ class SmallTable:
     def seats(self) -> Sequence[tuple[str, int, int | None, bool]]:
         """By seat the bot, its points, its cards in hand if these are known, and whether it is asked."""
         line, playing = self.line, self.playing
+        points = line.points or (0,) * len(line.names)
+        stored = dict(zip(line.names, points, strict=True))
         if playing is None:
-            return [(name, points, None, False) for name, points in zip(line.names, line.points, strict=True)]
-        stored = dict(zip(line.names, line.points, strict=True))
+            return [(name, own, None, False) for name, own in stored.items()]
         held = playing.held or (None,) * len(playing.names)
         return [
             (name, stored.get(name, 0) + score, count, playing.asked == seat)

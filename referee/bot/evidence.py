@@ -16,6 +16,9 @@ log = logging.getLogger("bot")
 FORMAT = "bigtwo-bot-log/1"
 """What a line of a bot's log says of itself."""
 
+SHORT = 16
+"""Digits that are kept of the digest after each deal: nobody can find other deals that have the same."""
+
 LOST = "lost"
 """How a session ended for a bot whose stream broke; the others are named as in ``SessionEnd``."""
 
@@ -33,7 +36,7 @@ class Entry(NamedTuple):
 class Evidence:
     """One session on one stream, from what the referee says."""
 
-    __slots__ = ("_deals", "_digest", "_started")
+    __slots__ = ("_deals", "_digest", "_digests", "_started")
 
     def __init__(self, started: bots_pb2.SessionStarted) -> None:
         self._started = started
@@ -41,6 +44,8 @@ class Evidence:
         """Of all deals so far; None once one could not be read."""
         self._deals = 0
         """The number of the last deal that ended; 0: none did on this stream."""
+        self._digests: dict[str, str] = {}
+        """By number the beginning of the digest after each deal: the last may be dealt again."""
 
     def deal_ended(self, view: SessionView, ended: Any) -> None:
         """Add a deal to the digest, before the view takes in its end, a lazy message."""
@@ -52,6 +57,8 @@ class Evidence:
         except Exception:  # whatever it is, the bot plays on
             log.exception("session %s: what the bot saw cannot be kept", view.session_id)
             self._digest = None
+        else:
+            self._digests[str(ended.deal)] = self._digest[:SHORT]
 
     def broken(self) -> None:
         """Note that something could not be read, so that the digest is not known any more."""
@@ -95,6 +102,7 @@ class Evidence:
             "end": end,
             "deals": self._deals,
             "deals_digest": self._digest,
+            "digests": self._digests,
         }
 
     def _result(self, message: bots_pb2.SessionEnded) -> Result:

@@ -10,6 +10,7 @@ from arena.exports.digests import digest
 from arena.matches.referees import nobody_asked
 from arena.models import Tournament
 from arena.tournaments import creation, entry, lifecycle
+from arena.verify import unproven
 from referee.deals.shuffle import deal_seed, luck, session_seed
 from tests.arena.exported import check, lines_of, play_by_table
 from tests.arena.fakes import ROOT
@@ -108,6 +109,10 @@ def test_beacon_when_it_has_spoken_then_cards_and_pairings_follow_from_it(world:
     lines = lines_of(world)
     report = check(lines)
     assert (report.problem, report.beacon, report.commitment) == (None, BEACON, world.status().commitment)
+    told = [line for line in unproven([report]) if BEACON in line]
+    assert told == [
+        f"that the beacon '{BEACON}' said '0042', and only after the tournament was locked: look it up"
+    ]
     first = next(one for one in map(json.loads, lines) if one["format"] == "bigtwo-deal/1")
     seed = session_seed(luck(SEED, "0042"), 1, 1, 1)
     assert first["seed"] == deal_seed(seed, 1).hex()

@@ -14,7 +14,7 @@ import pytest
 
 from referee.bot import Play, Turn, sessionlog
 from referee.bot.client import BotClient
-from referee.bot.evidence import FORMAT, Entry
+from referee.bot.evidence import FORMAT, SHORT, Entry
 from referee.bot.sessionlog import SessionLog, append, default_place
 from referee.client import run_match
 from referee.matches.match import MatchSpec, SessionResult
@@ -71,6 +71,8 @@ async def test_bot_when_a_session_ends_then_it_has_seen_what_the_referee_signed(
         assert line["signed"] == result.signed._asdict()
         assert line["deals_digest"] == shown_digest(map(json.loads, result.records))
         assert (line["format"], line["end"], line["deals"], line["attempt"]) == (FORMAT, "played", 3, 1)
+        records = [json.loads(record) for record in result.records]
+        assert line["digests"] == {str(n): shown_digest(records[:n])[:SHORT] for n in (1, 2, 3)}
         assert (line["points"], line["faults"]) == (list(result.points), list(result.faults))
         assert line["seats"][line["seat"]] == entry.bot
         names = ("commitment", "session", "attempt", "seats", "points", "faults", "forfeits")

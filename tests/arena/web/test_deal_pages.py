@@ -1,6 +1,7 @@
 """The page of a deal without a script, and the files that are made of it."""
 
 import json
+from collections.abc import Generator
 from html import unescape
 from typing import Any
 
@@ -16,6 +17,8 @@ from arena.web.headers import POLICY
 from arena.web.pages.deals import Shown, deal_values
 from arena.web.pages.offline import offline_file
 from arena.web.pages.rendering import fill
+from referee.errors import RefereeUnavailable
+from referee.matches.match import MatchSpec, Update
 from tests.arena.exported import play_by_table
 from tests.arena.replays.records import NAMES, played, timed
 from tests.arena.test_bot_deals import play_one_table
@@ -90,6 +93,39 @@ def test_deal_when_other_tables_still_play_it_then_nobody_sees_it(world: World, 
     for file in FILES:
         answer = client.get(f"/matches/cup/1/1/1/1{file}")
         assert (answer.status_code, 'role="img"' in answer.text) == (409, False)
+
+
+def test_match_when_other_tables_still_play_its_deals_then_nobody_sees_what_they_brought(
+    world: World, client: TestClient
+) -> None:
+    """Points by seat would tell which seat has the good cards: of a deal, and of a table half played."""
+    cup = world.tournament(8, format="swiss", rounds=1, sessions=2, deals=1, duplicate=True)
+    world.advance(cup.id)
+    first, second = world.messages
+
+    def half(route: int, spec: MatchSpec) -> Generator[Update]:
+        yield next(play_by_table(route, spec))
+        raise RefereeUnavailable("gone")
+
+    world.play(first, play_by_table)
+    world.play(second, half)
+    for table, done in ((1, True), (2, False)):
+        match = client.get(f"/api/v1/matches/cup/1/{table}").json()
+        assert "other tables still have to play" in match["withheld"]
+        assert match["sessions"]
+        assert {str((one["points"], one["deal_points"])) for one in match["sessions"]} == {"(None, None)"}
+        [line] = client.get(f"/api/v1/tournaments/cup/rounds/1/tables?limit=1&offset={table - 1}").json()[
+            "tables"
+        ]
+        assert (line["sessions"], bool(line["points"])) == (2 if done else 1, done)
+        page = client.get(f"/matches/cup/1/{table}")
+        assert (page.status_code, "Other tables still have to play" in page.text) == (200, True)
+        assert "Deal 1" not in page.text
+    assert client.get("/tournaments/cup/rounds/1/live").status_code == 200
+    world.clock.move(60)
+    world.finish(cup.id, play_by_table)
+    match = client.get("/api/v1/matches/cup/1/2").json()
+    assert (match["withheld"], all(one["deal_points"] for one in match["sessions"])) == (None, True)
 
 
 def test_page_of_a_deal_when_it_is_read_then_nothing_in_it_is_against_the_policy(

@@ -209,6 +209,7 @@ def test_match_when_it_is_read_then_it_has_sessions_points_and_a_link_to_each_de
     found = played_match(storage, "faults", 1, 1)
     assert len(found.sessions) == 3
     for session in found.sessions:
+        assert session.deal_points is not None
         for number, points in enumerate(session.deal_points, start=1):
             assert deal_url("faults", 1, 1, session.number, number) in page.links
             assert len(points) == 4
