@@ -38,6 +38,14 @@ POSTGRES = {
 }
 """How soon PostgreSQL is given up whose host is gone without a word (libpq); the URL's query comes before."""
 
+FOR_PAGES = ("SET jit = off", "SET max_parallel_workers_per_gather = 0")
+"""What PostgreSQL is told on each connection.
+
+The arena asks for pages, which read few rows in the order of an index. Where it takes their selection for
+dear, because hardly any row meets a condition, PostgreSQL would compile it, or start workers, which read on
+and on before they hand over the first rows: hundreds of times what the page needs.
+"""
+
 MAPPED = 4 << 30
 """Bytes of an SQLite file that are read as memory; SQLite itself may be built for less (2 GiB).
 
@@ -86,7 +94,10 @@ def _engine(url: str) -> Engine:
         if parts.get_backend_name() != "sqlite":
             patience = POSTGRES if parts.get_backend_name() == "postgresql" else {}
             given = {name: value for name, value in patience.items() if name not in parts.query}
-            return create_engine(url, pool_pre_ping=True, connect_args=given)
+            engine = create_engine(url, pool_pre_ping=True, connect_args=given)
+            if parts.get_backend_name() == "postgresql":
+                event.listen(engine, "connect", _set_up_postgres)
+            return engine
         file = sqlite_file(url)
         if file is not None and _is_fixed(file):
             engine = create_engine(_fixed_url(file), connect_args={"timeout": BUSY_SECONDS})
@@ -146,6 +157,12 @@ def _set_up_sqlite(connection: Any, record: object) -> None:
     _use_wal(connection)
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute(f"PRAGMA mmap_size = {MAPPED}")
+
+
+def _set_up_postgres(connection: Any, _record: object) -> None:
+    for setting in FOR_PAGES:
+        connection.execute(setting)
+    connection.commit()  # else they would be taken back with the first transaction that is
 
 
 def _use_wal(connection: sqlite3.Connection) -> None:

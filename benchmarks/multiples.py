@@ -5,11 +5,10 @@ whose rounds are closed as ever (``benchmarks.seasons``): ``season``, of all bot
 of them that play many rounds; ``rarity``, one round of eight bots, of which there are no copies.
 
 A copy (``multiply``) is ``INSERT ... SELECT``: tournaments, entrants, rounds, matches, seats, sessions, their
-highlights, sums of standings and changes of ratings, with other ids and later dates. In a copy of ``season``
-each bot's place is taken by another one (their ids are shifted in a circle), so that new bots meet. Ratings,
-tallies, sums of strengths and meetings are those of the base, added up in the same way; changes of ratings
-go on from the last rating, by as much as in the base. Sessions of copies have no deal records. ``check``
-counts a sample again.
+deal records and highlights, sums of standings and changes of ratings, with other ids and later dates. In a
+copy of ``season`` each bot's place is taken by another one (their ids are shifted in a circle), so that new
+bots meet. Ratings, tallies, sums of strengths and meetings are those of the base, added up in the same way;
+changes of ratings go on from the last rating, by as much as in the base. ``check`` counts a sample again.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,6 +34,7 @@ from arena.models import (
     Seat,
     SeatTally,
     Session,
+    SessionRecords,
     StrengthFit,
     StrengthPoint,
     StrengthScore,
@@ -176,10 +176,11 @@ class Copier:
         self._insert(connection, Seat, k, of_seat, of_copied)
         self._insert(connection, Session, k, match | later, of_copied)
         in_session = f"session_id IN (SELECT id FROM sessions WHERE {of_copied})"
-        self._insert(connection, Highlight, k, session, in_session)
-        for table in (EntrantSum, Encounter):
-            values = {name: entrant[name] for name in entrant if name in table.model_fields}
-            self._insert(connection, table, k, values, in_copied)
+        for table in (SessionRecords, Highlight):
+            self._insert(connection, table, k, session, in_session)
+        for summed in (EntrantSum, Encounter):
+            values = {name: entrant[name] for name in entrant if name in summed.model_fields}
+            self._insert(connection, summed, k, values, in_copied)
         self._rate(connection, k, shift)
         if k % FITTED == 0:
             fitted = {"fitted_at": self._later("fitted_at", k)}

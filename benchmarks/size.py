@@ -20,8 +20,12 @@ from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
 
-from arena.models import HighlightKind
+from sqlmodel import func, select
+
+from arena.models import HighlightKind, RatingChange, StrengthPoint
 from arena.queries import faults, highlights, histories, leaderboards, matches
+from arena.queries.authors import deals_for
+from arena.queries.cursors import make_cursor
 from arena.queries.faults import faults_by_bot
 from arena.queries.highlights import find_deals
 from arena.queries.histories import history
@@ -41,8 +45,9 @@ from arena.strength.kept import lines_in, matches_of
 from arena.strength.reading import counts_of
 from benchmarks.history import Place, postgres, sqlite, tidy
 from benchmarks.multiples import REGULARS, STEP, Copier, check, make_base
-from benchmarks.reading import LIMITS, NOW, QUESTIONS, Asker, Figures, ask, show
+from benchmarks.reading import LIMITS, NOW, OPERATOR, QUESTIONS, Asker, Figures, ask, show
 from benchmarks.seasons import SEATS
+from referee.matches.journal import DealQuery
 from referee.matches.kinds import FaultKind
 
 BOTS = 10_000
@@ -88,6 +93,13 @@ class Long(Asker):
         asked = matches.Asked(tournament="season")
         return find_matches(self.storage, asked, self.bots - self.bots // 100).next
 
+    @cached_property
+    def middle(self) -> tuple[int, int]:
+        """The ids in the middle of the changes of ratings, and of the points of strengths."""
+        with self.storage.read() as tx:
+            last = [tx.exec(select(func.max(table.id))).one() for table in (RatingChange, StrengthPoint)]
+        return last[0] // 2, last[1] // 2
+
     def old(self) -> tuple[datetime, datetime]:
         """Return two times in the beginning, between which matches finished."""
         return self.began + STEP / 4, self.began + STEP / 3
@@ -110,8 +122,7 @@ def _last_matches(one: Long) -> object:
 
 def _old_history(one: Long) -> object:
     asked = histories.Asked(one.busy())
-    first = history(one.storage, asked, 1_000)
-    return history(one.storage, asked, 100, first.next)
+    return history(one.storage, asked, 100, make_cursor(asked, one.middle))
 
 
 def _of(which: matches.Asked, one: Long) -> object:
@@ -124,6 +135,10 @@ def _best(which: leaderboards.Asked, one: Long) -> object:
 
 def _deals(one: Long, kind: HighlightKind, **which: Any) -> object:
     return find_deals(one.storage, highlights.Asked(kind, **which))
+
+
+def _own_deals(one: Long, bot: str, session: str | None = None) -> object:
+    return deals_for(one.storage, OPERATOR, DealQuery(bot, session=session))
 
 
 WORST: Mapping[str, Callable[[Long], object]] = {
@@ -139,6 +154,9 @@ WORST: Mapping[str, Callable[[Long], object]] = {
     ),
     "leaderboard, most matches": lambda one: _best(
         leaderboards.Asked(ruleset="chinese", matches=1_000_000), one
+    ),
+    "leaderboard, busy bots since long ago": lambda one: _best(
+        leaderboards.Asked(ruleset="hong-kong", since=one.began + 5 * DAY), one
     ),
     "leaderboard, since long ago": lambda one: _best(
         leaderboards.Asked(ruleset="chinese", since=one.began + 5 * DAY), one
@@ -173,6 +191,9 @@ WORST: Mapping[str, Callable[[Long], object]] = {
     ),
     "bot, busy": lambda one: profile(one.storage, one.busy()),
     "history, busy bot, far back": _old_history,
+    "history, a thousand lines": lambda one: history(one.storage, histories.Asked(one.busy()), 1_000),
+    "deals of a busy bot, for its author": lambda one: _own_deals(one, one.busy()),
+    "deals of an old tournament, for an author": lambda one: _own_deals(one, one.busy(), "regulars"),
     "versus, busy bots": lambda one: versus(one.storage, *one.two_busy()),
     "versus, rarely met": lambda one: versus(one.storage, one.busy(), one.idle()),
     "crosstable of fifty": lambda one: crosstable(one.storage, one.some(50)),
@@ -195,13 +216,10 @@ WORST: Mapping[str, Callable[[Long], object]] = {
 WHOLE = {"standings", "standings, crosstable"}
 """Questions about all 10,000 entrants of a tournament at once, whose answers the site keeps: no pages."""
 
-WITHOUT = {"deals of a bot, for its author"}
-"""Questions about deal records, which copies have none of."""
-
 
 def questions() -> Mapping[str, Callable[[Long], object]]:
-    """Return all questions that can be asked."""
-    return {name: ask for name, ask in {**QUESTIONS, **WORST}.items() if name not in WITHOUT}
+    """Return all questions."""
+    return {**QUESTIONS, **WORST}
 
 
 def ask_all(asker: Long) -> Figures:

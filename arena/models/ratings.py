@@ -48,7 +48,7 @@ class RatingChange(SQLModel, table=True):
     __table_args__ = (
         UniqueConstraint("match_id", "seat_id"),
         Index(None, "rating_id", "id"),
-        Index(None, "created_at"),
+        Index(None, "rating_id", "created_at", "id"),
     )
 
     id: int = Field(default=None, primary_key=True)

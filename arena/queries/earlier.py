@@ -32,7 +32,7 @@ def _elo(tx: Transaction, ratings: Sequence[Rating], since: datetime) -> dict[in
     last = (
         select(RatingChange.id)
         .where(col(RatingChange.rating_id) == Rating.id, col(RatingChange.created_at) <= since)
-        .order_by(col(RatingChange.id).desc())
+        .order_by(col(RatingChange.created_at).desc(), col(RatingChange.id).desc())
         .limit(1)
         .correlate(Rating)
         .scalar_subquery()

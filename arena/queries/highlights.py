@@ -8,7 +8,7 @@ from heapq import merge
 from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 
-from sqlalchemy import Select, and_, exists, or_
+from sqlalchemy import ColumnElement, Select, and_, bindparam, exists, or_
 from sqlalchemy import select as select_columns
 from sqlmodel import col, func, select
 
@@ -30,8 +30,8 @@ from arena.queries.names import find_tournament, rulesets_called, versions_calle
 from arena.storage import Storage, Transaction
 from arena.strength.kept import Pool
 
-AT_ONCE = 5_000
-"""Ids that a statement names at most."""
+AT_ONCE = 500
+"""Ids that a statement names at most: for many more PostgreSQL would rather read whole tables."""
 
 FEW = 1_000
 """The deals of so many matches at least are looked up without an index of their order."""
@@ -93,7 +93,7 @@ def find_deals(storage: Storage, asked: Asked, limit: int = 20, cursor: str | No
     with storage.read() as tx:
         after = None if cursor is None else read_cursor(asked, cursor, int, int)
         wanted = _wanted(tx, asked)
-        pools = {pool: _few_sessions(tx, pool, wanted, limit + 1) for pool in _pools(tx, asked, wanted)}
+        pools = {pool: _few_matches(tx, pool, wanted, limit + 1) for pool in _pools(tx, asked, wanted)}
         found = _merged(tx, asked.kind, pools, wanted, after, limit + 1)
         lines = tuple(_lines(tx, _rows(tx, {asked.kind: found[:limit]})))
         return DealPage(lines, make_cursor(asked, found[limit - 1]) if len(found) > limit else None)
@@ -107,8 +107,8 @@ def telling_deals(storage: Storage, bot: str, each: int = 2) -> tuple[DealLine, 
     with storage.read() as tx:
         wanted = _Wanted(None, [version.id for version in versions_called(tx, bot)])
         asked = Asked(HighlightKind.CLOSEST, bot=bot)
-        pools = {pool: _few_sessions(tx, pool, wanted, each) for pool in _pools(tx, asked, wanted)}
-        few = [session_id for ids in pools.values() for session_id in ids or ()]
+        pools = {pool: _few_matches(tx, pool, wanted, each) for pool in _pools(tx, asked, wanted)}
+        few = [match_id for ids in pools.values() for match_id in ids or ()]
         many = {pool: ids for pool, ids in pools.items() if ids is None}
         found = _among(tx, [*HighlightKind], few)
         for kind, places in found.items():
@@ -155,6 +155,14 @@ class _Wanted:
             sat = (col(Seat.match_id) == Session.match_id, col(Seat.version_id).in_(self.version_ids))
             yield exists(col(Seat.id)).where(*sat)
 
+    def tournaments(self) -> Iterator[Any]:
+        """Yield the conditions on the tournaments of these matches."""
+        if self.tournament_id is not None:
+            yield col(Tournament.id) == self.tournament_id
+        if self.version_ids is not None:
+            of_them = col(Entrant.version_id).in_(self.version_ids)
+            yield col(Tournament.id).in_(select_columns(col(Entrant.tournament_id)).where(of_them))
+
     def matches(self, pool: Pool) -> Select[Any] | None:
         """Select the ids of those in a pool, to which an index leads; None if they are all of the pool."""
         if self.version_ids is None:
@@ -180,19 +188,19 @@ class _Way(NamedTuple):
 
     conditions: tuple[Any, ...]
     """On highlights."""
-    session_ids: Sequence[int] | None = None
-    """Of these sessions alone, which are not in order; None: an index has all in order."""
+    match_ids: Sequence[int] | None = None
+    """Of these matches alone, which are not in order; None: an index has all in order."""
 
 
-def _way(kind: HighlightKind, pool: Pool, session_ids: Sequence[int] | None) -> _Way:
+def _way(kind: HighlightKind, pool: Pool, match_ids: Sequence[int] | None) -> _Way:
     ruleset = (col(Highlight.ruleset_id) == pool.ruleset_id, col(Highlight.kind) == kind)
-    return _Way((*ruleset, col(Highlight.table_size) == pool.table_size), session_ids)
+    return _Way((*ruleset, col(Highlight.table_size) == pool.table_size), match_ids)
 
 
-def _few_sessions(tx: Transaction, pool: Pool, wanted: _Wanted, limit: int) -> Sequence[int] | None:
-    """Return the sessions of which deals of a pool are wanted; None: those of all, or of too many matches.
+def _few_matches(tx: Transaction, pool: Pool, wanted: _Wanted, limit: int) -> Sequence[int] | None:
+    """Return the matches of which deals of a pool are wanted; None: those of all, or of too many.
 
-    Where matches are few, their deals are looked up and put in order; where they are many, hardly more deals
+    Where they are few, their deals are looked up and put in order; where they are many, hardly more deals
     than are shown are passed over in order. What is read is the less, and about the root of all at most.
     """
     matches = wanted.matches(pool)
@@ -201,15 +209,28 @@ def _few_sessions(tx: Transaction, pool: Pool, wanted: _Wanted, limit: int) -> S
     played = tx.exec(select(StoredRuleset.rated_matches).where(StoredRuleset.id == pool.ruleset_id)).one()
     few = max(FEW, math.isqrt(limit * played))
     match_ids = [match_id for (match_id,) in tx.execute(matches.limit(few + 1))]
-    return None if len(match_ids) > few else _sessions(tx, match_ids)
+    return None if len(match_ids) > few else _shown(tx, wanted, match_ids)
 
 
-def _sessions(tx: Transaction, match_ids: Sequence[int]) -> list[int]:
-    return [
-        session_id
-        for part in _parts(match_ids)
-        for session_id in tx.exec(select(Session.id).where(col(Session.match_id).in_(part)))
-    ]
+def _shown(tx: Transaction, wanted: _Wanted, match_ids: Sequence[int]) -> Sequence[int]:
+    """Return those of these matches whose deals may be shown: all, but for a few tournaments."""
+    hiding = select(Tournament.id).where(
+        col(Tournament.duplicate).is_(True), col(Tournament.finished_at).is_(None), *wanted.tournaments()
+    )
+    if tx.exec(hiding.limit(1)).first() is None:
+        return match_ids
+    rows = (
+        select(Match.id)
+        .join(Round, col(Round.id) == Match.round_id)
+        .join(Tournament, col(Tournament.id) == Match.tournament_id)
+        .where(may_be_shown())
+    )
+    return [id for part in _parts(match_ids) for id in tx.exec(rows.where(_named(Match.id, part)))]
+
+
+def _named(column: object, ids: Sequence[int]) -> ColumnElement[bool]:
+    """Return the condition that a column has one of these ids, which are written out: that takes less."""
+    return col(column).in_(bindparam("ids", ids, expanding=True, literal_execute=True))
 
 
 def _parts(ids: Sequence[int]) -> Iterator[Sequence[int]]:
@@ -226,15 +247,15 @@ def _merged(
     limit: int,
 ) -> list[Place]:
     """Return the places of what is found first in each of the pools, together in order."""
-    ways = [_way(kind, pool, session_ids) for pool, session_ids in pools.items()]
+    ways = [_way(kind, pool, match_ids) for pool, match_ids in pools.items()]
     return [*islice(merge(*(_places(tx, kind, way, wanted, after, limit) for way in ways)), limit)]
 
 
 def _places(
     tx: Transaction, kind: HighlightKind, way: _Way, wanted: _Wanted, after: Key | None, limit: int
 ) -> list[Place]:
-    if way.session_ids is not None:
-        places = sorted(_among(tx, [kind], way.session_ids)[kind])
+    if way.match_ids is not None:
+        places = sorted(_among(tx, [kind], way.match_ids)[kind])
         return [place for place in places if after is None or place > (*after,)][:limit]
     value, session_id = col(Highlight.value), col(Highlight.session_id)
     rows: Any = (
@@ -255,20 +276,17 @@ def _places(
 
 
 def _among(
-    tx: Transaction, kinds: Sequence[HighlightKind], session_ids: Sequence[int]
+    tx: Transaction, kinds: Sequence[HighlightKind], match_ids: Sequence[int]
 ) -> dict[HighlightKind, list[Place]]:
-    """Return by kind the places of the deals of these sessions, in any order."""
+    """Return by kind the places of the deals of these matches, in any order."""
     rows = (
         select_columns(col(Highlight.kind), col(Highlight.value), col(Highlight.session_id))
         .join(Session, col(Session.id) == Highlight.session_id)
-        .join(Match, col(Match.id) == Session.match_id)
-        .join(Round, col(Round.id) == Match.round_id)
-        .join(Tournament, col(Tournament.id) == Match.tournament_id)
-        .where(may_be_shown(), col(Highlight.kind).in_(kinds))
+        .where(col(Highlight.kind).in_(kinds))
     )
     found: dict[HighlightKind, list[Place]] = {kind: [] for kind in kinds}
-    for part in _parts(session_ids):
-        for kind, value, session in tx.execute(rows.where(col(Highlight.session_id).in_(part))):
+    for part in _parts(match_ids):
+        for kind, value, session in tx.execute(rows.where(_named(Session.match_id, part))):
             found[kind].append((value if kind is HighlightKind.CLOSEST else -value, -session))
     return found
 

@@ -14,11 +14,11 @@ from arena.queries.cursors import make_cursor, read_cursor
 from arena.queries.earlier import earlier
 from arena.queries.names import find_owner, placed_in, versions_called
 from arena.queries.places import (
-    LANGUAGE,
     Key,
     Placed,
     Wanted,
     find_line,
+    is_written_in,
     lines_after,
     lines_before,
     offsets,
@@ -134,7 +134,7 @@ def _wanted(tx: Transaction, asked: Asked) -> tuple[list[Pool] | None, Wanted]:
         own = select(BotVersion.id).join(Bot, col(Bot.id) == BotVersion.bot_id)
         versions.append(own.where(Bot.owner_id == find_owner(tx, asked.owner)))
     if asked.language is not None:
-        conditions.append(asked.language == LANGUAGE)
+        conditions.append(is_written_in(asked.language))
     if asked.active_since is not None:
         conditions.append(col(Rating.last_played) >= asked.active_since)
     if asked.matches > 1:

@@ -22,6 +22,16 @@ LANGUAGE: ColumnElement[Any] = func.coalesce(col(BotVersion.language), col(Bot.l
 """What a version says that it is written in, else what is told of the bot."""
 
 
+def is_written_in(language: str) -> ColumnElement[bool]:
+    """Return the condition that ``LANGUAGE`` is this one.
+
+    It is written as PostgreSQL can tell from its statistics how many bots that are: where they are many, it
+    reads a pool in its order.
+    """
+    own, of_bot = col(BotVersion.language), col(Bot.language)
+    return or_(own == language, and_(own.is_(None), of_bot == language))
+
+
 class Key(NamedTuple):
     """Where a bot stands in the order of a pool; keys compare as places do within a part."""
 

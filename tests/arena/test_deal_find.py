@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import shlex
+from dataclasses import replace
 
 import pytest
 from sqlmodel import select
@@ -11,7 +12,7 @@ from sqlmodel import select
 from arena.errors import UnknownError
 from arena.models import BotVersion, FaultTally, HighlightKind, Session
 from arena.queries import faults
-from arena.queries.highlights import Asked, DealLine, find_deals
+from arena.queries.highlights import Asked, DealLine, find_deals, telling_deals
 from arena.settings import Settings
 from referee.matches.kinds import FaultKind
 from tests.arena.cli import Arena, assert_one_line, make_arena
@@ -19,6 +20,8 @@ from tests.arena.random_play import play_randomly, play_with_faults
 from tests.arena.world import World
 
 BOT = "owner-0/bot-0@1"
+BOTS = [f"owner-{number % 4}/bot-{number}" for number in range(8)]
+"""In a tournament of eight."""
 
 
 @pytest.fixture
@@ -84,9 +87,17 @@ def test_deals_when_others_are_still_to_play_them_then_they_are_left_out(world: 
     cup = world.tournament(8, duplicate=True, rounds=1, deals=1)
     world.advance(cup.id)
     world.play(world.messages.pop(), play_randomly)
-    assert find_deals(world.storage, Asked(HighlightKind.SWING)).lines == ()
+    every = Asked(HighlightKind.SWING)
+    found = {
+        asked: find_deals(world.storage, asked, 1000).lines
+        for asked in (every, replace(every, tournament="cup"), *(replace(every, bot=bot) for bot in BOTS))
+    }
+    assert {*found.values()} == {()}
+    assert all(telling_deals(world.storage, bot) == () for bot in BOTS)
     world.finish(cup.id, play_randomly)
-    assert find_deals(world.storage, Asked(HighlightKind.SWING)).lines != ()
+    for asked in found:
+        assert find_deals(world.storage, asked).lines != ()
+    assert all(telling_deals(world.storage, bot) != () for bot in BOTS)
 
 
 def test_deal_find_prints_the_command_that_shows_the_deal(arena: Arena, pool: World) -> None:

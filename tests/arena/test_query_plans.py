@@ -106,6 +106,19 @@ def test_faults_of_all_bots_read_one_tally_for_each_bot_and_kind(pool: World) ->
     assert [one.split()[1] for one in read] == ["fault_tallies"]
 
 
+def test_server_is_told_that_pages_are_asked_for_and_still_is_after_what_is_taken_back(
+    postgres: Postgres,
+) -> None:
+    with Storage(postgres.create_migrated("pages")) as storage:
+        for _ in range(2):  # in one connection, whose transaction is rolled back at its end
+            with storage.read() as tx:
+                settings = ("jit", "max_parallel_workers_per_gather")
+                assert [tx.connection().exec_driver_sql(f"SHOW {one}").scalar() for one in settings] == [
+                    "off",
+                    "0",
+                ]
+
+
 def test_questions_on_a_server_are_answered_too(postgres: Postgres) -> None:
     with Storage(postgres.create_migrated("questions")) as storage:
         world = World(storage, Clock())
