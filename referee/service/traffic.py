@@ -9,7 +9,7 @@ from typing import NamedTuple
 from referee.service.peers import Peer
 from referee.service.sockets import Connection
 
-CALL, CONNECTION = 4 << 10, 16 << 10
+CALL, CONNECTION = 8 << 10, 16 << 10
 """What a call and a new connection cost in addition to their bytes, in bytes."""
 SHORT = 8 << 10
 """What a connection costs in addition that had ended before it was looked at: nothing is kept for it."""

@@ -10,11 +10,12 @@ from referee.signing import SigningKey
 from tests.referee.key import KEY
 
 
-def sign_anew(tx: Transaction, key: SigningKey = KEY) -> None:
-    """Sign the results of all sessions of the first tournament as they are in the database now."""
+def sign_anew(tx: Transaction, key: SigningKey = KEY, tournament_id: int = 1) -> None:
+    """Sign the results of all sessions of a tournament as they are in the database now."""
     tx.flush()
-    tournament = tx.get_one(Tournament, 1)
-    for session, match in tx.exec(select(Session, Match).join(Match)):
+    tournament = tx.get_one(Tournament, tournament_id)
+    played = select(Session, Match).join(Match).where(Match.tournament_id == tournament_id)
+    for session, match in tx.exec(played):
         names, _ = names_and_points(tx, match)
         round = tx.get_one(Round, match.round_id).number
         records = lean_records(tx, session)

@@ -78,11 +78,12 @@ def tampered_lines(lines: list[str], number: int, path: Path, rng: Random) -> li
     return [*lines[:number], changed, *lines[number + 1 :]]
 
 
-def chain_anew(tx: Transaction) -> None:
+def chain_anew(tx: Transaction, tournament_id: int = 1) -> None:
     """Make the digests of head and events anew, as whoever knows the format would."""
-    tournament = tx.get_one(Tournament, 1)
+    tournament = tx.get_one(Tournament, tournament_id)
     head = {name: value for name, value in (tournament.head or {}).items() if name != "digest"}
     tournament.commitment = before = digest(head)
     tournament.head = {**head, "digest": before}
-    for event in tx.exec(select(TournamentEvent).order_by(col(TournamentEvent.number))):
+    of_it = select(TournamentEvent).where(TournamentEvent.tournament_id == tournament_id)
+    for event in tx.exec(of_it.order_by(col(TournamentEvent.number))):
         event.digest = before = str(event_part(event, before)["digest"])
