@@ -1,20 +1,33 @@
 """The deals that a bot has played, for its author."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from datetime import datetime
+from heapq import merge
+from itertools import islice
+from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, and_, or_
 from sqlalchemy import select as select_columns
-from sqlmodel import col
+from sqlmodel import col, select
 
 from arena.actors import Actor
 from arena.bots.versions import versions_for
 from arena.errors import SpecError
-from arena.matches.records import full_records, may_be_shown, names_and_points
-from arena.models import WITHOUT_HEAD, Match, Round, Seat, Session, Tournament
+from arena.matches.records import may_be_shown, names_of, unpack_records
+from arena.models import (
+    Entrant,
+    Match,
+    Round,
+    Seat,
+    Session,
+    SessionRecords,
+    StoredRuleset,
+    Tournament,
+)
 from arena.storage import Storage, Transaction
 from referee.matches.journal import BotDeal, DealPage, DealQuery, Place, is_lost
+from referee.records.record import full_record
 
 MOST_SESSIONS = 1_000
 """Sessions that one call looks through at most; where they have too few such deals, the next page goes on."""
@@ -23,42 +36,68 @@ MOST_SESSIONS = 1_000
 class _Played(NamedTuple):
     """A session that a version has played."""
 
-    session: Session
-    match: Match
-    round: int
-    tournament: Tournament
+    match_id: int
+    id: int
     position: int
     """The version's position at the table."""
     version_id: int
+    number: int
+    seating: list[int]
+    deal_points: list[list[int]]
+    finished_at: datetime
+    table: int
+    round: int
+    tournament: str
+    ruleset_id: int
+
+    @property
+    def order(self) -> tuple[int, int, int]:
+        """What sessions are ordered by, rising."""
+        return -self.match_id, -self.id, self.position
 
     @property
     def seat(self) -> int:
         """The version's seat."""
-        return self.session.seating.index(self.position)
+        return self.seating.index(self.position)
 
     @property
     def name(self) -> str:
         """The session's public name."""
-        return f"{self.tournament.name}/{self.round}/{self.match.table_number}/{self.session.number}"
+        return f"{self.tournament}/{self.round}/{self.table}/{self.number}"
+
+
+_COLUMNS: tuple[Any, ...] = (
+    *(Seat.match_id, Session.id, Seat.position, Seat.version_id, Session.number, Session.seating),
+    *(Session.deal_points, Session.finished_at, Match.table_number, Round.number, Tournament.name),
+    Tournament.ruleset_id,
+)
+
+
+class _Wanted(NamedTuple):
+    """Deals of a session that are asked for."""
+
+    played: _Played
+    numbers: list[int]
+    """The last one first."""
 
 
 def read_deals(storage: Storage, versions: Mapping[int, str], query: DealQuery) -> DealPage:
     """Return the deals of these versions that ``query`` asks for, the newest first. Raise SpecError.
 
-    A session's deals are there as soon as it is stored; in a duplicate tournament, once its round is closed.
+    New is what was paired late. A session's deals are there as soon as it is stored; in a duplicate
+    tournament, once its round is closed.
     """
     if query.limit < 1:
         raise SpecError("limit", f"must be a whole number from 1, not {query.limit}")
-    found: list[BotDeal] = []
-    at_once = min(4 * query.limit, MOST_SESSIONS)
+    at_once = min(4 * query.limit if query.lost else query.limit, MOST_SESSIONS)
     with storage.read() as tx:
         played = _sessions(tx, versions, query, at_once)
-        for one in played:
-            for number, deal in _deals(tx, one, versions[one.version_id], query):
-                found.append(deal)
-                if len(found) == query.limit:
-                    return DealPage(found, (one.session.id, one.position, number))
-        return DealPage(found, _end(played[-1]) if len(played) == at_once else None)
+        wanted = [*_first(played, query)]
+        found = [*islice(_deals(tx, wanted, versions), query.limit)]
+    deals = [deal for _, deal in found]
+    if len(found) == query.limit:
+        return DealPage(deals, found[-1][0])
+    return DealPage(deals, _end(played[-1]) if len(played) == at_once else None)
 
 
 def newest_deals(storage: Storage, actor: Actor, query: DealQuery) -> list[BotDeal]:
@@ -79,57 +118,102 @@ def newest_deals(storage: Storage, actor: Actor, query: DealQuery) -> list[BotDe
 
 def _end(played: _Played) -> Place:
     """Return the place before which no deal of a session is."""
-    return played.session.id, played.position, 1
+    return played.id, played.position, 1
 
 
 def _sessions(tx: Transaction, versions: Mapping[int, str], query: DealQuery, at_once: int) -> list[_Played]:
     """Return sessions that the versions have played, the newest first."""
-    columns = select_columns(
-        Session, Match, col(Round.number), Tournament, col(Seat.position), col(Seat.version_id)
-    )
+    wanted = (may_be_shown(), *_before(tx, query), *_of_session(query))
     rows = (
-        columns.join(Match, col(Match.id) == Session.match_id)
+        select_columns(*_COLUMNS)
+        .select_from(Seat)
+        .join(Match, col(Match.id) == Seat.match_id)
+        .join(Session, col(Session.match_id) == Match.id)
         .join(Round, col(Round.id) == Match.round_id)
         .join(Tournament, col(Tournament.id) == Match.tournament_id)
-        .join(Seat, col(Seat.match_id) == Match.id)
-        .where(col(Seat.version_id).in_(versions), may_be_shown(), *_wanted(query))
-        .options(WITHOUT_HEAD)
-        .order_by(col(Session.id).desc(), col(Seat.position))
+        .where(*wanted)
+        .order_by(col(Seat.match_id).desc(), col(Session.id).desc(), col(Seat.position))
         .limit(at_once)
     )
-    return [_Played(*row) for row in tx.execute(rows)]
+    # An index leads to the seats of one version, or entrant, in order; those of several would be sorted.
+    lists = [[_Played(*row) for row in tx.execute(rows.where(seat))] for seat in _seats(tx, versions, query)]
+    return [*islice(merge(*lists, key=lambda one: one.order), at_once)]
 
 
-def _wanted(query: DealQuery) -> Iterator[ColumnElement[bool]]:
-    """Yield the conditions on sessions that a query has. Raise SpecError."""
-    if query.before is not None:
-        session, position, deal = query.before
-        later = col(Seat.position) >= position if deal > 1 else col(Seat.position) > position
-        same = and_(col(Session.id) == session, later)
-        yield or_(col(Session.id) < session, same)
+def _seats(tx: Transaction, versions: Mapping[int, str], query: DealQuery) -> list[ColumnElement[bool]]:
+    """Return conditions on the seats of each of the versions, or of what entered the tournament."""
+    if query.session is None:
+        return [col(Seat.version_id) == version_id for version_id in versions]
+    entered = select(Entrant.id).join(Tournament, col(Tournament.id) == Entrant.tournament_id)
+    of_it = (Tournament.name == query.session.partition("/")[0], col(Entrant.version_id).in_(versions))
+    return [col(Seat.entrant_id) == entrant_id for entrant_id in tx.exec(entered.where(*of_it))]
+
+
+def _before(tx: Transaction, query: DealQuery) -> Iterator[ColumnElement[bool]]:
+    """Yield the condition that sessions come no sooner than where a page ended."""
+    if query.before is None:
+        return
+    session, position, deal = query.before
+    match_id = tx.exec(select(Session.match_id).where(Session.id == session)).first() or 0
+    later = col(Seat.position) >= position if deal > 1 else col(Seat.position) > position
+    same = or_(col(Session.id) < session, and_(col(Session.id) == session, later))
+    yield col(Seat.match_id) <= match_id
+    yield or_(col(Seat.match_id) < match_id, same)
+
+
+def _of_session(query: DealQuery) -> Iterator[ColumnElement[bool]]:
+    """Yield the conditions that a session, or the beginning of its name, comes to. Raise SpecError."""
     if query.session is None:
         return
-    name, *numbers = query.session.rstrip("/").split("/")
+    _, *numbers = query.session.rstrip("/").split("/")
     if len(numbers) > 3 or not all(number.isdecimal() and len(number) < 10 for number in numbers):
         raise SpecError("session", f"{query.session!r} is not TOURNAMENT/ROUND/TABLE/SESSION, or a beginning")
-    yield col(Tournament.name) == name
     for column, number in zip((Round.number, Match.table_number, Session.number), numbers, strict=False):
         yield col(column) == int(number)
 
 
-def _deals(tx: Transaction, one: _Played, bot: str, query: DealQuery) -> Iterator[tuple[int, BotDeal]]:
-    """Yield the deals of a session that a query asks for, with their numbers, the last one first."""
-    seat, last = one.seat, len(one.session.deal_points)
-    if query.before is not None and query.before[:2] == (one.session.id, one.position):
-        last = query.before[2] - 1
-    wanted = [
-        number
-        for number in range(last, 0, -1)
-        if not query.lost or is_lost(one.session.deal_points[number - 1], seat)
-    ]
-    if not wanted:
-        return
-    names, _ = names_and_points(tx, one.match)
-    records = list(full_records(tx, one.tournament, one.round, one.match, one.session, names))
-    for number in wanted:
-        yield number, BotDeal(bot, one.name, seat, one.session.finished_at, records[number - 1])
+def _first(played: Sequence[_Played], query: DealQuery) -> Iterator[_Wanted]:
+    """Yield what is wanted of the first of these sessions, until it is as much as is asked for."""
+    count = 0
+    for one in played:
+        if count >= query.limit:
+            return
+        last = len(one.deal_points)
+        if query.before is not None and query.before[:2] == (one.id, one.position):
+            last = query.before[2] - 1
+        numbers = [
+            number
+            for number in range(last, 0, -1)
+            if not query.lost or is_lost(one.deal_points[number - 1], one.seat)
+        ]
+        if numbers:
+            count += len(numbers)
+            yield _Wanted(one, numbers)
+
+
+def _deals(
+    tx: Transaction, wanted: Sequence[_Wanted], versions: Mapping[int, str]
+) -> Iterator[tuple[Place, BotDeal]]:
+    """Yield deals with their places, in this order."""
+    packed = select(SessionRecords.session_id, SessionRecords.records)
+    packed = packed.where(col(SessionRecords.session_id).in_({one.id for one, _ in wanted}))
+    records = dict(tx.exec(packed).all())
+    names = names_of(tx, {one.match_id for one, _ in wanted})
+    rulesets = select(StoredRuleset.id, StoredRuleset.content)
+    rulesets = rulesets.where(col(StoredRuleset.id).in_({one.ruleset_id for one, _ in wanted}))
+    contents = dict(tx.exec(rulesets).all())
+    for one, numbers in wanted:
+        lean = unpack_records(records[one.id])
+        seats = [names[one.match_id][position] for position in one.seating]
+        for number in numbers:
+            record = full_record(
+                lean[number - 1],
+                ruleset=contents[one.ruleset_id],
+                tournament=one.tournament,
+                round=one.round,
+                table=one.table,
+                session=one.number,
+                seats=seats,
+            )
+            deal = BotDeal(versions[one.version_id], one.name, one.seat, one.finished_at, record)
+            yield (one.id, one.position, number), deal

@@ -296,14 +296,28 @@ def find_versions(tx: Transaction, names: Sequence[str], now: datetime | None) -
     With ``now`` None an expired token will do, too. Raise SpecError for a malformed name, UnknownError for an
     unknown one, StateError if no version of a bot has a valid token.
     """
-    named: dict[str, BotVersion] = {}
-    by_bot: dict[str, list[BotVersion]] = {}
+    found = _all_called(tx, names)
+    _require_known(tx, names, {*found}, wanted=now is not None)
+    return [found[name][0] if "@" in name else _newest(name, found[name], now) for name in names]
+
+
+def find_each(tx: Transaction, names: Sequence[str]) -> dict[str, list[BotVersion]]:
+    """Return for each name all versions of ``owner/bot``, oldest first, or the one version that it is.
+
+    Raise SpecError for a malformed name, UnknownError for an unknown one.
+    """
+    found = _all_called(tx, names)
+    _require_known(tx, names, {*found})
+    return {name: found[name] for name in names}
+
+
+def _all_called(tx: Transaction, names: Sequence[str]) -> dict[str, list[BotVersion]]:
+    found: dict[str, list[BotVersion]] = {}
     for at in range(0, len(names), AT_ONCE):
         some = names[at : at + AT_ONCE]
-        named |= _versions_named(tx, [name for name in some if "@" in name])
-        by_bot |= _versions_of(tx, [name for name in some if "@" not in name])
-    _require_known(tx, names, {*named, *by_bot}, wanted=now is not None)
-    return [named[name] if "@" in name else _newest(name, by_bot[name], now) for name in names]
+        found |= {name: [one] for name, one in _versions_named(tx, [n for n in some if "@" in n]).items()}
+        found |= _versions_of(tx, [name for name in some if "@" not in name])
+    return found
 
 
 def _require_known(tx: Transaction, names: Sequence[str], known: Set[str], *, wanted: bool = False) -> None:

@@ -2,7 +2,7 @@
 
 import json
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, or_
@@ -53,10 +53,29 @@ def pack_records(records: Sequence[str]) -> bytes:
     return zlib.compress("\n".join(records).encode())
 
 
+def unpack_records(packed: bytes) -> list[dict[str, Any]]:
+    """Return the lean records that ``pack_records`` was given."""
+    return [json.loads(line) for line in zlib.decompress(packed).splitlines()]
+
+
 def lean_records(tx: Transaction, session: Session) -> list[dict[str, Any]]:
     """Return the deal records of a session without what all its deals share."""
     packed = tx.exec(select(SessionRecords.records).where(SessionRecords.session_id == session.id)).one()
-    return [json.loads(line) for line in zlib.decompress(packed).splitlines()]
+    return unpack_records(packed)
+
+
+def names_of(tx: Transaction, match_ids: Collection[int]) -> dict[int, list[str]]:
+    """Return by match the names by position at the table."""
+    rows = (
+        select(Seat.match_id, BotVersion.name)
+        .join(BotVersion, col(BotVersion.id) == Seat.version_id)
+        .where(col(Seat.match_id).in_(match_ids))
+        .order_by(col(Seat.match_id), col(Seat.position))
+    )
+    found: dict[int, list[str]] = {}
+    for match_id, name in tx.exec(rows):
+        found.setdefault(match_id, []).append(name)
+    return found
 
 
 def full_records(

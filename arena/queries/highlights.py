@@ -12,9 +12,8 @@ from sqlalchemy import ColumnElement, Select, and_, bindparam, exists, or_
 from sqlalchemy import select as select_columns
 from sqlmodel import col, func, select
 
-from arena.matches.records import may_be_shown
+from arena.matches.records import may_be_shown, names_of
 from arena.models import (
-    BotVersion,
     Entrant,
     Highlight,
     HighlightKind,
@@ -328,11 +327,7 @@ def _rows(tx: Transaction, found: Mapping[HighlightKind, Sequence[Place]]) -> li
 
 
 def _lines(tx: Transaction, rows: Sequence[Any]) -> Iterator[DealLine]:
-    seated = select(Seat.match_id, BotVersion.name).join(BotVersion, col(BotVersion.id) == Seat.version_id)
-    seated = seated.where(col(Seat.match_id).in_({row[5] for row in rows}))
-    names: dict[int, list[str]] = {}
-    for match_id, name in tx.exec(seated.order_by(col(Seat.match_id), col(Seat.position))):
-        names.setdefault(match_id, []).append(name)
+    names = names_of(tx, {row[5] for row in rows})
     for highlight, session, seating, deal_points, finished_at, match_id, table, *called in rows:
         round, tournament, ruleset, version = called
         yield DealLine(

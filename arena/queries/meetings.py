@@ -10,7 +10,7 @@ from sqlmodel import col, func, select
 
 from arena.errors import SpecError
 from arena.models import BotVersion, Meeting, StrengthSums
-from arena.queries.names import versions_called
+from arena.queries.names import versions_called_each
 from arena.queries.pools import NamedPool, choose_pools
 from arena.storage import Storage, Transaction
 from arena.strength.kept import Pool
@@ -78,7 +78,8 @@ def crosstable(
     UnknownError, and SpecError if two of the bots share a version.
     """
     with storage.read() as tx:
-        sides = {bot: [version.id for version in versions_called(tx, bot)] for bot in bots}
+        found = versions_called_each(tx, bots)
+        sides = {bot: [version.id for version in versions] for bot, versions in found.items()}
         side_of = _sides(sides)
         return [
             CrossLine(pool.ruleset, pool.table_size, one, other, met)

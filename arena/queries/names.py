@@ -1,9 +1,11 @@
 """Names that questions are asked with, looked up."""
 
+from collections.abc import Sequence
+
 from sqlmodel import col, select
 from sqlmodel.sql.expression import SelectOfScalar
 
-from arena.bots.versions import check_bot, find_all_versions, find_versions
+from arena.bots.versions import check_bot, find_all_versions, find_each, find_versions
 from arena.errors import UnknownError
 from arena.models import (
     BotVersion,
@@ -31,6 +33,13 @@ def versions_called(tx: Transaction, name: str) -> list[BotVersion]:
     """
     check_bot(name)
     return find_versions(tx, [name], None) if "@" in name else find_all_versions(tx, name)
+
+
+def versions_called_each(tx: Transaction, names: Sequence[str]) -> dict[str, list[BotVersion]]:
+    """Return by name what ``versions_called`` would of each; the same errors."""
+    for name in names:
+        check_bot(name)
+    return find_each(tx, names)
 
 
 def find_owner(tx: Transaction, name: str) -> int:

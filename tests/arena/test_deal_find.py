@@ -11,7 +11,7 @@ from sqlmodel import select
 
 from arena.errors import UnknownError
 from arena.models import BotVersion, FaultTally, HighlightKind, Session
-from arena.queries import faults
+from arena.queries import faults, highlights
 from arena.queries.highlights import Asked, DealLine, find_deals, telling_deals
 from arena.settings import Settings
 from referee.matches.kinds import FaultKind
@@ -81,6 +81,24 @@ def test_deals_when_some_are_asked_for_then_the_others_are_left_out(pool: World)
     ):
         with pytest.raises(UnknownError, match=f"did you mean '{meant}"):
             find_deals(pool.storage, asked)
+
+
+@pytest.mark.parametrize("kind", HighlightKind)
+@pytest.mark.parametrize("looked_up", [True, False])
+def test_deals_of_a_bot_and_of_a_tournament_are_the_same_however_they_are_found(
+    pool: World, kind: HighlightKind, looked_up: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = find_deals(pool.storage, Asked(kind), 1000).lines
+    monkeypatch.setattr(highlights, "AT_ONCE", 1)
+    if not looked_up:
+        monkeypatch.setattr(highlights, "_few_matches", lambda *_: None)
+    for asked, wanted in (
+        (Asked(kind, bot=BOT), [line for line in whole if BOT in line.names]),
+        (Asked(kind, tournament="later"), [line for line in whole if line.tournament == "later"]),
+    ):
+        first = find_deals(pool.storage, asked, 2)
+        rest = () if first.next is None else find_deals(pool.storage, asked, 1000, first.next).lines
+        assert [*first.lines, *rest] == wanted
 
 
 def test_deals_when_others_are_still_to_play_them_then_they_are_left_out(world: World) -> None:

@@ -12,6 +12,7 @@ from sqlalchemy.engine import Engine
 
 from arena.models import HighlightKind
 from arena.queries import faults, highlights, histories, leaderboards, matches
+from arena.queries.authors import deals_for
 from arena.queries.leaderboards import leaderboard
 from arena.queries.matches import Result, find_matches
 from arena.queries.meetings import crosstable
@@ -19,7 +20,8 @@ from arena.queries.profiles import profile
 from arena.queries.versus import versus
 from arena.storage import Storage
 from arena.strength.fitting import fit_due
-from tests.arena.fakes import Clock
+from referee.matches.journal import DealQuery
+from tests.arena.fakes import ROOT, Clock
 from tests.arena.random_play import play_with_faults
 from tests.arena.servers import Postgres
 from tests.arena.world import World
@@ -104,6 +106,35 @@ def test_faults_of_all_bots_read_one_tally_for_each_bot_and_kind(pool: World) ->
         faults.faults_by_bot(pool.storage)
     read = [one for statement in found for one in scans(pool.storage, *statement)]
     assert [one.split()[1] for one in read] == ["fault_tallies"]
+
+
+def steps(storage: Storage, statement: str, parameters: Any) -> list[str]:
+    """Return the steps of a statement's plan."""
+    with storage.read() as tx:
+        plan = tx.connection().exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters).all()
+    return [str(row[-1]) for row in plan]
+
+
+def test_what_stood_long_ago_is_led_to_by_an_index_past_all_that_came_later(pool: World) -> None:
+    with statements(pool.storage) as found:
+        leaderboard(pool.storage, leaderboards.Asked(since=pool.clock()))
+    [plan] = [steps(pool.storage, *one) for one in found if "FROM rating_changes" in one[0]]
+    assert any("(rating_id=? AND created_at<?)" in step for step in plan), plan
+
+
+@pytest.mark.parametrize("session", [None, "cup"])
+def test_deals_of_a_bot_for_its_author_are_read_in_the_order_of_an_index(
+    pool: World, session: str | None
+) -> None:
+    with statements(pool.storage) as found:
+        assert deals_for(pool.storage, ROOT, DealQuery(BOT, session=session)).deals
+    plans = [steps(pool.storage, *one) for one in found if "ORDER BY seats.match_id DESC" in one[0]]
+    index = re.compile(r"SEARCH seats .*INDEX ix_seats_(version|entrant)_id_match_id")
+    assert plans
+    for plan in plans:
+        assert any(map(index.match, plan)), plan
+        assert "USE TEMP B-TREE FOR ORDER BY" not in plan  # of all that there is
+    assert len(found) < 12  # however many sessions there are
 
 
 def test_server_is_told_that_pages_are_asked_for_and_still_is_after_what_is_taken_back(
