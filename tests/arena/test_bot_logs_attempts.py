@@ -28,6 +28,7 @@ from tests.arena.random_play import finish_deal
 from tests.arena.test_attempts import GONE, deals_of, play_whole
 from tests.arena.test_bot_logs import Line, Write, held
 from tests.arena.test_bot_logs import write as write
+from tests.arena.test_plain import is_plain
 from tests.arena.world import World
 
 Referee = Callable[[int, MatchSpec], Generator[Update]]
@@ -232,6 +233,21 @@ def test_logs_when_a_backup_was_restored_then_what_was_played_again_is_noted_and
         for bot, lines in bots.kept.items():
             del lines[before[bot] :]
         assert all(one.problems for one in compared(world, bots, write).values())
+
+
+def test_log_when_names_in_it_are_evil_then_they_are_only_shown(
+    world: World, match: int, bots: Bots, write: Write, migrated: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    world.finish(1, bots.play())
+    [line, *_] = next(iter(bots.kept.values()))
+    evil = "\x1b[2J\u202e"
+    names = [name + evil for name in line["seats"]]
+    log = write([line | {"session": evil}, line | {"commitment": evil, "seats": names}])
+    arena, export = make_arena(migrated.data, capsys), Path(log.name).with_name("cup.jsonl")
+    assert arena("export", "cup", "--output", export).status == 0
+    found = arena("verify", export, "--with", log.name)
+    assert (found.status, "\\x1b[2J" in found.out) == (1, True)
+    assert is_plain(found.out + found.err)
 
 
 def test_line_when_what_it_says_of_deals_is_nonsense_then_it_is_left_out(

@@ -12,7 +12,7 @@ from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 from httpx2 import Response
 from limits import RateLimitItemPerMinute
-from sqlmodel import update
+from sqlmodel import col, select, update
 
 from arena.accounts import accounts, apikeys, browsers, invitations
 from arena.accounts.apikeys import KeyScope
@@ -20,12 +20,13 @@ from arena.actors import Actor, Role
 from arena.bots import versions
 from arena.bots.checks import store_check
 from arena.leagues import membership
-from arena.models import League, Tournament, utc_now
+from arena.models import BotVersion, League, Tournament, utc_now
 from arena.settings import Settings, load_settings
 from arena.specs import make_spec
 from arena.storage import Storage, changed, open_storage
 from arena.strength.baselines import add_baselines
 from arena.tournaments import creation
+from arena.tournaments.overview import ENDED
 from arena.web import limits
 from arena.web.app import make_app
 from arena.web.feeds import Feeds
@@ -51,6 +52,8 @@ class Arena:
     """An arena with something of everybody, which is as at first after each change."""
 
     def __init__(self, folder: Path) -> None:
+        self.leaks: list[str] = []
+        """What nobody may read, with where it was."""
         self._folder = folder
         self._open = ExitStack()
         self._settings = load_settings({"data": folder / "data", "sign_up": "open"})
@@ -59,6 +62,7 @@ class Arena:
             for caller in ROLES:
                 self.keys[caller] = _account(storage, caller)
             self.invitation = _belongings(storage, self._settings)
+            self._secrets = _secrets(storage)
             self.app = make_app(self._settings, storage)
         shutil.copy(folder / "data" / "arena.db", folder / "first.db")
         self.client = TestClient(self.app, base_url="https://arena.test", raise_server_exceptions=False)
@@ -91,6 +95,10 @@ class Arena:
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         answer = self.client.request(method, prefix + line.path, json=body, headers=headers)
         self.client.cookies.clear()
+        if method == "GET":
+            self.leaks += [
+                f"{what} in {line.path}" for secret, what in self._secrets if secret in answer.text
+            ]
         return answer
 
 
@@ -132,6 +140,16 @@ def _belongings(storage: Storage, settings: Settings) -> str:
         hooks.add_webhook(storage, actor, settings, "told", "https://example.org/hook", (), now)
     creation.create(storage, organisers[Caller.OTHER], make_spec(SPEC | {"name": "others"}), now)
     return invitations.invite(storage, ROOT, Role.AUTHOR, now, "late").code
+
+
+def _secrets(storage: Storage) -> list[tuple[str, str]]:
+    """Return what nobody may read, not even an operator, and what it is."""
+    with storage.read() as tx:
+        going_on = select(Tournament).where(col(Tournament.state).not_in(ENDED))
+        seeds = [(one.seed, f"the seed of {one.name}") for one in tx.exec(going_on)]
+        hashes = [(one, "the hash of a token") for one in tx.exec(select(BotVersion.token_hash))]
+    assert seeds
+    return seeds + hashes
 
 
 def unlimited(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,7 +200,7 @@ def test_route_when_anybody_asks_then_only_those_may_that_the_table_names(arena:
                 wrong.append(f"{name} by {caller.name}: 401 to somebody who is signed in")
             if method != "GET" and answer.status_code < 400:
                 arena.restore()
-    assert wrong == []
+    assert (wrong, arena.leaks) == ([], [])
 
 
 def test_route_when_a_key_has_one_scope_then_it_is_good_only_for_routes_of_that(arena: Arena) -> None:
@@ -220,7 +238,7 @@ def test_page_when_anybody_reads_it_then_only_those_may_that_the_table_names(are
             answer = arena.ask(name.split()[0], line, caller, prefix="")
             if said := _wrong(answer, caller in line.who):
                 wrong.append(f"{name} by {caller.name}: {said}")
-    assert wrong == []
+    assert (wrong, arena.leaks) == ([], [])
 
 
 def test_table_of_pages_when_it_is_read_then_it_has_every_page() -> None:
