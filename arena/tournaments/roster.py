@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlmodel import col, select
+from sqlmodel import col, func, select
 
 from arena.bots.versions import WITHOUT_REPORT, token_problem
 from arena.matches.referees import Answer, Ask, silence
@@ -37,8 +37,10 @@ class RosterLine:
     """Sessions that it forfeited so far, by absence or by too many faults."""
 
 
-def roster(storage: Storage, name: str, now: datetime, ask: Ask) -> list[RosterLine]:
-    """Return the entrants of a tournament in order. Raise UnknownError.
+def roster(
+    storage: Storage, name: str, now: datetime, ask: Ask, limit: int | None = None, offset: int = 0
+) -> list[RosterLine]:
+    """Return the entrants of a tournament in order, so many after the first ``offset``. Raise UnknownError.
 
     The referees are not asked about a tournament that has ended, nor about a bot that has withdrawn.
     """
@@ -47,7 +49,7 @@ def roster(storage: Storage, name: str, now: datetime, ask: Ask) -> list[RosterL
         content = tx.get_one(StoredRuleset, tournament.ruleset_id)
         rows = select(Entrant, BotVersion).join(BotVersion, col(BotVersion.id) == Entrant.version_id)
         of_it = rows.where(Entrant.tournament_id == tournament.id).options(WITHOUT_REPORT)
-        entered = tx.exec(of_it.order_by(col(Entrant.number))).all()
+        entered = tx.exec(of_it.order_by(col(Entrant.number)).offset(offset).limit(limit)).all()
         forfeited = forfeited_sessions(tx, tournament)
     playing = [
         version
@@ -68,6 +70,28 @@ def roster(storage: Storage, name: str, now: datetime, ask: Ask) -> list[RosterL
         )
         for entrant, version in entered
     ]
+
+
+def place_in_roster(storage: Storage, name: str, bot: str) -> int | None:
+    """Return how many entrants stand before a bot, or before one version of it; None: it has not entered.
+
+    Raise UnknownError.
+    """
+    owned, _, number = bot.strip().lower().partition("@")
+    with storage.read() as tx:
+        tournament = find_tournament(tx, name)
+        of_it = (Entrant.tournament_id == tournament.id, Entrant.version_id == BotVersion.id)
+        called = (
+            [BotVersion.name == f"{owned}@{number}"]
+            if number
+            else [col(BotVersion.name).startswith(f"{owned}@", autoescape=True)]
+        )
+        first = select(Entrant.number).where(*of_it, *called).order_by(col(Entrant.number)).limit(1)
+        found = tx.exec(first).first()
+        if found is None:
+            return None
+        before = (Entrant.tournament_id == tournament.id, col(Entrant.number) < found)
+        return tx.exec(select(func.count()).select_from(Entrant).where(*before)).one()
 
 
 class _Asked:

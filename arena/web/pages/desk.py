@@ -4,7 +4,7 @@ import tomllib
 from collections.abc import Callable, Mapping
 from typing import Annotated, Literal
 
-from fastapi import Form
+from fastapi import Form, Query
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from arena.actors import Actor, Role
@@ -12,10 +12,12 @@ from arena.errors import ArenaError, SpecError
 from arena.formats import FORMATS
 from arena.models import TournamentState
 from arena.rounds import preview as previews
-from arena.rounds import showing
+from arena.rounds.waiting import obstacles
 from arena.specs import Name
-from arena.tournaments import admission, entry
+from arena.tournaments import admission, entry, overview
 from arena.tournaments.answers import Changed
+from arena.tournaments.doubts import list_doubts
+from arena.tournaments.roster import place_in_roster, roster
 from arena.web.asking import Organiser
 from arena.web.context import Shared, Web
 from arena.web.pages.asked import FromForm
@@ -39,6 +41,9 @@ entrants = []                   # bots, as "ann/greedy": enough for a table; oth
 """
 
 RUN = "run tournaments"
+
+ROSTER = 100
+"""Entrants on a page."""
 
 Do = Literal["lock", "start", "pause", "resume", "stop", "confirm", "cancel"]
 
@@ -124,22 +129,43 @@ def _read(text: str) -> dict[str, object]:
         raise SpecError("file", f"is not TOML: {' '.join(str(error).split())}") from None
 
 
-def _told(web: Web, actor: Actor, name: str) -> dict[str, object]:
-    shown = showing.show(web.storage, name, web.clock(), web.ask)
-    possible = POSSIBLE.get(TournamentState(shown.state), ("confirm",) if shown.provisional else ())
+class RosterAsked(FromForm):
+    """Which part of the roster."""
+
+    offset: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0
+    around: Annotated[str | None, Query(max_length=200)] = None
+    """Where this bot stands, instead."""
+
+
+FIRST = RosterAsked()
+
+
+def _told(web: Web, actor: Actor, name: str, asked: RosterAsked = FIRST) -> dict[str, object]:
+    status, now = overview.status(web.storage, name), web.clock()
+    possible = POSSIBLE.get(TournamentState(status.state), ("confirm",) if status.provisional else ())
+    place = None if asked.around is None else place_in_roster(web.storage, name, asked.around)
+    offset = asked.offset if place is None else place // ROSTER * ROSTER
     return {
-        "one": shown,
+        "one": status,
+        "waits": obstacles(web.storage, status, web.ask, now).lines,
+        "roster": roster(web.storage, name, now, web.ask, ROSTER, offset),
+        "most": ROSTER,
+        "offset": offset,
+        "around": asked.around,
+        "not_found": f"no {asked.around} among the entrants" if asked.around and place is None else None,
         "possible": [(do, WORDS[do]) for do in possible],
         "entries": admission.list_entries(web.storage, actor, name),
-        "warnings": shown.warnings,
+        "warnings": [] if status.ended else list_doubts(web.storage, name),
     }
 
 
 @router.get("/tournaments/{tournament}/desk")
-def show_tournament(page: Page, web: Shared, actor: Organiser, tournament: Name) -> HTMLResponse:
+def show_tournament(
+    page: Page, web: Shared, actor: Organiser, tournament: Name, asked: Annotated[RosterAsked, Query()]
+) -> HTMLResponse:
     """Show who is there, what is waited for, and what can be done."""
     actor.require(Role.ORGANISER, RUN)
-    return page("steer.html", **_told(web, actor, tournament))
+    return page("steer.html", **_told(web, actor, tournament, asked))
 
 
 @router.post("/tournaments/{tournament}/desk")

@@ -109,6 +109,24 @@ def test_desk_when_the_tournament_is_another_organisers_then_it_does_nothing(
     assert world.status("cup").state == "created"
 
 
+def test_desk_when_many_have_entered_then_their_list_has_pages_and_leads_to_a_bot(
+    olga: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("arena.web.pages.desk.ROSTER", 3)
+    olga.post("/desk", data={"file": CUP, "do": "create"})
+
+    def shown(query: str) -> list[str]:
+        page = Read(olga.get(f"/tournaments/cup/desk{query}").text)
+        return [link.removeprefix("/bots/") for link in page.links if link.startswith("/bots/")]
+
+    first, second = shown(""), shown("?offset=3")
+    assert [len(first), len(second)] == [3, 1]
+    assert len({*first, *second}) == 4
+    assert shown("?around=bob/two") == shown("?around=Bob/Two@1") == second
+    refused = Read(olga.get("/tournaments/cup/desk?around=ann/three").text)
+    assert "no ann/three among the entrants" in refused.text
+
+
 def test_entry_when_the_organiser_decides_then_the_author_asks_and_is_answered(
     olga: TestClient, browse: Browse, world: World
 ) -> None:
