@@ -1,5 +1,6 @@
 """Leagues: divisions, seasons, who rises and falls, and places over the seasons."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -31,6 +32,8 @@ class Way:
     """A member's places over the seasons."""
 
     member: str
+    label: str
+    """What it is called in the graph: without its owner, unless another one is called so, too."""
     path: str
     places: Sequence[int | None]
     """By season, counted through all divisions; None: it had none."""
@@ -81,11 +84,14 @@ def graph(seasons: Sequence[SeasonOrder]) -> Graph | None:
     most = max(map(len, places))
     x, y = Scale(-0.5, len(drawn) - 0.5), Scale(0.5, most + 0.5)
     latest = sorted(places[-1], key=places[-1].__getitem__)[:WAYS]
+    short = Counter(member.partition("/")[2] for member in latest)
     ways = []
     for member in latest:
+        called = member.partition("/")[2]
+        label = called if short[called] == 1 else member
         own = [of_season.get(member) for of_season in places]
         last = places[-1][member]
-        ways.append(Way(member, _path(own, x, y), own, last, y.at(last)))
+        ways.append(Way(member, label, _path(own, x, y), own, last, y.at(last)))
     ends = [*map(len, drawn[-1].divisions)]
     borders = [y.at(sum(ends[:at]) + 0.5) for at in range(1, len(ends))]
     return Graph([(season.number, x.at(at)) for at, season in enumerate(drawn)], ways, borders)

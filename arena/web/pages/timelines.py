@@ -89,10 +89,15 @@ def timeline(
 
 
 def _values(lines: Sequence[HistoryLine]) -> Iterator[float]:
+    """Yield what has to be seen: all values, and of the intervals the newest; early ones may be far wider."""
     for line in lines:
         for value in (line.figure, line.rating):
             if value is not None:
                 yield value
+    fits = (line for line in lines if line.figure is not None)
+    newest = max(fits, key=lambda line: line.at, default=None)
+    if newest is not None and newest.figure_low is not None and newest.figure_high is not None:
+        yield from (newest.figure_low, newest.figure_high)
 
 
 def _curves(lines: Sequence[HistoryLine], place: _Place, end: datetime) -> Iterator[Curve]:

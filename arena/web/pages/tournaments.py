@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Annotated
 
 from fastapi import Path, Query
 from fastapi.responses import HTMLResponse
 
 from arena.formats import FORMATS
-from arena.models import TournamentState
-from arena.queries import matches
+from arena.models import HighlightKind, TournamentState
+from arena.queries import highlights, matches
 from arena.queries import tournaments as queries
 from arena.queries.matches import MatchLine
 from arena.queries.tables import round_tables
@@ -143,8 +144,25 @@ def show_tournament(
         asked=asked,
         trouble=trouble,
         river=river,
+        won=winners(status, board),
+        telling=telling(web, status) if status.sessions_done and not offset else (),
         bracket=bracket(web, status, board) if status.format == "knockout" else (),
     )
+
+
+def winners(status: TournamentStatus, board: scoreboard.Scoreboard) -> Sequence[scoreboard.Placed]:
+    """Return who won a tournament; nobody yet where its organiser has still to confirm that."""
+    if status.state is not TournamentState.FINISHED or board.provisional:
+        return ()
+    return [*takewhile(lambda line: line.rank == 1, board.standings)]
+
+
+def telling(web: Web, status: TournamentStatus) -> Sequence[highlights.DealLine]:
+    """Return the deals of a tournament that stand out most, one of each kind."""
+    asked = [highlights.Asked(kind, tournament=status.name) for kind in HighlightKind]
+    found = [line for one in asked for line in highlights.find_deals(web.storage, one, 1).lines]
+    by_place = {(line.round, line.table, line.session, line.deal): line for line in reversed(found)}
+    return [*by_place.values()][::-1]
 
 
 def place_of(board: scoreboard.Scoreboard, bot: str) -> int | None:
@@ -208,11 +226,8 @@ def bracket(web: Web, status: TournamentStatus, board: scoreboard.Scoreboard) ->
     """Return the rounds of a knockout, the last ones if there are many tables."""
     shown = web.pairings.all(status)
     done = matches.find_matches(web.storage, matches.Asked(tournament=status.name), BRACKET).lines
-    winners = frozenset(
-        line.name for line in board.standings if status.state is TournamentState.FINISHED and line.rank == 1
-    )
     found: list[BracketRound] = []
-    on, tables = winners, 0
+    on, tables = frozenset(line.name for line in winners(status, board)), 0
     for one in reversed(shown.rounds):
         tables += len(one.pairing.tables)
         if tables > BRACKET:

@@ -7,7 +7,9 @@ import pytest
 from fastapi.testclient import TestClient
 
 from arena.matches.overview import played_match
+from arena.models import HighlightKind
 from arena.queries import matches
+from arena.queries.highlights import Asked, find_deals
 from arena.rounds.overview import pairings
 from arena.settings import load_settings
 from arena.standings import scoreboard
@@ -78,8 +80,14 @@ def test_tournament_when_it_is_read_then_bots_stand_in_the_order_of_the_standing
 ) -> None:
     page = read(client, "/tournaments/cup")
     lines = scoreboard.standings(storage, "cup")
-    shown = [link for link in page.links if link.startswith("/bots/")]
-    assert shown == [bot_url(line.name) for line in lines]
+    winner, *shown = [link for link in page.links if link.startswith("/bots/")]
+    assert winner == bot_url(lines[0].name)
+    assert shown[: len(lines)] == [bot_url(line.name) for line in lines]
+    telling = find_deals(storage, Asked(HighlightKind.SWING, tournament="cup"), 1).lines[0]
+    assert (
+        deal_url(*(telling.tournament, telling.round, telling.table, telling.session, telling.deal))
+        in page.links
+    )
     found = status(storage, "cup")
     for proof in (found.commitment, found.seed_hash, found.seed):
         assert str(proof) in page.text
