@@ -11,7 +11,7 @@ QUICK := tests/golden \
 unexport PYTHONDONTWRITEBYTECODE # without bytecode each process compiles everything anew
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick check format proto release-proto schemas golden pictures sweep bench clean
+.PHONY: help setup demo test quick check types types-elsewhere borders format proto release-proto schemas golden pictures sweep bench clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 15
@@ -34,9 +34,16 @@ quick: setup ## run the tests of rules, deals, matches, pairing and ratings, and
 check: setup ## format, lint, strict types, import arrows, protos, generated files
 	@$(BIN)/ruff format --check --quiet . || { echo "run make format"; exit 1; }
 	@$(BIN)/ruff check --quiet .
+	@$(MAKE) --no-print-directory --jobs types types-elsewhere borders # side by side: each uses one core
+
+types:
 	@$(BIN)/mypy
+
+types-elsewhere: # bots run on other systems, too
 	@for system in win32 darwin; do $(BIN)/mypy -p referee --platform $$system --no-warn-unreachable --no-error-summary --cache-dir .mypy_cache/$$system || exit 1; done
-	@$(BIN)/lint-imports --no-cache | tail -n 3
+
+borders:
+	@found=$$($(BIN)/lint-imports --no-cache) || { echo "$$found"; exit 1; }; echo "$$found" | tail -n 3
 	@cd proto && ../$(BIN)/buf lint && ../$(BIN)/buf format --diff --exit-code && ../$(BIN)/buf breaking --against released/v1.binpb
 	@.ci/check-generated
 
