@@ -1,5 +1,6 @@
 """What all tests share: how many run at once, which stay together, and how long examples may take."""
 
+import gc
 import logging
 import os
 import signal
@@ -13,6 +14,8 @@ from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 from arena.logs import OURS
+
+gc.disable()  # hardly anything that is loaded is garbage, and looking for it takes a quarter of the start
 
 os.environ["ARENA_HOUSE_BOTS"] = "0"
 os.environ["ARENA_WEB_LISTEN"] = ""  # many arenas at once cannot all have the usual port
@@ -124,6 +127,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Together:
     """Return how tests are handed to processes; the plugin's own groups do nothing with pytest 9.2."""
     config.option.loadscopereorder = False  # in the order of ``LONGEST``, not by the number of tests
     return Together(config, log)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop() -> None:
+    """Look for garbage from here on, and never in what was loaded."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
