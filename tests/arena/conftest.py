@@ -10,9 +10,10 @@ from argon2 import PasswordHasher
 
 from arena.accounts import passwords
 from arena.settings import Settings, load_settings
-from arena.storage import Storage, migrate, open_storage
+from arena.storage import Storage, open_storage
 from tests.arena import servers
 from tests.arena.compiling import compile_once
+from tests.arena.databases import empty_sqlite
 from tests.arena.everywhere import make_everything
 from tests.arena.fakes import Clock
 from tests.arena.pool import open_pool, play_pool
@@ -46,12 +47,9 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
 
 
 @pytest.fixture(scope="session")
-def empty_database(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """Make an empty database of the present schema; copying its file is faster than making another."""
-    file = tmp_path_factory.mktemp("empty") / "arena.db"
-    with Storage(f"sqlite:///{file}") as storage:
-        migrate(storage)
-    return file.read_bytes()
+def empty_database() -> bytes:
+    """Return an empty database of the present schema, as a file."""
+    return empty_sqlite()
 
 
 @pytest.fixture(scope="session")

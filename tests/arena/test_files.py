@@ -11,8 +11,8 @@ import pytest
 
 from arena.processes import Supervisor
 from arena.settings import Settings
+from arena.storage import migrate_storage, open_storage
 from referee.check.process import BotProcess
-from tests.arena.databases import open_new
 from tests.arena.waiting import wait_for
 
 SECRETS = {
@@ -42,7 +42,8 @@ def modes(folder: Path) -> dict[str, str]:
 
 @pytest.mark.usefixtures("umask")
 def test_data_folder_when_it_is_made_then_it_is_private_whatever_the_umask(settings: Settings) -> None:
-    with open_new(settings) as storage, storage.write():
+    migrate_storage(settings)
+    with open_storage(settings) as storage, storage.write():
         assert stat.S_IMODE(settings.data.stat().st_mode) == 0o700
         found = modes(settings.data)
         assert found["logs"] == "0o700"
@@ -54,7 +55,7 @@ def test_data_folder_when_it_is_made_then_it_is_private_whatever_the_umask(setti
 def test_database_when_others_could_read_it_then_they_cannot_once_it_is_opened(migrated: Settings) -> None:
     file = migrated.data / "arena.db"
     file.chmod(0o644)
-    with open_new(migrated):
+    with open_storage(migrated):
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 

@@ -9,8 +9,8 @@ import pytest
 from arena.errors import SettingsError
 from arena.messages import wake
 from arena.settings import SECRETS, Settings, load_settings
+from arena.storage import migrate_storage, open_storage
 from referee.tls import ClientTls, ServerTls
-from tests.arena.databases import open_new
 
 
 @pytest.fixture(autouse=True)
@@ -175,7 +175,8 @@ def test_worker_secret_when_its_file_cannot_be_read_then_one_line_names_it(
 @pytest.mark.parametrize("name", ["a#b", "a?b", "a%b", "a%20b", "a b"])
 def test_data_when_its_name_has_marks_of_a_url_then_everything_is_in_it(tmp_path: Path, name: str) -> None:
     settings = load_settings({"data": tmp_path / name})
-    with open_new(settings.prepare()):
+    migrate_storage(settings)
+    with open_storage(settings):
         wake(settings, 1)
     assert settings.broker_folder == tmp_path / name / "broker"
     assert [file.name for file in tmp_path.iterdir()] == [name]
