@@ -79,7 +79,7 @@ def verify(
         if not as_json:
             say(f"{file}: {_sentence(report)}", *_settled(report))
     links = check_links(reports)
-    compared = [compare(log, reports) for log in kept]
+    compared = [compare(log, reports, kept) for log in kept]
     if as_json:
         verdicts = [_verdict(*one) for one in zip(files, reports, strict=True)]
         print_json({"files": verdicts, "logs": compared, "problem": links, "unproven": unproven(reports)})

@@ -124,8 +124,11 @@ def sessions_in(logs: Iterable[BotLog]) -> frozenset[str]:
     return frozenset(line.session for log in logs for line in log.lines.values())
 
 
-def compare(log: BotLog, reports: Sequence[Report]) -> Comparison:
-    """Hold exports to a bot's log; lines of other tournaments are left out."""
+def compare(log: BotLog, reports: Sequence[Report], others: Sequence[BotLog] = ()) -> Comparison:
+    """Hold exports to a bot's log; lines of other tournaments are left out.
+
+    ``others`` are further files, in which the log of the same bot may go on.
+    """
     by_name = {report.tournament: report for report in reports if report.commitment}
     lines = {number: line for number, line in log.lines.items() if line.tournament in by_name}
     found = Comparison(log.name, tuple(sorted({line.bot for line in lines.values()})))
@@ -134,7 +137,8 @@ def compare(log: BotLog, reports: Sequence[Report]) -> Comparison:
         found.remarks.append(f"cannot be read, and are left out: lines {numbers}")
     if not lines:
         found.problems.append("has no session of these tournaments")
-    seen = _Seen(lines.values())
+    more = [line for other in others for line in other.lines.values() if line.bot in found.bots]
+    seen = _Seen([*lines.values(), *more])
     for number, line in lines.items():
         _compare(found, f"line {number}: session {line.session}", line, by_name[line.tournament], seen)
     for name, report in by_name.items():

@@ -14,7 +14,7 @@ from sqlmodel import select
 from arena.models import OpenDeal
 from arena.settings import Settings
 from arena.storage import Storage, open_storage
-from arena.verify.botlogs import Comparison
+from arena.verify.botlogs import BotLog, Comparison, compare, read_log
 from referee.bot.evidence import FORMAT, SHORT
 from referee.deals.session import Session as Deals
 from referee.matches.match import DealsFinished, MatchSpec, SessionResult, SessionSpec, Update
@@ -148,6 +148,15 @@ def test_result_when_it_was_lost_and_the_bot_saw_the_next_then_all_is_right(
     for found in compared(world, bots, write).values():
         assert (found.problems, found.same) == ([], 2)
         assert "which came to nothing; attempt 2 counts" in found.remarks[0]
+    lines = next(iter(bots.kept.values()))
+    report, _ = held(world, write(lines))
+    file = Path(write(lines[2:]).name)
+    newer = read_log(file.rename(file.with_name("newer.log")))
+    older = write(lines[:2])  # the file that was renamed as it was full
+    assert compare(older, [report]).problems != []
+    assert compare(older, [report], [newer]).problems == []
+    of_another = BotLog("", {1: newer.lines[1].model_copy(update={"seat": 1 - newer.lines[1].seat})})
+    assert compare(older, [report], [of_another]).problems != []
 
 
 def test_attempt_when_it_is_invented_to_replace_a_session_then_each_author_finds_it(
