@@ -7,11 +7,13 @@ from typing import Any, TypeAlias
 
 import grpc
 
-from referee.check.outcome import Absent, Failed, Lost, Silent, Slow, Unfinished
+from referee.check.outcome import Absent, Failed, Lost, NotRun, Silent, Slow, Unfinished
 from referee.check.process import BotProcess
 from referee.check.session import BotSession, RulesetObject
-from referee.check.stream import Line, Switchboard
+from referee.check.stream import Heard, Line, Switchboard
+from referee.check.wording import due, notice, shown
 from referee.matches.connection import Wants
+from referee.protocol.capabilities import lacks
 from referee.protocol.reasons import Refused
 from referee.protocol.version import MAX_MESSAGE_BYTES, PROTOCOL_VERSION
 from referee.v1 import bots_pb2
@@ -76,7 +78,7 @@ class Desk:
         if self.process is not None:
             await self.process.start()
         line = await self._next_line(seconds)
-        heard = await line.receive(self.patience, "a hello")
+        heard = await self._first_message(line, "a hello")
         await asyncio.sleep(QUIET_SECONDS)
         self.opening = [heard.request, *line.drain()]
         self.greet(line, self.check_hello(line, heard.request))
@@ -112,9 +114,17 @@ class Desk:
     async def knock(self, seconds: float | None = None) -> Line:
         """Return the bot's next stream, when it has said hello; it is not welcomed yet."""
         line = await self._next_line(seconds or self.return_seconds)
-        heard = await line.receive(self.patience, "a hello as the first message")
+        heard = await self._first_message(line, "a hello as the first message")
         self.check_hello(line, heard.request)
         return line
+
+    async def _first_message(self, line: Line, expected: str) -> Heard:
+        """Return what a stream begins with. Raise Silent, with what may be why, where that is nothing."""
+        try:
+            return await line.receive(self.patience, expected)
+        except Silent as error:
+            why = "on a stream that it opened; response headers come after the hello, so do not wait for them"
+            raise Silent(f"{error} {why}") from None
 
     def greet(self, line: Line, hello: bots_pb2.Hello, **more: Any) -> None:
         """Welcome the bot on a stream, which becomes the present one."""
@@ -231,6 +241,9 @@ class Desk:
             raise Lost(f"expected {expected}; the bot's stream is gone")
         try:
             request = (await self.line.receive(self.patience, expected)).request
+        except Silent as error:
+            stray = f" but a move for {self.strays[-1]}, which is not open" if self.strays else ""
+            raise Silent(f"{error}{stray}") from None
         except Lost as error:
             raise Lost(f"{error}{await self._exit_note()}") from None
         if request.HasField("hello"):
@@ -265,7 +278,10 @@ class Desk:
         return min(self.hello.max_sessions or MOST_SESSIONS, MOST_SESSIONS)
 
     def session(self, ruleset: RulesetObject, seat: int, *, handle: int = 0, **more: Any) -> BotSession:
-        """Return a new session, which must still be opened; ``more`` is that of ``BotSession``."""
+        """Return a new session, which must still be opened; ``more`` is that of ``BotSession``.
+
+        Raise NotRun where a referee would give the bot no such session, by the capabilities in its hello.
+        """
         if not handle:
             self._handles += 1
             handle = self._handles
@@ -277,8 +293,22 @@ class Desk:
             bot=self.bot,
             **{"seed": f"{self.scenario} {len(self.sessions)}", **more},
         )
+        if missing := lacks(self.hello.capabilities, session.rules.ruleset):
+            raise NotRun(f"the bot's hello rules {session.rules.ruleset.name} out: it asks for {missing[0]}")
         self.sessions.append(session)
         return session
+
+    def session_of_each(self, rulesets: Sequence[RulesetObject], seat: int) -> list[BotSession]:
+        """Return a new session of each ruleset that the bot can play. Raise NotRun if it can play none."""
+        sessions, refused = [], ""
+        for ruleset in rulesets:
+            try:
+                sessions.append(self.session(ruleset, seat))
+            except NotRun as error:
+                refused = refused or str(error)
+        if not sessions:
+            raise NotRun(refused)
+        return sessions
 
     async def play(
         self, sessions: Sequence[BotSession], *, deliver: Deliver | None = None, turns: int | None = None
@@ -333,9 +363,9 @@ class Desk:
                     self.last_answer = time.monotonic()  # the bot still works off what came before
                 else:
                     self.strays.append(f"session {move.session}, turn {move.sequence}")
-                out.events.append(
-                    notice(bots_pb2.NOTICE_CODE_REPEATED_MOVE, session=move.session, sequence=move.sequence)
-                )
+                text = f"turn {move.sequence} of session {move.session} is not open"
+                code = bots_pb2.NOTICE_CODE_REPEATED_MOVE
+                out.events.append(notice(code, text, session=move.session, sequence=move.sequence))
 
     async def tidy(self) -> None:
         """Stop what a scenario left open, and begin anew with a bot that does not listen any more."""
@@ -353,38 +383,3 @@ class Desk:
             if response.events:
                 self.send(response)
             self.line.drain()
-
-
-def notice(
-    code: int,
-    text: str = "this has no consequence",
-    session: int | None = None,
-    sequence: int | None = None,
-) -> bots_pb2.Event:
-    """Return a notice; the code may be one that no version knows."""
-    event = bots_pb2.Event(notice=bots_pb2.Notice(text=text, session=session, sequence=sequence))
-    event.notice.code = code  # type: ignore[assignment]
-    return event
-
-
-def due(sessions: Sequence[BotSession]) -> str:
-    """Return what is expected while sessions wait for the bot, for people."""
-    first = f"an answer {sessions[0].position()}"
-    return first if len(sessions) == 1 else f"{first}, and {len(sessions) - 1} more answers"
-
-
-def shown(request: bots_pb2.PlayRequest) -> str:
-    """Return what a message of the bot holds, for people."""
-    parts = []
-    if request.HasField("hello"):
-        parts.append("a hello")
-    parts += [f"a move for session {move.session}, turn {move.sequence}" for move in request.moves[:3]]
-    if len(request.moves) > 3:
-        parts.append(f"{len(request.moves) - 3} more moves")
-    if request.HasField("goodbye"):
-        parts.append("a goodbye")
-    if request.HasField("capacity"):
-        parts.append(f"a capacity of {request.capacity.max_sessions}")
-    if request.HasField("pong"):
-        parts.append(f"a pong with id {request.pong.id}")
-    return ", ".join(parts) or "an empty message"

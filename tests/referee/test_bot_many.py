@@ -10,10 +10,11 @@ import pytest
 
 from referee.bot import Answer, Turn
 from referee.check import check
-from referee.check.desk import Desk, due
+from referee.check.desk import Desk
 from referee.check.scenarios.pings import ping, pongs
 from referee.check.scenarios.tables import FOUR, small
 from referee.check.session import BotSession
+from referee.check.wording import due
 from referee.v1 import bots_pb2
 from tests.referee.several import until
 from tests.referee.support import DEADLINE, lowest

@@ -11,12 +11,13 @@ import pytest
 from referee.bot import Play, Turn
 from referee.bot.bots import Bot
 from referee.bot.client import BotClient
-from referee.check.desk import Desk, due
+from referee.check.desk import Desk
 from referee.check.scenarios.connection import resume, shutdown
 from referee.check.scenarios.pings import ping, pongs
 from referee.check.scenarios.tables import FOUR, small
 from referee.check.session import BotSession, quiet
 from referee.check.stream import Switchboard
+from referee.check.wording import due
 from referee.protocol.reasons import Reason, Refused
 from referee.v1 import bots_pb2
 from tests.referee.several import until

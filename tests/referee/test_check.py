@@ -2,8 +2,9 @@
 
 import asyncio
 import contextlib
+import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from referee.check.process import BotProcess
 from referee.check.scenarios import pings
 from referee.check.session import BotSession
 from referee.errors import ListenError
-from referee.v1 import bots_pb2
+from referee.v1 import bots_pb2, cards_pb2
 from tests.referee.good_bots import GoodBot, RulesBot
 from tests.referee.mistakes.streams import Absentee, OneShot
 from tests.referee.mistakes.turns import Mute, NoTiles
@@ -139,8 +140,8 @@ async def test_check_when_the_command_is_no_bot_then_it_says_so(command: Sequenc
 
 async def test_check_when_it_ends_then_all_that_the_command_started_has_ended(tmp_path: Path) -> None:
     child = tmp_path / "child"
-    command = ["sh", "-c", f"sleep 600 & echo $! > {child}; wait"]
-    report = await check(command=command, timeout=1, scenarios=["HELLO-01"])
+    command = ["sh", "-c", f"sleep 600 & echo $! > {child}"]
+    report = await check(command=command, timeout=DEADLINE, scenarios=["HELLO-01"])
     assert not report.passed
     state = Path(f"/proc/{child.read_text().strip()}/stat")
     async with asyncio.timeout(DEADLINE):
@@ -152,6 +153,43 @@ async def test_check_when_the_log_cannot_be_written_then_it_says_so(tmp_path: Pa
     log = tmp_path / "none" / "bot.log"
     report = await check(command=["true"], log=log, scenarios=["HELLO-01"])
     assert report.results[0].reason == f"log: cannot write to {log}: No such file or directory"
+
+
+class Bounded(GoodBot):
+    """Plays with one pack of 52 cards, and knows no turns but plain ones."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[str] = []
+
+    def hello(self) -> bots_pb2.PlayRequest:
+        request = super().hello()
+        can = request.hello.capabilities
+        can.turn_kinds.append(bots_pb2.TURN_KIND_PLAY)
+        can.max_packs, can.max_card = 1, cards_pb2.CARD_2S
+        return request
+
+    def take(self, event: bots_pb2.Event) -> Iterable[bots_pb2.Move]:
+        if event.HasField("session_started"):
+            self.seen.append(json.loads(event.session_started.ruleset)["name"])
+        return super().take(event)
+
+
+async def test_check_when_a_hello_sets_bounds_then_nothing_beyond_them_is_asked() -> None:
+    bot = Bounded()
+    report = await check_bot(bot, "TURN-01", "TURN-11", "TURN-14", "RULES-02", "RULES-03", "SESS-04")
+    assert [(result.code, result.outcome) for result in report.results] == [
+        ("TURN-01", "passed"),
+        ("TURN-11", "not_run"),
+        ("TURN-14", "not_run"),
+        ("RULES-02", "not_run"),
+        ("RULES-03", "not_run"),
+        ("SESS-04", "passed"),
+    ]
+    assert report.results[3].reason == (
+        "the bot's hello rules only-a-game-8 out: it asks for 2 packs, and the bot supports at most 1"
+    )
+    assert bot.seen == ["check-5", "pusoy-dos", "check-suits"]
 
 
 async def test_check_when_a_bot_answers_nothing_then_the_rest_is_left_out() -> None:
@@ -279,6 +317,32 @@ def test_report_when_many_fail_for_one_cause_then_it_is_shown_once_and_summed_up
     assert shown.count("    | KeyError, as in TURN-00") == 2
     assert "KeyError in 3 scenarios, in TURN-00 first." in shown
     assert shown.endswith("The bot does not pass the scenarios asked for: 3 failed.")
+
+
+@pytest.mark.parametrize(
+    ("printed", "cause"),
+    [
+        (
+            (
+                "thread 'main' (77) panicked at src/choose.rs:12:59:",
+                "called `Option::unwrap()` on a `None` value",
+                "note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace",
+            ),
+            "panicked at src/choose.rs:12:59",
+        ),
+        (
+            ("panic: no hand", "", "goroutine 1 [running]:", "main.main()", "exit status 2"),
+            "panic: no hand",
+        ),
+    ],
+    ids=["rust", "go"],
+)
+def test_report_when_a_program_panicked_then_the_cause_is_where_or_why_not_what_all_panics_end_with(
+    printed: tuple[str, ...], cause: str
+) -> None:
+    results = tuple(Result(f"TURN-0{n}", "Leads", "failed", "it ended", 0.5, printed) for n in range(2))
+    shown = Report("me/mine@1", "own 1", 1, results).to_text()
+    assert f"    | {cause}, as in TURN-00" in shown
 
 
 def test_report_when_a_long_line_was_printed_then_no_word_is_cut() -> None:

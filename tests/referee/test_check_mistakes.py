@@ -12,6 +12,7 @@ from tests.referee.test_check import check_bot, program
 
 MISTAKES: list[tuple[type[GoodBot], str, str]] = [
     (streams.NoHello, "HELLO-01", "expected a hello as the first message; got a move"),
+    (streams.WaitsForHeaders, "HELLO-01", "response headers come after the hello"),
     (streams.WrongToken, "HELLO-01", "expected the token in the metadata as it was given"),
     (streams.NoToken, "HELLO-01", 'expected "authorization: Bearer …" in the metadata of the call'),
     (streams.WrongVersion, "HELLO-01", "expected a hello with protocol_version 1; got 2"),
@@ -21,6 +22,7 @@ MISTAKES: list[tuple[type[GoodBot], str, str]] = [
     (streams.Doubled, "HELLO-04", "expected one stream; the bot opened 1 more"),
     (streams.Chatterbox, "HELLO-05", "expected no message, as nothing was asked; got an empty message"),
     (turns.Passive, "TURN-01", "holding 3D 3C 4D 4C 5S, to beat nothing; the bot answered a pass"),
+    (messages.Unnumbered, "TURN-01", "but a move for session 1, turn 0, which is not open"),
     (turns.Thief, "TURN-02", "the bot answered 2S: seat 1 does not hold 2S"),
     (turns.Both, "TURN-02", "the move has both cards and a pass"),
     (turns.LeadsAnything, "TURN-03", "does not contain 3D, which this lead must"),

@@ -7,13 +7,14 @@ import time
 import grpc
 
 from referee.check.alter import add_unknown_fields
-from referee.check.desk import Desk, due
+from referee.check.desk import Desk
 from referee.check.outcome import Failed, Warned
 from referee.check.scenario import Group
 from referee.check.scenarios.pings import ping, pongs
 from referee.check.scenarios.tables import FOUR, small
 from referee.check.session import BotSession, eager, quiet
 from referee.check.stream import Line
+from referee.check.wording import due
 from referee.protocol.reasons import Reason, Refused
 from referee.v1 import bots_pb2
 

@@ -2,9 +2,10 @@
 
 import asyncio
 
-from referee.check.desk import Desk, shown
+from referee.check.desk import Desk
 from referee.check.outcome import Failed, Warned
 from referee.check.scenario import Group
+from referee.check.wording import shown
 
 group = Group()
 

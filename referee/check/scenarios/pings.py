@@ -2,11 +2,12 @@
 
 import time
 
-from referee.check.desk import Desk, due, shown
+from referee.check.desk import Desk
 from referee.check.outcome import Failed, Warned
 from referee.check.scenario import Group
 from referee.check.scenarios.tables import FOUR, small
 from referee.check.session import BotSession
+from referee.check.wording import due, shown
 from referee.v1 import bots_pb2
 
 group = Group()

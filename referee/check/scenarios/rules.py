@@ -60,7 +60,7 @@ async def tiles(desk: Desk) -> None:
 @group("RULES-04", "Plays with two to eight players", "Seven sessions at once, one of each size of table.")
 async def sizes(desk: Desk) -> None:
     rules = [small(6, name=f"check-table-{players}", players=players) for players in range(2, 9)]
-    await desk.play([desk.session(ruleset, 1) for ruleset in rules])
+    await desk.play(desk.session_of_each(rules, 1))
 
 
 @group("RULES-05", "Plays in every direction", "Clockwise, anticlockwise, and alternating from deal to deal.")
@@ -91,7 +91,7 @@ async def last_holder(desk: Desk) -> None:
 
 @group("RULES-08", "Plays every preset", "A session of each preset, all at once, four decisions in each.")
 async def presets(desk: Desk) -> None:
-    await desk.play([desk.session(name, 1) for name in preset_names()], turns=4)
+    await desk.play(desk.session_of_each(preset_names(), 1), turns=4)
 
 
 @group(

@@ -2,10 +2,11 @@
 
 from dataclasses import replace
 
-from referee.check.desk import Desk, due, notice
+from referee.check.desk import Desk
 from referee.check.scenario import Group
 from referee.check.scenarios.tables import FOLLOWING, FOUR, small, three
 from referee.check.session import LIMITS, BotSession, RulesetObject, eager, quiet, scripted
+from referee.check.wording import due, notice
 from referee.v1 import bots_pb2
 
 group = Group()
@@ -53,7 +54,7 @@ async def different(desk: Desk) -> None:
         "indonesia",
         small(name="check-suits", suits=["H", "S", "D", "C"]),
     ]
-    await desk.play([desk.session(ruleset, 1) for ruleset in rules], turns=3)
+    await desk.play(desk.session_of_each(rules, 1), turns=3)
 
 
 @group(

@@ -102,6 +102,15 @@ class Counting(GoodBot):
         return move
 
 
+class Unnumbered(GoodBot):
+    """Leaves out which turn it answers."""
+
+    def move(self, turn: bots_pb2.Turn) -> bots_pb2.Move:
+        move = super().move(turn)
+        move.ClearField("sequence")
+        return move
+
+
 class Twice(GoodBot):
     def respond(self, response: bots_pb2.PlayResponse) -> Requests:
         for request in super().respond(response):

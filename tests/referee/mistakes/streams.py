@@ -20,6 +20,14 @@ class NoHello(GoodBot):
         await call.write(bots_pb2.PlayRequest(moves=[bots_pb2.Move(passes=True)]))
 
 
+class WaitsForHeaders(GoodBot):
+    """Waits for the response headers of the call before it says anything."""
+
+    async def open(self, call: Any, token: str) -> None:
+        await call.initial_metadata()
+        await super().open(call, token)
+
+
 class WrongToken(GoodBot):
     def metadata(self, token: str) -> tuple[tuple[str, str], ...]:
         return super().metadata(token + "x")
