@@ -56,6 +56,8 @@ class Child:
     """Whether it ever ran for long, or died of a signal."""
     status: int = 0
     """How it last ended: its exit status, or the negative number of the signal that ended it."""
+    cause: str = ""
+    """What it printed last where it ended with an error."""
 
 
 class Supervisor:
@@ -108,7 +110,10 @@ class Supervisor:
             if child.process is None:
                 if self._clock() >= child.start_at:
                     pid = self._spawn(child)
-                    self._report(f"{child.name} ended {_how(child.status)}; it runs again (process {pid})")
+                    cause = f" ({child.cause})" if child.cause else ""
+                    self._report(
+                        f"{child.name} ended {_how(child.status)}{cause}; it runs again (process {pid})"
+                    )
             elif child.process.poll() is not None:
                 self._bury(child, child.process.returncode)
             elif self._clock() - child.started_at > SETTLE_SECONDS:
@@ -152,10 +157,10 @@ class Supervisor:
         return child.process.pid
 
     def _bury(self, child: Child, status: int) -> None:
-        child.process, child.status = None, status
+        printed = _last_lines(child) if status > 0 else []
+        cause = cause_in(printed)
+        child.process, child.status, child.cause = None, status, cause
         if status > 0 and not child.settled:
-            printed = _last_lines(child)
-            cause = cause_in(printed)
             raise ProcessFailed(
                 f"{child.name}: {cause or f'ended with status {status}'}", printed, status=status, cause=cause
             )

@@ -14,6 +14,9 @@ FIRST_PORT = 1024
 NEARBY = 100
 """Ports that are tried for one to propose."""
 
+EVERYWHERE = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 compared with, not listened on
+"""Hosts that stand for all addresses of this one."""
+
 
 def require_free(wanted: Mapping[str, Sequence[str]]) -> None:
     """Raise ListenError, which has a line for each address that is taken, unless all are free.
@@ -22,8 +25,14 @@ def require_free(wanted: Mapping[str, Sequence[str]]) -> None:
     """
     lines: list[str] = []
     spoken_for = {address for addresses in wanted.values() for address in addresses}
+    earlier: dict[str, str] = {}
     for variable, addresses in wanted.items():
-        problems = {address: error for address in addresses if (error := _problem(address))}
+        problems = {
+            address: error
+            for address in addresses
+            if (error := _clash(address, earlier) or _problem(address))
+        }
+        earlier.update(dict.fromkeys(addresses, variable))
         advice = ""
         if any(error.errno in (errno.EADDRINUSE, errno.EACCES) for error in problems.values()):
             instead = _free_near(addresses, spoken_for)
@@ -47,6 +56,16 @@ def _free_near(addresses: Sequence[str], taken: set[str]) -> list[str]:
         if taken.isdisjoint(instead) and not any(map(_problem, instead)):
             return instead
     return []
+
+
+def _clash(address: str, earlier: Mapping[str, str]) -> OSError | None:
+    """Return why an address goes together with none of these, which are given with their variables."""
+    host, port = split_address(address)
+    for other, variable in earlier.items():
+        its_host, its_port = split_address(other)
+        if port == its_port and (host == its_host or not EVERYWHERE.isdisjoint((host, its_host))):
+            return OSError(errno.EADDRINUSE, f"{variable} has {other} taken already")
+    return None
 
 
 def _problem(address: str) -> OSError | None:

@@ -46,9 +46,9 @@ def register(
 ) -> None:
     """Register a bot, or a bot's next version, and print its token. The token is shown only once.
 
-    With --file, register bots that are new: `[[bots]]` tables, each with `bot = "owner/bot"` and, if wanted,
-    `language`, `link` and `expires_in`. The token of owner/bot is then in FOLDER/owner.bot.token, and is not
-    shown.
+    With --file, register bots that are new: those that the file lists as `bots`, each with
+    `bot = "owner/bot"` and, if wanted, `language`, `link` and `expires_in`. The token of owner/bot is then in
+    FOLDER/owner.bot.token, and is not shown.
     """
     if file is not None or tokens is not None:
         if bot or language or link or expires_in or file is None or tokens is None:

@@ -1,8 +1,11 @@
 """What a call of the command line loads, and that the list of commands says what the commands say."""
 
 import json
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -102,6 +105,24 @@ def test_commands_of_a_light_installation_with_those_that_it_names_are_all_there
     here: tuple[Later, ...], elsewhere: tuple[str, ...], all_: tuple[Later, ...]
 ) -> None:
     assert {command.name for command in here} | {*elsewhere} == {one.name for one in all_}
+
+
+SWALLOWED = re.compile(r"\[[a-z#/@][^\[\]]*\]")
+"""What the help takes for the name of a style, and does not print: ``[bots]``."""
+
+
+def helps_of(command: Any) -> Iterator[str]:
+    """Yield all texts in the help of a command and of those in it."""
+    real = command.real if isinstance(command, Later) else command
+    yield real.help or ""
+    yield from (getattr(parameter, "help", None) or "" for parameter in real.params)
+    for part in getattr(real, "commands", {}).values():
+        yield from helps_of(part)
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, *light.COMMANDS], ids=lambda command: command.where)
+def test_help_of_a_command_has_no_brackets_that_would_not_be_printed(command: Later) -> None:
+    assert [text for text in helps_of(command) if SWALLOWED.search(text)] == []
 
 
 @pytest.mark.parametrize(

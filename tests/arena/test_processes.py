@@ -104,20 +104,26 @@ def test_child_when_it_fails_at_once_then_its_last_line_is_the_error(supervisor:
         wait_for(lambda: found_dead(supervisor))
 
 
-def test_child_when_it_fails_after_it_ran_for_long_then_it_is_started_again(
-    supervisor: Supervisor, seconds: Seconds, tmp_path: Path
+def test_child_when_it_fails_after_it_ran_for_long_then_it_is_started_again_and_its_last_line_is_told(
+    seconds: Seconds, tmp_path: Path
 ) -> None:
+    told: list[str] = []
     stop = tmp_path / "stop"
     code = (
         "import pathlib, sys, time; print('up', flush=True)\n"
         f"while not pathlib.Path({str(stop)!r}).exists(): time.sleep(0.01)\n"
         "sys.exit('error')"
     )
-    start(supervisor, tmp_path / "child.log", code)
-    seconds.now += SETTLE_SECONDS + 1
-    supervisor.check()
-    stop.touch()
-    wait_for(lambda: found_dead(supervisor))
+    with Supervisor(tmp_path, clock=seconds, report=told.append) as supervisor:
+        start(supervisor, tmp_path / "child.log", code)
+        seconds.now += SETTLE_SECONDS + 1
+        supervisor.check()
+        stop.touch()
+        wait_for(lambda: found_dead(supervisor))
+        seconds.now += BACK_OFF[0]
+        supervisor.check()
+        again = pid_of(supervisor, "child")
+    assert told == [f"child ended with status 1 (error); it runs again (process {again})"]
 
 
 def test_child_when_its_command_does_not_exist_then_that_is_the_error(supervisor: Supervisor) -> None:

@@ -122,6 +122,21 @@ def test_free_when_several_addresses_are_taken_then_each_has_its_line_with_one_t
     assert len({first, second, *proposed}) == 4
 
 
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
+def test_free_when_two_settings_name_one_port_then_the_second_has_a_line_that_names_the_first(
+    host: str,
+) -> None:
+    address = free_address()
+    port = address.rpartition(":")[2]
+    with pytest.raises(ListenError) as caught:
+        require_free({"ARENA_LISTEN": [address], "ARENA_WEB_LISTEN": [f"{host}:{port}"]})
+    [line] = caught.value.lines
+    assert line.startswith(
+        f"cannot listen on {host}:{port}: ARENA_LISTEN has {address} taken already; "
+        f"set ARENA_WEB_LISTEN to another address, such as ARENA_WEB_LISTEN={host}:"
+    )
+
+
 def test_free_when_all_are_free_then_nothing_is_said() -> None:
     require_free({"ARENA_LISTEN": [free_address()]})
 
