@@ -212,7 +212,7 @@ class Tables:
         for index in absent:
             version = match.spec.bots[index].version_id
             why = self._why_absent(match, version) or "had no session left for the match"
-            text = f"the bot {why} when its match began"
+            text = f"the bot {why} when the session was to begin"
             self._journal.add(forfeit_entry(version, info, "absent", deal, text))
 
     # How they end

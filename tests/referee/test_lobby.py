@@ -201,7 +201,7 @@ def test_room_when_a_bot_comes_back_and_takes_no_sessions_then_it_is_waited_for_
     assert [len(result.forfeits) for result in results] == [0, 1, 1, 1]
     absent = harness.journal.of(4, EntryKind.FAULT, "absent")
     assert {entry.text for entry in absent} == {
-        "the bot took no sessions at this referee when its match began, and forfeits the session"
+        "the bot took no sessions at this referee when the session was to begin, and forfeits the session"
     }
 
 
@@ -237,7 +237,7 @@ def test_match_when_a_bot_cannot_play_its_ruleset_in_time_then_it_forfeits() -> 
     assert result.forfeits == (match.spec.sessions[0].seating.index(3),)
     (entry,) = harness.journal.of(4, EntryKind.FAULT, "absent")
     why = "could not play the ruleset (it asks for 4 seats)"
-    assert entry.text == f"the bot {why} when its match began, and forfeits the session"
+    assert entry.text == f"the bot {why} when the session was to begin, and forfeits the session"
     assert entry.details == {"deal": 1}
 
 

@@ -2,7 +2,9 @@
 
 import re
 
+from referee.protocol.capabilities import turn_kinds
 from referee.protocol.reasons import MEANINGS
+from referee.ruleset import load_ruleset, preset_names
 from referee.v1 import bots_pb2
 from tests.wire import page
 
@@ -25,6 +27,18 @@ def test_reasons_when_the_proto_is_read_then_the_same_ones_are_final() -> None:
     assert again == {
         reason.value for reason, meaning in MEANINGS.items() if meaning.retry_seconds is not None
     }
+
+
+def test_page_when_presets_are_read_then_the_kinds_of_turns_are_those_that_they_ask_for() -> None:
+    written = (page.ROOT / page.PAGE).read_text(encoding="utf-8")
+    told = re.findall(r"^\| `([A-Z_]+)` \| [^|]+ \| (all|none|`[^|]+`) \| ", written, re.MULTILINE)
+    presets = {name: turn_kinds(load_ruleset(name)) for name in preset_names()}
+    expected = []
+    for kind in [kind for kind in bots_pb2.TurnKind.values() if kind]:
+        names = [name for name, kinds in presets.items() if kind in kinds]
+        shown = "all" if len(names) == len(presets) else ", ".join(f"`{name}`" for name in names) or "none"
+        expected.append((bots_pb2.TurnKind.Name(kind).removeprefix("TURN_KIND_"), shown))
+    assert told == expected
 
 
 def test_page_when_the_protos_are_read_then_it_names_every_message_kind_and_code() -> None:
