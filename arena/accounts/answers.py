@@ -64,13 +64,13 @@ def begin(storage: Storage, once: Once, now: datetime) -> Answer | None:
     if row is None:
         return None
     if row.request_hash != sha256(once.request).hexdigest():
-        raise SpecError("Idempotency-Key", "was sent with another request; take a new key for each")
+        raise SpecError("Idempotency-Key", "was used with another request; use a new key for each")
     if row.status is None or row.sealed is None:
         if row.held_until is not None and now < row.held_until:
-            raise StateError("a request with this Idempotency-Key is being worked on; try again")
+            raise StateError("a request with this Idempotency-Key is being processed; try again")
         raise StateError(
-            "the answer to the request with this Idempotency-Key is lost, as the arena stopped meanwhile; "
-            "see whether it was done, and take a new key if not"
+            "the answer to the request with this Idempotency-Key is lost, because the arena stopped; "
+            "check whether the request took effect, and use a new key if it did not"
         )
     return _open(once, row.status, row.sealed)
 

@@ -97,8 +97,8 @@ def create_key(
 ) -> MadeKey:
     """Make a key of the actor's account, good for ``expires_in`` days; None: until it is revoked.
 
-    ``at_most`` is what the key that asks is good for: it makes none that is good for more. Raise NotAllowed,
-    SpecError, TakenError.
+    ``at_most`` are the scopes of the key that asks, which cannot create a key with others. Raise
+    NotAllowed, SpecError, TakenError.
     """
     actor.require(Role.AUTHOR, "make keys")
     if actor.account_id is None:
@@ -109,7 +109,7 @@ def create_key(
     if not scopes:
         raise SpecError("scopes", f"give at least one of {', '.join(KeyScope)}")
     if more := [scope for scope in scopes if scope not in at_most]:
-        raise NotAllowed(f"a key that is not good for {more[0]} makes none that is")
+        raise NotAllowed(f"a key without the scope {more[0]} cannot create a key with it")
     chosen = tuple(scope for scope in KeyScope if scope in scopes)
     key = new_token("key")
     row = ApiKey(

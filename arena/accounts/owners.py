@@ -73,7 +73,7 @@ def leave_owner(storage: Storage, actor: Actor, name: str, account: str, now: da
         of_it = select(Membership).where(Membership.owner_id == owner.id).with_for_update()
         members = {one.account_id for one in tx.exec(of_it)}
         if member.id not in members:
-            raise StateError(f"{account} is no member of {name}")
+            raise StateError(f"{account} is not a member of {name}")
         if len(members) == 1:
             raise StateError(f"{account} is the last member of {name}")
         gone = (col(Membership.owner_id) == owner.id, col(Membership.account_id) == member.id)

@@ -62,7 +62,7 @@ def _require_whole(report: "Report") -> None:
     told = Counter([*(result.code for result in report.results), *report.left_out])
     wrong = told - Counter(scenario.code for scenario in SCENARIOS)
     if wrong:
-        raise SpecError("results", f"{min(wrong)} is no scenario of this arena's check, or is there twice")
+        raise SpecError("results", f"{min(wrong)} is not in this arena's check, or is listed twice")
     if missing := [scenario.code for scenario in SCENARIOS if scenario.code not in told]:
         raise SpecError("results", f"{missing[0]} is missing; only a whole check is stored")
 

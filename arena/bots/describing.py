@@ -39,7 +39,7 @@ def describe(
     if "@" in bot:
         raise SpecError("bot", f"{bot!r} is a version; only the bot is described: owner/bot")
     if language is None and link is None:
-        raise SpecError("bot", "nothing to tell: give a language or a link")
+        raise SpecError("bot", "nothing to change: give a language or a link")
     actor.require_owner(bot.partition("/")[0], f"describe {bot}")
     if language:
         check_language(language)

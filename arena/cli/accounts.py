@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from arena.client import Client
 
 app = typer.Typer(
-    no_args_is_help=True, help="Make and change accounts of people, who use the arena over the network."
+    no_args_is_help=True, help="Create and change accounts of people who use the arena over the network."
 )
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The account's name.")]
@@ -32,7 +32,7 @@ ROLES = ", ".join(RANKS[1:])
 
 AnyRole = Annotated[
     Role,
-    typer.Option(metavar="ROLE", help=f"What it may do: {ROLES}. Each may do what those before it may."),
+    typer.Option(metavar="ROLE", help=f"What it may do: {ROLES}. Each role includes those before it."),
 ]
 
 FromInput = Annotated[
@@ -50,7 +50,7 @@ def create(
     password_stdin: FromInput = False,
     as_json: AsJson = False,
 ) -> None:
-    """Make an account, and an owner of its name. The password is asked for on the terminal."""
+    """Create an account, and an owner of the same name. Asks for the password in the terminal."""
 
     def here(storage: Storage) -> AccountInfo:
         password = _password(password_stdin)
@@ -150,7 +150,7 @@ def invite(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make an invitation: a code with which somebody makes an account, once."""
+    """Create an invitation: a code with which one person can create an account."""
     made = answer(
         ctx,
         lambda storage: invitations.invite(storage, actor_at_terminal(), role, utc_now(), owner),
@@ -168,10 +168,10 @@ def _password(from_input: bool) -> str:
     if from_input:
         return sys.stdin.readline().rstrip("\r\n")
     if not sys.stdin.isatty():
-        raise SpecError("password", "nobody can be asked for it here; give it with --password-stdin")
+        raise SpecError("password", "nobody can be asked for it here; use --password-stdin")
     first = getpass.getpass("password: ")
     if getpass.getpass("again: ") != first:
-        raise SpecError("password", "what was typed is not the same twice")
+        raise SpecError("password", "the two entries are not the same")
     return first
 
 

@@ -7,7 +7,7 @@ import typer
 
 from arena.errors import StateError
 
-Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there already.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 
 
@@ -19,7 +19,7 @@ def confirm(what: str, yes: bool) -> None:
     if yes:
         return
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise StateError(f"{what}: not confirmed; add --yes where nobody can be asked")
+        raise StateError(f"{what}: not confirmed; without a terminal, add --yes")
     print(f"{what}? [y/N] ", end="", file=sys.stderr, flush=True)
     answer = sys.stdin.readline()
     if not answer:

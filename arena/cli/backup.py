@@ -27,8 +27,8 @@ def backup(
 ) -> None:
     """Write the database to a file; the arena may be running.
 
-    It holds the seeds of tournaments that have not ended, so it is as secret as the arena. For PostgreSQL use
-    pg_dump. A file that is there already is replaced with --force only.
+    It holds the seeds of tournaments that have not ended, so keep it as secret as the arena. For PostgreSQL
+    use pg_dump. An existing file is replaced only with --force.
     """
     with unwound_on_signals():
         revision = backups.backup(settings_of(ctx), file, force=force)
@@ -48,9 +48,9 @@ def restore(
 ) -> None:
     """Replace the database with a backup; its contents are lost. Stop everything first.
 
-    The backup is checked before anything is asked or changed, and brought up to date if it is of an earlier
-    version. What was not finished when it was made is played again, with new cards: it says which
-    tournaments. After pg_restore, call it without a file, so that these get new cards too.
+    The backup is checked before anything is asked or changed, and upgraded if it is of an earlier version.
+    Whatever was unfinished then is played again with new cards; the command says in which tournaments.
+    After pg_restore, run this without a file, so that new cards are dealt then, too.
     """
     settings = settings_of(ctx)
     if file is None:

@@ -16,7 +16,7 @@ COMMANDS = (
     Later(
         "show",
         "arena.cli.botresults:show_",
-        "Show a bot: where it stands, results by seat, faults, whom it met most, and its latest matches.",
+        "Show a bot: its standing, results by seat, faults, most frequent opponents, and latest matches.",
     ),
     Later(
         "history",
@@ -26,7 +26,7 @@ COMMANDS = (
     Later(
         "versus",
         "arena.cli.botresults:versus_",
-        "Show two bots head to head: who finished before whom, points, by seat, by version, latest matches.",
+        "Show two bots head to head: who finished ahead, points, by seat, by version, latest matches.",
     ),
     Later(
         "faults",
@@ -53,12 +53,12 @@ COMMANDS = (
     Later(
         "new",
         "referee.cli.botnew:new",
-        "Write a bot to start from into a folder of its own, build it, and check that it works.",
+        "Create a folder with a starter bot, build the bot, and check that it works.",
     ),
     Later(
         "check",
         "arena.cli.botcheck:check_",
-        "Check that a bot follows the protocol, in scenarios that a special referee plays with it.",
+        "Check that a bot follows the protocol, by playing scripted scenarios with it.",
     ),
     Later(
         "test",
@@ -68,21 +68,20 @@ COMMANDS = (
     Later(
         "explain",
         "referee.cli.explain:explain",
-        "Have sage price every decision of a recorded deal, the costliest first. These are estimates.",
+        "Estimate what each decision of a recorded deal cost, the costliest first, with the strong bot sage.",
     ),
     Later(
         "rewind",
         "referee.cli.rewind:rewind",
-        "Hand a recorded position to a bot, with clocks off, and put its answer beside what was played then.",
+        "Give a bot a recorded position, without clocks, and compare its answer with what was played.",
     ),
     Later(
         "doctor",
         "arena.cli.botrun:doctor",
-        "Say what is right and wrong with a bot's token, addresses, TLS, version, clock and number of "
-        "sessions.",
+        "Check a bot's token, addresses, TLS, protocol version, clock and number of sessions.",
     ),
     Later("run", "arena.cli.botrun:run", "Run a bot written in Python until Ctrl-C."),
 )
 """In the order of the help, which is the first paragraph of their own."""
 
-app = Group("Register, list, check and run bots, practise, and read their log and deals.", COMMANDS)
+app = Group("Register, list, check and run bots, and read their logs and deals.", COMMANDS)

@@ -41,11 +41,11 @@ def check_(
     ] = True,
     as_json: AsJson = False,
 ) -> None:
-    """Check that a bot follows the protocol, in scenarios that a special referee plays with it.
+    """Check that a bot follows the protocol, by playing scripted scenarios with it.
 
-    COMMAND starts the bot (ARENA_REFEREE and ARENA_TOKEN are set for it). Without it, the author starts the
+    COMMAND starts the bot (ARENA_REFEREE and ARENA_TOKEN are set for it). Without it, start the
     bot with the address and the token that are printed. Exits with status 1 if the bot does not pass.
-    Each result is shown as it comes; when a signal ends the check, what is known then is summed up.
+    Each result is shown as it comes. A signal ends the check, with a summary of the results so far.
     """
     unnamed = bot_command(bot)
     asked = check_asked(Asked(command or unnamed, listen, scenario or None, wait, log))

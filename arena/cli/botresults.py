@@ -31,7 +31,7 @@ LINE_KEYS = {"name": "bot", "last_played": "last_played_at"}
 
 PLAYED = "rated deals that all bots of the table played"
 """What is counted of who met whom."""
-NOT_COUNTED = "matches in which a bot forfeited are in: arena match list --bot A --opponent B"
+NOT_COUNTED = "for matches in which a bot forfeited, see: arena match list --bot A --opponent B"
 
 MOST_BOTS = 100
 """Most bots in a crosstable."""
@@ -46,9 +46,9 @@ def show_(
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """Show a bot: where it stands, results by seat, faults, whom it met most, and its latest matches.
+    """Show a bot: its standing, results by seat, faults, most frequent opponents, and latest matches.
 
-    As comma-separated values: where it stands, a line for each version and pool.
+    With --csv: its standing, a line for each version and pool.
     """
     check_form(as_json, as_csv)
     found = answer(
@@ -175,9 +175,9 @@ def versus_(
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """Show two bots head to head: who finished before whom, points, by seat, by version, latest matches.
+    """Show two bots head to head: who finished ahead, points, by seat, by version, latest matches.
 
-    As comma-separated values: who finished before whom, a line for each pool.
+    With --csv: who finished ahead, a line for each pool.
     """
     check_form(as_json, as_csv)
     found = answer(

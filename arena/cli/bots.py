@@ -194,7 +194,7 @@ def log_(
 ) -> None:
     """Show a bot's log: faults with the position, notices, connections and why they ended.
 
-    Whoever has the arena's data needs no token. From elsewhere, with --referee, any token of the bot gives
+    On the arena's own host no token is needed. From elsewhere, with --referee, any token of the bot gives
     access; an organiser adds --organiser to a token from `arena token create NAME --scope organiser`.
     """
     query = LogQuery(bot, kinds_of(kind) if kind else (), session, limit)

@@ -19,7 +19,7 @@ COMMANDS = (
     Later(
         "up",
         "arena.cli.up:up",
-        "Run a whole arena in this terminal: referees, a worker, the beat and the API. Ctrl-C stops it.",
+        "Run a whole arena in this terminal: referees, worker, beat and web server. Ctrl-C stops it.",
     ),
     Later(
         "migrate",
@@ -32,7 +32,7 @@ COMMANDS = (
         "arena.cli.worker:worker",
         "Run a worker: it has referees play matches, and stores the results.",
     ),
-    Later("web", "arena.cli.web:web", "Serve the API of this arena over HTTP."),
+    Later("web", "arena.cli.web:web", "Serve the web pages and the API of this arena over HTTP."),
     Later(
         "beat",
         "arena.cli.beat:beat",
@@ -47,22 +47,22 @@ COMMANDS = (
     Later(
         "bot",
         "arena.cli.bot:app",
-        "Register, list, check and run bots, practise, and read their log and deals.",
+        "Register, list, check and run bots, and read their logs and deals.",
     ),
     Later(
         "play",
         "referee.cli.play:play",
-        "Have bots play each other here, and tell who is better. Nothing is registered, rated or kept.",
+        "Let bots play each other on this machine, and say which is better. Nothing is registered or rated.",
     ),
     Later(
         "compare",
         "referee.cli.compare:compare",
-        "Find out whether bot B is better than bot A; play until that is known, and no longer.",
+        "Find out whether bot B is better than bot A, and play only as long as that takes.",
     ),
     Later(
         "account",
         "arena.cli.accounts:app",
-        "Make and change accounts of people, who use the arena over the network.",
+        "Create and change accounts of people who use the arena over the network.",
     ),
     Later(
         "token",
@@ -71,7 +71,7 @@ COMMANDS = (
         " `arena bot register`.",
     ),
     Later("tournament", "arena.cli.tournaments:app", "Create, start, follow and end tournaments."),
-    Later("webhook", "arena.cli.webhooks:app", "Be told over HTTP what happens in tournaments."),
+    Later("webhook", "arena.cli.webhooks:app", "Send messages over HTTP about what happens in tournaments."),
     Later(
         "league",
         "arena.cli.leagues:app",
@@ -104,9 +104,9 @@ COMMANDS = (
         "Replace the database with a backup; its contents are lost. Stop everything first.",
     ),
     Later("match", "arena.cli.results:match", "List and show matches, and their seatings."),
-    Later("deal", "arena.cli.finds:deal", "Find remarkable deals."),
+    Later("deal", "arena.cli.finds:deal", "Find notable deals."),
     Later("rating", "arena.cli.results:rating", "Recompute and check the ratings."),
-    Later("login", "arena.cli.login:login", "Keep a key for an arena on the network, for `arena --server`."),
+    Later("login", "arena.cli.login:login", "Store a key for an arena on the network, for `arena --server`."),
     Later(
         "logout",
         "arena.cli.login:logout",
@@ -125,11 +125,13 @@ def arena(
     ctx: typer.Context,
     data: Annotated[
         Path | None,
-        typer.Option(help="Folder of the arena's data; overrides ARENA_DATA and the default, .arena here."),
+        typer.Option(help="Folder of the arena's data; overrides ARENA_DATA and the default, ./.arena."),
     ] = None,
     server: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="An arena on the network, as ARENA_SERVER. See `arena login`."),
+        typer.Option(
+            metavar="URL", help="An arena on the network; overrides ARENA_SERVER. See `arena login`."
+        ),
     ] = None,
     _version: Annotated[bool, version_shown("bigtwo-arena")] = False,
 ) -> None:

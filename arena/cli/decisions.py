@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def confirm(ctx: typer.Context, name: Name, yes: Yes = False, as_json: AsJson = False) -> None:
-    """Confirm the results of a tournament that has ended: nothing changes them any more."""
+    """Confirm the results of a tournament that has ended; they are final from then on."""
 
     def here(storage: Storage) -> tuple[TournamentStatus, str]:
         key = arena_key(settings_of(ctx))
@@ -50,20 +50,21 @@ def correct(
     ctx: typer.Context,
     name: Name,
     bot: BotName,
-    reason: Annotated[str, typer.Option(help="Why; everybody reads it.")],
-    disqualify: Annotated[bool, typer.Option("--disqualify", help="Let it stand behind all others.")] = False,
-    reinstate: Annotated[bool, typer.Option("--reinstate", help="Let it be disqualified no longer.")] = False,
+    reason: Annotated[str, typer.Option(help="The reason, which everybody can read.")],
+    disqualify: Annotated[bool, typer.Option("--disqualify", help="Rank it behind all others.")] = False,
+    reinstate: Annotated[bool, typer.Option("--reinstate", help="Undo its disqualification.")] = False,
     points: Annotated[
-        int | None, typer.Option(min=-MOST, max=MOST, help="What its match counts more; less: --points=-5.")
+        int | None,
+        typer.Option(min=-MOST, max=MOST, help="Points to add to its match; --points=-5 subtracts."),
     ] = None,
     round: Annotated[int | None, typer.Option(min=1, max=MOST, help="The match's round.")] = None,
     table: Annotated[int | None, typer.Option(min=1, max=MOST, help="The match's table.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Correct the standings of a tournament that has ended, by an entry of its own that everybody sees.
+    """Correct the standings of a tournament that has ended, by a public entry that gives the reason.
 
-    Either --disqualify, --reinstate, or --points with --round and --table. What was played stays, and so do
-    ratings.
+    Either --disqualify, --reinstate, or --points with --round and --table. Matches and ratings
+    stay as they were.
     """
     if sum([disqualify, reinstate, points is not None]) != 1:
         raise typer.BadParameter("give one of --disqualify, --reinstate and --points")

@@ -81,7 +81,7 @@ def demo(
     ctx: typer.Context,
     web: Annotated[
         bool | None,
-        typer.Option(help="Serve the pages, in the end until Ctrl-C; a terminal has it so anyway."),
+        typer.Option(help="Serve the web pages, at the end until Ctrl-C; in a terminal this is the default."),
     ] = None,
 ) -> None:
     """Run a whole arena here for a minute or two: eight bots, three tournaments, standings and ratings."""

@@ -44,9 +44,9 @@ def enter(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False)
 
 
 def may_enter(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False) -> None:
-    """Say whether a bot may enter a tournament now, and all that is against it; nothing is changed.
+    """Say whether a bot may enter a tournament now, and everything that prevents it. Changes nothing.
 
-    It ends with 1 if the bot cannot enter.
+    Exits with status 1 if the bot cannot enter.
     """
     actor, now = actor_at_terminal(), utc_now()
     found = answer(
@@ -137,7 +137,7 @@ def show_requests(requests: Sequence[RequestShown], none: str) -> None:
 
 
 def approve(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False) -> None:
-    """Let a bot play that has asked to enter a tournament."""
+    """Approve a bot that has asked to enter a tournament."""
     actor, now = actor_at_terminal(), utc_now()
 
     def there(arena: "Client") -> tuple[str, int | None]:
@@ -157,7 +157,7 @@ def decline(
     ctx: typer.Context,
     name: Name,
     bot: BotName,
-    reason: Annotated[str, typer.Option(help="Why; its author reads it.")],
+    reason: Annotated[str, typer.Option(help="The reason, which its author can read.")],
     as_json: AsJson = False,
 ) -> None:
     """Decline a bot that has asked to enter a tournament."""

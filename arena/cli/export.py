@@ -36,7 +36,7 @@ def export(
 ) -> None:
     """Write a tournament as JSON lines: all that `arena verify` needs, including every deal record.
 
-    A file appears whole or not at all; one that is there already is replaced with --force only.
+    The file appears whole or not at all; an existing file is replaced only with --force.
     """
     if output is None:
         with _exported(ctx, tournament, deals) as lines:

@@ -14,10 +14,10 @@ from arena.queries.highlights import DealLine
 from referee.cli.output import AsJson, note, show
 from referee.matches.kinds import FaultKind
 
-deal = typer.Typer(no_args_is_help=True, help="Find remarkable deals.")
+deal = typer.Typer(no_args_is_help=True, help="Find notable deals.")
 
 ABSENCES = (
-    "absences are no faults: who was absent, and forfeited sessions by that, stands in "
+    "absences are not faults: for bots that were absent, and so forfeited sessions, see "
     "`arena tournament standings NAME`"
 )
 NO_FAULTS = f"no bot has made a fault while it played; {ABSENCES}"
@@ -30,7 +30,7 @@ Size = Annotated[int | None, typer.Option(min=2, max=8, help="Only tables of thi
 
 @deal.callback()
 def group() -> None:
-    """Find remarkable deals."""
+    """Find notable deals."""
 
 
 @deal.command()
@@ -54,9 +54,9 @@ def find(
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """Find remarkable deals, at most one of each session, and the commands that show them.
+    """Find notable deals, at most one of each session, and the commands that show them.
 
-    Deals that other tables of a duplicate tournament are still to play are left out.
+    Deals that other tables of a duplicate tournament still have to play are left out.
     """
     asked = (kind, ruleset, size, bot, tournament)
     page = answer(

@@ -26,7 +26,7 @@ Bot = Annotated[
 PROVISIONAL = "?"
 """Stands behind strengths that come from few deals."""
 
-NOBODY = "no ratings yet: they come when the first round of a tournament closes"
+NOBODY = "no ratings yet: they appear when the first round of a rated tournament closes"
 
 
 def leaderboard(

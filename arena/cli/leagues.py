@@ -90,7 +90,7 @@ def _text(value: object) -> str:
 def join(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False) -> None:
     """Let a bot play from the next season on, with its newest version then, or always with the one named.
 
-    Where the organiser decides, this asks it.
+    If joining needs the organiser's approval, this asks for it.
     """
 
     def here(storage: Storage) -> Joined:
@@ -186,7 +186,7 @@ def entries(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
 
 @app.command()
 def approve(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False) -> None:
-    """Let a bot join that has asked to join a league."""
+    """Approve a bot that has asked to join a league."""
 
     def here(storage: Storage) -> Joined:
         membership.approve(storage, actor_at_terminal(), name, bot, utc_now())
@@ -204,7 +204,7 @@ def decline(
     ctx: typer.Context,
     name: Name,
     bot: BotName,
-    reason: Annotated[str, typer.Option(help="Why; its author reads it.")],
+    reason: Annotated[str, typer.Option(help="The reason, which its author can read.")],
     as_json: AsJson = False,
 ) -> None:
     """Decline a bot that has asked to join a league."""

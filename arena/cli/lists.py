@@ -93,5 +93,5 @@ def moment_of(given: str, option: str) -> datetime:
         found = datetime.fromisoformat(given)
         return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
     except (ValueError, OverflowError):
-        text = f"{given[:40]!r} is no date: 2026-01-31, or 2026-01-31T18:00 (UTC)"
+        text = f"{given[:40]!r} is not a date: write 2026-01-31, or 2026-01-31T18:00 (UTC)"
         raise typer.BadParameter(text, param_hint=f"'{option}'") from None

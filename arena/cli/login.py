@@ -30,22 +30,22 @@ def login(
     ctx: typer.Context,
     url: Url = None,
     key_file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A file with the key, in place of asking for it.")
+        Path | None, typer.Option(metavar="FILE", help="A file with the key, instead of asking for it.")
     ] = None,
     account: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Make a key of this account; its password is asked for."),
+        typer.Option(metavar="NAME", help="Create a key for this account; asks for its password."),
     ] = None,
-    sign_up: Annotated[bool, typer.Option("--sign-up", help="Make that account first.")] = False,
+    sign_up: Annotated[bool, typer.Option("--sign-up", help="Create that account first.")] = False,
     invitation: Annotated[
-        str | None, typer.Option(metavar="CODE", help="The invitation that --sign-up takes there.")
+        str | None, typer.Option(metavar="CODE", help="The invitation's code, if --sign-up needs one.")
     ] = None,
 ) -> None:
-    """Keep a key for an arena on the network, for `arena --server`.
+    """Store a key for an arena on the network, for `arena --server`.
 
-    The key is asked for on the terminal, or read from standard input where there is none. It is tried first,
-    and kept in a file that only you can read, until `arena logout` forgets it. With --account, the password
-    is asked for or read in its place, and a new key is made, which expires and which `arena logout` revokes.
+    The key is asked for in the terminal, or read from standard input without one. It is tested first, and
+    stored in a file that only you can read, until `arena logout` removes it. With --account, the password is
+    asked for or read instead, and a new key is created, which expires and which `arena logout` revokes.
     """
     if (sign_up or invitation) and not account:
         raise typer.BadParameter("say which account", param_hint="'--account'")
@@ -64,7 +64,7 @@ def login(
         login, until = Login(found.account, key), ""
     logins = own_logins()
     logins.keep(address, login)
-    kept = f"the key is kept in {logins.file}{until and f', and good{until}'}"
+    kept = f"the key is stored in {logins.file}{until and f', and valid{until}'}"
     say(
         f"signed in at {address} as {found.account}, an {found.role.value}; {kept}",
         f"use it with: export ARENA_SERVER={address}",
@@ -81,7 +81,7 @@ def _new_key(
     password = _hidden("password: ")
     if sign_up:
         if sys.stdin.isatty() and _hidden("again: ") != password:
-            raise SpecError("password", "what was typed is not the same twice")
+            raise SpecError("password", "the two entries are not the same")
         client.send(api.accounts.sign_up(account, password, invitation))
     found = client.send(api.accounts.sign_in(account, password))
     scopes = [one for one in KeyScope if one is not KeyScope.OPERATE or found.role is Role.OPERATOR]
@@ -95,8 +95,8 @@ def logout(ctx: typer.Context, url: Url = None) -> None:
     address, logins = _address(ctx, url), own_logins()
     login = logins.find(address)
     if login is None:
-        raise UnknownError(f"no key is kept for {address}")
-    left = _revoke(address, login) if login.name else "it is good until it is revoked"
+        raise UnknownError(f"no key is stored for {address}")
+    left = _revoke(address, login) if login.name else "it stays valid until it is revoked"
     logins.forget(address)
     say(f"the key for {address} is forgotten; {left or 'it is revoked'}")
 
@@ -107,9 +107,9 @@ def _revoke(address: str, login: Login) -> str:
         with api.Client(address, login.key) as client:
             client.send(api.accounts.revoke_key(login.name))
     except NotSignedIn:
-        return "it was good no longer"
+        return "it was no longer valid"
     except ArenaError as error:
-        return f"it could not be revoked, and is good until it expires: {error}"
+        return f"it could not be revoked, and stays valid until it expires: {error}"
     return ""
 
 
@@ -126,7 +126,7 @@ def _key(file: Path | None) -> str:
     try:
         return file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no text"
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
         raise SpecError("key", f"cannot read {file}: {reason}") from None
 
 

@@ -82,7 +82,7 @@ def _show_round(one: RoundNamed, shown: PairingsNamed, explain: bool) -> None:
         rows = [(at, ", ".join(seated)) for at, seated in enumerate(one.tables, start=1)]
         console().print(table([">table", "bot versions"], rows))
         if explain:
-            say("no other table was possible" if one.only else FORMATS[shown.format].schedule)
+            say("no other pairing was possible" if one.only else FORMATS[shown.format].schedule)
     if one.byes:
         say(f"sitting out: {', '.join(one.byes)}")
     say("")

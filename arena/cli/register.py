@@ -27,7 +27,7 @@ Link = Annotated[str | None, typer.Option(metavar="URL", help="A web page about 
 def register(
     ctx: typer.Context,
     bot: Annotated[
-        str | None, typer.Argument(metavar="[OWNER/BOT]", help="The owner's name and the bot's.")
+        str | None, typer.Argument(metavar="[OWNER/BOT]", help="The bot: its owner's name and its own.")
     ] = None,
     language: Language = None,
     link: Link = None,

@@ -217,8 +217,8 @@ def rebuild(
     """Recompute all ratings, sums and tallies from the deals, and compare them with those stored.
 
     Exits with status 1 if anything differs. With --mend, ratings that differ from the sum of their changes
-    are corrected, and so are sums and tallies. The changes themselves are never altered; those that are wrong
-    are named. Tournaments may be running; nothing has to wait for this.
+    are corrected, and so are sums and tallies. The changes themselves are never altered; wrong ones are
+    reported. Tournaments may be running; they do not have to wait.
     """
     with storage_of(ctx) as storage:
         found = mend_ratings(storage, actor_at_terminal(), utc_now()) if mend else check_ratings(storage)
@@ -243,9 +243,10 @@ def baseline(
         list[str] | None,
         typer.Argument(metavar="[OWNER/BOT[@VERSION]]...", help="Bots, or versions of them."),
     ] = None,
-    remove: Annotated[bool, typer.Option("--remove", help="Make them baselines no longer.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Remove them from the baselines.")] = False,
     enter: Annotated[
-        list[str] | None, typer.Option(metavar="TOURNAMENT", help="Enter them there; may be repeated.")
+        list[str] | None,
+        typer.Option(metavar="TOURNAMENT", help="Enter them into this tournament; may be repeated."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

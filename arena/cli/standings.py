@@ -131,7 +131,7 @@ def legend(format: str) -> str:
 
 
 _MEANINGS = {
-    "score": "score: in each match one for each bot that it finished before, half for one with equal points",
+    "score": "score: in each match one for each bot with fewer points, half for one with equal points",
     "points": "points: of all deals, ± the margin of that in 95 of 100 cases",
     "wins": "wins: matches in which everybody else had fewer points",
     "opponents": "opponents: their mean score",

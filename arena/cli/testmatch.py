@@ -24,7 +24,7 @@ def play_house(
     ruleset: Annotated[str, typer.Option(help="What to play: a preset.")] = "chinese",
     against: Annotated[
         list[str] | None,
-        typer.Option(metavar="BOT", help="A house bot that has to sit there, such as sage; may be repeated."),
+        typer.Option(metavar="BOT", help="Seat this house bot at the table, such as sage; may be repeated."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -245,7 +245,7 @@ def watch(
     ctx: typer.Context,
     name: Name,
     as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON object a line, whenever something has changed.")
+        bool, typer.Option("--json", help="Print a JSON object per line, whenever something has changed.")
     ] = False,
 ) -> None:
     """Follow a tournament to its end: sessions done, rate, time left, and what it waits for."""

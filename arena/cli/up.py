@@ -20,7 +20,7 @@ from referee.interrupts import ending
 
 
 def up(ctx: typer.Context) -> None:
-    """Run a whole arena in this terminal: referees, a worker, the beat and the API. Ctrl-C stops it."""
+    """Run a whole arena in this terminal: referees, worker, beat and web server. Ctrl-C stops it."""
     settings = settings_of(ctx)
     say(f"starting an arena in {settings.data} …")
     for read in (settings.server_tls, settings.client_tls):

@@ -9,7 +9,7 @@ from referee.cli.output import say
 
 
 def web(ctx: typer.Context) -> None:
-    """Serve the API of this arena over HTTP."""
+    """Serve the web pages and the API of this arena over HTTP."""
     from arena.web.app import make_app
     from arena.web.serving import serve
 

@@ -14,7 +14,7 @@ from arena.webhooks.hooks import DeliveryInfo, MadeWebhook
 from arena.webhooks.outbox import EVENTS
 from referee.cli.output import AsJson, moment, print_json, renamed, say, show
 
-app = typer.Typer(no_args_is_help=True, help="Be told over HTTP what happens in tournaments.")
+app = typer.Typer(no_args_is_help=True, help="Send messages over HTTP about what happens in tournaments.")
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The webhook's name.")]
 
@@ -23,15 +23,15 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="The webhook's name.")
 def add(
     ctx: typer.Context,
     name: Name,
-    url: Annotated[str, typer.Argument(metavar="URL", help="Where to: http:// or https://.")],
+    url: Annotated[str, typer.Argument(metavar="URL", help="Where to send messages: http:// or https://.")],
     event: Annotated[
-        list[str] | None, typer.Option(help=f"Of what; by default of all: {', '.join(EVENTS)}.")
+        list[str] | None, typer.Option(help=f"Which event; by default all: {', '.join(EVENTS)}.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Be told of what happens in one's own tournaments: those of the account, or of the arena's terminal.
+    """Add a webhook for your own tournaments: those of your account, or those created on the arena's host.
 
-    Prints the secret with which messages are signed, which nobody can show again.
+    Prints the secret that signs the messages; it cannot be shown again.
     """
     actor, now = actor_at_terminal(), utc_now()
     made = answer(
@@ -44,7 +44,7 @@ def add(
 
 @app.command()
 def rotate(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
-    """Give a webhook another secret, with which all is signed from now on."""
+    """Give a webhook a new secret, which signs all messages from now on."""
     actor, now = actor_at_terminal(), utc_now()
     made = answer(
         ctx,
@@ -79,7 +79,7 @@ def list_(ctx: typer.Context, as_json: AsJson = False) -> None:
 
 @app.command()
 def remove(ctx: typer.Context, name: Name, yes: Yes = False, as_json: AsJson = False) -> None:
-    """Remove a webhook, and what was still to be sent to it."""
+    """Remove a webhook, and its undelivered messages."""
     confirm(f"Remove the webhook {name} with all that is still to be sent to it", yes)
     answer(
         ctx,
@@ -94,7 +94,7 @@ def remove(ctx: typer.Context, name: Name, yes: Yes = False, as_json: AsJson = F
 
 @app.command("test")
 def try_(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
-    """Have a worker send a message that tells of nothing."""
+    """Send a test message to a webhook."""
     made = answer(
         ctx,
         lambda storage: hooks.try_webhook(storage, actor_at_terminal(), name, utc_now()),
@@ -114,7 +114,7 @@ def deliveries(
     cursor: Annotated[str | None, typer.Option(help="Continue a list: `next` of the page before.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what was sent to a webhook in the last 30 days, and what is still to be, the newest first."""
+    """List a webhook's messages of the last 30 days, sent and pending, the newest first."""
     found = answer(
         ctx,
         lambda storage: hooks.list_deliveries(storage, actor_at_terminal(), name, limit, cursor),

@@ -19,7 +19,7 @@ def address_of(url: str) -> str:
     except ValueError as error:
         raise SpecError("server", f"{url!r} is no URL: {error}") from None
     if parts.scheme not in ("http", "https") or not host:
-        raise SpecError("server", f"{url!r} is no URL like https://arena.example.org")
+        raise SpecError("server", f"{url!r} is not a URL like https://arena.example.org")
     if parts.username is not None or parts.query or parts.fragment:
         raise SpecError("server", "it must have no user, no query and no fragment")
     shown = f"[{host}]" if ":" in host else host
@@ -33,7 +33,7 @@ def require_secret(address: str) -> None:
     parts = urlsplit(address)
     if parts.scheme == "http" and not _is_here(parts.hostname or ""):
         raise SpecError(
-            "server", f"{address} is not encrypted, so all on the way could read the key: use https://"
+            "server", f"{address} is not encrypted, so anybody on the way could read the key: use https://"
         )
 
 

@@ -13,7 +13,7 @@ REQUEST = f"{TOURNAMENT}/requests/{{owner}}/{{bot}}"
 
 
 def may_enter(tournament: str, bot: str) -> Call[Prospect]:
-    """Return whether a bot of yours may enter now, or ask to, and all that is against it."""
+    """Return whether a bot of yours may enter now, or ask to, and everything that prevents it."""
     return Call("GET", f"{TOURNAMENT}/entry", Prospect, {"tournament": tournament}, {"bot": bot})
 
 
@@ -51,7 +51,7 @@ def uninvite_bot(tournament: str, bot: str) -> Call[None]:
 
 
 def approve_bot(tournament: str, bot: str) -> Call[Entered]:
-    """Let a bot play that has asked to enter a tournament of yours."""
+    """Approve a bot that has asked to enter a tournament of yours."""
     return Call("POST", f"{REQUEST}/approve", Entered, _of(tournament, bot))
 
 

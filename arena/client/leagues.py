@@ -70,7 +70,7 @@ def uninvite_member(league: str, bot: str) -> Call[None]:
 
 
 def approve_member(league: str, bot: str) -> Call[Joined]:
-    """Let a bot join that has asked to join a league of yours."""
+    """Approve a bot that has asked to join a league of yours."""
     return Call("POST", f"{REQUEST}/approve", Joined, _of(league, bot))
 
 

@@ -80,7 +80,7 @@ def list_accounts(limit: int = 100, after: str = "") -> Call[Accounts]:
 
 
 def create_account(account: str, role: Role, password: str | None = None) -> Call[AccountInfo]:
-    """Make an account for somebody."""
+    """Create an account for somebody."""
     body = {"account": account, "role": role, "password": password}
     return Call("POST", "/operator/accounts", AccountInfo, body=body)
 

@@ -15,12 +15,12 @@ def list_webhooks() -> Call[Webhooks]:
 
 
 def add_webhook(name: str, url: str, events: Sequence[str] = ()) -> Call[MadeWebhook]:
-    """Be told of events in your tournaments, of all if none is named; the secret is shown only once."""
+    """Add a webhook for events in your tournaments, all if none is named; the secret is shown only once."""
     return Call("POST", "/webhooks", MadeWebhook, body={"name": name, "url": url, "events": list(events)})
 
 
 def remove_webhook(name: str) -> Call[None]:
-    """Remove a webhook, and what was still to be sent to it."""
+    """Remove a webhook, and its undelivered messages."""
     return Call("DELETE", WEBHOOK, NoneType, {"name": name})
 
 
@@ -30,7 +30,7 @@ def rotate_webhook(name: str) -> Call[MadeWebhook]:
 
 
 def test_webhook(name: str) -> Call[DeliveryInfo]:
-    """Have a message sent to a webhook that tells of nothing."""
+    """Send a test message to a webhook."""
     return Call("POST", f"{WEBHOOK}/test", DeliveryInfo, {"name": name})
 
 

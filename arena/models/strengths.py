@@ -143,7 +143,7 @@ class Strength(SQLModel, table=True):
     deals: int
     """Deals that it comes from."""
     group_number: int
-    """Number of its group: bots that never met, not even by way of others, are not comparable."""
+    """Number of its group: bots that never met, not even indirectly, are not comparable."""
     rank: int
     """Place in its group."""
     best: int

@@ -15,7 +15,7 @@ SETTING_OF = {"data": "data", "database": "database_url", "broker": "broker_url"
 """The settings that lead to what is checked, by the first words of the checks' names."""
 
 UNWRITABLE = {
-    errno.EROFS: "its disk is mounted read-only: mount it anew; until then the arena can only be read",
+    errno.EROFS: "its disk is mounted read-only: remount it; until then the arena is read-only",
     errno.ENOSPC: "make room: results cannot be stored on a full disk",
 }
 """What to do where nothing can be written, by the number of the error."""

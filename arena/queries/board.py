@@ -47,7 +47,7 @@ class StrengthLine:
     """The worst place."""
     tier: int
     group: int
-    """From 1; bots of different groups never met, not even by way of others, and are not comparable."""
+    """From 1; bots of different groups never met, not even indirectly, and are not comparable."""
     deals: int
     """Deals that it comes from."""
 

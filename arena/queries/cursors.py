@@ -36,13 +36,13 @@ def read_cursor(question: object, cursor: str, *kinds: type) -> Key:
         mark, *parts = json.loads(urlsafe_b64decode(padded.encode("ascii")))
         key = [_part(*one) for one in zip(parts, kinds, strict=False)]
     except (ValueError, TypeError, RecursionError):
-        raise SpecError("cursor", "it is none; take one as a page before this one had it") from None
+        raise SpecError("cursor", "it is not a cursor; use the one from the previous page") from None
     if any(isinstance(part, int) and abs(part) > LARGEST for part in key):
-        raise SpecError("cursor", "it is none; take one as a page before this one had it")
+        raise SpecError("cursor", "it is not a cursor; use the one from the previous page")
     if len(parts) != len(kinds) or [type(part) for part in key] != [*kinds]:
-        raise SpecError("cursor", "it is of another list")
+        raise SpecError("cursor", "it belongs to another list")
     if mark != _mark(question):
-        raise SpecError("cursor", "it is of a list with other options; they have to stay the same")
+        raise SpecError("cursor", "it belongs to a list with other options; repeat the same ones")
     return tuple(key)
 
 

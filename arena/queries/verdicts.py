@@ -18,7 +18,7 @@ class VerdictKind(StrEnum):
     OPEN = "open"
     """They cannot be told apart yet."""
     STRANGERS = "strangers"
-    """They never met, not even by way of others."""
+    """They never met, not even indirectly."""
     UNKNOWN = "unknown"
     """One of them has no strength yet, or they are of different pools."""
 
@@ -82,13 +82,13 @@ def sentence(found: Verdict) -> str:
         case VerdictKind.APART:
             return f"{better} is ahead of {worse}, by {found.lead:.2f} ± {found.plus_minus:.2f} points a deal"
         case VerdictKind.OPEN:
-            between = f"{found.lead:.2f} ± {found.plus_minus:.2f} points a deal lie between them"
-            rest = "there is hardly a lead that more deals could settle"
+            between = f"the difference is {found.lead:.2f} ± {found.plus_minus:.2f} points a deal"
+            rest = "that is too small for more deals to settle it"
             if found.more is not None:
-                rest = f"about {found.more:,} more deals of each would do, if that lead is real"
+                rest = f"about {found.more:,} more deals of each would settle it, if that lead is real"
             return f"{better} and {worse} cannot be told apart: {between}; {rest}"
         case VerdictKind.STRANGERS:
-            return f"{better} and {worse} never met, not even by way of others: they are not comparable"
+            return f"{better} and {worse} have never met, not even indirectly: they are not comparable"
         case VerdictKind.UNKNOWN:
             missing = better if found.better.strength is None else worse
             return f"nobody can say which is better: {missing} has no strength yet"

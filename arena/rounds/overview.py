@@ -26,7 +26,7 @@ class RoundShown:
     reasons: tuple[TableReason, ...]
     """Why each of the tables; empty where there is nothing to choose, or it was not asked for."""
     only: bool = False
-    """Whether no other table was possible: just enough for one were there."""
+    """Whether no other pairing was possible: just enough for one were there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class RoundNamed:
     reasons: tuple[TableReason, ...]
     """Why each table of a Swiss round is as it is, where that was asked for; bots by their numbers."""
     only: bool
-    """Whether no other table was possible: just enough for one were there."""
+    """Whether no other pairing was possible: just enough for one were there."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,7 @@ class Fit:
     covariances: Array | None
     """Of the strengths; None in large pools, where they are negligible."""
     groups: tuple[int, ...]
-    """By bot: those that never met, not even by way of others, cannot be compared."""
+    """By bot: those that never met, not even indirectly, cannot be compared."""
     deviation: float
     """Standard deviation s of a bot's points in one deal; of duplicate scores if there are no others."""
     spread: float

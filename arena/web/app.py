@@ -77,7 +77,7 @@ def make_app(settings: Settings, storage: Storage, *, clock: Callable[[], dateti
     app = Application(
         title="Big Two Arena",
         version="1",
-        description="What people and scripts do with an arena. Bots connect to its referees with gRPC.",
+        description="The API of an arena, for people and scripts. Bots connect to its referees over gRPC.",
         generate_unique_id_function=name_of,
         openapi_url=f"{PREFIX}/openapi.json",
         docs_url=None,

@@ -84,7 +84,7 @@ class Asks:
         if holder.actor.role is Role.ANONYMOUS:
             raise NotSignedIn("sign in, or send a key: Authorization: Bearer …")
         if self.scope not in holder.scopes:
-            raise NotAllowed(f"the key is not good for that; it takes one with the scope {self.scope}")
+            raise NotAllowed(f"the key does not allow that; it takes one with the scope {self.scope}")
         return holder.actor
 
 

@@ -24,7 +24,7 @@ class Why:
     lines: Mapping[int, Sequence[str]]
     """By table; empty where there was nothing to choose."""
     only: bool
-    """Whether no other table was possible."""
+    """Whether no other pairing was possible."""
 
 
 class Pairings:

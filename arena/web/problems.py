@@ -170,8 +170,8 @@ def add_handlers(app: FastAPI) -> None:
 RESPONSES: dict[int | str, dict[str, object]] = {
     "4XX": {
         "model": ProblemDetails,
-        "description": "It was not done; `problems` has what is wrong in the request.",
+        "description": "The request was refused; `problems` lists what is wrong with it.",
     },
-    "5XX": {"model": ProblemDetails, "description": "It could not be done now."},
+    "5XX": {"model": ProblemDetails, "description": "The request cannot be carried out at present."},
 }
 """What each route may answer besides what it is for."""

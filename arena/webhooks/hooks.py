@@ -161,7 +161,7 @@ def check_url(url: str, *, private: bool) -> None:
 def rotate_webhook(
     storage: Storage, actor: Actor, settings: Settings, name: str, now: datetime
 ) -> MadeWebhook:
-    """Give a webhook another secret, with which all is signed from now on. Raise NotAllowed, UnknownError."""
+    """Give a webhook a new secret, which signs all messages from now on. Raise NotAllowed, UnknownError."""
     actor.require(Role.ORGANISER, "change webhooks")
     secret = draw_secret()
     with storage.write() as tx:
@@ -181,7 +181,7 @@ def list_webhooks(storage: Storage, actor: Actor) -> Webhooks:
 
 
 def remove_webhook(storage: Storage, actor: Actor, name: str, now: datetime) -> None:
-    """Remove a webhook, and what was still to be sent to it. Raise NotAllowed, UnknownError."""
+    """Remove a webhook, and its undelivered messages. Raise NotAllowed, UnknownError."""
     actor.require(Role.ORGANISER, "remove webhooks")
     with storage.write() as tx:
         row = _find(tx, actor, name)
@@ -191,7 +191,7 @@ def remove_webhook(storage: Storage, actor: Actor, name: str, now: datetime) -> 
 
 
 def try_webhook(storage: Storage, actor: Actor, name: str, now: datetime) -> DeliveryInfo:
-    """Send a webhook a message that tells of nothing. Raise NotAllowed, UnknownError."""
+    """Send a webhook a test message. Raise NotAllowed, UnknownError."""
     actor.require(Role.ORGANISER, "test webhooks")
     with storage.write() as tx:
         row = message(_find(tx, actor, name), TEST, now, {"webhook": name})

@@ -62,7 +62,7 @@ def check_token(token: str) -> Finding:
         return finding(f"ARENA_TOKEN is a token of another kind ({whose}); a bot's begins with {TOKEN}")
     if not token.startswith(TOKEN):
         return finding(f"ARENA_TOKEN does not begin with {TOKEN}, as every token of a bot does")
-    return finding("has a form that a token can have", True)
+    return finding("is well-formed", True)
 
 
 async def examine(addresses: Sequence[str], token: str, tls: ClientTls | None) -> list[Finding]:
@@ -91,14 +91,14 @@ def _meaning(failure: Failure) -> Iterator[tuple[bool, str]]:
     """Yield what a referee means that did not let a bot in which named no version of the protocol."""
     if failure.reason != Reason.PROTOCOL_VERSION:
         if failure.reason in (Reason.TOKEN_UNKNOWN, Reason.TOKEN_SCOPE):
-            yield False, f"{failure.text}: is it of this arena, and of the bot's present version?"
+            yield False, f"{failure.text}: does it belong to this arena, and to the bot's current version?"
         elif failure.reason:
             yield False, failure.text
         else:
-            yield False, f"does not answer as a referee: {failure.text}"
+            yield False, f"does not answer like a referee: {failure.text}"
         return
     bot = failure.metadata.get("bot")
-    yield True, f"knows the token: it is of {bot}" if bot else "knows the token"
+    yield True, f"knows the token, which belongs to {bot}" if bot else "knows the token"
     supported = failure.metadata.get("supported", "")
     if supported == str(PROTOCOL_VERSION):
         yield True, f"speaks version {PROTOCOL_VERSION} of the protocol, as this SDK does"
@@ -115,10 +115,10 @@ def compare_clocks(answer: Answer) -> tuple[bool, str]:
         now = datetime.fromisoformat(answer.failure.metadata["now"])
         ahead = (answer.asked - now).total_seconds(), (answer.answered - now).total_seconds()
     except (KeyError, ValueError, TypeError):  # an older referee, or a time without its zone
-        return True, "does not tell its time, so the clocks were not compared"
+        return True, "does not report its time, so the clocks were not compared"
     apart = max(ahead[0], -ahead[1], 0.0)
     if apart <= MOST_APART:
-        return True, f"has the time that the clock here has, to within {MOST_APART:g} s"
+        return True, f"agrees with the clock here to within {MOST_APART:g} s"
     which = "ahead of" if ahead[0] > 0 else "behind"
     text = f"the clock here is {_long(apart)} {which} the referee's: set it by NTP"
     harm = "certificates may seem not valid yet or expired, and times in logs do not fit together"
@@ -158,7 +158,7 @@ def judge_sessions(faults: Sequence[LogEntry]) -> Iterator[tuple[bool, str]]:
     if len(late) > several:
         yield False, f"{len(late) - several} {noted} one answer only: it thinks for too long"
     if not late:
-        yield True, "noted no time-out of the bot in the last day: its sessions are not too many"
+        yield True, "noted no time-out of the bot in the last day"
 
 
 def _ask(address: str, token: str, tls: ClientTls | None) -> Answer:

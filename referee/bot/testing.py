@@ -233,5 +233,5 @@ def _seated(bot: Bot | str) -> Seated:
         return Seated(one_for_all(bot))
     samples = sample_bots()
     if bot not in samples:
-        raise PositionError(f"{bot!r} is no sample bot{suggestion(bot, [*samples])}")
+        raise PositionError(f"{bot!r} is not a sample bot{suggestion(bot, [*samples])}")
     return Seated(one_for_all(load_file(samples[bot])), home_of(samples[bot]).entered)

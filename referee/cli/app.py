@@ -27,12 +27,12 @@ COMMANDS = (
     Later(
         "play",
         "referee.cli.play:play",
-        "Have bots play each other here, and tell who is better. Nothing is registered, rated or kept.",
+        "Let bots play each other on this machine, and say which is better. Nothing is registered or rated.",
     ),
     Later(
         "compare",
         "referee.cli.compare:compare",
-        "Find out whether bot B is better than bot A; play until that is known, and no longer.",
+        "Find out whether bot B is better than bot A, and play only as long as that takes.",
     ),
     Later("rules", "referee.cli.rules:rules_app", "Show, check and try rulesets."),
 )

@@ -7,28 +7,27 @@ COMMANDS = (
     Later(
         "new",
         "referee.cli.botnew:new",
-        "Write a bot to start from into a folder of its own, build it, and check that it works.",
+        "Create a folder with a starter bot, build the bot, and check that it works.",
     ),
     Later(
         "check",
         "referee.cli.botcheck:check_",
-        "Check that a bot follows the protocol, in scenarios that a special referee plays with it.",
+        "Check that a bot follows the protocol, by playing scripted scenarios with it.",
     ),
     Later(
         "explain",
         "referee.cli.explain:explain",
-        "Have sage price every decision of a recorded deal, the costliest first. These are estimates.",
+        "Estimate what each decision of a recorded deal cost, the costliest first, with the strong bot sage.",
     ),
     Later(
         "rewind",
         "referee.cli.rewind:rewind",
-        "Hand a recorded position to a bot, with clocks off, and put its answer beside what was played then.",
+        "Give a bot a recorded position, without clocks, and compare its answer with what was played.",
     ),
     Later(
         "doctor",
         "referee.cli.botdoctor:doctor",
-        "Say what is right and wrong with a bot's token, addresses, TLS, version, clock and number of "
-        "sessions.",
+        "Check a bot's token, addresses, TLS, protocol version, clock and number of sessions.",
     ),
     Later("run", "referee.cli.botrun:run", "Run a bot written in Python until Ctrl-C."),
     Later(

@@ -54,12 +54,12 @@ def check_(
     log: LogFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check that a bot follows the protocol, in scenarios that a special referee plays with it.
+    """Check that a bot follows the protocol, by playing scripted scenarios with it.
 
     COMMAND starts the bot (ARENA_REFEREE and ARENA_TOKEN are set for it); a file or a sample bot needs none.
-    Without either, the author starts the bot with the address and the token that are printed. Exits with
-    status 1 if the bot does not pass. Each result is shown as it comes; when a signal ends the check, what is
-    known then is summed up.
+    Without either, start the bot with the address and the token that are printed. Exits with status 1 if the
+    bot does not pass. Each result is shown as it comes. A signal ends the check, with a summary of the
+    results so far.
     """
     asked = Asked(command or bot_command(bot), listen, scenario or None, wait, log)
     run_check(check_asked(asked), bot, as_json=as_json)

@@ -19,11 +19,11 @@ def doctor(
         str, typer.Option(envvar="ARENA_REFEREE", help="Addresses of the referees, separated by commas.")
     ] = DEFAULT_REFEREE,
 ) -> None:
-    """Say what is right and wrong with a bot's token, addresses, TLS, version, clock and number of sessions.
+    """Check a bot's token, addresses, TLS, protocol version, clock and number of sessions.
 
-    It reads what bots read: ARENA_TOKEN, ARENA_REFEREE, ARENA_TLS_CA, ARENA_TLS_CLIENT_CERTIFICATE and
-    ARENA_TLS_CLIENT_KEY. A bot that plays meanwhile is not disturbed. Exits with status 1 if anything is
-    wrong.
+    It reads the same variables as bots: ARENA_TOKEN, ARENA_REFEREE, ARENA_TLS_CA,
+    ARENA_TLS_CLIENT_CERTIFICATE and ARENA_TLS_CLIENT_KEY. A bot that is playing is not disturbed. Exits with
+    status 1 if anything is wrong.
     """
     examine_bot(referee, tls_of_environment())
 

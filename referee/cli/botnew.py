@@ -80,13 +80,13 @@ class BotNameWrong(RefereeError):
 
 
 def new(
-    folder: Annotated[Path, typer.Argument(metavar="NAME", help="A new folder, named as the bot.")],
+    folder: Annotated[Path, typer.Argument(metavar="NAME", help="A new folder, with the name of the bot.")],
     language: Annotated[Language, typer.Option(help="What the bot is written in.")] = "python",
     as_json: AsJson = False,
 ) -> None:
-    """Write a bot to start from into a folder of its own, build it, and check that it works.
+    """Create a folder with a starter bot, build the bot, and check that it works.
 
-    Nothing is ever overwritten. Where the language is not installed, the bot is written and not checked.
+    Nothing is overwritten. If the language is not installed, the bot is written but not checked.
     """
     tools = TOOLCHAINS[language]
     files = write(folder, language)

@@ -37,7 +37,7 @@ Session = Annotated[
 Follow = Annotated[bool, typer.Option("--follow", help="Keep printing new entries until Ctrl-C.")]
 Lost = Annotated[bool, typer.Option("--lost", help="Only deals in which another seat got more points.")]
 Whole = Annotated[bool, typer.Option("--whole", help="Show hands and tricks of each deal.")]
-AsLines = Annotated[bool, typer.Option("--json", help="One JSON object a line, for scripts.")]
+AsLines = Annotated[bool, typer.Option("--json", help="Print a JSON object per line, for scripts.")]
 Referee = Annotated[
     str | None, typer.Option(help="host:port of a referee; by default the first of ARENA_REFEREE.")
 ]
@@ -118,7 +118,7 @@ def token_of(token: str | None, file: Path | None) -> str:
         try:
             token = file.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is no text"
+            reason = error.strerror if isinstance(error, OSError) else "it is not text"
             raise typer.BadParameter(f"cannot read {file}: {reason}", param_hint="'--token-file'") from None
     if not (token or "").strip():
         raise typer.BadParameter("not given, and neither is ARENA_TOKEN", param_hint="'--token'")

@@ -57,6 +57,6 @@ def load_bot(program: str) -> Bot:
     except Exception as error:  # whatever the author's program raises
         if isinstance(error, ModuleNotFoundError) and program.partition(".")[0] == error.name:
             near = suggestion(program, [*samples]) or f"; the sample bots are {', '.join(samples)}"
-            raise ProgramError(program, f"is no sample bot, Python file or module{near}") from None
+            raise ProgramError(program, f"is not a sample bot, Python file or module{near}") from None
         raise ProgramError(program, f"cannot be imported: {type(error).__name__}: {error}") from None
     return bot_in(module, program)

@@ -12,10 +12,10 @@ BOT = "a sample bot, a Python file, one as it was (my_bot.py@v1), or a command i
 
 def compare(
     a: Annotated[str, typer.Argument(metavar="A", help=f"The old bot: {BOT}")],
-    b: Annotated[str, typer.Argument(metavar="B", help="The new bot, given likewise.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="The new bot, in any of these forms.")],
     panel: Annotated[
         list[str] | None,
-        typer.Argument(metavar="BOT …", help="Whom both play; by default sample bots."),
+        typer.Argument(metavar="BOT …", help="The bots that both play; by default sample bots."),
     ] = None,
     deals: Deals = None,
     session: PerSession = None,
@@ -30,7 +30,7 @@ def compare(
     t1: T1 = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find out whether bot B is better than bot A; play until that is known, and no longer.
+    """Find out whether bot B is better than bot A, and play only as long as that takes.
 
     Both play the same deals, from every seat and against the same panel. Nothing is registered, rated or
     kept. Ctrl-C ends it early and shows what is known so far.

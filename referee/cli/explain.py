@@ -27,10 +27,10 @@ def explain(
     ] = 20.0,
     as_json: AsJson = False,
 ) -> None:
-    """Have sage price every decision of a recorded deal, the costliest first. These are estimates.
+    """Estimate what each decision of a recorded deal cost, the costliest first, with the strong bot sage.
 
-    Without --seat it is the bot's whose deals the file lists, else the one with the fewest points. Each
-    decision is judged by what the bot saw then: the likeliest actions are played out in sampled worlds.
+    Without --seat it is that of the bot whose deals the file lists, else the one with the fewest points. Each
+    decision is judged by what the bot knew then: promising actions are played out in sampled worlds.
     """
     from referee.interrupts import unwound_on_signals
     from referee.local.explain import priced
@@ -58,7 +58,7 @@ def _show(decisions: "Sequence[Priced]") -> None:
     clear = [one for one in decisions if one.is_clear]
     rows = [_row(one) for one in clear[:MOST_SHOWN]]
     columns = [">turn", "holding", "to beat", "played", "better", ">costs", ">±"]
-    show(columns, rows, "sage found no decision that it would clearly have taken otherwise")
+    show(columns, rows, "sage found no decision that it would clearly have taken differently")
     worlds = min((one.worlds for one in decisions), default=0)
     say(
         f"an estimate: {len(clear)} of {len(decisions)} decisions could clearly have been better. "

@@ -50,7 +50,7 @@ Deals = Annotated[
         min=1,
         max=MOST,
         help="Different deals, each played in several seatings: "
-        f"{DEALS}, or with --against as many as it takes.",
+        f"{DEALS}, or with --against as many as needed.",
     ),
 ]
 PerSession = Annotated[
@@ -60,7 +60,7 @@ PerSession = Annotated[
         min=1,
         max=MOST_PER_SESSION,
         metavar="DEALS",
-        help="Deals in a row in one seating, where one hands something on to the next: 1, or "
+        help="Deals in a row in one seating, for rulesets where one affects the next: 1, or "
         f"{WITH_EXCHANGE} if the ruleset has an exchange.",
     ),
 ]
@@ -69,7 +69,7 @@ Against = Annotated[
     str | None,
     typer.Option(
         metavar="BOT",
-        help="Find out whether the first bot is better than this one, and play no longer; the others are "
+        help="Play until it is clear whether the first bot is better than this one; the others are "
         "the panel that both play.",
     ),
 ]
@@ -80,12 +80,12 @@ DecisionMs = Annotated[int, typer.Option(min=1, max=3_600_000, help="Millisecond
 Jobs = Annotated[
     int | None, typer.Option(min=1, max=256, help="Processes that play; by default one for each core.")
 ]
-Wait = Annotated[float, typer.Option(min=0.1, max=86_400, help="How many seconds commands have to connect.")]
+Wait = Annotated[float, typer.Option(min=0.1, max=86_400, help="Seconds that commands have to connect.")]
 Save = Annotated[
     tuple[Which, Path] | None,
     typer.Option(
         metavar="losses|faults|all FILE",
-        help="Write deal records to a file: of deals that the first bot lost, with faults of it, or all.",
+        help="Write deal records to a file: deals that the first bot lost, in which it made faults, or all.",
     ),
 ]
 Alpha = Annotated[
@@ -118,11 +118,11 @@ def play(
     save: Save = None,
     as_json: AsJson = False,
 ) -> None:
-    """Have bots play each other here, and tell who is better. Nothing is registered, rated or kept.
+    """Let bots play each other on this machine, and say which is better. Nothing is registered or rated.
 
-    Every deal is played with the bots turned through the seats, so that the luck of the cards cancels out.
-    With one bot, sample bots are its opponents. With --against it is played until a sequential test knows.
-    Ctrl-C ends it early; what was played until then is shown.
+    Every deal is played several times, with the bots in different seats, so the luck of the cards cancels
+    out. A single bot plays sample bots. With --against, play goes on until a sequential test is certain.
+    Ctrl-C ends it early and shows the results so far.
     """
     from referee.cli import playshow
     from referee.cli.rules import load as load_rules

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from referee.local.rewind import Answered
 
 RecordFile = Annotated[
-    Path, typer.Argument(metavar="RECORD", help="A file of deal records, a JSON object in each line.")
+    Path, typer.Argument(metavar="RECORD", help="A file of deal records, one JSON object per line.")
 ]
 DealNumber = Annotated[
-    int | None, typer.Option(min=1, max=MOST, help="Which deal of the file, from 1; not needed for one.")
+    int | None, typer.Option(min=1, max=MOST, help="Which deal of the file, from 1, if it has several.")
 ]
 SeatNumber = Annotated[
     int | None,
@@ -40,12 +40,12 @@ def rewind(
         int | None, typer.Option(min=1, max=MOST, help="The number of the action, from 1; see --all.")
     ] = None,
     every: Annotated[
-        bool, typer.Option("--all", help="Go through every turn of the seat, and list where it differs.")
+        bool, typer.Option("--all", help="Go through every turn of the seat, and list answers that differ.")
     ] = False,
     seat: SeatNumber = None,
     as_json: AsJson = False,
 ) -> None:
-    """Hand a recorded position to a bot, with clocks off, and put its answer beside what was played then.
+    """Give a bot a recorded position, without clocks, and compare its answer with what was played.
 
     Records are what `arena play --save`, `arena bot games --json` and `arena export` write. A Python file is
     run in this process: breakpoint() stops in it.

@@ -45,7 +45,7 @@ def program(given: str, samples: Mapping[str, Path], folder: Path) -> Program:
         if words and (why := why_not_started(words[0])):
             raise ProgramError(given, why)
         near = suggestion(given, [*samples]) or f"; the sample bots are {', '.join(samples)}"
-        raise ProgramError(given or "''", f"is no sample bot, Python file or program{near}")
+        raise ProgramError(given or "''", f"is not a sample bot, Python file or program{near}")
     return Program(given, None, tuple(words))
 
 

@@ -112,4 +112,4 @@ class Gate:
         for host in hosts:
             if host not in self._logged:
                 self._logged[host] = now
-                log.warning("%s sends too much; its connections are broken off until it sends less", host)
+                log.warning("%s sends too much; its connections are aborted until it sends less", host)

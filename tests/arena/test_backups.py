@@ -137,7 +137,7 @@ def test_restore_when_there_is_a_database_then_it_is_asked_for(
     assert refused.err.splitlines() == [
         "warning: created since the backup, and gone: cup",
         "warning: lost: 42 finished sessions, eight bot versions",
-        f"error: {asked}: not confirmed; add --yes where nobody can be asked",
+        f"error: {asked}: not confirmed; without a terminal, add --yes",
     ]
     assert sessions(migrated) == 42
     assert arena("restore", str(copy), "--yes").status == 0

@@ -104,7 +104,7 @@ def test_profile_of_a_bot_that_has_not_played_is_there(arena: Arena, world: Worl
     found = profile(world.storage, BOT)
     assert (found.pools, found.seats, found.faults, found.opponents, found.matches) == ((), (), {}, (), ())
     shown = arena("bot", "show", BOT)
-    assert (shown.status, "nobody yet; matches in which a bot forfeited" in shown.out) == (0, True)
+    assert (shown.status, "nobody yet; for matches in which a bot forfeited" in shown.out) == (0, True)
 
 
 def test_crosstable_when_bots_have_met_then_it_follows_from_their_deals(pool: World) -> None:
@@ -148,10 +148,10 @@ def test_versus_when_both_have_met_then_all_views_agree(pool: World) -> None:
             VerdictKind.OPEN,
             0.5,
             1200,
-            "0.50 ± 1.50 points a deal lie between them; about 1,200 more deals of each",
+            "the difference is 0.50 ± 1.50 points a deal; about 1,200 more deals of each",
         ),
-        (VerdictKind.OPEN, 0.0, None, "there is hardly a lead that more deals could settle"),
-        (VerdictKind.STRANGERS, None, None, "never met, not even by way of others"),
+        (VerdictKind.OPEN, 0.0, None, "that is too small for more deals to settle it"),
+        (VerdictKind.STRANGERS, None, None, "have never met, not even indirectly"),
     ],
 )
 def test_verdict_when_it_is_told_then_it_says_how_certain_it_is(

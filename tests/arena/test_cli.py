@@ -250,7 +250,7 @@ def test_load_bot_takes_a_module_by_name() -> None:
 
 def test_load_bot_takes_a_sample_bot_by_name_and_suggests_the_nearest() -> None:
     assert load_bot("pairs-first").__module__ == "bot_pairs_first"
-    with pytest.raises(ProgramError, match=r"^gredy: is no sample bot, .*; did you mean 'greedy'"):
+    with pytest.raises(ProgramError, match=r"^gredy: is not a sample bot, .*; did you mean 'greedy'"):
         load_bot("gredy")
     with pytest.raises(ProgramError, match="the sample bots are greedy, "):
         load_bot("nothing.like.it")

@@ -57,7 +57,7 @@ def test_command_where_nobody_can_be_asked_then_it_changes_nothing_without_yes(
     arena: Arena, world: World, command: list[str], asked: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO("y\n"))
-    assert_one_line(arena(*command), 1, f"{asked}: not confirmed; add --yes where nobody can be asked")
+    assert_one_line(arena(*command), 1, f"{asked}: not confirmed; without a terminal, add --yes")
     assert untouched(world)
     assert arena(*command, "--yes").status == 0
     assert not untouched(world)

@@ -133,7 +133,7 @@ def test_play_when_a_bots_code_fails_then_its_own_calls_are_shown_once(
 @pytest.mark.parametrize(
     ("arguments", "status", "words"),
     [
-        (["gredy"], 1, ["gredy: is no sample bot, Python file or program; did you mean 'greedy'?"]),
+        (["gredy"], 1, ["gredy: is not a sample bot, Python file or program; did you mean 'greedy'?"]),
         (["nowhere.py", "greedy"], 1, ["nowhere.py: no such file"]),
         (["greedy", "--ruleset", "chines"], 1, ["chines"]),
         (["greedy", "--deals", "0"], 2, ["--deals"]),

@@ -144,7 +144,7 @@ def test_cursor_when_it_is_none_then_one_line_says_so(arena: Arena, pool: World,
 
 def test_cursor_when_its_numbers_are_too_large_for_a_database_then_it_is_none() -> None:
     asked = Asked()
-    with pytest.raises(SpecError, match="cursor: it is none"):
+    with pytest.raises(SpecError, match="cursor: it is not a cursor"):
         read_cursor(asked, make_cursor(asked, (2**70,)), int)
     assert read_cursor(asked, make_cursor(asked, (7, 1.5)), int, float) == (7, 1.5)
 
@@ -153,7 +153,7 @@ def test_cursor_when_other_options_changed_then_one_line_says_so(arena: Arena, p
     cursor = arena("leaderboard", "--limit", 3, "--json").json["next"]
     assert arena("leaderboard", "--limit", 4, "--cursor", cursor).status == 0
     changed = arena("leaderboard", "--cursor", cursor, "--owner", "owner-1")
-    assert_one_line(changed, 1, "cursor: it is of a list with other options")
+    assert_one_line(changed, 1, "cursor: it belongs to a list with other options")
 
 
 @pytest.mark.parametrize(

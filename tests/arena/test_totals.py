@@ -103,7 +103,7 @@ def test_explain_when_only_one_table_was_possible_then_one_line_says_so(
     world.finish(cup.id)
     arena = make_arena(migrated.data, capsys)
     shown = arena("tournament", "pairings", "cup", "--explain").out
-    assert shown.count("no other table was possible") == 2
+    assert shown.count("no other pairing was possible") == 2
     assert "scores" not in shown
     assert "accepted" not in shown
     found = arena("tournament", "pairings", "cup", "--explain", "--json").json
@@ -115,5 +115,5 @@ def test_explain_when_somebody_sat_out_then_the_table_is_explained(
 ) -> None:
     world.finish(world.tournament(5, format="swiss", rounds=2).id)
     shown = make_arena(migrated.data, capsys)("tournament", "pairings", "cup", "--explain").out
-    assert "no other table was possible" not in shown
+    assert "no other pairing was possible" not in shown
     assert "places " in shown

@@ -24,7 +24,7 @@ __all__ = ["world"]
 @pytest.mark.parametrize(
     ("token", "right", "said"),
     [
-        ("bt_bot_abc", True, "has a form that a token can have"),
+        ("bt_bot_abc", True, "is well-formed"),
         ("", False, "ARENA_TOKEN is not set; it is what `arena bot register` printed"),
         ("blah", False, "ARENA_TOKEN does not begin with bt_bot_, as every token of a bot does"),
         ("bt_bot_a\nb", False, "ARENA_TOKEN contains characters that no token has"),
@@ -44,10 +44,10 @@ async def test_examination_when_all_is_right_then_a_bot_that_plays_is_not_distur
         found = await examine([address], "bot-1", None)
     assert [(one.right, one.text) for one in found] == [
         (True, "can be reached, without TLS"),
-        (True, "knows the token: it is of owner/bot1@1"),
+        (True, "knows the token, which belongs to owner/bot1@1"),
         (True, "speaks version 1 of the protocol, as this SDK does"),
-        (True, "has the time that the clock here has, to within 5 s"),
-        (True, "noted no time-out of the bot in the last day: its sessions are not too many"),
+        (True, "agrees with the clock here to within 5 s"),
+        (True, "noted no time-out of the bot in the last day"),
     ]
 
 
@@ -62,13 +62,13 @@ def asked(took: float, now: str | None) -> Answer:
 @pytest.mark.parametrize(
     ("took", "now", "right", "said"),
     [
-        (0.1, "2030-01-01T12:00:04+00:00", True, "has the time that the clock here has"),
-        (30, "2030-01-01T12:00:15+00:00", True, "has the time that the clock here has"),
+        (0.1, "2030-01-01T12:00:04+00:00", True, "agrees with the clock here"),
+        (30, "2030-01-01T12:00:15+00:00", True, "agrees with the clock here"),
         (0.1, "2030-01-01T11:58:20+00:00", False, "the clock here is 100 s ahead of the referee's: set it"),
         (1, "2030-01-01T14:00:01+00:00", False, "the clock here is 2:00:00 behind the referee's: set it"),
-        (1, None, True, "does not tell its time"),
-        (1, "2030-01-01T12:00:00", True, "does not tell its time"),
-        (1, "noon", True, "does not tell its time"),
+        (1, None, True, "does not report its time"),
+        (1, "2030-01-01T12:00:00", True, "does not report its time"),
+        (1, "noon", True, "does not report its time"),
     ],
 )
 def test_clocks_when_they_are_apart_for_sure_then_that_is_wrong(
@@ -109,7 +109,7 @@ async def test_examination_when_the_token_is_of_nobody_then_that_is_said(world: 
     async with referee(options=options(world)) as address:
         found = await examine([address], "nobody's", ClientTls(world.ours.certificate))
     assert [one.right for one in found] == [True, False]
-    assert found[1].text.endswith(": is it of this arena, and of the bot's present version?")
+    assert found[1].text.endswith(": does it belong to this arena, and to the bot's current version?")
 
 
 async def test_referee_when_pages_are_served_there_then_the_doctor_and_the_log_say_so() -> None:
@@ -132,7 +132,7 @@ def test_doctor_when_nobody_listens_then_it_says_so_and_exits_with_1(
     monkeypatch.setenv("ARENA_TOKEN", "bt_bot_x")
     assert run(["bot", "doctor", "--referee", "127.0.0.1:1"]) == 1
     assert capsys.readouterr().out.splitlines() == [
-        "ok     token: has a form that a token can have",
+        "ok     token: is well-formed",
         "wrong  127.0.0.1:1: nobody listens there",
     ]
 

@@ -128,7 +128,7 @@ def test_play_deal_when_a_bot_fails_then_that_is_raised(bot: object, said: str) 
 
 
 def test_play_deal_with_bots_that_are_none_says_so() -> None:
-    with pytest.raises(PositionError, match="'gredy' is no sample bot; did you mean 'greedy'"):
+    with pytest.raises(PositionError, match="'gredy' is not a sample bot; did you mean 'greedy'"):
         play_deal("gredy")
     with pytest.raises(PositionError, match="5 bots for 4 seats"):
         play_deal(*["greedy"] * 5)

@@ -15,10 +15,10 @@ NOT_PAGES = ("/api/", "/static/")
 
 TITLES = {
     HTTPStatus.UNAUTHORIZED: "Sign in first",
-    HTTPStatus.FORBIDDEN: "That is not for you",
+    HTTPStatus.FORBIDDEN: "Not allowed",
     HTTPStatus.NOT_FOUND: "Nothing here",
     HTTPStatus.CONFLICT: "Not now",
-    HTTPStatus.UNPROCESSABLE_ENTITY: "That cannot be asked",
+    HTTPStatus.UNPROCESSABLE_ENTITY: "Invalid request",
     HTTPStatus.TOO_MANY_REQUESTS: "Too many requests",
     HTTPStatus.INTERNAL_SERVER_ERROR: "Something went wrong",
     HTTPStatus.SERVICE_UNAVAILABLE: "Back in a moment",

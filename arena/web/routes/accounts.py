@@ -109,7 +109,7 @@ class Code(Sent):
 
 @router.post("/accounts", status_code=201, response_model=AccountInfo)
 def sign_up(web: Shared, sent: SignUp, request: Request) -> accounts.AccountInfo:
-    """Make an account for yourself, and an owner of its name for your bots."""
+    """Create an account for yourself, and an owner of the same name for your bots."""
     require_own_page(request)
     open_to_all = web.settings.sign_up == "open"
     return accounts.sign_up(
@@ -215,7 +215,7 @@ def list_accounts(
 
 @router.post("/operator/accounts", status_code=201, response_model=AccountInfo)
 def create_account(web: Shared, actor: Operator, sent: NewAccount) -> accounts.AccountInfo:
-    """Make an account for somebody."""
+    """Create an account for somebody."""
     return accounts.create_account(web.storage, actor, sent.account, sent.role, web.clock(), sent.password)
 
 

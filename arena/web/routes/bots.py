@@ -36,7 +36,7 @@ Size = Annotated[int | None, Query(ge=2, le=8)]
 MOST_TOGETHER = 1_000
 """Bots that are registered together at most: nothing else is stored meanwhile."""
 
-Few = Annotated[int, Query(ge=1, le=200, description="Most matches and opponents.")]
+Few = Annotated[int, Query(ge=1, le=200, description="Maximum number of matches and opponents.")]
 
 
 class NewVersion(Sent):

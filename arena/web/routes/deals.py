@@ -44,7 +44,7 @@ def find_deals(
 ) -> highlights.DealPage:
     """Find deals worth seeing: of each session the one that stands out most, these in order.
 
-    Deals that other tables of a duplicate tournament are still to play are left out.
+    Deals that other tables of a duplicate tournament still have to play are left out.
     """
     asked = highlights.Asked(kind, ruleset, table_size, bot, tournament)
     return highlights.find_deals(web.storage, asked, limit, cursor)

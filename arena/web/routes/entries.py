@@ -55,7 +55,7 @@ def may_enter(
     tournament: Name,
     bot: Annotated[str, Query(description="`owner/bot@version`, or `owner/bot` for its newest version.")],
 ) -> entry.Prospect:
-    """Return whether a bot of yours may enter now, or ask to, and all that is against it."""
+    """Return whether a bot of yours may enter now, or ask to, and everything that prevents it."""
     return entry.may_enter(web.storage, actor, tournament, bot, web.clock(), web.ask)
 
 
@@ -63,7 +63,7 @@ def may_enter(
 def enter_bot(web: Shared, actor: Author, tournament: Name, sent: Entering) -> Entered:
     """Enter a bot of yours, or any into a tournament of yours; after the start if its format allows that.
 
-    Where the organiser decides, this asks it: then `first_round` is null.
+    If entering needs the organiser's approval, this asks for it, and `first_round` is null.
     """
     first = entry.enter(web.storage, actor, tournament, sent.bot, web.clock(), web.ask)
     return Entered(tournament, sent.bot, first)
@@ -105,7 +105,7 @@ def uninvite_bot(web: Shared, actor: Organiser, tournament: Name, owner: str, bo
 
 @router.post("/requests/{owner}/{bot}/approve", response_model=EnteredShape)
 def approve_bot(web: Shared, actor: Organiser, tournament: Name, owner: str, bot: Bot) -> Entered:
-    """Let a bot play that has asked to enter a tournament of yours, or that you declined before."""
+    """Approve a bot that has asked to enter a tournament of yours, or that you declined before."""
     return Entered(
         tournament,
         *entry.approve(web.storage, actor, tournament, f"{owner}/{bot}", web.clock(), web.ask),

@@ -45,7 +45,7 @@ def leaderboard(
     min_matches: Annotated[int, Query(ge=1, le=2**31 - 1)] = 1,
     provisional: bool | None = None,
     around: Annotated[str | None, Query(description="The lines around this bot.")] = None,
-    since: Annotated[Moment | None, Query(description="Tell how they stood then.")] = None,
+    since: Annotated[Moment | None, Query(description="Show how they stood at that time.")] = None,
     limit: Limit = 100,
     cursor: Cursor = None,
 ) -> Leaderboard:

@@ -129,7 +129,7 @@ def uninvite_member(web: Shared, actor: Organiser, league: Name, owner: str, bot
 
 @router.post("/leagues/{league}/requests/{owner}/{bot}/approve", response_model=JoinedShape)
 def approve_member(web: Shared, actor: Organiser, league: Name, owner: str, bot: Bot) -> Joined:
-    """Let a bot join that has asked to join a league of yours, or that you declined before."""
+    """Approve a bot that has asked to join a league of yours, or that you declined before."""
     membership.approve(web.storage, actor, league, f"{owner}/{bot}", web.clock())
     shown = overview.show(web.storage, league, web.clock())
     return Joined(league, f"{owner}/{bot}", "joined", shown.league.next_at)

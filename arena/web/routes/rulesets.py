@@ -40,7 +40,7 @@ def try_cards(
     web: Shared,
     ruleset: Called,
     cards: Annotated[str, Query(min_length=1, max_length=200, description="As `3D 3C 10H`.")],
-    against: Annotated[str, Query(max_length=200, description="Other cards, written alike.")] = "",
+    against: Annotated[str, Query(max_length=200, description="Other cards, in the same notation.")] = "",
 ) -> sandbox.Tried:
     """Return what cards are under a ruleset, what beats them, and whether they beat others."""
     played = load_ruleset(rulesets.find_ruleset(web.storage, ruleset).ruleset)

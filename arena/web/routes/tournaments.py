@@ -100,8 +100,8 @@ def tournament_standings(web: Shared, tournament: Name) -> scoreboard.Scoreboard
 def tournament_crosstable(
     web: Shared,
     tournament: Name,
-    limit: Annotated[int, Query(ge=1, le=500, description="So many places of the standings.")] = 50,
-    offset: Annotated[int, Query(ge=0, le=2**31 - 1, description="Places to leave out before.")] = 0,
+    limit: Annotated[int, Query(ge=1, le=500, description="How many places of the standings to show.")] = 50,
+    offset: Annotated[int, Query(ge=0, le=2**31 - 1, description="How many places to skip.")] = 0,
 ) -> scoreboard.Crossed:
     """Return how often each bot finished before each other one."""
     board = web.placings.of(overview.status(web.storage, tournament))
@@ -115,7 +115,7 @@ def tournament_pairings(
     web: Shared,
     tournament: Name,
     round: Round = None,
-    explain: Annotated[bool, Query(description="Tell why each table of a Swiss round is as it is.")] = False,
+    explain: Annotated[bool, Query(description="Explain the tables of a Swiss round.")] = False,
 ) -> rounds.PairingsNamed:
     """Return who met whom in which round, and how even the pairings are."""
     return rounds.named(tournament, rounds.pairings(web.storage, tournament, round, explained=explain))
@@ -177,7 +177,7 @@ def stop_tournament(web: Shared, actor: Organiser, tournament: Name) -> Changed:
 
 @router.post("/tournaments/{tournament}/confirm", response_model=ChangedShape)
 def confirm_tournament(web: Shared, actor: Organiser, tournament: Name) -> Changed:
-    """Confirm the results of a tournament of yours that has ended: nothing changes them any more."""
+    """Confirm the results of a tournament of yours that has ended; they are final from then on."""
     key = arena_key(web.settings)
     return _changed(corrections.confirm(web.storage, actor, tournament, web.clock(), key))
 
@@ -186,7 +186,7 @@ def confirm_tournament(web: Shared, actor: Organiser, tournament: Name) -> Chang
 def correct_standings(web: Shared, actor: Organiser, tournament: Name, sent: Correcting) -> Correction:
     """Correct the standings of a tournament of yours that has ended, by an entry that everybody sees.
 
-    What was played stays, and so do ratings. The arena signs the entry.
+    Matches and ratings stay as they were. The arena signs the entry.
     """
     wanted = corrections.Wanted(**sent.model_dump())
     return corrections.correct(web.storage, actor, tournament, wanted, web.clock(), arena_key(web.settings))

@@ -40,13 +40,13 @@ def list_webhooks(web: Shared, actor: Organiser) -> hooks.Webhooks:
 
 @router.post("", status_code=201, response_model=MadeShape)
 def add_webhook(web: Shared, actor: Organiser, sent: NewWebhook) -> hooks.MadeWebhook:
-    """Be told of events in your tournaments. The secret that messages are signed with is shown only once."""
+    """Add a webhook for events in your tournaments. The secret that signs messages is shown only once."""
     return hooks.add_webhook(web.storage, actor, web.settings, sent.name, sent.url, sent.events, web.clock())
 
 
 @router.delete("/{name}", status_code=204)
 def remove_webhook(web: Shared, actor: Organiser, name: str) -> None:
-    """Remove a webhook, and what was still to be sent to it."""
+    """Remove a webhook, and its undelivered messages."""
     hooks.remove_webhook(web.storage, actor, name, web.clock())
 
 
@@ -58,7 +58,7 @@ def rotate_webhook(web: Shared, actor: Organiser, name: str) -> hooks.MadeWebhoo
 
 @router.post("/{name}/test", status_code=202, response_model=DeliveryShape)
 def test_webhook(web: Shared, actor: Organiser, name: str) -> hooks.DeliveryInfo:
-    """Have a message sent to a webhook that tells of nothing; its deliveries say what became of it."""
+    """Send a test message to a webhook; its deliveries show the outcome."""
     return hooks.try_webhook(web.storage, actor, name, web.clock())
 
 

@@ -104,7 +104,7 @@ def test_logout_forgets_the_key(
     sign_in(capsys, monkeypatch, remote.url, key)
     assert called(capsys, "logout", remote.url).status == 0
     assert key not in config.read_text()
-    assert_one_line(called(capsys, "logout", remote.url), 1, f"no key is kept for {remote.url}")
+    assert_one_line(called(capsys, "logout", remote.url), 1, f"no key is stored for {remote.url}")
     refused = called(capsys, "--server", remote.url, "bot", "register", "ann/two")
     assert_one_line(refused, 1, "sign in", f": arena login {remote.url}")
 
@@ -120,7 +120,7 @@ def test_login_with_an_account_makes_a_key_of_it(
     assert kept["account"] == "pia"
     assert PASSWORD not in config.read_text()
     assert kept["key"] not in done.out
-    assert f", and good until {utc_now() + timedelta(days=90):%Y-%m-%d}" in done.out
+    assert f", and valid until {utc_now() + timedelta(days=90):%Y-%m-%d}" in done.out
     assert called(capsys, "--server", remote.url, "bot", "register", "pia/one").status == 0
     assert_one_line(called(capsys, "--server", remote.url, "audit"), 1, "it takes one with the scope operate")
 
@@ -153,7 +153,7 @@ def test_logout_when_the_arena_is_away_then_the_key_is_forgotten_and_it_says_wha
     config.chmod(0o600)
     done = called(capsys, "logout", away)
     assert (done.status, json.loads(config.read_text())) == (0, {})
-    assert "it could not be revoked, and is good until it expires" in done.out
+    assert "it could not be revoked, and stays valid until it expires" in done.out
 
 
 def test_login_can_make_the_account_with_an_invitation(
@@ -252,7 +252,7 @@ def test_server_when_its_url_is_none_then_a_line_says_so(
     config: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert_one_line(
-        called(capsys, "--server", "arena.test", "leaderboard"), 1, "server: 'arena.test' is no URL"
+        called(capsys, "--server", "arena.test", "leaderboard"), 1, "server: 'arena.test' is not a URL"
     )
 
 

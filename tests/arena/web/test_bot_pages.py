@@ -85,7 +85,7 @@ def test_bot_when_one_version_is_asked_for_then_the_page_is_of_that(client: Test
 def test_bot_when_it_never_played_then_its_page_says_so(client: TestClient) -> None:
     page = Read(client.get("/bots/owner-1/idle").text)
     assert "It has no rating yet" in page.text
-    assert "It has played no match yet" in page.text
+    assert "It has not played a match yet" in page.text
     assert "https://example.org/?a=1&b=<2>" in page.links
 
 

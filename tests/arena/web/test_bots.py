@@ -181,7 +181,7 @@ def test_what_is_an_owners_when_anybody_else_asks_then_it_is_refused(
         scope for scope in KeyScope if scope is not (KeyScope.READ if method == "GET" else KeyScope.BOTS)
     ]
     narrow = client_of("ann-2", scopes=tuple(scopes)).request(method, path, json=body)
-    assert (narrow.status_code, "the key is not good for that" in narrow.text) == (403, True)
+    assert (narrow.status_code, "the key does not allow that" in narrow.text) == (403, True)
     before = dump(storage)
     for other in (eve, organiser):
         refused = other.request(method, path, json=body)

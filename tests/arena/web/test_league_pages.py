@@ -53,7 +53,7 @@ def test_league_when_it_is_read_then_divisions_have_their_places_and_who_rises_a
         for line in division.lines:
             assert bot_url(line.name) in page.links
     ways = [line.goes for division in season.divisions for line in division.lines]
-    for way, word in (("promoted", "rises"), ("relegated", "falls"), ("stayed", "stays")):
+    for way, word in (("promoted", "goes up"), ("relegated", "goes down"), ("stayed", "stays")):
         assert page.text.count(word) == ways.count(way)
     assert bot_url("late/bot") in page.links
 

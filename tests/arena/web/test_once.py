@@ -166,7 +166,7 @@ def test_request_when_it_takes_long_then_it_is_still_worked_on_and_done_once(
         for _ in range(3):
             clock.move(answers.HELD.total_seconds())
             wait_for(is_held)
-            assert "being worked on" in client.post("/slow", headers=KEY).json()["detail"]
+            assert "being processed" in client.post("/slow", headers=KEY).json()["detail"]
         go_on.set()
         assert first.result(DEADLINE).json() == {"done": "once"}
     assert client.post("/slow", headers=KEY).headers["idempotency-replayed"] == "true"
@@ -184,11 +184,11 @@ def test_request_when_the_arena_broke_off_within_then_it_is_never_done_again(
     app.add_api_route(f"{PREFIX}/stop", stop, methods=["POST"])
     client = client_of("ann")
     assert client.post("/stop", headers=KEY).status_code == 500
-    assert "being worked on" in client.post("/stop", headers=KEY).json()["detail"]
+    assert "being processed" in client.post("/stop", headers=KEY).json()["detail"]
     clock.move(answers.HELD.total_seconds())
     again = client.post("/stop", headers=KEY)
     assert (again.status_code, calls) == (409, ["done"])
-    assert "see whether it was done" in again.json()["detail"]
+    assert "check whether the request took effect" in again.json()["detail"]
 
 
 def test_request_when_it_could_not_be_done_then_it_can_be_sent_again(app: FastAPI, client_of: Ask) -> None:

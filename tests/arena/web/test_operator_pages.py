@@ -29,7 +29,7 @@ def test_page_when_nothing_has_happened_then_it_says_so_and_why_referees_are_not
     root: TestClient,
 ) -> None:
     text = Read(root.get("/operator").text).text
-    for said in ("ARENA_WORKER_TOKEN", "No match waits", "No bot has made any", "account.create"):
+    for said in ("ARENA_WORKER_TOKEN", "No match is waiting", "No bot has made a fault", "account.create"):
         assert said in text
 
 
@@ -41,8 +41,8 @@ def test_page_when_matches_wait_and_bots_made_faults_then_both_are_told(
     world.advance(cup.id)
     page = Read(root.get("/operator").text)
     assert "/matches/next/1/1" in page.links
-    assert "Matches that wait for one 2" in page.text
-    assert "The versions with most, ever" in page.text
+    assert "Matches waiting for one 2" in page.text
+    assert "The versions with the most faults" in page.text
     assert "/operator" in Read(root.get("/").text).links
 
 
@@ -64,7 +64,7 @@ def test_audit_when_it_is_narrowed_then_only_those_changes_are_shown_and_pages_g
         register_version(world.storage, ROOT, bot, world.clock())
     page = Read(root.get("/operator/audit?subject=ann/two@1").text)
     assert ("ann/two@1" in page.text, "ann/three@1" in page.text) == (True, False)
-    assert "No change is noted like that." in Read(root.get("/operator/audit?account=nobody").text).text
+    assert "There are no such changes." in Read(root.get("/operator/audit?account=nobody").text).text
     first = Read(root.get("/operator/audit").text)
     [further] = [link for link in first.links if "cursor=" in link]
     assert "ann/three@1" in first.text

@@ -159,7 +159,7 @@ def test_crosstable_when_it_is_read_then_each_cell_has_its_share(
     answer = client.get("/tournaments/cup/crosstable")
     for (row, column), (ahead, deals) in crossed.before.items():
         if ahead + crossed.before[column, row][0]:
-            told = f"{crossed.names[row]} before {crossed.names[column]}: {ahead} of {deals}"
+            told = f"{crossed.names[row]} ahead of {crossed.names[column]}: {ahead} of {deals}"
             assert told in answer.text
     assert Read(answer.text).tags >= {"abbr"}
     assert (
@@ -236,7 +236,7 @@ def test_matches_when_they_are_filtered_then_the_form_keeps_its_fields_and_pages
     assert {match_url(one.tournament, one.round, one.table) for one in lines} <= {*page.links}
     assert 'value="owner-0/bot-0"' in answer.text
     assert client.get("/matches?opponent=owner-0/bot-0").status_code == 422
-    assert "No match" in read(client, "/matches?tournament=waiting").text
+    assert "No finished match" in read(client, "/matches?tournament=waiting").text
 
 
 @pytest.mark.parametrize("path", ["/tournaments/none", "/tournaments/none/crosstable", "/tournaments/NO!"])

@@ -118,14 +118,14 @@ def test_file_when_it_calls_main_itself_then_the_bot_is_what_that_is_given(tmp_p
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        ("gredy", "gredy: is no sample bot, Python file or program; did you mean 'greedy'?"),
+        ("gredy", "gredy: is not a sample bot, Python file or program; did you mean 'greedy'?"),
         ("nowhere.py", "nowhere.py: no such file"),
         (
             "/nowhere/bot --fast",
-            "/nowhere/bot --fast: is no sample bot, Python file or program; the sample bots are",
+            "/nowhere/bot --fast: is not a sample bot, Python file or program; the sample bots are",
         ),
         ("'x", "'x: no closing quotation"),
-        ("", "'': is no sample bot"),
+        ("", "'': is not a sample bot"),
     ],
 )
 def test_program_when_there_is_none_then_one_line_says_so(tmp_path: Path, given: str, why: str) -> None:

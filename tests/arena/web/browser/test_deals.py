@@ -245,7 +245,7 @@ def test_file_of_a_deal_when_it_is_opened_from_a_disk_then_it_works_and_asks_nob
 ) -> None:
     page.goto(arena.url + DEAL)
     with page.expect_download() as download:
-        page.get_by_role("link", name="One file").click()
+        page.get_by_role("link", name="Offline replay").click()
     file = tmp_path / "deal.html"
     download.value.save_as(file)
     assert download.value.suggested_filename == "cup-1-1-1-2.html"

@@ -115,7 +115,7 @@ def test_board_when_only_keys_are_used_then_a_reader_comes_to_the_contents_and_t
 ) -> None:
     page.goto(arena.url)
     page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.textContent") == "To the contents"
+    assert page.evaluate("document.activeElement.textContent") == "Skip to content"
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.id") == "main"
     for _ in range(TABS):
