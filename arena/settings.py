@@ -121,7 +121,7 @@ class Settings(BaseSettings):
     """How long what nobody in particular asked for is given again to others, pages of bots and matches five
     times as long; 0: everybody is answered anew."""
     house_bots: int = Field(default=3, ge=0, le=8)
-    """House bots that ``arena up`` runs, for test matches; 0: none. 8: also sage, at three strengths."""
+    """House bots that ``arena up`` runs, for test matches; 0: none. 8: also sage, at three speeds."""
     sign_up: Literal["invitation", "open"] = "invitation"
     """Who may make an account: whoever has an invitation, or everybody."""
     lease_seconds: float = Field(default=30, gt=0)
