@@ -22,6 +22,10 @@ from referee.validation import Refused, Wording, problems
 FORMAT = "bigtwo-export/2"
 """What every part says of itself; deal records say ``bigtwo-deal/1``."""
 
+RESTORED_ABOVE = 1_000_000_000
+"""After a backup was restored, attempts count from the time in seconds, and from here at least: no session
+comes to such a number otherwise, so that a bot that was in such an attempt knows of the restore."""
+
 Count = Field(ge=1)
 
 

@@ -15,6 +15,7 @@ from sqlmodel import col, select
 from arena.actors import Actor, Role
 from arena.audit import record
 from arena.events import note
+from arena.exports.parts import RESTORED_ABOVE
 from arena.matches.attempts import note_void
 from arena.models import Match, MatchState, Session, Tournament
 from arena.storage import Storage, Transaction, changed
@@ -38,7 +39,7 @@ def deal_anew(storage: Storage, actor: Actor, now: datetime) -> list[str]:
                 tournament.seed, tournament.seed_hash = seed.hex(), seed_hash(seed)
             else:
                 _give_back(tx, tournament, now)
-                above = max(int(now.timestamp()), tournament.attempts_above + 1)
+                above = max(int(now.timestamp()), RESTORED_ABOVE, tournament.attempts_above + 1)
                 tournament.attempts_above = above
                 note(tx, tournament, "restored", now, attempts_above=above)
             record(tx, actor, "tournament.restore", tournament.name, now)

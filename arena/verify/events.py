@@ -6,7 +6,7 @@ from typing import Any
 
 from arena.exports.digests import decision_digest
 from arena.exports.lines import Lines
-from arena.exports.parts import EventPart
+from arena.exports.parts import RESTORED_ABOVE, EventPart
 from arena.formats import FORMATS
 from arena.standings.corrections import Correction, CorrectionError, disqualified_by, read_correction
 from arena.verify.head import Head, check_time
@@ -172,7 +172,8 @@ def _note_void(lines: Lines, head: Head, course: Course, event: EventPart) -> No
 
 def _note_restored(lines: Lines, course: Course, event: EventPart) -> None:
     """Take the number above which attempts begin after a backup was restored: higher each time."""
-    above, before = _whole(lines, event, "attempts_above"), max(course.restored, default=0)
+    above = _whole(lines, event, "attempts_above")
+    before = max(course.restored, default=RESTORED_ABOVE - 1)
     if above <= before:
         raise lines.wrong(f"details.attempts_above: is {above}, which is not above {before}")
     course.restored.append(above)

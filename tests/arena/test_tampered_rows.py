@@ -158,6 +158,10 @@ def say_that_the_later_attempt_dealt_all(tx: Transaction) -> None:
         rewrite(tx, session, lambda records: [{**one, "attempt": 2} for one in records])
 
 
+def invent_a_restored_backup(tx: Transaction) -> None:
+    event(tx, "void").details, event(tx, "void").kind = {"attempts_above": 1}, "restored"
+
+
 def withdraw_a_bot_later(tx: Transaction) -> None:
     entrant(tx, 1).withdrawn_after = 2
     event(tx, "withdrew").details = {**event(tx, "withdrew").details, "last_round": 2}
@@ -233,7 +237,7 @@ def name_a_forfeit(tx: Transaction) -> None:
 FOUND: tuple[Tamper, ...] = (
     *(exchange_what_two_sessions_were, exchange_two_deals, drop_the_last_deal, count_the_last_deal_twice),
     *(hide_an_attempt, say_that_another_table_had_the_attempt, say_that_the_later_attempt_dealt_all),
-    *(withdraw_a_bot_later, let_a_late_bot_come_earlier, have_a_bot_miss_a_round),
+    *(invent_a_restored_backup, withdraw_a_bot_later, let_a_late_bot_come_earlier, have_a_bot_miss_a_round),
     *(exchange_two_names, exchange_two_names_in_the_head_as_well, exchange_two_tables, exchange_two_rounds),
     *(leave_a_round_open, leave_a_match_unfinished, say_that_it_was_cancelled, play_under_another_ruleset),
     *(forget_where_ratings_came_from, name_a_forfeit),
