@@ -16,7 +16,7 @@ from referee.check.outcome import Absent
 from referee.child import tied
 from referee.environment import environment_for_bots
 from referee.interrupts import FORCE
-from referee.lines import ROUTINE
+from referee.lines import PANICKED, ROUTINE
 from referee.plain import plain
 
 STOP_SECONDS = 1.5
@@ -24,8 +24,10 @@ STOP_SECONDS = 1.5
 SHOWN_FIRST, SHOWN_LAST, SHOWN_WIDTH = 5, 9, 300
 """How much of what a bot printed is shown: the first and the last lines, and characters of each.
 
-What failed stands at the end in Python, and at the beginning of what Go prints.
+What failed stands at the end in Python, and at the beginning of a panic in Go and Rust.
 """
+READ_BYTES = 32_768
+"""How much is read at both ends of what a bot printed."""
 LEFT_OUT = "…"
 
 
@@ -90,14 +92,10 @@ class BotProcess:
         if self._output is None:
             return ()
         size = os.fstat(self._output.fileno()).st_size
-        shown = (SHOWN_FIRST + SHOWN_LAST) * SHOWN_WIDTH
-        if size - self._mark <= 2 * shown:
-            lines = self._lines(self._mark, size)
-            if len(lines) <= SHOWN_FIRST + SHOWN_LAST:
-                return tuple(lines)
-            return (*lines[:SHOWN_FIRST], LEFT_OUT, *lines[-SHOWN_LAST:])
-        first, last = self._lines(self._mark, self._mark + shown), self._lines(size - shown, size)
-        return (*first[:SHOWN_FIRST], LEFT_OUT, *last[-SHOWN_LAST:])
+        if size - self._mark <= 2 * READ_BYTES:
+            return told(self._lines(self._mark, size))
+        first = self._lines(self._mark, self._mark + READ_BYTES)
+        return told([*first, LEFT_OUT, *self._lines(size - READ_BYTES, size)])
 
     def _lines(self, start: int, end: int) -> list[str]:
         """Return the lines in a part of what was printed that tell of something wrong."""
@@ -151,6 +149,18 @@ class BotProcess:
             return self._log.open("a+b")
         except OSError as error:
             raise Absent(f"log: cannot write to {self._log}: {error.strerror}") from None
+
+
+def told(lines: Sequence[str]) -> tuple[str, ...]:
+    """Return the first lines, or those with which a panic begins, and the last ones."""
+    if len(lines) <= SHOWN_FIRST + SHOWN_LAST:
+        return tuple(lines)
+    panics = [place for place, line in enumerate(lines) if PANICKED.match(line)]
+    start = min(panics[-1] if panics else 0, len(lines) - SHOWN_FIRST - SHOWN_LAST)
+    before = (LEFT_OUT,) if start else ()
+    first, rest = lines[start : start + SHOWN_FIRST], lines[start + SHOWN_FIRST :]
+    between = (LEFT_OUT,) if len(rest) > SHOWN_LAST else ()
+    return (*before, *first, *between, *rest[-SHOWN_LAST:])
 
 
 def _read(file: IO[bytes], start: int, end: int) -> bytes:

@@ -5,6 +5,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from referee.check.result import Result
+from referee.lines import PANICKED
 
 if TYPE_CHECKING:
     from referee.check.report import Report
@@ -12,8 +13,6 @@ if TYPE_CHECKING:
 INDENT = " " * 4
 _RAISED = re.compile(r"^(?:\w+\.)*(\w+(?:Error|Exception|Failed|Exit|Interrupt|Stop\w*))(?::|$)")
 """The last line of a traceback in Python, and what other languages print likewise."""
-_PANICKED = re.compile(r"^(?:thread .* (panicked at .*?):?|(panic: .*))$")
-"""What a program in Rust or Go prints first when it panics; the last lines are the same in all panics."""
 
 
 class Telling:
@@ -87,7 +86,7 @@ class Telling:
 def _cause(result: Result) -> str:
     """Return the exception or the panic that ended the bot's program, else the last line that it printed."""
     for line in reversed(result.output):
-        if panicked := _PANICKED.match(line):
+        if panicked := PANICKED.match(line):
             return panicked[1] or panicked[2]
         if raised := _RAISED.match(line):
             return raised[1]

@@ -15,14 +15,12 @@ from referee.child import tied
 from referee.environment import environment_for_bots
 from referee.errors import ProgramError
 from referee.interrupts import FORCE
-from referee.lines import ROUTINE
+from referee.lines import ROUTINE, last_words
 from referee.plain import plain
 
 GRACE_SECONDS = 2.0
 """How long bots have to end when they are told to."""
 POLL_SECONDS = 0.05
-SHOWN_LINES = 12
-"""Of what a bot printed."""
 
 
 @dataclass
@@ -35,10 +33,9 @@ class Child:
     """What it prints."""
 
     def printed(self) -> list[str]:
-        """Return the last lines that it printed, without what the SDK logs when nothing is wrong."""
+        """Return the lines that it printed, without what the SDK logs when nothing is wrong."""
         text = self.log.read_text(encoding="utf-8", errors="replace")
-        lines = [plain(line) for line in text.splitlines() if line.strip() and not ROUTINE.match(line)]
-        return lines[-SHOWN_LINES:]
+        return [plain(line) for line in text.splitlines() if line.strip() and not ROUTINE.match(line)]
 
 
 class Children:
@@ -71,9 +68,8 @@ class Children:
             status = child.process.poll()
             if status is not None:
                 how = f"by {signal.Signals(-status).name}" if status < 0 else f"with status {status}"
-                printed = child.printed()
-                last = f"; its last line: {printed[-1]}" if printed else ""
-                raise ProgramError(child.name, f"ended {how}{last}")
+                said = last_words(child.printed())
+                raise ProgramError(child.name, f"ended {how}{said and f'; {said}'}")
 
     def __enter__(self) -> Self:
         return self

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from referee.check import SCENARIOS, Report, Result, UnknownScenario, check
-from referee.check.process import BotProcess
+from referee.check.process import BotProcess, told
 from referee.check.scenarios import pings
 from referee.check.session import BotSession
 from referee.errors import ListenError
@@ -351,6 +351,19 @@ def test_report_when_a_long_line_was_printed_then_no_word_is_cut() -> None:
     shown = [line for line in report.to_text(50).splitlines() if "|" in line]
     assert max(map(len, shown)) <= 50
     assert {word for line in shown for word in line.replace("|", "").split()} == {"no", "model"}
+
+
+@pytest.mark.parametrize("panic", [6, 20, 38])
+def test_printed_when_a_program_panicked_after_many_lines_then_the_beginning_of_the_panic_is_shown(
+    panic: int,
+) -> None:
+    lines = [str(number) for number in range(40)]
+    lines[panic] = "thread 'main' (77) panicked at src/main.rs:1:2:"
+    shown = told(lines)
+    assert lines[panic] in shown
+    assert shown[0] == "…"
+    assert shown[-9:] == tuple(lines[-9:])
+    assert len([line for line in shown if line != "…"]) == 14
 
 
 async def test_check_when_a_bot_prints_routine_lines_then_they_are_left_out() -> None:

@@ -2,7 +2,9 @@
 
 import logging
 
-from referee.lines import ROUTINE, UtcFormatter
+import pytest
+
+from referee.lines import ROUTINE, UtcFormatter, last_words
 
 
 def line(level: int) -> str:
@@ -21,3 +23,20 @@ def test_line_when_it_tells_of_nothing_wrong_then_it_is_routine() -> None:
         True,
         False,
     ]
+
+
+@pytest.mark.parametrize(
+    ("printed", "said"),
+    [
+        ([], ""),
+        (["hello", "no memory"], "its last line: no memory"),
+        (
+            ["hello", "thread 'main' (7) panicked at src/main.rs:1:2:", "no hand", "note: run with …"],
+            "it panicked at src/main.rs:1:2: no hand",
+        ),
+        (["thread 'main' panicked at src/main.rs:1:2:"], "it panicked at src/main.rs:1:2"),
+        (["panic: no hand", "goroutine 1 [running]:", "exit status 2"], "panic: no hand"),
+    ],
+)
+def test_last_words_when_a_program_ended_then_they_say_why(printed: list[str], said: str) -> None:
+    assert last_words(printed) == said
