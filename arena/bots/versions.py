@@ -347,8 +347,14 @@ def _newest(name: str, versions: Sequence[BotVersion], now: datetime | None) -> 
 
 def known_bots(tx: Transaction, bots: Sequence[str]) -> list[str]:
     """Return those of these ``owner/bot`` that have a version."""
-    parts = [bots[at : at + AT_ONCE] for at in range(0, len(bots), AT_ONCE)]
-    return [bot for part in parts for found in [_versions_of(tx, part)] for bot in part if bot in found]
+    found = versions_by_bot(tx, bots)
+    return [bot for bot in bots if bot in found]
+
+
+def versions_by_bot(tx: Transaction, bots: Sequence[str]) -> dict[str, list[BotVersion]]:
+    """Return all versions of each ``owner/bot`` that there is, oldest first."""
+    parts = [_versions_of(tx, bots[at : at + AT_ONCE]) for at in range(0, len(bots), AT_ONCE)]
+    return {bot: versions for part in parts for bot, versions in part.items()}
 
 
 def find_all_versions(tx: Transaction, name: str, *, wanted: bool = False) -> list[BotVersion]:

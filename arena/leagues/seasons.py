@@ -16,7 +16,7 @@ from sqlalchemy import update
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col, select
 
-from arena.bots.versions import find_all_versions, token_problem
+from arena.bots.versions import token_problem, versions_by_bot
 from arena.errors import ArenaError, StateError, StorageError, TakenError
 from arena.leagues.divisions import next_divisions, owners_apart, regroup
 from arena.leagues.schedule import next_start
@@ -317,12 +317,13 @@ def contestants(
     checked = any(
         {**spec.tournament, **level.tournament}.get("require_check") is True for level in spec.levels
     )
+    versions = versions_by_bot(tx, [member.name.partition("@")[0] for member in members])
     able: dict[int, BotVersion] = {}
     problems: dict[int, str] = {}
     taken: set[int] = set()
     owned: Counter[int] = Counter()
     for member in members:
-        version = _version(tx, member.name, now)
+        version = _version(versions[member.name.partition("@")[0]], member.name, now)
         if wrong := token_problem(version, now):
             problems[member.id] = f"its token {wrong}"
         elif checked and version.check_passed_at is None:
@@ -338,13 +339,11 @@ def contestants(
     return able, problems
 
 
-def _version(tx: Transaction, name: str, now: datetime) -> BotVersion:
-    """Return the version that plays for a member of this name: itself, or the newest whose token is valid.
+def _version(versions: Sequence[BotVersion], name: str, now: datetime) -> BotVersion:
+    """Return the version of these that plays for a member: itself, or the newest whose token is valid.
 
     If none has a valid one, that is the newest which only needs another, or else the newest of all.
     """
-    bot, pinned, _ = name.partition("@")
-    versions = find_all_versions(tx, bot)
-    if pinned:
+    if "@" in name:
         return next(one for one in versions if one.name == name)
     return max(versions, key=lambda one: (not token_problem(one, now), one.revoked_at is None, one.number))

@@ -44,6 +44,7 @@ from arena.web.routes import (
 )
 from arena.web.routing import PREFIX, name_of
 from arena.web.slots import Slots
+from arena.web.telling import Telling
 from arena.web.watching import Watching
 
 ROUTERS: tuple[APIRouter, ...] = (
@@ -95,6 +96,7 @@ def make_app(settings: Settings, storage: Storage, *, clock: Callable[[], dateti
         Glancing(storage, watching, TABLES),
         Pairings(storage),
         Placings(storage),
+        Telling(storage),
         Slots("streams", *STREAMS),
         Slots("exports", *EXPORTS),
     )

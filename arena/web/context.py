@@ -15,6 +15,7 @@ from arena.web.glancing import Glancing
 from arena.web.pairings import Pairings
 from arena.web.placings import Placings
 from arena.web.slots import Slots
+from arena.web.telling import Telling
 from arena.web.watching import Watching
 
 
@@ -39,6 +40,8 @@ class Web:
     """Pairings for those who read them."""
     placings: Placings
     """Standings for those who read them."""
+    telling: Telling
+    """Deals worth seeing, for those who read of bots and tournaments."""
     streams: Slots
     """Places for those."""
     exports: Slots

@@ -8,7 +8,7 @@ from fastapi import Query
 from fastapi.responses import HTMLResponse
 
 from arena.actors import Actor, Role
-from arena.queries import highlights, histories, matches
+from arena.queries import histories, matches
 from arena.queries.authors import LogLine, log_for
 from arena.queries.board import LeaderboardLine
 from arena.queries.profiles import Profile, profile
@@ -32,8 +32,6 @@ TABLED = 40
 FAULTY = 50
 """Latest matches with faults that are marked."""
 LOGGED = 20
-TELLING = 2
-"""Deals of each kind."""
 
 
 class BotAsked(FromForm):
@@ -68,7 +66,7 @@ def show_bot(
         pools=pools,
         latest=latest_lines(told),
         course=None if ruleset is None else course(web.storage, told, name, ruleset, asked.table_size),
-        telling=highlights.telling_deals(web.storage, name, TELLING),
+        telling=web.telling.of_bot(name, told.matches),
         faults=own_faults(web.storage, page.actor, told.owner, name),
         own=f"{next(iter(sorted(page.actor.owners)), 'you')}/BOT",
     )
@@ -97,7 +95,8 @@ def course(storage: Storage, told: Profile, name: str, ruleset: str, size: int |
     """Return how a bot went in a pool. Raise UnknownError."""
     kinds = {histories.HistoryKind.STRENGTH: FITS, histories.HistoryKind.ELO: CHANGES}
     lines = histories.latest(storage, histories.Asked(name, ruleset, size), kinds)
-    faulty = matches.find_places(storage, matches.Asked(bot=name, ruleset=ruleset, faults=True), FAULTY)
+    asked = matches.Asked(bot=name, ruleset=ruleset, faults=True)
+    faulty = matches.find_places(storage, asked, FAULTY) if told.faults else ()
     return Course(ruleset, timeline(lines, told.versions, faulty), lines[:TABLED])
 
 

@@ -1,9 +1,15 @@
 """Where things are: the addresses of pages, for templates and for those who send people to them."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from urllib.parse import quote, urlencode
 
+from markupsafe import Markup
+
+from referee.plain import plain
+
 __all__ = [
+    "bot_link",
     "bot_url",
     "deal_url",
     "desk_url",
@@ -19,6 +25,10 @@ __all__ = [
 ]
 
 
+MOST_LINKS = 20_000
+"""Links to bots that are kept."""
+
+
 def _path(*parts: object) -> str:
     return "".join(f"/{quote(str(part), safe='@')}" for part in parts)
 
@@ -28,6 +38,16 @@ def bot_url(name: str) -> str:
     owner, _, bot = name.partition("/")
     bot, _, version = bot.partition("@")
     return with_query(_path("bots", owner, bot), {"version": version})
+
+
+@lru_cache(MOST_LINKS)
+def bot_link(name: str) -> Markup:
+    """Return a link to a bot, or to one version of it; a page may have hundreds."""
+    owner, _, bot = plain(name).partition("/")
+    bot, _, version = bot.partition("@")
+    number = Markup('<span class="number">@{}</span>').format(version) if version else ""
+    shown = Markup('<bdi><span class="owner">{}/</span><b>{}</b>{}</bdi>').format(owner, bot, number)
+    return Markup('<a class="bot" href="{}">{}</a>').format(bot_url(name), shown)
 
 
 def sign_up_url(origin: str, code: str) -> str:

@@ -9,8 +9,8 @@ from fastapi import Path, Query
 from fastapi.responses import HTMLResponse
 
 from arena.formats import FORMATS
-from arena.models import HighlightKind, TournamentState
-from arena.queries import highlights, matches
+from arena.models import TournamentState
+from arena.queries import matches
 from arena.queries import tournaments as queries
 from arena.queries.matches import MatchLine
 from arena.queries.tables import round_tables
@@ -145,7 +145,7 @@ def show_tournament(
         trouble=trouble,
         river=river,
         won=winners(status, board),
-        telling=telling(web, status) if status.sessions_done and not offset else (),
+        telling=() if offset else web.telling.of_tournament(status),
         bracket=bracket(web, status, board) if status.format == "knockout" else (),
     )
 
@@ -155,14 +155,6 @@ def winners(status: TournamentStatus, board: scoreboard.Scoreboard) -> Sequence[
     if status.state is not TournamentState.FINISHED or board.provisional:
         return ()
     return [*takewhile(lambda line: line.rank == 1, board.standings)]
-
-
-def telling(web: Web, status: TournamentStatus) -> Sequence[highlights.DealLine]:
-    """Return the deals of a tournament that stand out most, one of each kind."""
-    asked = [highlights.Asked(kind, tournament=status.name) for kind in HighlightKind]
-    found = [line for one in asked for line in highlights.find_deals(web.storage, one, 1).lines]
-    by_place = {(line.round, line.table, line.session, line.deal): line for line in reversed(found)}
-    return [*by_place.values()][::-1]
 
 
 def place_of(board: scoreboard.Scoreboard, bot: str) -> int | None:

@@ -1,0 +1,65 @@
+"""Deals worth seeing, looked up once a minute for all who read of them."""
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from threading import Lock
+
+from arena.models import HighlightKind
+from arena.queries.highlights import Asked, DealLine, find_deals, telling_deals
+from arena.queries.matches import MatchLine
+from arena.storage import Storage
+from arena.tournaments.overview import TournamentStatus
+
+OF_BOT = 2
+"""Deals of each kind."""
+
+SECONDS = 60.0
+"""For how long they are kept: deals that others had still to play may be shown by then."""
+
+MOST_KEPT = 500
+"""Bots and tournaments whose deals are kept."""
+
+
+class Telling:
+    """The deals of bots and of tournaments that stand out, of those that were read last."""
+
+    def __init__(self, storage: Storage, now: Callable[[], float] = time.monotonic) -> None:
+        self._storage, self._now = storage, now
+        self._kept: OrderedDict[tuple[object, ...], tuple[float, Sequence[DealLine]]] = OrderedDict()
+        self._lock = Lock()
+
+    def of_bot(self, name: str, newest: Sequence[MatchLine]) -> Sequence[DealLine]:
+        """Return the deals of a bot, or of a version, that stand out most, anew after its next match.
+
+        ``newest`` is its newest matches. Raise UnknownError, and SpecError for no such name.
+        """
+        key = [(one.tournament, one.round, one.table, one.finished_at) for one in newest[:1]]
+        return self._known((name, *key), lambda: telling_deals(self._storage, name, OF_BOT))
+
+    def of_tournament(self, status: TournamentStatus) -> Sequence[DealLine]:
+        """Return the deals of a tournament that has ended that stand out most, one of each kind."""
+        if not status.ended or not status.sessions_done:
+            return ()
+        return self._known((status.id, status.state), lambda: self._find(status.name))
+
+    def _find(self, name: str) -> Sequence[DealLine]:
+        asked = [Asked(kind, tournament=name) for kind in HighlightKind]
+        found: dict[tuple[int, ...], DealLine] = {}
+        for line in [line for one in asked for line in find_deals(self._storage, one, 1).lines]:
+            found.setdefault((line.round, line.table, line.session, line.deal), line)
+        return [*found.values()]
+
+    def _known(self, key: tuple[object, ...], find: Callable[[], Sequence[DealLine]]) -> Sequence[DealLine]:
+        """Return what is kept; who comes meanwhile finds the same."""
+        with self._lock:
+            until, kept = self._kept.get(key, (0.0, ()))
+            if self._now() < until:
+                return kept
+        found = find()
+        with self._lock:
+            self._kept[key] = (self._now() + SECONDS, found)
+            self._kept.move_to_end(key)
+            while len(self._kept) > MOST_KEPT:
+                self._kept.popitem(last=False)
+        return found
