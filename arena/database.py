@@ -1,4 +1,4 @@
-"""A database and its connections: how it is opened, what may be wrong with it, and its schema's version.
+"""A database and its connections: opening it, what may be wrong with it, and its schema's version.
 
 What only asks a short question needs no more than this; ``arena.storage`` adds transactions with models.
 """

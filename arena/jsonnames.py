@@ -1,4 +1,4 @@
-"""What fields are called in JSON where not as they are, on the command line and over HTTP (docs/json.md)."""
+"""Names of fields in JSON that differ from those in Python (docs/json.md)."""
 
 from collections.abc import Mapping
 from functools import cache

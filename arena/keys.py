@@ -1,4 +1,4 @@
-"""The key with which a referee signs: made at its first start, and known to all tournaments from then on."""
+"""The key with which a referee signs: generated at its first start, and recorded in all tournaments."""
 
 import os
 import tempfile

@@ -1,4 +1,4 @@
-"""Errors about names that nothing has, with the ones that were perhaps meant."""
+"""Errors about unknown names, with suggestions."""
 
 from collections.abc import Sequence
 from typing import Any

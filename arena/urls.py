@@ -1,4 +1,4 @@
-"""URLs of databases and brokers: which will do, and how people and logs may see them."""
+"""URLs of databases and brokers: which are valid, and how they are shown without secrets."""
 
 import re
 from urllib.parse import urlsplit

@@ -1,4 +1,4 @@
-"""Answers that are kept for a day, so that a request that is sent again is done only once.
+"""Answers kept for a day, so that a repeated request is executed only once.
 
 An answer may hold a token. It is encrypted with a key that follows from what the asker shows, so that the
 database alone does not tell it.

@@ -1,4 +1,4 @@
-"""Checks of bots by the protocol's scenarios: what they found stands with the bot version."""
+"""Checks of bots by the protocol's scenarios; the result is stored with the bot version."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What is told of a bot, and changing it."""
+"""A bot's description, and changing it."""
 
 from dataclasses import dataclass
 from datetime import datetime

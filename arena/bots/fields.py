@@ -1,4 +1,4 @@
-"""What authors tell of their bots, checked: the language, and a link."""
+"""What authors say about their bots, checked: the language, and a link."""
 
 import re
 from urllib.parse import urlsplit

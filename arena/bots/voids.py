@@ -1,4 +1,4 @@
-"""Faults in play that came to nothing: the attempt at the session ended before the deal was finished."""
+"""Faults that do not count: the attempt at the session ended before the deal was finished."""
 
 import json
 from collections.abc import Iterator, Sequence

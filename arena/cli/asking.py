@@ -1,4 +1,4 @@
-"""Whether something that cannot be undone is meant."""
+"""Asking for confirmation before something that cannot be undone."""
 
 import sys
 from typing import Annotated

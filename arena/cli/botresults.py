@@ -1,4 +1,4 @@
-"""``arena bot show``, ``history`` and ``versus``, and ``arena crosstable``: what there is to tell of bots."""
+"""``arena bot show``, ``history`` and ``versus``, and ``arena crosstable``: the results of bots."""
 
 from collections.abc import Sequence
 from itertools import groupby

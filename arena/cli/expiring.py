@@ -1,4 +1,4 @@
-"""Tokens that expire: the option, and how it is told."""
+"""Tokens that expire: the option, and how the date is shown."""
 
 from datetime import date, datetime
 from typing import Annotated, Protocol

@@ -1,4 +1,4 @@
-"""``arena deal find`` and ``arena bot faults``: deals worth seeing, and bots with faults."""
+"""``arena deal find`` and ``arena bot faults``: notable deals, and bots with faults."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""``arena league …``: what a league is to be, who plays in it, and how it stands."""
+"""``arena league …``: a league's file, its members and its standings."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated

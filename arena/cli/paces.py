@@ -1,4 +1,4 @@
-"""How far a command is that goes through deals, on terminals alone."""
+"""The progress of a command that goes through deals, in terminals only."""
 
 import time
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""``arena bot register`` and ``arena bot describe``: bots, and what is told of them."""
+"""``arena bot register`` and ``arena bot describe``: bots and their descriptions."""
 
 from collections.abc import Sequence
 from pathlib import Path

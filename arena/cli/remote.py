@@ -1,4 +1,4 @@
-"""What an arena on the network answers, as the values that commands show."""
+"""Answers of an arena on the network, as the values that commands show."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields

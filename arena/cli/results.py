@@ -1,4 +1,4 @@
-"""What came out: crosstables, matches deal by deal, and the proof of ratings."""
+"""Results: crosstables, matches deal by deal, and the check of ratings."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""``arena web``: the process that serves the API."""
+"""``arena web``: the process that serves the API and the web pages."""
 
 import typer
 

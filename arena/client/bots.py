@@ -1,4 +1,4 @@
-"""Calls about bots: registering them, their tokens, and what there is to tell of them."""
+"""Calls about bots: registering them, their tokens, and their results."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

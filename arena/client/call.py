@@ -1,4 +1,4 @@
-"""What is asked of an arena over HTTP, as a value: one function makes it for each route."""
+"""A request to an arena over HTTP as a value; each route has a function that makes one."""
 
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""What is sent and what comes back, without sending: requests, when to try again, and what answers mean.
+"""Requests and answers without I/O: what to send, when to try again, and what answers mean.
 
 ``arena.client.sync`` and ``arena.client.asynchronous`` send.
 """

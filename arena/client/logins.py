@@ -1,4 +1,4 @@
-"""Keys of arenas on the network, kept in a file of their user's alone."""
+"""Keys of arenas on the network, stored in a file that only their user can read."""
 
 import json
 import os

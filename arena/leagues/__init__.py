@@ -1,1 +1,1 @@
-"""Leagues: what one is to be, who is in it, and when its seasons start and end."""
+"""Leagues: their files, their members, and when their seasons start and end."""

@@ -1,4 +1,4 @@
-"""Leagues as the API over HTTP answers with them."""
+"""Leagues as the HTTP API returns them."""
 
 from dataclasses import dataclass
 from datetime import datetime

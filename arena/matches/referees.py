@@ -1,4 +1,4 @@
-"""What the referees say of themselves and of bots, all of them asked at once."""
+"""What the referees report about themselves and their bots; all are asked at once."""
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""What comes of a match is stored: sessions, each whole and once, and before that their finished deals."""
+"""Storing results: each session whole and once, and before that its finished deals."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What a database has that another one, a backup of an earlier time, has not."""
+"""What a database has that an earlier backup lacks."""
 
 import sqlite3
 from collections.abc import Mapping

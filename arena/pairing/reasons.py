@@ -1,4 +1,4 @@
-"""Why the tables of a Swiss round are as they are, told from what the pairing knew."""
+"""Why the tables of a Swiss round are as they are, from what the pairing knew."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What is told of a bot to its own people: its log, its deals, what a check of it found."""
+"""What only a bot's owners may see: its log, its deals, the results of its checks."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

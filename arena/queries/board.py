@@ -1,4 +1,4 @@
-"""What a leaderboard tells, as values: who only asks an arena on the network needs no database for them."""
+"""The values of a leaderboard, apart from the database, which clients of an arena on the network lack."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Deals worth seeing: the one of each session that stands out most in some respect, of all sessions."""
+"""Notable deals: from each session the one that stands out most in some respect."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence

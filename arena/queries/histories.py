@@ -1,4 +1,4 @@
-"""How a bot's Elo and strength went, across its versions."""
+"""The history of a bot's Elo and strength, across its versions."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Who met whom, and who finished before whom: in rated deals that were played out with all bots."""
+"""Who met whom, and who finished ahead, in rated deals without a forfeit."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass

@@ -1,4 +1,4 @@
-"""Names that questions are asked with, looked up."""
+"""Looking up the names in a question."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Whether there is anything to ask for, told without loading what would read it."""
+"""Whether there are any results, found without loading the modules that read them."""
 
 from sqlalchemy import column, exists, select, table
 

@@ -1,4 +1,4 @@
-"""What there is to tell of a bot."""
+"""A bot's profile."""
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Cards that somebody puts: what they are under a ruleset, what beats them and what they beat."""
+"""Trying cards: what they are under a ruleset, what beats them and what they beat."""
 
 import re
 from bisect import bisect_left

@@ -1,4 +1,4 @@
-"""What a tournament would be like, before it is created: how long, how sensible, and its first tables."""
+"""Previewing a tournament before it is created: its length, warnings, and its first tables."""
 
 import secrets
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What the scale of strengths hangs on: baselines, bots that stay while others come and go."""
+"""The anchor of the scale of strengths: baselines, bots that stay while others come and go."""
 
 from collections.abc import Iterator, Set
 from typing import NamedTuple

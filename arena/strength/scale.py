@@ -1,4 +1,4 @@
-"""Strengths on a scale like that of Elo."""
+"""Strengths on an Elo-like scale."""
 
 import math
 

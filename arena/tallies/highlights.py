@@ -1,4 +1,4 @@
-"""The deals of a session that are worth seeing, found in their records as the session is stored.
+"""The notable deals of a session, found in their records as the session is stored.
 
 Only deals that were played out with all bots are looked at.
 """

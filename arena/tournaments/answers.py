@@ -1,4 +1,4 @@
-"""What is answered when a tournament was changed, over HTTP."""
+"""The HTTP API's answer to a change of a tournament."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What makes no sense about a tournament, though it can be played: told when it is created and started."""
+"""Questionable settings of a tournament that can be played: warnings when it is created and started."""
 
 from collections.abc import Iterator
 from math import factorial

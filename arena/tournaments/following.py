@@ -1,4 +1,4 @@
-"""What whoever follows tournaments is told: how they stand, and their chains of events."""
+"""What followers of tournaments are sent: their states, and their chains of events."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

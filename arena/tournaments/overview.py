@@ -1,4 +1,4 @@
-"""How tournaments stand, and where they are looked up."""
+"""The state of tournaments, and looking them up."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""How far a new bot has come: registered, connected, checked, and in its first match."""
+"""The progress of a new bot: registered, connected, checked, and in its first match."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What bots kept of their sessions, held against exports: who altered a deal is found by any one author."""
+"""Bots' logs compared with exports: any one author can detect an altered deal."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence

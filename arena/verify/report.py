@@ -1,4 +1,4 @@
-"""What came of checking exports, and what one of them takes from another."""
+"""The results of checking exports, and what one of them takes from another."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Who asks: by a key, by a browser's cookie, or nobody in particular."""
+"""Who makes a request: the owner of a key or of a browser's cookie, or an anonymous reader."""
 
 from typing import Annotated
 from urllib.parse import urlsplit

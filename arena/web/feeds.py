@@ -1,4 +1,4 @@
-"""What those who follow tournaments are told: read from the database once for all of them."""
+"""Event streams of tournaments, read from the database once for all followers."""
 
 import asyncio
 import logging

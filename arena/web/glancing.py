@@ -1,4 +1,4 @@
-"""The tables of a round at a glance: what is stored, and what is seen of those in play.
+"""An overview of the tables of a round: what is stored, and what is visible of those in progress.
 
 However many look, the tables are read and drawn once a second.
 """

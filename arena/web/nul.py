@@ -1,4 +1,4 @@
-"""NUL in what is asked for: nothing is called so, and PostgreSQL takes no text that has one."""
+"""NUL characters in requests: no name has one, and PostgreSQL accepts no text with one."""
 
 from http import HTTPStatus
 

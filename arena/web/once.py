@@ -1,4 +1,4 @@
-"""Requests that are done once, however often they are sent: those with an ``Idempotency-Key``."""
+"""Requests that are executed once, however often they are sent: those with an ``Idempotency-Key``."""
 
 import asyncio
 from collections.abc import AsyncIterator

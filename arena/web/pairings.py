@@ -1,4 +1,4 @@
-"""Pairings for pages: worked out once for all who read them, however many bots there are."""
+"""Pairings for pages: computed once for all readers, however many bots there are."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence

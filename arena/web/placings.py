@@ -1,4 +1,4 @@
-"""Standings for pages: worked out once for all who read them, however many bots there are."""
+"""Standings for pages: computed once for all readers, however many bots there are."""
 
 import time
 from collections import OrderedDict

@@ -1,4 +1,4 @@
-"""Answers that everybody gets: given again for some seconds, and worked out once for all who wait."""
+"""Anonymous answers: reused for some seconds, and computed once for all who wait."""
 
 import asyncio
 from collections import OrderedDict

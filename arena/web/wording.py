@@ -1,4 +1,4 @@
-"""What is wrong in a request, in the words that files and the command line have for it."""
+"""Errors in a request, in the words that files and the command line use."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

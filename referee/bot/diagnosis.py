@@ -1,4 +1,4 @@
-"""What stands between a bot and its referees: token, address, TLS, protocol, clock, too many sessions."""
+"""Why a bot cannot play at its referees: token, address, TLS, protocol, clock, too many sessions."""
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What a bot's log tells of its sessions: each of them, or how many there were where they are too many."""
+"""What a bot's log says about its sessions: each of them, or a count if there are too many."""
 
 import logging
 import threading

@@ -1,4 +1,4 @@
-"""What a session came to that was played here."""
+"""The result of a session that was played locally."""
 
 from dataclasses import dataclass, field
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""What a local play came to, as scripts and people are told."""
+"""The results of local play, for scripts and for people."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

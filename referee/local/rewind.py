@@ -1,4 +1,4 @@
-"""A recorded position is handed to a bot again, with clocks off, and its answer is put beside the old one."""
+"""Giving a bot a recorded position again, without clocks, and comparing its answer with the old one."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

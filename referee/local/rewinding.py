@@ -1,4 +1,4 @@
-"""Who is asked in a rewind: a bot in this process, or a command over a port of this machine."""
+"""Who is asked in a rewind: a bot in this process, or a command over a local port."""
 
 import shutil
 from collections.abc import Iterator, Mapping, Sequence

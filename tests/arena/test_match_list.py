@@ -202,7 +202,7 @@ def test_match_list_shows_points_and_changes_and_the_next_page(arena: Arena, poo
         (["--opponent", BOT], 1, "bot: missing; opponent and result need it"),
         (["--result", "won"], 1, "bot: missing; opponent and result need it"),
         (["--result", "wonn", "--bot", BOT], 2, "wonn"),
-        (["--from", "x"], 2, "'x' is no date"),
+        (["--from", "x"], 2, "'x' is not a date"),
         (["--limit", 0], 2, "--limit"),
         (["--cursor", "abc"], 1, "cursor: "),
         (["--round", 1], 2, "'--tournament': not given, and --round needs it"),

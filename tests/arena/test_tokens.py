@@ -196,7 +196,7 @@ def test_token_when_its_use_cannot_be_noted_then_it_is_good_all_the_same(storage
 def test_commands_rotate_and_show_expiry_and_last_use(arena: Arena) -> None:
     first = arena("bot", "register", "ann/a", "--expires-in", "7", "--json").json
     refused = arena("bot", "rotate", "ann/a")
-    assert_one_line(refused, 1, "Replace the token of ann/a@1", "add --yes where nobody can be asked")
+    assert_one_line(refused, 1, "Replace the token of ann/a@1", "without a terminal, add --yes")
     rotated = arena("bot", "rotate", "ann/a", "--yes").out.splitlines()
     assert rotated[0] == "ann/a@1 has a new token, which cannot be shown again:"
     assert rotated[1].startswith("bt_bot_")

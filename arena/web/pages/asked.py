@@ -1,4 +1,4 @@
-"""What forms send: a field that was left empty is one that was not asked for."""
+"""Fields of forms: an empty one counts as not given."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Bots: how they went, against whom, and what is worth seeing; and two of them head to head."""
+"""Bots: their results, opponents and notable deals; and two of them head to head."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

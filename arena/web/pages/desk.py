@@ -1,4 +1,4 @@
-"""The organiser's desk: create tournaments, see who is there, steer."""
+"""The organiser's desk: create tournaments, see who is connected, run them."""
 
 import tomllib
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""What a browser is shown of a request that was not done."""
+"""The page that a browser is shown for a request that failed."""
 
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus

@@ -1,4 +1,4 @@
-"""Joining: from nothing to a bot that plays, with lights that show how far it has come."""
+"""Joining: from nothing to a bot that plays, with lights that show its progress."""
 
 from contextlib import suppress
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""Leagues: divisions, seasons, who rises and falls, and places over the seasons."""
+"""Leagues: divisions, seasons, promotion and relegation, and places over the seasons."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Rulesets: the rules in words with their examples drawn, their fields, and what parts two of them."""
+"""Rulesets: the rules in words with pictures of examples, their fields, and how two of them differ."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What is a bot's own people's: its log, its deals, and what checks of it found."""
+"""What only a bot's owners may see: its log, its deals, and the results of its checks."""
 
 from typing import Annotated, Any, Literal
 

@@ -1,4 +1,4 @@
-"""Bots: registering them, their tokens, and what there is to tell of them."""
+"""Bots: registering them, their tokens, and their results."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""Deals: those of a session, and those worth seeing."""
+"""Deals: those of a session, and notable ones."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any

@@ -1,4 +1,4 @@
-"""Matches, and what came of bots meeting each other."""
+"""Matches, and how bots did against each other."""
 
 from typing import Annotated
 
