@@ -5,14 +5,20 @@ on PostgreSQL, which is started for it (``benchmarks.multiples`` says how). Asks
 ``benchmarks.reading`` and the worst that come to mind: of the bots that play most, filters that hardly any
 row meets, last pages, the largest pool. Prints the 50th and the 99th percentile in milliseconds at both
 sizes, beside the limit; then how long fits take from the kept sums, and the most memory that they hold.
+
+``--data FOLDER`` keeps what is made on SQLite as an arena's data folder for each size, and asks those that
+are there already; with ``--questions PATTERN`` single questions are asked again in seconds.
 """
 
 import argparse
+import re
+import shutil
+import sqlite3
 import tempfile
 import time
 import tracemalloc
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property, partial
@@ -222,10 +228,11 @@ def questions() -> Mapping[str, Callable[[Long], object]]:
     return {**QUESTIONS, **WORST}
 
 
-def ask_all(asker: Long) -> Figures:
+def ask_all(asker: Long, pattern: str = "") -> Figures:
     """Return what questions take; those that are no pages, which take long, are asked a few times only."""
-    pages = {name: ask for name, ask in questions().items() if name not in WHOLE}
-    whole = {f"{name}, no page": QUESTIONS[name] for name in sorted(WHOLE)}
+    named = {name: ask for name, ask in questions().items() if re.search(pattern, name)}
+    pages = {name: ask for name, ask in named.items() if name not in WHOLE}
+    whole = {f"{name}, no page": ask for name, ask in named.items() if name in WHOLE}
     return {**ask(asker, TIMES, pages), **ask(asker, FEW, whole)}
 
 
@@ -257,8 +264,12 @@ def _most_memory(kinds: Sequence[Counts], bots: Sequence[Sequence[int]]) -> int:
         tracemalloc.stop()
 
 
-def measure(place: Place, sizes: Sequence[int]) -> tuple[list[Figures], list[str]]:
-    """Return what questions take after so many copies of the base, and what fits take in the end."""
+History = tuple[int, Storage]
+"""So many copies of the base, in a database."""
+
+
+def make(place: Place, sizes: Sequence[int]) -> Iterator[History]:
+    """Make the base, and yield its database when there are so many copies in it."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         url = stack.enter_context(place(folder))()
@@ -268,16 +279,40 @@ def measure(place: Place, sizes: Sequence[int]) -> tuple[list[Figures], list[str
         base = timed("base made", lambda: make_base(storage, BOTS, ROUNDS, NOW))
         copier = Copier(url, base)
         stack.callback(copier.close)
-        found = []
         for copies in sizes:
-            now = NOW + copies * STEP
             timed(f"{copies} copies made", partial(copier.multiply, copies))
             timed("tidied", partial(tidy, url))
             timed("sample counted again", partial(check, storage, base, copies))
-            timed("fitted", partial(fit_due, storage, now))
-            asker = Long(storage, Random(copies), BOTS, now=now)
-            found.append(timed("asked", partial(ask_all, asker)))
-        return found, measure_fits(storage)
+            timed("fitted", partial(fit_due, storage, NOW + copies * STEP))
+            yield copies, storage
+
+
+def kept(folder: Path, sizes: Sequence[int]) -> Iterator[History]:
+    """Yield such databases from data folders in a folder; make those that are not there."""
+    missing = [copies for copies in sizes if not (folder / str(copies)).exists()]
+    for copies, storage in make(sqlite, missing) if missing else ():
+        draft = folder / f"{copies}.new"
+        shutil.rmtree(draft, ignore_errors=True)
+        draft.mkdir(parents=True)
+        with storage.connect() as connection, closing(sqlite3.connect(draft / "arena.db")) as copy:
+            assert isinstance(connection.connection.driver_connection, sqlite3.Connection)
+            connection.connection.driver_connection.backup(copy)
+        draft.rename(folder / str(copies))
+    for copies in sizes:
+        settings = load_settings({"data": folder / str(copies)})
+        migrate_storage(settings)
+        with open_storage(settings) as storage:
+            yield copies, storage
+
+
+def measure(found: Iterable[History], pattern: str) -> tuple[list[Figures], list[str]]:
+    """Return what questions take in histories, and what fits take in the last one if all were asked."""
+    figures, fits = [], list[str]()
+    for copies, storage in found:
+        asker = Long(storage, Random(copies), BOTS, now=NOW + copies * STEP)
+        figures.append(timed("asked", partial(ask_all, asker, pattern)))
+        fits = [] if pattern else measure_fits(storage)
+    return figures, fits
 
 
 def timed(what: str, call: Callable[[], Answer]) -> Answer:
@@ -299,13 +334,20 @@ def main() -> None:
         metavar="N",
         help="of 12,500 matches each, at the first and the second size (default: %(default)s)",
     )
+    parser.add_argument("--questions", default="", metavar="PATTERN", help="only those whose names match it")
+    parser.add_argument(
+        "--data", type=Path, metavar="FOLDER", help="keep the data, or ask what was kept; SQLite only"
+    )
     options = parser.parse_args()
+    if options.data is not None and options.only != "SQLite":
+        parser.error("--data needs --only SQLite")
     places: dict[str, Place] = {"SQLite": sqlite, "PostgreSQL": postgres}
     copy = ROUNDS[0] * (BOTS // SEATS) + ROUNDS[1] * (REGULARS // SEATS)
     for name, place in places.items():
         if options.only in (None, name):
-            found, fits = measure(place, options.copies)
-            show(name, [copies * copy for copies in options.copies], found, LIMITS[name])
+            found = kept(options.data, options.copies) if options.data else make(place, options.copies)
+            figures, fits = measure(found, options.questions)
+            show(name, [copies * copy for copies in options.copies], figures, LIMITS[name])
             print("\n".join(fits), flush=True)
 
 

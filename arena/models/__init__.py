@@ -31,6 +31,7 @@ from arena.models.strengths import (
 )
 from arena.models.tallies import FaultTally, Highlight, HighlightKind, SeatTally
 from arena.models.tournaments import (
+    BEGUN,
     WITHOUT_HEAD,
     Entrant,
     EntrantState,
@@ -43,6 +44,7 @@ from arena.models.tournaments import (
 from arena.models.webhooks import DeliveryState, Webhook, WebhookDelivery
 
 __all__ = [
+    "BEGUN",
     "WITHOUT_HEAD",
     "Account",
     "ApiKey",

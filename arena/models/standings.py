@@ -35,6 +35,8 @@ class EntrantSum(SQLModel, table=True):
     """What counts of them: in a duplicate tournament relative to the same seat at other tables."""
     squares: float = 0.0
     """Sum of the squares of what counts of each."""
+    forfeits: int = 0
+    """Sessions that it forfeited."""
 
 
 class Encounter(SQLModel, table=True):

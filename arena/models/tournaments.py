@@ -36,6 +36,10 @@ class RoundState(StrEnum):
     CANCELLED = "cancelled"
 
 
+BEGUN = (RoundState.OPEN, RoundState.CLOSED, RoundState.CANCELLED)
+"""States of rounds that may have finished matches."""
+
+
 class EntrantState(StrEnum):
     """Where an entrant of a continuous tournament is."""
 

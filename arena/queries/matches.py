@@ -235,9 +235,11 @@ def _wanted(tx: Transaction, asked: Asked, own: Any) -> Iterator[Any]:
     if asked.bot is not None and asked.faults:
         yield own.faults > NONE
     if asked.opponent is not None:
-        opponents = [version.id for version in versions_called(tx, asked.opponent)]
+        opponents = {version.id for version in versions_called(tx, asked.opponent)}
         other = aliased(Seat)
-        there = (other.match_id == own.match_id, other.version_id.in_(opponents), other.id != own.id)  # type: ignore[attr-defined]
+        there = [other.match_id == own.match_id, other.version_id.in_(opponents)]  # type: ignore[attr-defined]
+        if not opponents.isdisjoint(version.id for version in versions_called(tx, asked.bot or "")):
+            there.append(other.id != own.id)  # without this, an index has all that is asked of both
         yield exists(other.id).where(*there)  # type: ignore[arg-type]
     if asked.result is not None:
         other = aliased(Seat)

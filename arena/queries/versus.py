@@ -13,7 +13,7 @@ from sqlmodel import col
 from arena.errors import SpecError
 from arena.models import Seat, Session, StrengthSums
 from arena.queries.leaderboards import newest_line
-from arena.queries.matches import Asked, MatchLine, newest_ids, newest_matches
+from arena.queries.matches import Asked, MatchLine, match_lines, newest_ids
 from arena.queries.meetings import NOTHING, Met, meetings_of, pool_sums
 from arena.queries.names import versions_called
 from arena.queries.pools import rated_pools
@@ -93,8 +93,8 @@ def versus(storage: Storage, bot: str, opponent: str, limit: int = 10) -> Versus
         if own.keys() & others.keys():
             raise SpecError("bot", f"{bot} and {opponent} have a version in common")
         met = [Row(*row) for row in tx.execute(meetings_of(pool_sums(tx), [*own], [*others]))]
-        asked = Asked(bot=bot, opponent=opponent)
-        sessions = _sessions(tx, [*own], [*others], newest_ids(tx, asked, MATCHES))
+        newest = newest_ids(tx, Asked(bot=bot, opponent=opponent), max(MATCHES, limit))
+        sessions = _sessions(tx, [*own], [*others], newest[:MATCHES])
         return Versus(
             bot=bot,
             opponent=opponent,
@@ -103,7 +103,7 @@ def versus(storage: Storage, bot: str, opponent: str, limit: int = 10) -> Versus
             versions=tuple(_versions(met, own, others)),
             seats=tuple(_seats(sessions)),
             sessions=len(sessions),
-            matches=newest_matches(tx, asked, limit),
+            matches=tuple(match_lines(tx, newest[:limit])),
         )
 
 
@@ -152,26 +152,42 @@ def _versions(
         yield VersionsLine(own[version_id], others[other_id], _total(of_them))
 
 
+class _Both(NamedTuple):
+    """A session with the positions of the two."""
+
+    seating: list[int]
+    deal_points: list[list[int]]
+    forfeited_from: int | None
+    position: int
+    other: int
+
+
 def _sessions(
     tx: Transaction, own: Collection[int], others: Collection[int], match_ids: Collection[int]
-) -> list[tuple[Session, int, int]]:
-    """Return the newest sessions of these matches, each with the positions of the two."""
+) -> list[_Both]:
+    """Return the newest sessions of these matches."""
     one, other = aliased(Seat), aliased(Seat)
     rows = (
-        select_columns(Session, one.position, other.position)  # type: ignore[call-overload]
+        select_columns(
+            Session.seating,  # type: ignore[call-overload]
+            Session.deal_points,
+            Session.forfeited_from,
+            one.position,
+            other.position,
+        )
         .join(one, one.match_id == Session.match_id)
         .join(other, other.match_id == Session.match_id)
         .where(col(Session.match_id).in_(match_ids), one.version_id.in_(own), other.version_id.in_(others))  # type: ignore[attr-defined]
         .order_by(col(Session.match_id).desc(), col(Session.number).desc())
         .limit(SESSIONS)
     )
-    return [tuple(row) for row in tx.execute(rows)]
+    return [_Both(*row) for row in tx.execute(rows)]
 
 
-def _seats(sessions: Sequence[tuple[Session, int, int]]) -> Iterator[SeatLine]:
+def _seats(sessions: Sequence[_Both]) -> Iterator[SeatLine]:
     leads: dict[int, list[int]] = {}
-    for session, position, other in sessions:
-        seat, against = session.seating.index(position), session.seating.index(other)
+    for session in sessions:
+        seat, against = session.seating.index(session.position), session.seating.index(session.other)
         deals = session.deal_points[: session.forfeited_from]
         leads.setdefault(seat, []).extend(points[seat] - points[against] for points in deals)
     for seat, found in sorted(leads.items()):

@@ -3,24 +3,42 @@
 from collections import Counter
 
 from sqlalchemy import select as select_columns
-from sqlmodel import col
+from sqlmodel import col, select
 
-from arena.models import Entrant, Match, Seat, Session, Tournament
+from arena.models import BEGUN, Entrant, EntrantSum, Match, Round, Seat, Session, Tournament
 from arena.storage import Transaction
 
 
 def forfeited_sessions(tx: Transaction, tournament: Tournament) -> Counter[int]:
-    """Return how many sessions of finished matches each entrant forfeited, by its number."""
-    of_it = (col(Match.tournament_id) == tournament.id, col(Session.forfeited_from).is_not(None))
-    joined = col(Match.id) == Session.match_id
-    sessions = select_columns(col(Session.match_id), col(Session.seating), col(Session.forfeits))
-    found = tx.execute(sessions.join(Match, joined).where(*of_it)).all()
-    seats = (
-        select_columns(col(Seat.match_id), col(Seat.position), col(Entrant.number))
+    """Return how many sessions each entrant forfeited so far, by its number.
+
+    Those of rounds that are summed are kept; the sessions of others are read.
+    """
+    kept = (
+        select(Entrant.number, EntrantSum.forfeits)
+        .join(EntrantSum, col(EntrantSum.entrant_id) == Entrant.id)
+        .where(Entrant.tournament_id == tournament.id, EntrantSum.forfeits > 0)
+    )
+    return Counter(dict(tx.exec(kept).all())) + _in_other_rounds(tx, tournament)
+
+
+def _in_other_rounds(tx: Transaction, tournament: Tournament) -> Counter[int]:
+    sat = (
+        select_columns(col(Session.seating), col(Session.forfeits), col(Seat.position), col(Entrant.number))
+        .join(Match, col(Match.id) == Session.match_id)
+        .join(Round, col(Round.id) == Match.round_id)
+        .join(Seat, col(Seat.match_id) == Match.id)
         .join(Entrant, col(Entrant.id) == Seat.entrant_id)
         .where(
-            col(Seat.match_id).in_(select_columns(col(Session.match_id)).join(Match, joined).where(*of_it))
+            col(Round.tournament_id) == tournament.id,
+            col(Round.summed).is_(False),
+            col(Round.state).in_(BEGUN),
+            col(Session.forfeited_from).is_not(None),
         )
     )
-    number_at = {(match, position): number for match, position, number in tx.execute(seats)} if found else {}
-    return Counter(number_at[match, seating[seat]] for match, seating, forfeits in found for seat in forfeits)
+    return Counter(
+        number
+        for seating, forfeits, position, number in tx.execute(sat)
+        for seat in forfeits
+        if seating[seat] == position
+    )

@@ -10,6 +10,7 @@ from sqlmodel import col, select
 
 from arena.matches.tables import Table
 from arena.models import (
+    BEGUN,
     Encounter,
     Entrant,
     EntrantSum,
@@ -24,8 +25,8 @@ from arena.standings.outcomes import played_deals
 from arena.standings.sums import Pair, Played, Sum, Sums
 from arena.storage import Transaction, add_to_rows
 
-BEGUN = (RoundState.OPEN, RoundState.CLOSED, RoundState.CANCELLED)
-"""States of rounds that may have finished matches."""
+ADDED = ("matches", "played", "points", "wins", "byes", "deals", "raw", "total", "squares", "forfeits")
+"""Of an entrant's sums; the others are of its last round."""
 
 
 def add_round(
@@ -58,7 +59,7 @@ def _add_entrants(tx: Transaction, found: Sums) -> None:
             continue
         if more.last_round > row.last_round:
             row.last, row.last_round = more.last, more.last_round
-        for name in ("matches", "played", "points", "wins", "byes", "deals", "raw", "total", "squares"):
+        for name in ADDED:
             setattr(row, name, getattr(row, name) + getattr(more, name))
 
 

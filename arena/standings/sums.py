@@ -30,6 +30,7 @@ class Sum:
     raw: int = 0
     total: float = 0.0
     squares: float = 0.0
+    forfeits: int = 0
 
 
 @dataclass(slots=True)
@@ -79,6 +80,9 @@ class Sums:
             self._add_match(number, dict(zip(there, of_match, strict=True)))
             raw = _columns(sessions, [raw for one in sessions for raw in one.points])
             self._add_deals(there, raw, raw if compared is None else _columns(sessions, compared[place]))
+            for one in sessions:
+                for seat in one.forfeits:
+                    self.of(there[one.seating[seat]]).forfeits += 1
 
     def _add_match(self, round: int, points: Mapping[int, float]) -> None:
         for entrant, scored in match_scores(points).items():

@@ -5,10 +5,13 @@ from datetime import timedelta
 from typing import get_args
 
 import pytest
+from sqlmodel import select
 
 from arena.matches.referees import nobody_asked
+from arena.models import Entrant, EntrantSum
 from arena.rounds.advance import running_tournaments
 from arena.standings import scoreboard
+from arena.standings.recount import wrong_standings
 from arena.tournaments.roster import roster
 from referee.deals.forfeit import OnForfeit
 from tests.arena.exported import check, lines_of
@@ -49,6 +52,11 @@ def test_tournament_when_bots_forfeit_at_each_table_then_it_ends_and_is_right(
     assert each == ({1} if mode == "end_session" else {2})
     standings = scoreboard.standings(world.storage, "cup")
     assert sum(line.forfeits for line in standings) == sessions * max(each)
+    with world.storage.read() as tx:
+        kept = dict(tx.exec(select(Entrant.number, EntrantSum.forfeits).join(EntrantSum)).all())
+        assert wrong_standings(tx) == []
+    told = {line.standing.entrant: line.forfeits for line in standings}
+    assert {number: count for number, count in kept.items() if count} == {n: c for n, c in told.items() if c}
     entered = roster(world.storage, "cup", world.clock(), nobody_asked)
     assert {line.bot: line.forfeits for line in entered} == {line.name: line.forfeits for line in standings}
 

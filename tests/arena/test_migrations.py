@@ -14,7 +14,7 @@ from sqlalchemy import inspect, text
 from sqlmodel import col, select
 
 from arena import migrations
-from arena.models import BotVersion, Entrant, League, Rating, Seat, SessionRecords, Tournament
+from arena.models import BotVersion, Entrant, EntrantSum, League, Rating, Seat, SessionRecords, Tournament
 from arena.storage import Storage, Transaction, migrate
 from tests.arena.servers import Postgres
 
@@ -168,6 +168,27 @@ def check_tallies(first: Storage) -> None:
         records = tx.connection().execute(text("SELECT records FROM sessions")).scalar_one()
         assert bytes(records) == DEALS
         assert not {"seat_tallies", "fault_tallies", "highlights", "session_records"} & set(columns(tx))
+
+
+def test_migration_when_sessions_were_forfeited_then_the_sums_of_closed_rounds_count_them(
+    first: Storage,
+) -> None:
+    move(first, "0022")
+    played = PLAYED.replace("'[0]', '[0]', '[0]', '[]'", "'[0]', '[0]', '[0]', '[0]'")
+    with first.write() as tx:
+        for statement in filter(str.strip, played.split(";")):
+            given = {"records": DEALS} if ":records" in statement else {}
+            tx.connection().execute(text(statement), given)
+    move(first, "0039")
+    zeros = ", ".join(["0"] * 11)
+    names = "matches, wins, last_round, byes, deals, played, points, last, total, squares, raw"
+    with first.write() as tx:
+        tx.connection().execute(text("UPDATE rounds SET summed = true"))
+        tx.connection().execute(text("UPDATE sessions SET forfeited_from = 0"))
+        tx.connection().execute(text(f"INSERT INTO entrant_sums (entrant_id, {names}) VALUES (1, {zeros})"))
+    migrate(first)
+    with first.read() as tx:
+        assert tx.exec(select(EntrantSum.forfeits)).all() == [1]
 
 
 def test_migration_when_it_is_taken_back_then_the_rows_stay(first: Storage) -> None:

@@ -122,6 +122,17 @@ def test_what_stood_long_ago_is_led_to_by_an_index_past_all_that_came_later(pool
     assert any("(rating_id=? AND created_at<?)" in step for step in plan), plan
 
 
+def test_matches_of_two_bots_are_found_in_an_index_that_has_all_that_is_asked_of_both(pool: World) -> None:
+    with statements(pool.storage) as found:
+        find_matches(pool.storage, matches.Asked(BOT, OTHER))
+    plans = [steps(pool.storage, *one) for one in found if "EXISTS" in one[0]]
+    assert plans
+    for plan in plans:
+        seats = [step for step in plan if " seats" in step]
+        assert len(seats) == 2
+        assert all("USING COVERING INDEX" in step for step in seats), plan
+
+
 @pytest.mark.parametrize("session", [None, "cup"])
 def test_deals_of_a_bot_for_its_author_are_read_in_the_order_of_an_index(
     pool: World, session: str | None

@@ -3,28 +3,33 @@
 from pathlib import Path
 from random import Random
 
-from arena.settings import load_settings
-from arena.strength.fitting import fit_due
-from benchmarks.multiples import REGULARS, STEP, Copier, check, make_base
+import pytest
+from sqlmodel import func, select
+
+from arena.models import Match
+from benchmarks import size
+from benchmarks.multiples import RARE, REGULARS, STEP
 from benchmarks.reading import NOW
-from benchmarks.size import Long, questions
-from tests.arena.databases import open_new
+from benchmarks.seasons import SEATS
+from benchmarks.size import Long, ask_all, kept, questions
 
-BOTS, ROUNDS, COPIES = REGULARS + 4, (1, 1), 3
+BOTS, ROUNDS, COPIES = REGULARS + 4, (1, 1), (2, 3)
 
 
-def test_history_made_of_copies_keeps_what_its_matches_come_to_and_answers_every_question(
-    tmp_path: Path,
+def test_history_made_of_copies_is_kept_with_what_its_matches_come_to_and_answers_every_question(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    url = f"sqlite:///{tmp_path}/arena.db"
-    with open_new(load_settings({"data": tmp_path, "database_url": url})) as storage:
-        base = make_base(storage, BOTS, ROUNDS, NOW)
-        copier = Copier(url, base)
-        copier.multiply(COPIES)
-        copier.close()
-        check(storage, base, COPIES)
-        now = NOW + COPIES * STEP
-        assert fit_due(storage, now) == 2
-        asker = Long(storage, Random(0), BOTS, now=now)
-        for name, question in questions().items():
+    monkeypatch.setattr(size, "BOTS", BOTS)
+    monkeypatch.setattr(size, "ROUNDS", ROUNDS)
+    folder = tmp_path / "data"
+    for copies, storage in kept(folder, COPIES):  # which counts a sample again
+        with storage.read() as tx:
+            matches = tx.exec(select(func.count()).select_from(Match)).one()
+        assert matches == copies * (BOTS // SEATS + REGULARS // SEATS) + RARE // SEATS
+        asker = Long(storage, Random(0), BOTS, now=NOW + copies * STEP)
+        for name, question in questions().items() if copies == COPIES[-1] else ():
             assert question(asker) is not None, name
+    monkeypatch.setattr(size, "make", None)  # what is there is not made again
+    monkeypatch.setattr(size, "TIMES", 2)
+    asked = [ask_all(Long(storage, Random(0), BOTS), "^pools$") for _, storage in kept(folder, COPIES[:1])]
+    assert [[*figures] for figures in asked] == [["pools"]]
