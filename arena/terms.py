@@ -33,7 +33,7 @@ class Limits(BaseModel):
     increment_ms: int = Field(default=0, ge=0, le=3_600_000)
     """Milliseconds added to the bank after each decision."""
     credit_ms: int = Field(default=100, ge=0, le=60_000)
-    """Most milliseconds credited to a decision for the network."""
+    """Maximum milliseconds credited to a decision for network delay."""
     ask_forced: bool = False
     """Whether bots are asked even if they have no choice."""
     match_seconds: int = Field(default=0, ge=0, le=604_800)
@@ -90,7 +90,7 @@ class Discretion(BaseModel):
     has invited. ``approved``: these too, and others may ask, and play if the organiser approves. The
     organiser may enter any bot."""
     owner_limit: int | None = Field(default=None, ge=1, le=10_000)
-    """Most bots of one owner; by default as many as the format allows."""
+    """Maximum number of bots of one owner; by default as many as the format allows."""
     confirm: bool = False
     """Whether its results are provisional until the organiser confirms them."""
 

@@ -102,8 +102,8 @@ class Division(_Table):
     name: Name
     """The division's name, unique in the league; the places in a division belong to its name."""
     size: int | None = Field(default=None, ge=2, le=MOST_ENTRANTS)
-    """Places, at least a table's. Required, but to be left out for the lowest division where there is no
-    qualification: it takes everyone without a place above."""
+    """Number of places, at least the seats of a table. Required, except for the lowest division if there is
+    no qualification: leave it out there, as that division takes everyone without a place above."""
     promoted: int = Field(default=0, ge=0, le=MOST_ENTRANTS)
     """Bots promoted after each season, with as many relegated to make room; 0 for the highest division."""
     tournament: Tournament = Field(default_factory=dict)
@@ -131,12 +131,12 @@ class LeagueSpec(_Table):
     seasons: int | None = Field(default=None, ge=1, le=MOST_SEASONS)
     """Number of seasons; by default unlimited."""
     versions_per_owner: int | None = Field(default=None, ge=1, le=MOST_ENTRANTS)
-    """Most bot versions of one owner that play in a season; by default any number."""
+    """Maximum number of bot versions of one owner in a season; by default unlimited."""
     allow_same_owner: bool = False
     """Whether two bots of one owner may sit at the same table, in the tournaments of all divisions."""
     entries: Entries = "open"
-    """Whose bots may join: ``open``, everybody's; ``invited``, of those whom the organiser has invited;
-    ``approved``, also those that it has approved."""
+    """Which bots may join. ``open``: everybody's. ``invited``: those that the organiser has invited, singly
+    or by owner. ``approved``: these too, and others that the organiser has approved."""
     tournament: Tournament
     """Fields for the tournaments of all divisions: those of a tournament's file, except ``name``,
     ``entrants``, ``allow_same_owner``, ``owner_limit``, ``confirm`` and ``beacon``. A ruleset file is copied
