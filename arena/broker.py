@@ -5,18 +5,20 @@ filled it, which loses a message and ends the worker; here a file appears under 
 and messages are taken without leaving the folder's file system.
 """
 
+import json
 import logging
 import os
 import time
 import uuid
+from base64 import b64decode
 from collections import deque
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from queue import Empty
 from typing import Any, ClassVar
 
 from kombu.transport import filesystem
-from kombu.utils import json
 
 from arena.files import make_private
 
@@ -58,13 +60,13 @@ class Channel(filesystem.Channel):
         bound = filesystem.exchange_queue_t(routing_key or "", pattern or "", queue or "")
         if bound not in table:
             draft = Path(self.processed_folder, f"{uuid.uuid4()}.exchange")
-            draft.write_text(json.dumps([*table, bound]))  # type: ignore[no-untyped-call]
+            draft.write_text(json.dumps([*table, bound]))
             draft.rename(self._exchange_file(exchange))  # type: ignore[no-untyped-call]
 
     def _put(self, queue: str, payload: dict[str, Any], **_: object) -> None:  # type: ignore[override]
         name = f"{time.time_ns():020}_{uuid.uuid4()}.{queue}.msg"
         draft = Path(self.processed_folder, name)
-        draft.write_text(json.dumps(payload))  # type: ignore[no-untyped-call]
+        draft.write_text(json.dumps(payload))
         draft.rename(Path(self.data_folder_out, name))
 
     def _get(self, queue: str, timeout: float | None = None) -> Any:
@@ -98,15 +100,42 @@ def _queue_of(name: str) -> str | None:
 
 
 def _read(file: Path) -> dict[str, Any] | None:
-    """Return the message in a file; None if it is not readable as one."""
+    """Return the message in a file; None if it is none that an arena writes."""
     try:
-        message = json.loads(file.read_text())  # type: ignore[no-untyped-call]
-    except ValueError:
+        message = json.loads(file.read_bytes())
+        return message if _is_task(message) else None
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         return None
-    if not isinstance(message, dict) or not isinstance(message.get("body"), str):
-        return None
-    properties = message.get("properties")
-    return message if isinstance(properties, dict) and "delivery_tag" in properties else None
+
+
+_NOTHING = type(None)
+_HEADERS: Mapping[str, tuple[type, ...]] = {
+    **dict.fromkeys(("task", "id"), (str,)),
+    **dict.fromkeys(("eta", "group", "group_index", "shadow", "stamped_headers"), (_NOTHING,)),
+    **dict.fromkeys(("expires", "root_id", "parent_id"), (str, _NOTHING)),
+    "retries": (int,),
+    "ignore_result": (bool, _NOTHING),
+    "stamps": (dict, _NOTHING),
+}
+"""Of which types headers are that Celery reads: others can end a worker."""
+
+
+def _is_task(message: Any) -> bool:
+    """Return whether a message is a task as an arena sends it. Raise what comes of looking into others."""
+    headers, properties = message["headers"], message["properties"]
+    arguments, named, embedded = json.loads(b64decode(message["body"], validate=True))
+    return (
+        (message["content-type"], message["content-encoding"]) == ("application/json", "utf-8")
+        and all(isinstance(headers.get(name), kinds) for name, kinds in _HEADERS.items())
+        and headers["timelimit"] == [None, None]
+        and all(type(argument) is int and argument < 1 << 63 for argument in arguments)
+        and named == {}
+        and not any(embedded.values())
+        and isinstance(properties["delivery_tag"], str)
+        and isinstance(properties["delivery_info"], dict)
+        and properties["body_encoding"] == "base64"
+        and all(isinstance(properties.get(name), str) for name in ("correlation_id", "reply_to"))
+    )
 
 
 def set_aside(file: Path) -> None:

@@ -3,11 +3,13 @@
 import inspect
 import json
 import os
+from base64 import b64encode
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from queue import Empty
+from typing import Any
 
 import pytest
 from kombu.connection import Connection
@@ -15,8 +17,45 @@ from kombu.transport import filesystem
 
 from arena import broker, metrics
 
-WHOLE: dict[str, object] = {"body": "", "properties": {"delivery_tag": "1"}}
+BODY: list[Any] = [[1], {}, {"callbacks": None, "errbacks": None, "chain": None, "chord": None}]
+HEADERS: dict[str, object] = {
+    "lang": "py",
+    "task": "arena.advance",
+    "id": "1",
+    "retries": 0,
+    "timelimit": [None, None],
+}
+PROPERTIES: dict[str, object] = {"delivery_tag": "1", "delivery_info": {}, "body_encoding": "base64"}
+PROPERTIES |= {"correlation_id": "1", "reply_to": "1"}
+
+
+def encoded(body: object) -> str:
+    return b64encode(json.dumps(body).encode()).decode()
+
+
+WHOLE: dict[str, object] = {
+    "body": encoded(BODY),
+    "content-type": "application/json",
+    "content-encoding": "utf-8",
+    "headers": HEADERS,
+    "properties": PROPERTIES,
+}
 """What every message has."""
+
+BODIES: list[object] = [5, [1], [[{"a": 1}], {}, {}], [["x"], {}, {}], [[1 << 70], {}, {}]]
+BODIES += [[[1], [1], {}], [[1], {}, 5], [[1], {}, {"chain": 1}]]
+
+JUNK: dict[str, list[object]] = {
+    "headers": [None, [], 1, {}]
+    + [HEADERS | {name: {"a": 1}} for name in ("task", "id", "eta", "expires", "retries")]
+    + [HEADERS | {name: "x"} for name in ("timelimit", "group", "stamps")],
+    "body": ["", "%%%", b64encode(b"x").decode(), b64encode(b"[" * 100_000).decode(), *map(encoded, BODIES)],
+    "properties": [None, 5, {}]
+    + [PROPERTIES | {name: 1} for name in ("body_encoding", "delivery_info", "reply_to")],
+    "content-type": ["application/x-python-serialize", {}],
+    "content-encoding": ["binary"],
+}
+"""What ended a worker, or could have run something else than what an arena sends."""
 
 WRITERS = 4
 MESSAGES = 300
@@ -103,7 +142,21 @@ def test_messages_when_a_day_of_beats_waits_then_the_folder_is_not_read_for_each
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", "null", "\xff", "{}", '{"body": 1}', '{"body": "", "properties": {}}']
+    "text",
+    [
+        *(
+            "",
+            "{",
+            "[]",
+            "null",
+            "\xff",
+            "{}",
+            '{"body": 1}',
+            '{"body": "", "properties": {}}',
+            "[" * 100_000,
+        ),
+        *(json.dumps(WHOLE | {name: value}) for name, values in JUNK.items() for value in values),
+    ],
 )
 def test_message_when_it_cannot_be_read_then_it_is_set_aside_and_the_next_one_comes(
     folder: Path, text: str, caplog: pytest.LogCaptureFixture
