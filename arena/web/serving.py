@@ -1,5 +1,6 @@
 """The process that serves the application."""
 
+import gc
 import socket
 import ssl
 from collections.abc import Callable
@@ -42,6 +43,9 @@ def serve(app: FastAPI, settings: Settings, ready: Callable[[], None]) -> None:
 
     Raise ListenError, and SettingsError for a wrong certificate.
     """
+    # All that was loaded stays. The garbage collector would go through it now and then, for a tenth of a
+    # second, in which no page is answered.
+    gc.freeze()
     if settings.web_certificate and settings.web_key:
         read_pair(
             *("web_certificate", settings.web_certificate, "web_key", settings.web_key),

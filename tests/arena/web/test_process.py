@@ -1,17 +1,21 @@
 """``arena up`` and ``arena web`` as processes, asked over real sockets."""
 
+import gc
 import socket
 import ssl
 from pathlib import Path
 
 import httpx2
 import pytest
+from fastapi import FastAPI
 
 from arena.accounts.accounts import create_account
 from arena.actors import Role
 from arena.cli.local import free_address
 from arena.models import utc_now
 from arena.settings import Settings
+from arena.web.serving import serve
+from referee.errors import ListenError
 from tests.arena.cli import assert_one_line, make_arena
 from tests.arena.fakes import ROOT
 from tests.arena.running import running_arena
@@ -64,6 +68,20 @@ def test_web_when_it_has_nowhere_to_listen_then_a_line_says_so(
 ) -> None:
     monkeypatch.setenv("ARENA_WEB_LISTEN", listen)
     assert_one_line(make_arena(migrated.data, capsys)("web"), 1, text)
+
+
+def test_web_when_it_serves_then_the_garbage_collector_looks_at_nothing_that_was_loaded(
+    app: FastAPI, migrated: Settings
+) -> None:
+    gc.unfreeze()
+    try:
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            settings = migrated.model_copy(update={"web_listen": f"127.0.0.1:{taken.getsockname()[1]}"})
+            with pytest.raises(ListenError):
+                serve(app, settings, ready=lambda: None)
+        assert gc.get_freeze_count() > len(gc.get_objects())
+    finally:
+        gc.unfreeze()
 
 
 def test_web_when_the_port_is_taken_then_a_line_says_so(
