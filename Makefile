@@ -1,6 +1,6 @@
 # Everything starts here: `make help` lists the targets.
 BIN := .venv/bin
-PYTEST := $(BIN)/python -m pytest --numprocesses auto
+PYTEST := $(BIN)/python -m pytest --numprocesses auto -p no:schemathesis # its plugin takes a third of the start of each process
 
 QUICK := tests/golden \
 	$(addprefix tests/referee/test_,$(addsuffix .py,cards ruleset ruleset_refusals presets plays shuffle dealing deal_* \
