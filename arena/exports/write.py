@@ -8,6 +8,7 @@ from hashlib import sha256
 
 from sqlmodel import col, func, select
 
+from arena.errors import StateError
 from arena.events import events_of
 from arena.exports.digests import deals_digest, json_line
 from arena.exports.parts import (
@@ -233,10 +234,19 @@ def _round_end(
         "round": round.number,
         "rated_after": round.rated_after,
         "scores": compared and [compared[round.number, table.match.table_number] for table in tables],
-        "ratings": [[changes[seat.id] for seat in table.seats] for table in tables]
+        "ratings": [[_change(changes, round, table, seat) for seat in table.seats] for table in tables]
         if tournament.rated
         else None,
     }
+
+
+def _change(
+    changes: Mapping[int, dict[str, float]], round: Round, table: _Seated, seat: Seat
+) -> dict[str, float]:
+    if seat.id not in changes:
+        where = f"round {round.number}, table {table.match.table_number}: {table.bots[seat.position]}"
+        raise StateError(f"{where}: its rating change is missing; see arena rating rebuild")
+    return changes[seat.id]
 
 
 def _with_entrants(tx: Transaction, round: Round, entrants: Sequence[EntrantInfo]) -> list[_Seated]:

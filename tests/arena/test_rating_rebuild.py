@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from sqlalchemy.orm.exc import StaleDataError
@@ -11,7 +12,7 @@ from arena.models import BotVersion, Rating, RatingChange, Seat, Session
 from arena.ratings.rebuild import mend, rebuild
 from arena.settings import Settings, load_settings
 from arena.storage import open_storage
-from tests.arena.cli import Arena, make_arena
+from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.databases import open_new
 from tests.arena.fakes import ROOT, Clock
 from tests.arena.interleaving import once_at
@@ -113,6 +114,21 @@ def test_rating_rebuild_tells_what_is_right_and_exits_1_for_what_is_wrong(arena:
     assert (wrong.status, wrong.json["problem"].partition(":")[0]) == (1, name)
     assert "1 were wrong and have been corrected" in arena("rating", "rebuild", "--mend").out
     assert arena("rating", "rebuild").status == 0
+
+
+def test_missing_rating_change_is_named_by_the_rebuild_and_by_an_export(
+    arena: Arena, rated: World, tmp_path: Path
+) -> None:
+    with rated.storage.write() as tx:
+        change = tx.get_one(RatingChange, 1)
+        seat = tx.get_one(Seat, change.seat_id)
+        name = tx.get_one(BotVersion, seat.version_id).name
+        tx.delete(change)
+    refused = arena("export", "one", "--output", tmp_path / "one.jsonl")
+    assert_one_line(refused, 1, f"round 1, table 1: {name}: its rating change is missing")
+    assert not (tmp_path / "one.jsonl").exists()
+    wrong = arena("rating", "rebuild")
+    assert (wrong.status, wrong.err) == (1, "")
 
 
 def test_mending_while_it_reads_then_others_can_write(rated: World, migrated: Settings) -> None:
