@@ -107,7 +107,7 @@ def test_description_when_the_name_is_no_bots_then_it_is_refused(
 def test_description_when_nothing_is_told_or_the_bot_is_unknown_or_anothers_then_it_is_refused(
     storage: Storage, bot: str
 ) -> None:
-    with pytest.raises(SpecError, match="nothing to tell"):
+    with pytest.raises(SpecError, match="nothing to change"):
         describe(storage, ROOT, bot, NOW)
     with pytest.raises(UnknownError, match="did you mean 'ann/a'"):
         describe(storage, ROOT, "ann/aa", NOW, "go")

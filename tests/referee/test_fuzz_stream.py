@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import random
 from collections.abc import Iterator
+from itertools import count
 from typing import Any
 
 import grpc
@@ -34,6 +35,9 @@ from tests.referee.support import (
 U32, I32 = st.integers(0, 2**32 - 1), st.integers(-(2**31), 2**31 - 1)
 SMALL = st.integers(0, 8)
 TOKENS = st.sampled_from(["bot-1", "bot-2", "bot-9", "nobody", "", "bot-", "x" * 600])
+
+HOSTS = (f"127.2.{number >> 8}.{number & 255}" for number in count(1))
+"""Each call comes from a host of its own: one host with so many would be kept out."""
 
 capabilities = st.builds(
     bots_pb2.Capabilities,
@@ -167,7 +171,9 @@ def test_stream_when_messages_are_anything_then_it_ends_with_a_reason(
     opening = [request.SerializeToString() for request in first]
     goodbye = bots_pb2.PlayRequest(goodbye=bots_pb2.Goodbye()).SerializeToString()
     messages = [*opening, *rest, goodbye]
-    status = server.runner.run(status_of(server.address, "Play", messages, token, end=False))
+    status = server.runner.run(
+        status_of(server.address, "Play", messages, token, end=False, source=next(HOSTS))
+    )
     ends = [entry.kind for entry in entries[before:] if entry.kind in (EntryKind.LEFT, EntryKind.LOST)]
     if status is grpc.StatusCode.OK:
         assert ends == [EntryKind.LEFT]
@@ -182,7 +188,8 @@ def test_stream_when_messages_are_anything_then_it_ends_with_a_reason(
 def test_call_when_its_message_is_anything_then_it_ends_with_a_reason(
     server: Server, caplog: pytest.LogCaptureFixture, data: bytes, call: str
 ) -> None:
-    ended = asyncio.wait_for(status_of(server.address, call, [data], WORKER_TOKEN), PATIENCE)
+    asked = status_of(server.address, call, [data], WORKER_TOKEN, source=next(HOSTS))
+    ended = asyncio.wait_for(asked, PATIENCE)
     with contextlib.suppress(TimeoutError):  # a match that waits for its bots for hours is a right one
         assert server.runner.run(ended) not in (grpc.StatusCode.UNKNOWN, grpc.StatusCode.INTERNAL)
     assert not [record for record in caplog.records if record.exc_info]
