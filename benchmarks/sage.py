@@ -36,6 +36,7 @@ PARTS: dict[str, dict[str, Any]] = {
     "endings": {"solves": False},
     "passing": {"passes": False},
     "keeping": {"height_costs": 0.0},
+    "others": {"relative": False},
     "haste": {"pass_costs": -0.3},
 }
 """What can be taken away from sage; without haste, its score passes early."""

@@ -28,6 +28,8 @@ class Style:
     """Whether it may pass where it could play."""
     solves: bool = True
     """Whether it plays the last cards out exactly."""
+    relative: bool = True
+    """Whether a search counts the points of the others, too: a table is won by having more than they do."""
     candidates: int = 8
     """Actions that are played out."""
     pass_costs: float = 2.0
@@ -85,7 +87,7 @@ class Sage:
         candidates = self.candidates(hand, legal)
         if seconds <= 0:
             return candidates[0]
-        self.search = self._search(position, seat, candidates, known)
+        self.search = self._search(position, seat, candidates, known, self._style.relative)
         return self.search.best(self._clock, until)
 
     def prices(
@@ -98,7 +100,7 @@ class Sage:
         """
         until = self._clock() + seconds
         self._take(position.hands[seat])
-        return self._search(position, seat, legal, known).prices(self._clock, until)
+        return self._search(position, seat, legal, known, False).prices(self._clock, until)
 
     def choose_unseen(self, hand: int, codes: Sequence[int], can_pass: bool) -> int:
         """Return the code to play, 0 for a pass, from the hand alone."""
@@ -122,12 +124,14 @@ class Sage:
             found[-1] = 0
         return found
 
-    def _search(self, position: Position, seat: int, codes: Sequence[int], known: Sequence[int]) -> Search:
+    def _search(
+        self, position: Position, seat: int, codes: Sequence[int], known: Sequence[int], relative: bool
+    ) -> Search:
         rules, hand = self._rules, position.hands[seat]
         parts = {code: rules.remove(hand, code & rules.full) for code in codes}
         units = {code: self._decomposer.best(part).plays for code, part in parts.items()}
         worlds = Worlds(position, self._random, known, weighs_passes=self._style.weighs_passes)
-        return Search(position, seat, units, worlds, self._random, self._endings)
+        return Search(position, seat, units, worlds, self._random, self._endings, relative)
 
     def _take(self, hand: int) -> None:
         """Prepare to decompose ``hand``; what was found stays as long as no cards come in."""

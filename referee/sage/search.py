@@ -45,12 +45,14 @@ class Search:
         worlds: Worlds,
         random: Random,
         endings: Endings | None = None,
+        relative: bool = False,
     ) -> None:
         """Prepare to compare actions of ``seat``: ``units`` has by their codes how to go on after each.
 
-        With ``endings`` the last cards are played out exactly.
+        With ``endings`` the last cards are played out exactly. With ``relative`` an action is worth its
+        points less each of the others', added up.
         """
-        self._seat, self._random = seat, random
+        self._seat, self._random, self._relative = seat, random, relative
         self._planner = planner_of(position.rules)
         self._worlds = worlds
         self._units = units
@@ -62,7 +64,7 @@ class Search:
         self._endings = endings if few else None
         self._is_known = few and is_known(position)
         self.values: dict[int, list[int]] = {code: [] for code in units}
-        """The points of the playouts by candidate, world by world."""
+        """What the playouts were worth by candidate, world by world."""
 
     @property
     def playouts(self) -> int:
@@ -133,7 +135,11 @@ class Search:
                 other = deal.copy()
                 other.act(seat, code & rules.full)
                 points = self._careful.points(other, mine, chance)
-            self.values[code].append(points[seat])
+            self.values[code].append(self._worth(points))
+
+    def _worth(self, points: Sequence[int]) -> int:
+        own = points[self._seat]
+        return len(points) * own - sum(points) if self._relative else own
 
     def _solve(self, alive: Sequence[int], world: World, nodes: int) -> bool:
         """Play every candidate in this world exactly; return whether that took no more than ``nodes``."""
@@ -144,7 +150,7 @@ class Search:
             hands = list(world.hands)
             hands[self._seat] = rules.remove(hands[self._seat], code & rules.full)
             try:
-                found.append(self._endings.points(self._starts[code], hands, nodes)[self._seat])
+                found.append(self._worth(self._endings.points(self._starts[code], hands, nodes)))
             except TooLong:  # so would most of the other worlds be
                 self._endings = None
                 return False

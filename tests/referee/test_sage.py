@@ -211,6 +211,24 @@ def test_search_when_little_time_is_left_then_endings_get_no_more_than_that() ->
     assert search.playouts >= len(asked)
 
 
+def test_search_when_it_is_relative_then_the_points_of_the_others_count() -> None:
+    # whoever goes out has 0 points, the other loses some
+    seen = Position.parse(
+        "chinese-2@1; clockwise; dealer 0; leader 1; hands ?5 / 3D 4H 9S 9H KD; actions 1:3D, 0:-"
+    )
+    rules, hand = seen.rules, seen.hands[1]
+    units = {code: planner_of(rules).plan[rules.remove(hand, code & rules.full)] for code in seen.legal}
+
+    def values(relative: bool) -> dict[int, list[int]]:
+        search = Search(seen, 1, units, Worlds(seen, Random(1)), Random(1), relative=relative)
+        return search.prices(count().__next__, 40)
+
+    own, ahead = values(False), values(True)
+    pairs = [pair for code in units for pair in zip(own[code], ahead[code], strict=True)]
+    assert all(other == mine if mine else other > 0 for mine, other in pairs)
+    assert {bool(mine) for mine, _ in pairs} == {False, True}
+
+
 @pytest.mark.parametrize(
     ("hidden", "known"), [((10, 0, 0, 10, 10), False), ((0, 0, 0, 10, 0), True), ((0, 0, 0, 0, 0), True)]
 )
