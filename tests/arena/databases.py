@@ -1,11 +1,12 @@
 """Databases of tests that need their own."""
 
+import shutil
 import tempfile
 from functools import cache
 from pathlib import Path
 
 from arena.database import sqlite_file
-from arena.settings import Settings
+from arena.settings import Settings, load_settings
 from arena.storage import Storage, migrate, migrate_storage, open_storage
 
 
@@ -28,3 +29,9 @@ def open_new(settings: Settings) -> Storage:
         settings.prepare()
         file.write_bytes(empty_sqlite())
     return open_storage(settings)
+
+
+def open_copy(folder: Path, to: Path) -> Storage:
+    """Copy an arena's folder, and open the copy's database."""
+    shutil.copytree(folder, to)
+    return open_storage(load_settings({"data": to}))

@@ -4,7 +4,6 @@ Nothing here alters a file: exports are written from the altered rows, so all th
 """
 
 import json
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -26,11 +25,11 @@ from arena.models import (
     TournamentEvent,
 )
 from arena.settings import load_settings
-from arena.storage import Storage, Transaction, open_storage
+from arena.storage import Storage, Transaction
 from arena.tournaments import creation, lifecycle
 from arena.verify import check_links
 from referee.signing import SigningKey
-from tests.arena.databases import open_new
+from tests.arena.databases import open_copy, open_new
 from tests.arena.exported import check, lines_of, play_by_table
 from tests.arena.fakes import ROOT, Clock
 from tests.arena.resigning import sign_anew
@@ -58,9 +57,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def copied(played: Path, tmp_path: Path) -> Iterator[Storage]:
     """Copy its database."""
-    folder = tmp_path / "copy"
-    shutil.copytree(played, folder)
-    with open_storage(load_settings({"data": folder})) as storage:
+    with open_copy(played, tmp_path / "copy") as storage:
         yield storage
 
 

@@ -4,7 +4,6 @@ As in ``test_tampered_databases``; all digests are made anew, and sessions are s
 """
 
 import json
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -31,10 +30,10 @@ from arena.models import (
     TournamentState,
 )
 from arena.settings import load_settings
-from arena.storage import Storage, Transaction, open_storage
+from arena.storage import Storage, Transaction
 from arena.tournaments import entry
 from arena.verify import unproven
-from tests.arena.databases import open_new
+from tests.arena.databases import open_copy, open_new
 from tests.arena.exported import check, lines_of, play_by_table
 from tests.arena.fakes import ROOT, Clock
 from tests.arena.resigning import sign_anew
@@ -72,9 +71,7 @@ def eventful(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def copied(eventful: Path, tmp_path: Path) -> Iterator[Storage]:
     """Copy its database."""
-    folder = tmp_path / "copy"
-    shutil.copytree(eventful, folder)
-    with open_storage(load_settings({"data": folder})) as storage:
+    with open_copy(eventful, tmp_path / "copy") as storage:
         yield storage
 
 

@@ -106,3 +106,13 @@ def be_slow(network: CDPSession, *, offline: bool = False) -> None:
     """Let a page have a slow network from here on, or none; connections that stand are not broken off."""
     network.send("Network.enable")
     network.send("Network.emulateNetworkConditions", {"offline": offline, **SLOW})
+
+
+@pytest.fixture(scope="module")
+def arena(
+    tmp_path_factory: pytest.TempPathFactory, everything_once: Path, browser: Browser
+) -> Iterator[Site]:
+    """Return a site with something of everything; modules that need another have their own."""
+    database = (everything_once / "data" / "arena.db").read_bytes()
+    with site(tmp_path_factory.mktemp("site"), database, browser) as found:
+        yield found

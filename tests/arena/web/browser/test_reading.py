@@ -1,11 +1,10 @@
 """Pages for readers in a browser: by keys, on a phone, without script, in the dark, as a match is played."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, ViewportSize, expect
+from playwright.sync_api import Page, ViewportSize, expect
 
 from arena.accounts import accounts, browsers
 from arena.actors import Role
@@ -16,7 +15,7 @@ from arena.web.pages.links import bot_url
 from tests.arena.fakes import ROOT
 from tests.arena.random_play import play_randomly
 from tests.arena.waiting import wait_for
-from tests.arena.web.browser.conftest import Site, site
+from tests.arena.web.browser.conftest import Site
 from tests.arena.web.browser.shifts import SHIFTED, note_shifts, shifted
 from tests.arena.web.conftest import PASSWORD
 
@@ -54,15 +53,6 @@ HELD_BACK = """[...document.querySelectorAll("main .scroll")]
 
 TABS = 40
 """Presses of Tab within which the first bot of the board is reached."""
-
-
-@pytest.fixture(scope="module")
-def arena(
-    tmp_path_factory: pytest.TempPathFactory, everything_once: Path, browser: Browser
-) -> Iterator[Site]:
-    database = (everything_once / "data" / "arena.db").read_bytes()
-    with site(tmp_path_factory.mktemp("site"), database, browser) as found:
-        yield found
 
 
 @pytest.fixture

@@ -1,12 +1,11 @@
 """Pages on a slow network, in a browser: what is loaded, what is read before that, what shifts."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, Request, Route, expect
+from playwright.sync_api import Page, Request, Route, expect
 
-from tests.arena.web.browser.conftest import Site, be_slow, site
+from tests.arena.web.browser.conftest import Site, be_slow
 from tests.arena.web.browser.shifts import SHIFTED, note_shifts, shifted
 
 FIRST_LOAD = 100_000
@@ -21,15 +20,6 @@ FIRST = ("theme.js", "cards.js")
 
 PLAYED = 10
 """Steps of a deal that are looked at."""
-
-
-@pytest.fixture(scope="module")
-def arena(
-    tmp_path_factory: pytest.TempPathFactory, everything_once: Path, browser: Browser
-) -> Iterator[Site]:
-    database = (everything_once / "data" / "arena.db").read_bytes()
-    with site(tmp_path_factory.mktemp("site"), database, browser) as found:
-        yield found
 
 
 @pytest.fixture
