@@ -69,6 +69,11 @@ class Budget:
         """Have it owe no more the next time than at first."""
         self._debt = self._allowance.debt
 
+    @property
+    def barred_before(self) -> bool:
+        """Return whether all was spent before, and not forgiven."""
+        return self._debt > self._allowance.debt
+
     def full(self, now: float) -> bool:
         """Return whether it is as if nothing had been spent."""
         return self.left(now) >= self._allowance.burst
@@ -146,16 +151,24 @@ class Traffic:
 
     @contextmanager
     def lasting(self, peer: Peer | None, now: Callable[[], float]) -> Iterator[None]:
-        """Count the last call only if its client breaks it off before the block ends."""
+        """Count the last call only if its client breaks it off before the block ends.
+
+        The call of a host that was kept out before counts until the block ends.
+        """
         if peer is None:
             yield
             return
-        self._spend(peer, -CALL, now())
+        at_once = not self._budget(peer, now()).barred_before
+        if at_once:
+            self._spend(peer, -CALL, now())
         try:
             yield
         except BaseException:
-            self._spend(peer, CALL, now())
+            if at_once:
+                self._spend(peer, CALL, now())
             raise
+        if not at_once:
+            self._spend(peer, -CALL, now())
 
     def ended(self, connections: Iterable[Connection], now: float) -> None:
         """Note what connections had received that have ended: a short one may never have been looked at."""

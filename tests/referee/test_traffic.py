@@ -194,6 +194,22 @@ def test_lasting_call_when_its_client_breaks_it_off_then_it_counts(traffic: Traf
     assert traffic.called(peer(1), NOW)
 
 
+def test_lasting_call_when_its_host_was_kept_out_before_then_it_counts_until_it_ends(
+    traffic: Traffic,
+) -> None:
+    traffic.look([at(peer(1), 100 * MIB)], NOW)
+    now = NOW + (STRANGERS.debt + LET_IN) / STRANGERS.rate + 1
+    traffic.look([], now)
+    assert not traffic.barred
+    calls = LET_IN // CALL + int(STRANGERS.rate / CALL)
+    with contextlib.ExitStack() as lasting:
+        for number in range(calls - 1):
+            assert not traffic.called(peer(number), now)
+            lasting.enter_context(traffic.lasting(peer(number), lambda: now))
+        assert traffic.called(peer(1), now)
+    assert not traffic.called(peer(2), now)
+
+
 @pytest.mark.parametrize(
     ("address", "host"),
     [
