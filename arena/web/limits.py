@@ -4,16 +4,14 @@ import asyncio
 import hashlib
 from http import HTTPStatus
 from math import ceil
-from time import time
+from typing import NamedTuple
 
 from fastapi import HTTPException
-from limits import RateLimitItem, RateLimitItemPerMinute
-from limits.storage import MemoryStorage
-from limits.strategies import MovingWindowRateLimiter
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from arena.web.problems import too_large, too_many
+from arena.web.windows import Windows
 
 LARGEST_BODY = 1 << 20
 """Bytes of a request's body: a tournament of ten thousand entrants takes half of that."""
@@ -21,9 +19,17 @@ LARGEST_BODY = 1 << 20
 BODY_SECONDS = 20.0
 """How long a body may take to arrive."""
 
-READS = RateLimitItemPerMinute(1200, namespace="reads")
-CHANGES = RateLimitItemPerMinute(120, namespace="changes")
-SIGN_INS = RateLimitItemPerMinute(10, namespace="sign-ins")
+
+class Rate(NamedTuple):
+    """How many requests of a kind a caller may make a minute."""
+
+    kind: str
+    most: int
+
+
+READS = Rate("reads", 1200)
+CHANGES = Rate("changes", 120)
+SIGN_INS = Rate("sign-ins", 10)
 """Of a caller: of whoever has the same key or cookie, else of a network address."""
 
 SIGNING_IN = ("/api/v1/session", "/api/v1/accounts", "/sign-in", "/sign-up")
@@ -34,8 +40,7 @@ class Limits:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._storage = MemoryStorage()
-        self._limiter = MovingWindowRateLimiter(self._storage)
+        self._windows = Windows()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, unless there were too many."""
@@ -43,38 +48,37 @@ class Limits:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        item, caller = _item(scope), _caller(scope, headers)
-        if not self._limiter.hit(item, caller):
-            reset, _ = self._limiter.get_window_stats(item, caller)
-            await too_many(scope, max(1, ceil(reset - time())))(scope, receive, send)
+        rate = _rate(scope)
+        counted = self._windows.count((rate.kind, _caller(scope, headers, rate)), rate.most)
+        if not counted.allowed:
+            await too_many(scope, max(1, ceil(counted.reset)))(scope, receive, send)
             return
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > LARGEST_BODY:
             await too_large(scope, LARGEST_BODY)(scope, receive, send)
             return
-        left = self._limiter.get_window_stats(item, caller)
 
         async def tell(message: Message) -> None:
             if message["type"] == "http.response.start":
                 told = MutableHeaders(scope=message)
-                told["RateLimit-Limit"] = str(item.amount)
-                told["RateLimit-Remaining"] = str(left.remaining)
-                told["RateLimit-Reset"] = str(max(0, ceil(left.reset_time - time())))
+                told["RateLimit-Limit"] = str(rate.most)
+                told["RateLimit-Remaining"] = str(counted.left)
+                told["RateLimit-Reset"] = str(ceil(counted.reset))
             await send(message)
 
         await self._app(scope, _bounded(receive), tell)
 
 
-def _item(scope: Scope) -> RateLimitItem:
+def _rate(scope: Scope) -> Rate:
     if scope["method"] in ("GET", "HEAD", "OPTIONS"):
         return READS
     return SIGN_INS if scope["path"] in SIGNING_IN and scope["method"] == "POST" else CHANGES
 
 
-def _caller(scope: Scope, headers: Headers) -> str:
+def _caller(scope: Scope, headers: Headers, rate: Rate) -> str:
     """Return who asks: by a hash of what it shows, else by its network address."""
     host = (scope.get("client") or ("", 0))[0]
-    shown = headers.get("authorization") if _item(scope) is not SIGN_INS else None
+    shown = headers.get("authorization") if rate is not SIGN_INS else None
     return hashlib.sha256(shown.encode()).hexdigest() if shown else host
 
 

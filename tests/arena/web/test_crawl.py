@@ -9,7 +9,6 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from fastapi.testclient import TestClient
-from limits import RateLimitItemPerMinute
 
 from arena.models import utc_now
 from arena.settings import load_settings
@@ -32,7 +31,7 @@ def client(everything_once: Path, tmp_path_factory: pytest.TempPathFactory) -> I
     folder = copytree(everything_once, tmp_path_factory.mktemp("crawl") / "arena")
     settings = load_settings({"data": folder / "data"})
     with open_storage(settings) as storage, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(limits, "READS", RateLimitItemPerMinute(100_000, namespace="reads"))
+        patch.setattr(limits, "READS", limits.Rate("reads", 100_000))
         app = make_app(settings, storage, clock=utc_now)
         yield TestClient(app, headers={"Accept": "text/html"}, raise_server_exceptions=False)
 

@@ -9,7 +9,6 @@ import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.errors import Unsatisfiable
-from limits import RateLimitItemPerMinute
 from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
 from schemathesis.core.result import Ok
@@ -60,7 +59,7 @@ def test_route_when_it_is_asked_anything_then_it_answers_as_it_is_described(
     everything: Path, monkeypatch: pytest.MonkeyPatch, role: Role | None
 ) -> None:
     for name in ("READS", "CHANGES", "SIGN_INS"):
-        monkeypatch.setattr(limits, name, RateLimitItemPerMinute(100_000, namespace=name))
+        monkeypatch.setattr(limits, name, limits.Rate(name, 100_000))
     given_ = load_settings({"data": everything / "data", "sign_up": "open"})
     with open_storage(given_) as storage:
         headers = {}

@@ -11,7 +11,6 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 from httpx2 import Response
-from limits import RateLimitItemPerMinute
 from sqlmodel import col, select, update
 
 from arena.accounts import accounts, apikeys, browsers, invitations
@@ -155,7 +154,7 @@ def _secrets(storage: Storage) -> list[tuple[str, str]]:
 def unlimited(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let everybody ask as often as it takes."""
     for name in ("READS", "CHANGES", "SIGN_INS"):
-        monkeypatch.setattr(limits, name, RateLimitItemPerMinute(100_000, namespace=name))
+        monkeypatch.setattr(limits, name, limits.Rate(name, 100_000))
 
 
 @pytest.fixture
