@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import delete, update
+from sqlalchemy import select as select_columns
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col, select
 
@@ -128,8 +130,16 @@ def _join_own_owner(tx: Transaction, account: Account, now: datetime) -> None:
 
 def actor_of(tx: Transaction, account_id: int) -> Actor | None:
     """Return the actor that an account is; None if it is disabled."""
-    account = tx.get_one(Account, account_id)
-    return None if account.disabled_at is not None else _actor(account, info_of(tx, account))
+    columns: tuple[Any, ...] = (Account.name, Account.role, Account.disabled_at, Owner.name)
+    rows = tx.execute(
+        select_columns(*columns)
+        .outerjoin(Membership, col(Membership.account_id) == Account.id)
+        .outerjoin(Owner, col(Owner.id) == Membership.owner_id)
+        .where(col(Account.id) == account_id)
+    ).all()
+    name, role, disabled_at, _ = rows[0]
+    owners = frozenset(owner for *_, owner in rows if owner is not None)
+    return None if disabled_at is not None else Actor(role, name, owners, account_id)
 
 
 def _actor(account: Account, info: AccountInfo) -> Actor:

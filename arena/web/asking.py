@@ -1,4 +1,8 @@
-"""Who makes a request: the owner of a key or of a browser's cookie, or an anonymous reader."""
+"""Who makes a request: the owner of a key or of a browser's cookie, or an anonymous reader.
+
+Dependencies that do not wait for the database are coroutines: FastAPI calls all others in threads, which
+takes longer than what they do.
+"""
 
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -6,6 +10,7 @@ from urllib.parse import urlsplit
 from fastapi import Depends, Request, Response, Security
 from fastapi.security import APIKeyCookie, HTTPBearer
 from fastapi.security.http import HTTPAuthorizationCredentials
+from starlette.concurrency import run_in_threadpool
 
 from arena.accounts.apikeys import ALL_SCOPES, KeyHolder, KeyScope, holder_of
 from arena.accounts.browsers import STAYS, actor_in_browser
@@ -23,7 +28,7 @@ _bearer = HTTPBearer(auto_error=False, description="An API key: `Authorization: 
 _cookie = APIKeyCookie(name=COOKIE, auto_error=False, description="A browser that has signed in")
 
 
-def holder(
+async def holder(
     request: Request,
     web: Shared,
     bearer: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)],
@@ -31,12 +36,14 @@ def holder(
 ) -> KeyHolder:
     """Return who asks, and what for. Raise NotSignedIn for a key that is good no longer."""
     if bearer is not None:
-        found = holder_of(web.storage, bearer.credentials, web.clock())
+        found = await run_in_threadpool(holder_of, web.storage, bearer.credentials, web.clock())
         if found is None:
             raise NotSignedIn("the key is unknown, revoked or expired")
         return found
-    actor = session and actor_in_browser(web.storage, session, web.clock())
-    if not actor:
+    actor = None
+    if session:
+        actor = await run_in_threadpool(actor_in_browser, web.storage, session, web.clock())
+    if actor is None:
         return KeyHolder(ANONYMOUS, ALL_SCOPES)
     if request.method not in SAFE:
         require_own_page(request)
@@ -79,7 +86,7 @@ class Asks:
     def __init__(self, scope: KeyScope) -> None:
         self.scope = scope
 
-    def __call__(self, holder: Holder) -> Actor:
+    async def __call__(self, holder: Holder) -> Actor:
         """Return the actor."""
         if holder.actor.role is Role.ANONYMOUS:
             raise NotSignedIn("sign in, or send a key: Authorization: Bearer …")
@@ -88,7 +95,7 @@ class Asks:
         return holder.actor
 
 
-def caller(request: Request, holder: Holder) -> str:
+async def caller(request: Request, holder: Holder) -> str:
     """Return who asks, for limits: the account, else the network address."""
     return holder.actor.account or (request.client.host if request.client else "")
 
@@ -96,7 +103,7 @@ def caller(request: Request, holder: Holder) -> str:
 Caller = Annotated[str, Depends(caller)]
 
 
-def anybody(holder: Holder) -> Actor:
+async def anybody(holder: Holder) -> Actor:
     """Return who asks for something that everybody may read."""
     return holder.actor
 

@@ -54,4 +54,9 @@ def web_of(request: Request) -> Web:
     return web
 
 
-Shared = Annotated[Web, Depends(web_of)]
+async def _shared(request: Request) -> Web:
+    """Return the same, not in a thread."""
+    return web_of(request)
+
+
+Shared = Annotated[Web, Depends(_shared)]

@@ -10,7 +10,7 @@ LARGEST = 999_999_999
 """Largest number of a version."""
 
 
-def _bot(owner: str, bot: str) -> str:
+async def _bot(owner: str, bot: str) -> str:
     """Return ``owner/bot``. Raise SpecError for what can be none."""
     name = f"{owner}/{bot}"
     check_bot(name)
@@ -21,7 +21,7 @@ BotName = Annotated[str, Depends(_bot)]
 """``owner/bot``."""
 
 
-def _bot_or_version(
+async def _bot_or_version(
     name: BotName,
     version: Annotated[
         int | None, Query(ge=1, le=LARGEST, description="Only this version; without it, all together.")
@@ -34,7 +34,7 @@ BotOrVersion = Annotated[str, Depends(_bot_or_version)]
 """``owner/bot``, or one version of it where the query names one."""
 
 
-def _version(name: BotName, number: Annotated[int, Path(ge=1, le=LARGEST)]) -> str:
+async def _version(name: BotName, number: Annotated[int, Path(ge=1, le=LARGEST)]) -> str:
     return f"{name}@{number}"
 
 

@@ -69,16 +69,19 @@ def day(at: datetime | None) -> str:
 
 def date(at: datetime | None, none: str = "–") -> Markup | str:
     """Return the day of a time as an element that programs can read too."""
-    return none if at is None else _element(at, f"{_in_utc(at).day} {_in_utc(at):%b %Y}")
+    return none if at is None else _element(at, "%b %Y")
 
 
 def moment(at: datetime | None, none: str = "–") -> Markup | str:
     """Return a time as an element that programs can read too; all are in UTC."""
-    return none if at is None else _element(at, f"{_in_utc(at).day} {_in_utc(at):%b %Y %H:%M}")
+    return none if at is None else _element(at, "%b %Y %H:%M")
 
 
-def _element(at: datetime, shown: str) -> Markup:
-    return Markup('<time datetime="{}">{}</time>').format(_in_utc(at).isoformat(timespec="seconds"), shown)
+def _element(at: datetime, form: str) -> Markup:
+    utc = _in_utc(at)
+    shown = f"{utc.day} {utc:{form}}"
+    exact = utc.isoformat(timespec="seconds")
+    return Markup(f'<time datetime="{exact}">{shown}</time>')  # noqa: S704 made of figures
 
 
 def _in_utc(at: datetime) -> datetime:

@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse
 
+from arena.actors import Actor
 from arena.web.asking import Anybody
 from arena.web.pages.links import with_query
 from arena.web.pages.rendering import fill
@@ -17,7 +18,7 @@ SEE_OTHER = 303
 class Pages:
     """Makes the page that answers a request."""
 
-    def __init__(self, request: Request, actor: Anybody) -> None:
+    def __init__(self, request: Request, actor: Actor) -> None:
         self.request = request
         self.actor = actor
 
@@ -42,4 +43,9 @@ class Pages:
         return with_query(self.request.url.path, {**self.request.query_params, **changed})
 
 
-Page = Annotated[Pages, Depends()]
+async def pages(request: Request, actor: Anybody) -> Pages:
+    """Return what makes the page that answers a request."""
+    return Pages(request, actor)
+
+
+Page = Annotated[Pages, Depends(pages)]
