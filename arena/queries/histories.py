@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import select as select_columns
 from sqlmodel import col, select
 
-from arena.models import Match, Rating, RatingChange, Round, StrengthPoint, Tournament
+from arena.models import BotVersion, Match, Rating, RatingChange, Round, StrengthPoint, Tournament
 from arena.queries.cursors import make_cursor, read_cursor
 from arena.queries.names import versions_called
 from arena.queries.pools import NamedPool, choose_pools
@@ -95,6 +95,15 @@ class _Told(NamedTuple):
     line: HistoryLine
 
 
+class _Rated(NamedTuple):
+    """A version in a pool."""
+
+    rating_id: int
+    version_id: int
+    name: str
+    pool: NamedPool
+
+
 def history(storage: Storage, asked: Asked, limit: int = 100, cursor: str | None = None) -> HistoryPage:
     """Return how Elo and strength of a bot's versions went, newest first.
 
@@ -104,9 +113,8 @@ def history(storage: Storage, asked: Asked, limit: int = 100, cursor: str | None
         before = [*NEWEST] if cursor is None else [*read_cursor(asked, cursor, int, int)]
         lists = [
             found
-            for version in versions_called(tx, asked.bot)
-            for pool in _pools(tx, asked, version.id)
-            for found in _both(tx, asked, version.id, version.name, pool, before, limit + 1)
+            for rated in _rated(tx, asked, versions_called(tx, asked.bot))
+            for found in _both(tx, asked, rated, before, limit + 1)
         ]
         told = list(islice(merge(*lists, key=lambda one: one[:3], reverse=True), limit + 1))
     for one in told[:limit]:
@@ -122,107 +130,103 @@ def latest(storage: Storage, asked: Asked, limits: Mapping[HistoryKind, int]) ->
     """
     told: list[_Told] = []
     with storage.read() as tx:
-        versions = versions_called(tx, asked.bot)
-        pools = {version.id: _pools(tx, asked, version.id) for version in versions}
+        all_rated = _rated(tx, asked, versions_called(tx, asked.bot))
         for kind, limit in limits.items():
-            lists = [
-                found
-                for version in versions
-                for pool in pools[version.id]
-                for found in _both(
-                    tx, replace(asked, kind=kind), version.id, version.name, pool, NEWEST, limit
-                )
-            ]
+            of_kind = replace(asked, kind=kind)
+            lists = [found for rated in all_rated for found in _both(tx, of_kind, rated, NEWEST, limit)]
             told += islice(merge(*lists, key=lambda one: one[:3], reverse=True), limit)
     return tuple(one.line for one in sorted(told, key=lambda one: one[:3], reverse=True))
 
 
-def _pools(tx: Transaction, asked: Asked, version_id: int) -> list[NamedPool]:
-    """Return the pools in which a version is rated, of those that are asked for."""
-    rated = select(Rating.ruleset_id, Rating.table_size).where(Rating.version_id == version_id)
-    own = [Pool(*row) for row in tx.exec(rated)]
-    return choose_pools(tx, asked.ruleset, asked.table_size, own)
+def _rated(tx: Transaction, asked: Asked, versions: Sequence[BotVersion]) -> list[_Rated]:
+    """Return where versions are rated, of the pools that are asked for; the versions in this order."""
+    names = {version.id: version.name for version in versions}
+    rated: Any = select(Rating.version_id, Rating.id, Rating.ruleset_id, Rating.table_size)
+    found = tx.exec(rated.where(col(Rating.version_id).in_(names))).all()
+    ratings = {(version_id, Pool(*pool)): rating_id for version_id, rating_id, *pool in found}
+    pools = choose_pools(tx, asked.ruleset, asked.table_size, [pool for _, pool in ratings])
+    return [
+        _Rated(ratings[version_id, pool.pool], version_id, name, pool)
+        for version_id, name in names.items()
+        for pool in pools
+        if (version_id, pool.pool) in ratings
+    ]
 
 
 def _both(
-    tx: Transaction,
-    asked: Asked,
-    version_id: int,
-    name: str,
-    pool: NamedPool,
-    before: Sequence[int],
-    limit: int,
+    tx: Transaction, asked: Asked, rated: _Rated, before: Sequence[int], limit: int
 ) -> Iterator[list[_Told]]:
     """Yield the changes of Elo of a version in a pool before an id, and those of its strength."""
     if asked.kind is not HistoryKind.STRENGTH:
-        yield [*_changes(tx, version_id, name, pool, before[False], limit)]
+        yield [*_changes(tx, rated, before[False], limit)]
     if asked.kind is not HistoryKind.ELO:
-        yield [*_points(tx, version_id, name, pool, before[True], limit)]
+        yield [*_points(tx, rated, before[True], limit)]
 
 
-def _changes(
-    tx: Transaction, version_id: int, name: str, pool: NamedPool, before: int, limit: int
-) -> Iterator[_Told]:
-    rating = select(Rating.id).where(
-        Rating.version_id == version_id,
-        Rating.ruleset_id == pool.ruleset_id,
-        Rating.table_size == pool.table_size,
-    )
-    columns: tuple[Any, ...] = (RatingChange, Tournament.name, Round.number, Match.table_number)
+def _changes(tx: Transaction, rated: _Rated, before: int, limit: int) -> Iterator[_Told]:
+    change = (RatingChange.id, RatingChange.created_at, RatingChange.before, RatingChange.after)
+    columns: tuple[Any, ...] = (*change, Tournament.name, Round.number, Match.table_number)
     rows = (
         select_columns(*columns)
         .join(Match, col(Match.id) == RatingChange.match_id)
         .join(Round, col(Round.id) == Match.round_id)
         .join(Tournament, col(Tournament.id) == Match.tournament_id)
-        .where(col(RatingChange.rating_id).in_(tx.exec(rating).all()), col(RatingChange.id) < before)
+        .where(col(RatingChange.rating_id) == rated.rating_id, col(RatingChange.id) < before)
         .order_by(col(RatingChange.id).desc())
         .limit(limit)
     )
-    for row, tournament, round, table in tx.execute(rows):
+    for change_id, at, rating_before, rating, tournament, round, table in tx.execute(rows):
         line = HistoryLine(
-            at=row.created_at,
+            at=at,
             kind=HistoryKind.ELO,
-            name=name,
-            ruleset=pool.ruleset,
-            table_size=pool.table_size,
+            name=rated.name,
+            ruleset=rated.pool.ruleset,
+            table_size=rated.pool.table_size,
             tournament=tournament,
             round=round,
             table=table,
-            rating=row.after,
-            change=row.after - row.before,
+            rating=rating,
+            change=rating - rating_before,
             figure=None,
             figure_low=None,
             figure_high=None,
             deals=None,
         )
-        yield _Told(row.created_at, False, row.id, line)
+        yield _Told(at, False, change_id, line)
 
 
-def _points(
-    tx: Transaction, version_id: int, name: str, pool: NamedPool, before: int, limit: int
-) -> Iterator[_Told]:
-    points = select(StrengthPoint).where(
-        StrengthPoint.version_id == version_id,
-        StrengthPoint.ruleset_id == pool.ruleset_id,
-        StrengthPoint.table_size == pool.table_size,
-        StrengthPoint.id < before,
+def _points(tx: Transaction, rated: _Rated, before: int, limit: int) -> Iterator[_Told]:
+    columns: tuple[Any, ...] = (
+        StrengthPoint.id,
+        StrengthPoint.fitted_at,
+        StrengthPoint.value,
+        StrengthPoint.error,
+        StrengthPoint.deals,
+        StrengthPoint.deviation,
     )
-    for row in tx.exec(points.order_by(col(StrengthPoint.id).desc()).limit(limit)):
-        off = TWO_SIDED * row.error
+    points = select_columns(*columns).where(
+        col(StrengthPoint.version_id) == rated.version_id,
+        col(StrengthPoint.ruleset_id) == rated.pool.ruleset_id,
+        col(StrengthPoint.table_size) == rated.pool.table_size,
+        col(StrengthPoint.id) < before,
+    )
+    newest = points.order_by(col(StrengthPoint.id).desc()).limit(limit)
+    for point_id, at, value, error, deals, deviation in tx.execute(newest):
+        off = TWO_SIDED * error
         line = HistoryLine(
-            at=row.fitted_at,
+            at=at,
             kind=HistoryKind.STRENGTH,
-            name=name,
-            ruleset=pool.ruleset,
-            table_size=pool.table_size,
+            name=rated.name,
+            ruleset=rated.pool.ruleset,
+            table_size=rated.pool.table_size,
             tournament=None,
             round=None,
             table=None,
             rating=None,
             change=None,
-            figure=figure(row.value, row.deviation),
-            figure_low=figure(row.value - off, row.deviation),
-            figure_high=figure(row.value + off, row.deviation),
-            deals=row.deals,
+            figure=figure(value, deviation),
+            figure_low=figure(value - off, deviation),
+            figure_high=figure(value + off, deviation),
+            deals=deals,
         )
-        yield _Told(row.fitted_at, True, row.id, line)
+        yield _Told(at, True, point_id, line)

@@ -273,24 +273,33 @@ def _keys(
 def match_lines(tx: Transaction, match_ids: Sequence[int]) -> Iterator[MatchLine]:
     """Yield matches by their ids, in this order."""
     rows = (
-        select_columns(Match, Tournament.name, Round.number, StoredRuleset.name, StoredRuleset.version)  # type: ignore[call-overload]
+        select_columns(
+            Match.id,  # type: ignore[call-overload]
+            Match.table_number,
+            Match.finished_at,
+            Match.deals_done,
+            Tournament.name,
+            Round.number,
+            StoredRuleset.name,
+            StoredRuleset.version,
+        )
         .join(Round, col(Round.id) == Match.round_id)
         .join(Tournament, col(Tournament.id) == Match.tournament_id)
         .join(StoredRuleset, col(StoredRuleset.id) == Tournament.ruleset_id)
         .where(col(Match.id).in_(match_ids))
     )
     seats, forfeits = _seats(tx, match_ids), _forfeits(tx, match_ids)
-    found = {match.id: (match, *rest) for match, *rest in tx.execute(rows)}
+    found = {match_id: rest for match_id, *rest in tx.execute(rows)}
     for match_id in match_ids:
-        match, tournament, round, ruleset, version = found[match_id]
+        table, finished_at, deals, tournament, round, ruleset, version = found[match_id]
         names, points, faults, changes = zip(*seats[match_id], strict=True)
         yield MatchLine(
             tournament=tournament,
             round=round,
-            table=match.table_number,
+            table=table,
             ruleset=f"{ruleset}@{version}",
-            finished_at=match.finished_at,
-            deals=match.deals_done,
+            finished_at=finished_at,
+            deals=deals,
             names=names,
             points=points,
             faults=faults,
