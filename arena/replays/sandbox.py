@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -123,7 +123,7 @@ def _put(rules: Rules, mask: int, code: int) -> Put:
     if not code:
         return Put(cards, holds=_groups(rules, rules.list_plays(mask)))
     plays = rules.list_plays(rules.remove(rules.full, mask))
-    beaten = [one for one in plays if rules.beats(code, one)]
+    beaten = rules.beaten(plays, code)
     totals = _totals(rules, plays)
     strengths = _strengths(rules.ruleset)[_group(rules, code)]
     return Put(
@@ -144,10 +144,14 @@ def _group(rules: Rules, code: int) -> tuple[str, int]:
     return rules.kind(code), rules.count(code & rules.full)
 
 
-def _grouped(rules: Rules, plays: Iterable[int]) -> Mapping[tuple[str, int], list[int]]:
+def _grouped(rules: Rules, plays: Sequence[int]) -> Mapping[tuple[str, int], list[int]]:
+    """Return plays (ascending) by kind and number of cards, of which a whole deck makes tens of thousands."""
     groups: dict[tuple[str, int], list[int]] = defaultdict(list)
-    for code in plays:
-        groups[_group(rules, code)].append(code)
+    start = 0
+    while start < len(plays):
+        end = bisect_left(plays, rules.end_of_kind(plays[start]), start)
+        groups[_group(rules, plays[start])] += plays[start:end]
+        start = end
     return groups
 
 

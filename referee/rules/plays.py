@@ -48,7 +48,7 @@ class Rules(Pack):
         """Returns the play code of a mask's cards; 0 if they are not a combination."""
         self.group_full = (1 << self.width + strength.bits) - 1
         self.first_bomb = strength.first_bomb
-        self.kind, self.place = strength.kind, strength.place
+        self.kind, self.place, self.end_of_kind = strength.kind, strength.place, strength.end_of_kind
         lister = Lister(ruleset, self, strength, self._codes)
         self.list_plays, self.list_short = lister.plays, lister.short_plays
 
@@ -68,6 +68,13 @@ class Rules(Pack):
         if high < len(plays) and plays[-1] >= self.first_bomb:
             return plays[low:high] + plays[bisect_left(plays, self.first_bomb, high) :]
         return plays[low:high]
+
+    def beaten(self, plays: list[int], code: int) -> list[int]:
+        """Return those of ``plays`` (ascending) that the play ``code`` beats, ascending."""
+        high = bisect_left(plays, code & ~self.full)
+        if self.is_bomb(code):
+            return plays[:high]
+        return plays[bisect_left(plays, code & ~self.group_full) : high]
 
     def bombs_on(self, plays: list[int], to_beat: int) -> list[int]:
         """Return the bombs among ``plays`` (ascending) that beat the play ``to_beat``, ascending."""

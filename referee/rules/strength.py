@@ -48,6 +48,11 @@ class Strength:
         """Return the kind of a play code."""
         return self._kinds[bisect_right(self._starts, code) - 1]
 
+    def end_of_kind(self, code: int) -> int:
+        """Return a code above all plays of this kind, or runs of so many pairs, and below the others."""
+        section = bisect_right(self._starts, code) - 1
+        return self._starts[section] + (self._sizes[section] << self.width)
+
     def place(self, code: int) -> float:
         """Return the strength of a play code among all of its kind, from 0 to 1."""
         section = bisect_right(self._starts, code) - 1

@@ -48,11 +48,27 @@ def test_beats_for_any_ruleset_is_as_the_slow_rules_say(data: st.DataObject) -> 
 
 @settings(deadline=None)
 @given(st.data())
-def test_following_for_any_ruleset_is_every_play_that_beats(data: st.DataObject) -> None:
+def test_following_and_beaten_for_any_ruleset_are_every_play_that_beats_and_is_beaten(
+    data: st.DataObject,
+) -> None:
     rules = compile_ruleset(data.draw(combination_rulesets()))
     plays = rules.list_plays(data.draw(hands(rules)))
-    to_beat = data.draw(st.sampled_from(rules.list_plays(data.draw(hands(rules)))))
-    assert rules.following(plays, to_beat) == [code for code in plays if rules.beats(code, to_beat)]
+    one = data.draw(st.sampled_from(rules.list_plays(data.draw(hands(rules)))))
+    assert rules.following(plays, one) == [code for code in plays if rules.beats(code, one)]
+    assert rules.beaten(plays, one) == [code for code in plays if rules.beats(one, code)]
+
+
+@settings(deadline=None)
+@given(st.data())
+def test_end_of_kind_for_any_ruleset_is_above_the_plays_of_a_kind_and_size_and_no_others(
+    data: st.DataObject,
+) -> None:
+    rules = compile_ruleset(data.draw(combination_rulesets()))
+    ends = [
+        (rules.end_of_kind(code), (rules.kind(code), (code & rules.full).bit_count()))
+        for code in rules.list_plays(data.draw(hands(rules)))
+    ]
+    assert all((one[0] == other[0]) == (one[1] == other[1]) for one, other in pairwise(ends))
 
 
 @settings(deadline=None)
