@@ -52,10 +52,10 @@ from arena.web.pages.links import (
 )
 from arena.web.pages.routers import ROUTERS
 from benchmarks.exhibits import exhibit
+from benchmarks.grown import BOTS, ROUNDS
 from benchmarks.history import tidy
 from benchmarks.multiples import STEP, Base, Copier, make_base
 from benchmarks.seasons import make_season
-from benchmarks.size import BOTS, ROUNDS
 from referee.errors import RefereeError
 
 TOO_MANY = 429

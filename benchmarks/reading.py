@@ -186,16 +186,20 @@ QUESTIONS: Mapping[str, Callable[[Asker], object]] = {
 """What is asked; there is one of each function of ``arena.queries`` at least."""
 
 
-def ask(asker: AskerT, times: int, questions: Mapping[str, Callable[[AskerT], object]]) -> Figures:
+def ask(
+    asker: AskerT, times: int, questions: Mapping[str, Callable[[AskerT], object]], warm: int = 1
+) -> Figures:
     """Return for each question the 50th and the 99th percentile of its milliseconds.
 
-    What is there before stays out of the garbage collector's sight, as in the arena's own processes.
+    Each has been asked ``warm`` times before. What is there before stays out of the garbage collector's
+    sight, as in the arena's own processes.
     """
     gc.collect()
     gc.freeze()
     found = {}
     for name, question in questions.items():
-        question(asker)
+        for _ in range(warm):
+            question(asker)
         taken = []
         for _ in range(times):
             began = time.perf_counter()

@@ -6,25 +6,27 @@ on PostgreSQL, which is started for it (``benchmarks.multiples`` says how). Asks
 row meets, last pages, the largest pool. Prints the 50th and the 99th percentile in milliseconds at both
 sizes, beside the limit; then how long fits take from the kept sums, and the most memory that they hold.
 
-``--data FOLDER`` keeps what is made on SQLite as an arena's data folder for each size, and asks those that
-are there already; with ``--questions PATTERN`` single questions are asked again in seconds.
+Questions are asked as of a server that has been running for a while: its database is in memory
+(``benchmarks.grown``), and each question was asked ten times before, so that its statements are compiled, and
+prepared on the server. Then it is asked 200 times, about bots drawn by lot: of these times, 2 are longer than
+the 99th percentile.
+
+``--data FOLDER`` keeps what is made: on SQLite as an arena's data folder for each size, on PostgreSQL as a
+server's folder. What is there already is asked; with ``--questions PATTERN`` single questions are asked again
+in seconds.
 """
 
 import argparse
 import re
-import shutil
-import sqlite3
-import tempfile
 import time
 import tracemalloc
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property, partial
 from pathlib import Path
 from random import Random
-from typing import Any, TypeVar
+from typing import Any
 
 from sqlmodel import func, select
 
@@ -41,27 +43,23 @@ from arena.queries.meetings import crosstable
 from arena.queries.profiles import profile
 from arena.queries.versions import find_bots
 from arena.queries.versus import versus
-from arena.settings import load_settings
 from arena.standings import scoreboard
-from arena.storage import Storage, migrate_storage, open_storage
+from arena.storage import Storage
 from arena.strength.counts import Counts
 from arena.strength.fit import fit_counts
-from arena.strength.fitting import fit_due
 from arena.strength.kept import lines_in, matches_of
 from arena.strength.reading import counts_of
-from benchmarks.history import Place, postgres, sqlite, tidy
-from benchmarks.multiples import REGULARS, STEP, Copier, check, make_base
+from benchmarks.grown import BOTS, ROUNDS, SERVER, History, kept, kept_on_server, make, postgres, timed
+from benchmarks.history import sqlite
+from benchmarks.multiples import REGULARS, STEP
 from benchmarks.reading import LIMITS, NOW, OPERATOR, QUESTIONS, Asker, Figures, ask, show
 from benchmarks.seasons import SEATS
 from referee.matches.journal import DealQuery
 from referee.matches.kinds import FaultKind
 
-BOTS = 10_000
-ROUNDS = 4, 100
-"""Of the base: 10,000 matches among all bots, and 2,500 among a hundred of them."""
 COPIES = 10, 100
-TIMES, FEW = 50, 5
-Answer = TypeVar("Answer")
+TIMES, WARM, FEW = 200, 10, 5
+"""How often each question is asked, how often before that, and how often one that is no page."""
 
 
 @dataclass(frozen=True)
@@ -233,7 +231,7 @@ def ask_all(asker: Long, pattern: str = "") -> Figures:
     named = {name: ask for name, ask in questions().items() if re.search(pattern, name)}
     pages = {name: ask for name, ask in named.items() if name not in WHOLE}
     whole = {f"{name}, no page": ask for name, ask in named.items() if name in WHOLE}
-    return {**ask(asker, TIMES, pages), **ask(asker, FEW, whole)}
+    return {**ask(asker, TIMES, pages, WARM), **ask(asker, FEW, whole)}
 
 
 def measure_fits(storage: Storage) -> list[str]:
@@ -264,47 +262,6 @@ def _most_memory(kinds: Sequence[Counts], bots: Sequence[Sequence[int]]) -> int:
         tracemalloc.stop()
 
 
-History = tuple[int, Storage]
-"""So many copies of the base, in a database."""
-
-
-def make(place: Place, sizes: Sequence[int]) -> Iterator[History]:
-    """Make the base, and yield its database when there are so many copies in it."""
-    with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        url = stack.enter_context(place(folder))()
-        settings = load_settings({"data": folder, "database_url": url})
-        migrate_storage(settings)
-        storage = stack.enter_context(open_storage(settings))
-        base = timed("base made", lambda: make_base(storage, BOTS, ROUNDS, NOW))
-        copier = Copier(url, base)
-        stack.callback(copier.close)
-        for copies in sizes:
-            timed(f"{copies} copies made", partial(copier.multiply, copies))
-            timed("tidied", partial(tidy, url))
-            timed("sample counted again", partial(check, storage, base, copies))
-            timed("fitted", partial(fit_due, storage, NOW + copies * STEP))
-            yield copies, storage
-
-
-def kept(folder: Path, sizes: Sequence[int]) -> Iterator[History]:
-    """Yield such databases from data folders in a folder; make those that are not there."""
-    missing = [copies for copies in sizes if not (folder / str(copies)).exists()]
-    for copies, storage in make(sqlite, missing) if missing else ():
-        draft = folder / f"{copies}.new"
-        shutil.rmtree(draft, ignore_errors=True)
-        draft.mkdir(parents=True)
-        with storage.connect() as connection, closing(sqlite3.connect(draft / "arena.db")) as copy:
-            assert isinstance(connection.connection.driver_connection, sqlite3.Connection)
-            connection.connection.driver_connection.backup(copy)
-        draft.rename(folder / str(copies))
-    for copies in sizes:
-        settings = load_settings({"data": folder / str(copies)})
-        migrate_storage(settings)
-        with open_storage(settings) as storage:
-            yield copies, storage
-
-
 def measure(found: Iterable[History], pattern: str) -> tuple[list[Figures], list[str]]:
     """Return what questions take in histories, and what fits take in the last one if all were asked."""
     figures, fits = [], list[str]()
@@ -313,14 +270,6 @@ def measure(found: Iterable[History], pattern: str) -> tuple[list[Figures], list
         figures.append(timed("asked", partial(ask_all, asker, pattern)))
         fits = [] if pattern else measure_fits(storage)
     return figures, fits
-
-
-def timed(what: str, call: Callable[[], Answer]) -> Answer:
-    """Do what is called, and print how long it took."""
-    begun = time.perf_counter()
-    answer = call()
-    print(f"{what}: {time.perf_counter() - begun:.0f} s", flush=True)
-    return answer
 
 
 def main() -> None:
@@ -335,18 +284,16 @@ def main() -> None:
         help="of 12,500 matches each, at the first and the second size (default: %(default)s)",
     )
     parser.add_argument("--questions", default="", metavar="PATTERN", help="only those whose names match it")
-    parser.add_argument(
-        "--data", type=Path, metavar="FOLDER", help="keep the data, or ask what was kept; SQLite only"
-    )
+    parser.add_argument("--data", type=Path, metavar="FOLDER", help="keep the data, or ask what was kept")
     options = parser.parse_args()
-    if options.data is not None and options.only != "SQLite":
-        parser.error("--data needs --only SQLite")
-    places: dict[str, Place] = {"SQLite": sqlite, "PostgreSQL": postgres}
+    places = {"SQLite": (sqlite, kept), "PostgreSQL": (postgres, kept_on_server)}
     copy = ROUNDS[0] * (BOTS // SEATS) + ROUNDS[1] * (REGULARS // SEATS)
-    for name, place in places.items():
+    for name, (place, keep) in places.items():
         if options.only in (None, name):
-            found = kept(options.data, options.copies) if options.data else make(place, options.copies)
+            found = keep(options.data, options.copies) if options.data else make(place, options.copies)
             figures, fits = measure(found, options.questions)
+            if name == "PostgreSQL":
+                print(f"\nserver: {', '.join(' = '.join(one) for one in SERVER.items())}")
             show(name, [copies * copy for copies in options.copies], figures, LIMITS[name])
             print("\n".join(fits), flush=True)
 

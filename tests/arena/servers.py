@@ -12,8 +12,8 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -139,46 +139,50 @@ class Postgres:
 
 
 @contextmanager
-def postgres(*, durable: bool = False) -> Iterator[Postgres]:
-    """Run a PostgreSQL server with an empty database ``arena``; ``durable`` keeps the usual crash safety."""
-    server, initdb = program("postgres"), program("initdb")
-    with _folder("postgres") as folder, Supervisor(folder / "log") as supervisor:
-        data = folder / "data"
-        as_user = _as_user("postgres", folder)
-        subprocess.run(
-            [
-                *as_user,
-                initdb,
-                "-D",
-                str(data),
-                "-U",
-                "arena",
-                "-A",
-                "trust",
-                "-E",
-                "UTF8",
-                "--no-locale",
-                "--no-sync",
-            ],
-            check=True,
-            capture_output=True,
-            timeout=DEADLINE,
-            cwd=folder,
-        )
+def postgres(
+    *, durable: bool = False, folder: Path | None = None, settings: Mapping[str, str] | None = None
+) -> Iterator[Postgres]:
+    """Run a PostgreSQL server with an empty database ``arena``; ``durable`` keeps the usual crash safety.
+
+    In a ``folder`` that is given, it and its databases stay, and are there the next time.
+    """
+    server = program("postgres")
+    with _folder("postgres") if folder is None else nullcontext(folder) as place:
+        place.mkdir(exist_ok=True)
+        data = place / "data"
+        as_user = _as_user("postgres", place)
+        new = not data.exists()
+        if new:
+            _make_cluster(data, as_user)
         port = free_port()
         options = {
             "listen_addresses": LOOPBACK,
             "unix_socket_directories": "",
             "fsync": "on" if durable else "off",
             "deadlock_timeout": "200ms",
+            **(settings or {}),
         }
-        settings = [part for name, value in options.items() for part in ("-c", f"{name}={value}")]
-        supervisor.start("postgres", [*as_user, server, "-D", str(data), "-p", str(port), *settings])
+        given = [part for name, value in options.items() for part in ("-c", f"{name}={value}")]
         asks = [program("pg_isready"), "-q", "-h", LOOPBACK, "-p", str(port)]
-        one = Postgres(port, Server(supervisor, "postgres", lambda: _succeeds(asks)))
-        one.server.wait()
-        one.create("arena")
-        yield one
+        with Supervisor(place / "log") as supervisor:
+            command = [*as_user, server, "-D", str(data), "-p", str(port), *given]
+            supervisor.start("postgres", command, stop_with=signal.SIGINT)  # it waits for no client
+            one = Postgres(port, Server(supervisor, "postgres", lambda: _succeeds(asks)))
+            one.server.wait()
+            if new:
+                one.create("arena")
+            yield one
+
+
+def _make_cluster(data: Path, as_user: Sequence[str]) -> None:
+    options = ["-U", "arena", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"]
+    subprocess.run(
+        [*as_user, program("initdb"), "-D", str(data), *options],
+        check=True,
+        capture_output=True,
+        timeout=DEADLINE,
+        cwd=data.parent,
+    )
 
 
 @contextmanager

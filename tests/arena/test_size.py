@@ -7,11 +7,12 @@ import pytest
 from sqlmodel import func, select
 
 from arena.models import Match
-from benchmarks import size
+from benchmarks import grown, size
+from benchmarks.grown import kept
 from benchmarks.multiples import RARE, REGULARS, STEP
 from benchmarks.reading import NOW
 from benchmarks.seasons import SEATS
-from benchmarks.size import Long, ask_all, kept, questions
+from benchmarks.size import Long, ask_all, questions
 
 BOTS, ROUNDS, COPIES = REGULARS + 4, (1, 1), (2, 3)
 
@@ -19,8 +20,8 @@ BOTS, ROUNDS, COPIES = REGULARS + 4, (1, 1), (2, 3)
 def test_history_made_of_copies_is_kept_with_what_its_matches_come_to_and_answers_every_question(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(size, "BOTS", BOTS)
-    monkeypatch.setattr(size, "ROUNDS", ROUNDS)
+    monkeypatch.setattr(grown, "BOTS", BOTS)
+    monkeypatch.setattr(grown, "ROUNDS", ROUNDS)
     folder = tmp_path / "data"
     for copies, storage in kept(folder, COPIES):  # which counts a sample again
         with storage.read() as tx:
@@ -29,7 +30,7 @@ def test_history_made_of_copies_is_kept_with_what_its_matches_come_to_and_answer
         asker = Long(storage, Random(0), BOTS, now=NOW + copies * STEP)
         for name, question in questions().items() if copies == COPIES[-1] else ():
             assert question(asker) is not None, name
-    monkeypatch.setattr(size, "make", None)  # what is there is not made again
+    monkeypatch.setattr(grown, "make", None)  # what is there is not made again
     monkeypatch.setattr(size, "TIMES", 2)
     asked = [ask_all(Long(storage, Random(0), BOTS), "^pools$") for _, storage in kept(folder, COPIES[:1])]
     assert [[*figures] for figures in asked] == [["pools"]]
