@@ -1,17 +1,17 @@
-"""Addresses of referees, as people write them."""
+"""Addresses of referees, as people type them."""
 
 import re
 
 from referee.errors import AddressError
 
 USUAL_PORT = 8710
-"""On which a referee listens unless it is told otherwise."""
+"""The port on which a referee listens by default."""
 
 _ADDRESS = re.compile(r"(?P<host>\[[^][\s/]+]|[^][\s/:]+)(:(?P<port>[0-9]{1,9}))?")
 
 
 def read_addresses(text: str) -> list[str]:
-    """Return the addresses in a list with commas, each ``host:port``. Raise AddressError."""
+    """Return the addresses, each ``host:port``, in a comma-separated list. Raise AddressError."""
     addresses = [address.strip() for address in text.split(",") if address.strip()]
     if not addresses:
         raise AddressError("names no address")

@@ -15,12 +15,12 @@ SERVER_OPTIONS = (
     ("grpc.max_send_message_length", -1),
     ("grpc.keepalive_time_ms", 10_000),
     ("grpc.keepalive_timeout_ms", 5_000),
-    # A client that pings too often is not cut off by gRPC's core: while the client takes no answer its
-    # connection stays open, and each further ping costs the more, the more there were before. Without that
+    # gRPC's core does not cut off a client that pings too often: as long as that client reads no answers, its
+    # connection would stay open, and each further ping would cost more than the one before. Without the
     # limit a ping costs next to nothing, and nothing more is read once 10,000 answers wait.
     ("grpc.http2.max_ping_strikes", 0),
 )
-"""How a server that bots connect to is set up, a referee's or the check's."""
+"""gRPC options of a server that bots connect to: a referee's or the check's."""
 
 
 def sync_channel(address: str, tls: ClientTls | None, options: Options) -> grpc.Channel:

@@ -1,4 +1,4 @@
-"""How a worker has a referee run a match, and asks it how busy it is."""
+"""Calls to a referee: run a match, ask how busy it is, read the logs and the deals of bots."""
 
 import asyncio
 import json
@@ -167,15 +167,15 @@ def run_match(
 
 
 def _reach(address: str, token: str, stub: worker_pb2_grpc.WorkerServiceStub) -> None:
-    """Have the referee answer before it is sent a match. Raise NotBegun if it does not.
+    """Make sure that the referee answers before it is sent a match. Raise NotBegun if it does not.
 
-    gRPC's own way to wait for a connection polls in a thread, which a channel that is closed early leaves
-    with an exception.
+    gRPC's own way to wait for a connection polls in a thread, which dies of an exception if the channel is
+    closed early.
     """
     try:
         stub.GetStatus(worker_pb2.GetStatusRequest(), metadata=_bearer(token), timeout=CONNECT_SECONDS)
     except grpc.RpcError as error:
-        if not read_failure(error).reason:  # else it is reached, and answers to the match as it likes
+        if not read_failure(error).reason:  # else it was reached, and will refuse or take the match itself
             raise NotBegun(f"referee {address}: unavailable: it cannot be reached") from None
 
 
@@ -184,7 +184,7 @@ def hold_match(
 ) -> None:
     """Tell the referee at ``address`` to begin no further session of a match.
 
-    ``run_match`` then ends with those that are open. Do nothing if the match does not run there any more.
+    ``run_match`` then ends with those that are open. Do nothing if the match no longer runs there.
     Raise RefereeUnavailable when there is no answer within ``timeout`` seconds or the token is refused.
     """
     with sync_channel(address, tls, _OPTIONS) as channel:

@@ -1,4 +1,4 @@
-"""A check for bots: real gRPC, and a referee that plays each situation of the protocol by a script.
+"""A conformance check for bots: over real gRPC, a scripted referee plays each situation of the protocol.
 
     report = await check(command=["./my-bot"])
     print(report.to_text())

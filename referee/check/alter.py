@@ -47,7 +47,7 @@ def add_unknown_fields(message: Message) -> None:
 
 
 def unpacked(message: Message) -> bytes:
-    """Return the message with every repeated enum written one by one, which readers must take as well."""
+    """Encode a message with its repeated enums unpacked, one tag for each value; readers must accept that."""
     data = b""
     for field, value in message.ListFields():
         if field.type == FieldDescriptor.TYPE_MESSAGE:

@@ -1,4 +1,4 @@
-"""What scenarios work with: the bot's present stream, new sessions, and the play of sessions to their end."""
+"""What scenarios work with: the bot's current stream, new sessions, and the play of these to their end."""
 
 import asyncio
 import time
@@ -21,11 +21,11 @@ from referee.v1 import bots_pb2
 PATIENCE = 5.0
 """How long the bot may take for the next answer, in seconds."""
 QUIET_SECONDS = 0.3
-"""How long nothing must come where nothing is due."""
+"""How long the bot must stay silent where nothing is due, in seconds."""
 EXIT_SECONDS = 2.0
-"""How long a process whose stream has ended may take to end, for its status to be told."""
+"""How long to wait, in seconds, for the exit status of a process whose stream has ended."""
 MOST_SESSIONS = 64
-"""Sessions at once, where the bot does not ask for fewer."""
+"""How many sessions run at once, unless the bot asks for fewer."""
 
 Deliver: TypeAlias = Callable[[bots_pb2.PlayResponse], Awaitable[None]]
 
@@ -52,23 +52,23 @@ class Desk:
         self.hello = bots_pb2.Hello()
         """The latest hello."""
         self.scenario = ""
-        """The code of the present scenario; its deals follow from it."""
+        """The code of the current scenario; its deals follow from it."""
         self.sessions: list[BotSession] = []
-        """Sessions of the present scenario."""
+        """Sessions of the current scenario."""
         self.strays: list[str] = []
-        """What came in the present scenario that answers no open turn of it, nor one that was cut short."""
+        """Moves received in the current scenario that belong to no open turn and to no session cut short."""
         self._cut_short: set[int] = set()
         """Handles of sessions that earlier scenarios left open: a slow bot may still answer in them."""
         self.answered = 0
         """Turns that the bot answered in all."""
         self.last_answer = 0.0
-        """When the bot last answered a turn, be it one of an earlier scenario, in monotonic seconds."""
+        """When the bot last answered a turn, even one of an earlier scenario, in monotonic seconds."""
         self.failure: Failed | Slow | None = None
-        """How the present scenario failed, or for which slowness the bot has to begin anew."""
+        """How the current scenario failed, or the slowness for which the bot is restarted."""
         self.slow: list[str] = []
         """The codes of scenarios that the bot was too slow to finish."""
         self.gone = False
-        """Whether the bot does not come back, even from a new start."""
+        """Whether the bot stays away even after a restart."""
         self._handles = 0
 
     # The connection
@@ -112,14 +112,14 @@ class Desk:
         self.greet(line, self.hello)
 
     async def knock(self, seconds: float | None = None) -> Line:
-        """Return the bot's next stream, when it has said hello; it is not welcomed yet."""
+        """Return the bot's next stream once it has said hello, without welcoming it."""
         line = await self._next_line(seconds or self.return_seconds)
         heard = await self._first_message(line, "a hello as the first message")
         self.check_hello(line, heard.request)
         return line
 
     async def _first_message(self, line: Line, expected: str) -> Heard:
-        """Return what a stream begins with. Raise Silent, with what may be why, where that is nothing."""
+        """Return the first message of a stream. Raise Silent, with a likely reason, if none comes."""
         try:
             return await line.receive(self.patience, expected)
         except Silent as error:
@@ -127,12 +127,12 @@ class Desk:
             raise Silent(f"{error} {why}") from None
 
     def greet(self, line: Line, hello: bots_pb2.Hello, **more: Any) -> None:
-        """Welcome the bot on a stream, which becomes the present one."""
+        """Welcome the bot on a stream, which becomes the current one."""
         self.line, self.hello = line, hello
         self.send(self.welcome(**more))
 
     def welcome(self, **more: Any) -> bots_pb2.PlayResponse:
-        """Return a welcome; ``more`` replaces fields of it."""
+        """Return a welcome; ``more`` replaces some of its fields."""
         sessions = min(self.hello.max_sessions or MOST_SESSIONS, MOST_SESSIONS)
         fields = {
             "bot": self.bot,
@@ -177,7 +177,7 @@ class Desk:
             )
 
     async def refuse(self, refusal: Refused) -> None:
-        """End the present stream with a reason."""
+        """End the current stream with a reason."""
         if self.line is not None:
             await self.line.refuse(refusal)
             self.line = None
@@ -187,7 +187,7 @@ class Desk:
         code: grpc.StatusCode = grpc.StatusCode.UNAVAILABLE,
         details: str = "the check ends this stream; connect again",
     ) -> None:
-        """End the present stream."""
+        """End the current stream."""
         if self.line is not None:
             await self.line.close(code, details)
             self.line = None
@@ -225,7 +225,7 @@ class Desk:
     # Messages
 
     def send(self, *responses: bots_pb2.PlayResponse | bytes) -> None:
-        """Send messages on the present stream."""
+        """Send messages on the current stream."""
         if self.line is None:
             raise Lost("the bot's stream is gone")
         for response in responses:
@@ -261,7 +261,7 @@ class Desk:
             raise Lost(f"expected the bot's stream to stay open; it ended{await self._exit_note()}")
 
     def take_late(self) -> list[bots_pb2.PlayRequest]:
-        """Return what the bot sent on the present stream and nobody waited for."""
+        """Return what the bot sent on the current stream that has not been read yet."""
         return self.line.drain() if self.line is not None else []
 
     async def _exit_note(self) -> str:
@@ -278,9 +278,9 @@ class Desk:
         return min(self.hello.max_sessions or MOST_SESSIONS, MOST_SESSIONS)
 
     def session(self, ruleset: RulesetObject, seat: int, *, handle: int = 0, **more: Any) -> BotSession:
-        """Return a new session, which must still be opened; ``more`` is that of ``BotSession``.
+        """Return a new session, which must still be opened; ``more`` is passed on to ``BotSession``.
 
-        Raise NotRun where a referee would give the bot no such session, by the capabilities in its hello.
+        Raise NotRun if the capabilities in the bot's hello rule such a session out.
         """
         if not handle:
             self._handles += 1
@@ -313,7 +313,7 @@ class Desk:
     async def play(
         self, sessions: Sequence[BotSession], *, deliver: Deliver | None = None, turns: int | None = None
     ) -> None:
-        """Open sessions and play them to their end, or stop each after so many turns of the bot."""
+        """Open sessions and play them to their end, or stop each after ``turns`` answers of the bot."""
         deliver = deliver or self.deliver
         limit = self.sessions_at_once
         for start in range(0, len(sessions), limit):
@@ -327,7 +327,7 @@ class Desk:
     async def go_on(
         self, sessions: Sequence[BotSession], *, deliver: Deliver | None = None, turns: int | None = None
     ) -> None:
-        """Play open sessions to their end, or stop each after so many turns of the bot."""
+        """Play open sessions to their end, or stop each after ``turns`` answers of the bot."""
         deliver = deliver or self.deliver
         while owing := [session for session in sessions if session.turn is not None]:
             request = await self.hear(due(owing))
@@ -351,7 +351,7 @@ class Desk:
     def answers(
         self, sessions: Sequence[BotSession], request: bots_pb2.PlayRequest, out: bots_pb2.PlayResponse
     ) -> Iterator[tuple[BotSession, bots_pb2.Move]]:
-        """Yield the moves of a message that answer open turns; for each other one the bot gets a notice."""
+        """Yield the moves of a message that answer open turns; add a notice to ``out`` for each other one."""
         for move in request.moves:
             found = [session for session in sessions if session.owes(move)]
             if found:
@@ -360,7 +360,7 @@ class Desk:
                 yield found[0], move
             else:
                 if move.session in self._cut_short:
-                    self.last_answer = time.monotonic()  # the bot still works off what came before
+                    self.last_answer = time.monotonic()  # the bot is still busy with earlier turns
                 else:
                     self.strays.append(f"session {move.session}, turn {move.sequence}")
                 text = f"turn {move.sequence} of session {move.session} is not open"
@@ -368,7 +368,7 @@ class Desk:
                 out.events.append(notice(code, text, session=move.session, sequence=move.sequence))
 
     async def tidy(self) -> None:
-        """Stop what a scenario left open, and begin anew with a bot that does not listen any more."""
+        """Void the sessions that a scenario left open, and start over with a bot that stopped answering."""
         response = bots_pb2.PlayResponse()
         for session in self.sessions:
             if not session.over:

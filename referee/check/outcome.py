@@ -1,4 +1,4 @@
-"""How a scenario ends early: each of these carries the reason of its result."""
+"""Exceptions that end a scenario early; each carries the reason for its result."""
 
 
 class Failed(Exception):
@@ -10,7 +10,7 @@ class Silent(Failed):
 
 
 class Lost(Failed):
-    """The bot's stream ended where it should live."""
+    """The bot's stream ended where it should have stayed open."""
 
 
 class Absent(Failed):
@@ -18,7 +18,7 @@ class Absent(Failed):
 
 
 class Unfinished(Failed):
-    """The time for a scenario was over, and the bot did not play."""
+    """The time for a scenario ran out, and the bot was no longer answering."""
 
 
 class Warned(Exception):
@@ -26,8 +26,8 @@ class Warned(Exception):
 
 
 class Slow(Warned):
-    """The time for a scenario was over, though the bot played."""
+    """The time for a scenario ran out while the bot was still answering."""
 
 
 class NotRun(Exception):
-    """The scenario does not concern this bot, or its play did not lead there."""
+    """The scenario does not concern this bot, or the bot's play did not lead to its situation."""

@@ -1,4 +1,4 @@
-"""The bot as a process that the check starts and ends, with all that it starts itself."""
+"""The bot's process, which the check starts and ends together with every process that the bot starts."""
 
 import asyncio
 import contextlib
@@ -22,12 +22,12 @@ from referee.plain import plain
 STOP_SECONDS = 1.5
 """How long a bot may take to end each time it is told to, before it is told again and then killed."""
 SHOWN_FIRST, SHOWN_LAST, SHOWN_WIDTH = 5, 9, 300
-"""How much of what a bot printed is shown: the first and the last lines, and characters of each.
+"""How much of a bot's output is shown: how many lines at the start and at the end, and characters of each.
 
-What failed stands at the end in Python, and at the beginning of a panic in Go and Rust.
+Python names the failure in its last lines, Go and Rust in the first lines of a panic.
 """
 READ_BYTES = 32_768
-"""How much is read at both ends of what a bot printed."""
+"""How many bytes are read at each end of a bot's output."""
 LEFT_OUT = "…"
 
 
@@ -83,12 +83,12 @@ class BotProcess:
             raise Absent(f"the bot could not be started: {self._command[0]}: {reason}") from None
 
     def mark(self) -> None:
-        """Have ``printed`` begin here."""
+        """Let ``printed`` begin at what the bot prints from now on."""
         if self._output is not None:
             self._mark = os.fstat(self._output.fileno()).st_size
 
     def printed(self) -> tuple[str, ...]:
-        """Return the first and the last lines that the bot printed since the mark, fit to be shown."""
+        """Return the first and the last lines that the bot printed since the mark, safe to show."""
         if self._output is None:
             return ()
         size = os.fstat(self._output.fileno()).st_size
@@ -98,7 +98,7 @@ class BotProcess:
         return told([*first, LEFT_OUT, *self._lines(size - READ_BYTES, size)])
 
     def _lines(self, start: int, end: int) -> list[str]:
-        """Return the lines in a part of what was printed that tell of something wrong."""
+        """Return the lines in a part of the output that may explain a failure: not blank, not routine."""
         assert self._output is not None
         text = _read(self._output, start, end).decode(errors="replace")
         return [_fit(line) for line in text.splitlines() if line.strip() and not ROUTINE.match(line)]
@@ -123,7 +123,7 @@ class BotProcess:
         return True
 
     async def stop(self) -> None:
-        """End the bot: politely, once more for one that finishes open sessions, then by force."""
+        """End the bot: politely, once more in case it is finishing open sessions, then by force."""
         if self._process is None:
             return
         for _ in range(2):
@@ -165,7 +165,7 @@ def told(lines: Sequence[str]) -> tuple[str, ...]:
 
 def _read(file: IO[bytes], start: int, end: int) -> bytes:
     """Return a part of a file that another process writes to."""
-    if sys.platform == "win32":  # where both share one place in the file
+    if sys.platform == "win32":  # where both processes share one file position
         file.seek(start)
         found = file.read(end - start)
         file.seek(0, os.SEEK_END)
@@ -174,6 +174,6 @@ def _read(file: IO[bytes], start: int, end: int) -> bytes:
 
 
 def _fit(line: str) -> str:
-    """Return a line with nothing in it that a terminal would obey, cut where it is long."""
+    """Return a line without terminal control characters, shortened if it is long."""
     shown = plain(line.expandtabs().rstrip())
     return shown if len(shown) <= SHOWN_WIDTH else f"{shown[:SHOWN_WIDTH]} …"

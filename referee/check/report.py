@@ -14,15 +14,15 @@ class Report:
     bot: str
     """The name under which the bot was welcomed."""
     sdk: str
-    """What the bot's hello names; empty if it never came."""
+    """The client library that the bot's hello names; empty if no hello came."""
     protocol_version: int
-    """Of the bot's hello; 0 if it never came."""
+    """The version in the bot's hello; 0 if no hello came."""
     results: tuple[Result, ...]
-    """In the order of the check."""
+    """In the order in which they came."""
     stopped: str = ""
-    """Why the scenarios after the last result were not tried; empty where all were."""
+    """Why the scenarios after the last result were not tried; empty if all were."""
     left_out: tuple[str, ...] = ()
-    """The codes of these scenarios."""
+    """The codes of the scenarios that were not tried."""
     part: bool = False
     """Whether only some of all scenarios were asked for."""
 

@@ -1,4 +1,4 @@
-"""What became of one scenario."""
+"""The result of one scenario."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -19,4 +19,4 @@ class Result:
     """What was expected and what was seen, cards as text; empty for ``passed``."""
     seconds: float
     output: tuple[str, ...] = ()
-    """The last lines that the bot's own process printed meanwhile; only where it did not pass."""
+    """What the bot's own process printed meanwhile, shortened; empty unless it failed or was warned."""

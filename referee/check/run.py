@@ -1,4 +1,4 @@
-"""A check from its beginning to its end."""
+"""Run a check from beginning to end."""
 
 import asyncio
 import time
@@ -19,11 +19,11 @@ from referee.errors import RefereeError
 from referee.protocol.reasons import Reason, Refused
 
 SLOW = 3
-"""After so many scenarios that the bot was too slow to finish, the others get less time."""
+"""How many scenarios the bot may be too slow to finish before the others get less time."""
 
 
 class UnknownScenario(RefereeError):
-    """There is no scenario of that code; the message names it."""
+    """No scenario has that code; the message names it."""
 
 
 def select(codes: Sequence[str] | None) -> tuple[Scenario, ...]:
@@ -54,13 +54,13 @@ async def check(
     bot: str = "check/bot@1",
     patience: float = PATIENCE,
 ) -> Report:
-    """Try a bot through the scenarios. Return the report.
+    """Take a bot through the scenarios and return the report.
 
     ``command`` starts the bot, with ARENA_REFEREE and ARENA_TOKEN in its environment, and ARENA_STRICT, so
     that it ends when its own code fails; without it, ``on_ready`` is given the address and the token with
     which a bot may connect within ``timeout`` seconds. ``log`` takes the output of the bot's process,
-    ``bot`` is the name it is welcomed by, ``patience`` how many seconds it has for an answer. Raise
-    ListenError and UnknownScenario; whatever the bot does stands in the report.
+    ``bot`` is the name under which it is welcomed, ``patience`` how many seconds it has for an answer. Raise
+    ListenError and UnknownScenario; whatever the bot does is in the report.
     """
     chosen = select(scenarios)
     secret = token or token_urlsafe(24)
@@ -102,7 +102,7 @@ def _left_out(chosen: Sequence[Scenario], results: Sequence[Result]) -> tuple[st
 
 
 def _reachable(address: str) -> str:
-    """Return where a bot on this machine finds a server that may listen everywhere."""
+    """Return the address for a bot on this machine; the server may listen on all interfaces."""
     host, _, port = address.rpartition(":")
     everywhere = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "[::]": "[::1]"}  # noqa: S104 compared with, not listened on
     return f"{everywhere.get(host, host)}:{port}"
@@ -111,7 +111,7 @@ def _reachable(address: str) -> str:
 async def _try_all(
     desk: Desk, chosen: Sequence[Scenario], timeout: float, tell: Callable[[Result], None]
 ) -> str:
-    """Try scenarios, up to a failure after which all others are hopeless. Return why; empty if none was."""
+    """Try scenarios until a failure makes all others hopeless. Return why; empty if none did."""
     stopped = await _meet(desk, timeout, tell)
     failed: set[str] = set()
     for scenario in chosen:
@@ -133,7 +133,7 @@ def _not_run(scenario: Scenario, reason: str) -> Result:
 
 
 async def _meet(desk: Desk, timeout: float, tell: Callable[[Result], None]) -> str:
-    """Let the bot connect. Return why nothing can be tried, empty if it is there."""
+    """Let the bot connect. Return why nothing can be tried; empty if it is there."""
     first, began = SCENARIOS[0], time.monotonic()
     try:
         await desk.meet(timeout)
@@ -149,7 +149,7 @@ def _printed(desk: Desk) -> tuple[str, ...]:
 
 
 def _hopeless(desk: Desk, result: Result) -> str:
-    """Return why no other scenario needs to be tried after this failure; empty if the bot has chances."""
+    """Return why no other scenario is worth trying after this failure; empty if others are."""
     if desk.gone:
         return f"the bot is gone; see {result.code}"
     if result.code == "TURN-01" and isinstance(desk.failure, (Silent, Lost)) and not desk.answered:
@@ -158,7 +158,7 @@ def _hopeless(desk: Desk, result: Result) -> str:
 
 
 async def _try(desk: Desk, scenario: Scenario) -> Result:
-    """Try the bot through one scenario."""
+    """Take the bot through one scenario and return its result."""
     outcome: Outcome = "passed"
     reason = ""
     desk.scenario, desk.failure = scenario.code, None
@@ -207,9 +207,9 @@ def _require(desk: Desk, scenario: Scenario) -> None:
 
 
 async def _run(desk: Desk, scenario: Scenario, began: float) -> None:
-    """Run a scenario. Raise Slow if the bot answers, but not fast enough, Silent if it stopped answering.
+    """Run a scenario. When its time is up, raise Slow if the bot is still answering, Unfinished if it is not.
 
-    Slow is no fault. A bot that was slow again and again gets less time, so that the check comes to an end.
+    Slow is no failure. A bot that is slow again and again gets less time, so that the check comes to an end.
     """
     limit = scenario.seconds * max(1.0, desk.patience / PATIENCE)
     limits = [limit / 3, limit] if len(desk.slow) >= SLOW else [limit]

@@ -27,7 +27,7 @@ class Scenario:
     needs: Need = ""
     """``command``: a bot that the check starts; ``lists``: one that asks for the legal plays."""
     after: tuple[str, ...] = ()
-    """The codes of scenarios: where one of them failed, this one is hopeless."""
+    """The codes of scenarios whose failure makes this one hopeless."""
 
 
 class Group:

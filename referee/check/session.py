@@ -1,4 +1,4 @@
-"""A session for one bot: the other seats are played here, by a script or a policy. Sans-I/O."""
+"""A session for one bot, without I/O: the other seats are played here, by a script or a policy."""
 
 import json
 from collections import Counter
@@ -36,24 +36,24 @@ Policy: TypeAlias = Callable[[Deal, int], int]
 """What another seat plays: a mask, 0 for a pass."""
 RulesetObject: TypeAlias = str | Mapping[str, object]
 Hands: TypeAlias = Mapping[int, Sequence[str | None]]
-"""By number of the deal, the hands as text by seat; None for cards that nobody was given."""
+"""By number of the deal, the hands as text by seat; None for a hand dealt from what is left."""
 
 LIMITS = Limits(decision_ms=5000, faults=10, credit_ms=0)
 
 
 def quiet(deal: Deal, seat: int) -> int:
-    """Pass where it can, else play the weakest single."""
+    """Take the default action: pass where that is legal, else play the weakest single."""
     return deal.default(seat)
 
 
 def eager(deal: Deal, seat: int) -> int:
-    """Play the weakest it can."""
+    """Play the weakest legal play; pass if there is none."""
     legal = deal.legal(seat)
     return legal[0] & deal.rules.full if legal else 0
 
 
 def strong_first(deal: Deal, seat: int) -> int:
-    """Play the strongest it can at its first three actions of a deal, then pass where it can."""
+    """Play the strongest legal play at the first three actions of a deal, then take the default action."""
     legal = deal.legal(seat)
     if not legal or sum(entry[0] == seat for entry in deal.log) >= 3:
         return deal.default(seat)
@@ -61,14 +61,14 @@ def strong_first(deal: Deal, seat: int) -> int:
 
 
 def mixed(deal: Deal, seat: int) -> int:
-    """Return any legal action; the same position leads to the same one."""
+    """Return an arbitrary legal action, always the same one for the same position."""
     choices = deal.choices(seat)
     position = f"{deal.seed.hex()} {len(deal.log)} {seat}"
     return Random(position).choice(choices) & deal.rules.full  # noqa: S311 no secret
 
 
 def scripted(plays: Mapping[int, Sequence[str]], then: Policy = quiet) -> Policy:
-    """Return a policy: for each seat named these plays in this order ("-" passes), then another policy."""
+    """Return a policy: each seat named makes these plays in order ("-" passes), then follows ``then``."""
     left = {seat: list(texts) for seat, texts in plays.items()}
 
     def play(deal: Deal, seat: int) -> int:
@@ -81,7 +81,7 @@ def scripted(plays: Mapping[int, Sequence[str]], then: Policy = quiet) -> Policy
 
 
 class BotSession:
-    """One session of the bot that is checked. What it is told is appended to a response."""
+    """One session of the bot being checked. What it is told is appended to a response."""
 
     def __init__(
         self,
@@ -120,16 +120,16 @@ class BotSession:
         self.answered = 0
         """Turns that the bot answered."""
         self.sequence_step = 1
-        """By how much the sequence of a turn is above that of the turn before."""
+        """By how much the sequence grows from one turn to the next."""
         self.kinds: Counter[Stage] = Counter()
-        """Turns that the bot was asked, by their stage."""
+        """How many turns the bot was asked for, by stage."""
         self._wants = wants
         self._hands = hands or {}
         self._others = others
         self._session = Session(rules, self.seed, deals)
         self._last: Legacy | None = None
         self._told = 0
-        """How much of the deal's log the bot was told; see ``log_length``."""
+        """How much of the deal's log the bot has been told; see ``log_length``."""
         self._sequence = first_sequence
 
     @property
@@ -162,7 +162,7 @@ class BotSession:
         return turn is not None and self.handle == move.session and turn.sequence == move.sequence
 
     def take(self, move: bots_pb2.Move) -> None:
-        """Take the bot's answer to its turn. Raise Failed where it is not legal."""
+        """Take the bot's answer to its turn. Raise Failed if it is not legal."""
         turn, deal, seat = self.turn, self.deal, self.seat
         assert turn is not None
         cards = wire.read_move(self.rules, move)

@@ -1,4 +1,4 @@
-"""The check's own server: real gRPC, with messages as bytes, so that a bot's nonsense can be reported."""
+"""The check's own server: real gRPC, with messages as bytes, so that malformed ones can be reported."""
 
 import asyncio
 import contextlib
@@ -23,7 +23,7 @@ _Status: TypeAlias = "tuple[grpc.StatusCode, str, _Metadata]"
 
 
 class Heard(NamedTuple):
-    """A message of the bot."""
+    """A message from the bot."""
 
     request: bots_pb2.PlayRequest
     at: float
@@ -35,7 +35,7 @@ class Line:
 
     def __init__(self, authorization: str | None = None) -> None:
         self.authorization = authorization
-        """What the call's metadata say under this name; None where they say nothing."""
+        """The value of this name in the call's metadata; None if it is absent."""
         self.live = True
         self.began = time.monotonic()
         self._heard: asyncio.Queue[Heard | Failed] = asyncio.Queue()
@@ -60,7 +60,7 @@ class Line:
         return heard
 
     def drain(self) -> list[bots_pb2.PlayRequest]:
-        """Return all that came and was not received."""
+        """Return the messages that have come and were not received yet."""
         found = []
         while not self._heard.empty():
             heard = self._heard.get_nowait()
@@ -71,13 +71,13 @@ class Line:
         return found
 
     async def refuse(self, refusal: Refused) -> None:
-        """End the stream with a reason, after what was sent before."""
+        """End the stream with a reason, once everything sent before has gone out."""
         await self.close(refusal.status, str(refusal), refusal.trailing_metadata())
 
     async def close(
         self, code: grpc.StatusCode = grpc.StatusCode.OK, text: str = "", metadata: "_Metadata" = ()
     ) -> None:
-        """End the stream with a status, after what was sent before."""
+        """End the stream with a status, once everything sent before has gone out."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(1):
                 await self._unsent.join()
@@ -125,13 +125,13 @@ class Line:
 
 
 class Switchboard:
-    """The server: every new stream of a bot becomes a line, to be fetched in order."""
+    """The server: every new stream of a bot becomes a line in the queue ``lines``."""
 
     def __init__(self, referee_id: str = "check") -> None:
         self.referee_id = referee_id
         self.lines: asyncio.Queue[Line] = asyncio.Queue()
         self.doubles = 0
-        """How often a stream was opened while another one of the bot lived."""
+        """How often the bot opened a stream while another one of its own was open."""
         self.port = 0
         self._current: Line | None = None
         self._host = ""
@@ -158,7 +158,7 @@ class Switchboard:
         return f"{self._host}:{self.port}"
 
     async def stop(self) -> None:
-        """End all streams and listen no more; ``listen(address)`` begins again."""
+        """End all streams and stop listening; ``listen(address)`` starts again."""
         if self._server is not None:
             await self._server.stop(0)
             self._server = None

@@ -1,4 +1,4 @@
-"""A check in words: each result as it comes, and at the end what it comes to."""
+"""A check in words: each result as it comes, and a summary at the end."""
 
 import re
 import textwrap
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 INDENT = " " * 4
 _RAISED = re.compile(r"^(?:\w+\.)*(\w+(?:Error|Exception|Failed|Exit|Interrupt|Stop\w*))(?::|$)")
-"""The last line of a traceback in Python, and what other languages print likewise."""
+"""The last line of a Python traceback, and similar lines of other languages."""
 
 
 class Telling:
     """Turn results into lines of at most ``width`` columns (not fewer than 40), one after the other.
 
-    Results in a row that were not run for the same reason are told as one, and what the bot printed is shown
-    in full for the first failure of each cause.
+    Consecutive scenarios not run for the same reason are told as one, and what the bot printed is shown in
+    full only for the first failure of each cause.
     """
 
     def __init__(self, width: int = 100) -> None:
@@ -58,7 +58,7 @@ class Telling:
         return [line for part in lines for line in (textwrap.wrap(part, self._width) or [""])]
 
     def _held(self) -> list[str]:
-        """Return the results that were not run as lines."""
+        """Return the lines of the scenarios not run that were held back."""
         results, self._not_run = self._not_run, []
         if not results:
             return []
@@ -84,7 +84,7 @@ class Telling:
 
 
 def _cause(result: Result) -> str:
-    """Return the exception or the panic that ended the bot's program, else the last line that it printed."""
+    """Return the exception or the panic that ended the bot's program, or else the last line it printed."""
     for line in reversed(result.output):
         if panicked := PANICKED.match(line):
             return panicked[1] or panicked[2]

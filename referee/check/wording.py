@@ -1,4 +1,4 @@
-"""What goes to and comes from a bot, for people: notices, what is due, and what a message holds."""
+"""Words for what a check sends and expects: notices, the answers due, and what a message holds."""
 
 from collections.abc import Sequence
 
@@ -19,13 +19,13 @@ def notice(
 
 
 def due(sessions: Sequence[BotSession]) -> str:
-    """Return what is expected while sessions wait for the bot, for people."""
+    """Describe the answers that sessions wait for."""
     first = f"an answer {sessions[0].position()}"
     return first if len(sessions) == 1 else f"{first}, and {len(sessions) - 1} more answers"
 
 
 def shown(request: bots_pb2.PlayRequest) -> str:
-    """Return what a message of the bot holds, for people."""
+    """Describe what a message from the bot holds."""
     parts = []
     if request.HasField("hello"):
         parts.append("a hello")

@@ -1,4 +1,4 @@
-"""The command line ``arena``: reads what was asked for, calls one service, shows the result."""
+"""The command line ``arena``: each command reads its arguments, calls one service and shows the result."""
 
 import gc
 import os
@@ -9,17 +9,17 @@ from contextlib import suppress
 __all__ = ["main"]
 
 INTERRUPTED = 130
-"""Exit status after Ctrl-C, as shells have it."""
+"""Exit status after Ctrl-C, as in shells."""
 
 
 def main() -> None:
-    """Run the command that the process was started with, and end the process.
+    """Run the command in ``sys.argv``, and end the process.
 
-    Ctrl-C ends it quietly from here on, also while the command is still being loaded.
+    Ctrl-C ends it quietly from here on, even while the command is still being loaded.
     """
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else it is ignored, and stays so
         signal.signal(signal.SIGINT, _end_at_once)
-    gc.disable()  # hardly anything that is loaded is garbage, and looking for it takes a fifth of the start
+    gc.disable()  # hardly anything loaded is garbage, and looking for it takes a fifth of the start-up time
     from referee.cli.app import run
     from referee.cli.streams import open_closed
 
@@ -43,5 +43,5 @@ def command_is_loaded() -> None:
 
 
 def _end_at_once(*_: object) -> None:
-    # Nothing is begun yet. An exception could be raised anywhere, also where it is only printed.
+    # Nothing has begun yet. An exception could be raised anywhere, even where it would only be printed.
     os._exit(INTERRUPTED)

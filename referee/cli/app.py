@@ -17,9 +17,9 @@ from referee.errors import Told
 from referee.plain import plain
 
 ARENA = "arena.cli.commands"
-"""The module of the whole arena's command line, of which ``WHOLE`` stands in for the one here.
+"""The module of the whole arena's command line, whose ``WHOLE`` replaces the one here.
 
-It is known by its name, not by an entry point: what reads those would take a quarter of every start.
+It is found by name, not by an entry point: reading those would take a quarter of every start.
 """
 
 COMMANDS = (
@@ -36,16 +36,19 @@ COMMANDS = (
     ),
     Later("rules", "referee.cli.rules:rules_app", "Show, check and try rulesets."),
 )
-"""The commands for authors of bots, in the order of the help, which is the first paragraph of their own."""
+"""The commands for authors of bots, in the order of the help.
+
+Their texts are the first paragraphs of the commands' own help.
+"""
 
 HELP_OPTIONS = {"help_option_names": ["--help", "-h"]}
-"""Of all commands, which inherit it."""
+"""The help options of all commands, which inherit them."""
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, context_settings=HELP_OPTIONS)
 
 
 def version_shown(distribution: str) -> Any:
-    """Return the option ``--version``, which shows that of a distribution."""
+    """Return the option ``--version``, which shows the version of a distribution."""
 
     def show(wanted: bool) -> None:
         if wanted:
@@ -63,7 +66,7 @@ def arena(_version: Annotated[bool, version_shown("bigtwo-bot")] = False) -> Non
 
 
 def whole() -> Whole:
-    """Return the command line of the whole arena where that is installed, else the one for authors."""
+    """Return the command line of the whole arena if that is installed, else the one for authors."""
     try:
         found: Whole = import_module(ARENA).WHOLE
     except ModuleNotFoundError as error:
@@ -85,9 +88,9 @@ def arena_group() -> Any:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command and return the exit status: 0, 1 for errors, 2 for wrong usage, 130 after Ctrl-C,
-    and likewise 128 and the signal's number after others.
+    """Run one command and return the exit status.
 
+    It is 0, 1 after an error, 2 after wrong usage, and 128 plus its number after a signal (130 after Ctrl-C).
     Every problem is one line on standard error.
     """
     spell_out()
@@ -112,13 +115,13 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _with_help(error: typer.TyperException) -> str:
-    """Return what was wrong with the usage, and which help to read unless that was just shown."""
+    """Return what was wrong with the usage, and which help to read unless it was just shown."""
     context, message = getattr(error, "ctx", None), _reworded(error.format_message())
     return f"{message} (see {context.command_path} --help)" if context and message else message
 
 
 def _reworded(message: str) -> str:
-    """Return what Typer says of a value in the words of our own messages."""
+    """Return what Typer says about a value in the words of our own messages."""
     message = message.replace("Value error, ", "")
     return message.replace("Input should be ", "must be ").partition(", unable to parse")[0]
 

@@ -9,12 +9,12 @@ from rich.table import Table
 from rich.text import Text
 
 LEAST, MOST = 10, 40
-"""How wide a bar is, in places on the terminal."""
+"""How wide a bar may be, in columns of the terminal."""
 
 
 @dataclass(frozen=True, slots=True)
 class FittedBar:
-    """Name, bar and text in a line; where that is too narrow, the bar has a line of its own."""
+    """Name, bar and text on one line; in a narrow terminal the bar has a line of its own."""
 
     name: str
     done: int

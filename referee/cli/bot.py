@@ -1,4 +1,4 @@
-"""The commands of ``arena bot``: those who run a bot load nothing but the SDK."""
+"""The commands of ``arena bot``: running a bot loads nothing but the SDK."""
 
 from referee.cli.elsewhere import ELSEWHERE_OF_BOT, Elsewhere
 from referee.cli.later import Group, Later
@@ -37,7 +37,7 @@ COMMANDS = (
     ),
     Later("games", "referee.cli.botown:games", "Show the deals that a bot has played, oldest first."),
 )
-"""In the order of the help, which is the first paragraph of their own."""
+"""In the order of the help; their texts are the first paragraphs of the commands' own help."""
 
 app = Group(
     "Write, check and run bots, and read what they did.", (*COMMANDS, *map(Elsewhere, ELSEWHERE_OF_BOT))

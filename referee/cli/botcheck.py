@@ -1,4 +1,4 @@
-"""``arena bot check``: a bot plays scenarios with a special referee, and each result is told as it comes."""
+"""``arena bot check``: a bot plays scenarios with a scripted referee; each result is shown as it comes."""
 
 import asyncio
 import sys
@@ -34,7 +34,7 @@ class Asked(NamedTuple):
     """What is to be checked, and how."""
 
     command: list[str] | None
-    """What starts the bot; None: its author does."""
+    """The command that starts the bot; None if its author starts it."""
     listen: str
     codes: list[str] | None
     """None: all scenarios."""
@@ -117,7 +117,7 @@ def run_check(
 
 
 def run_to_end(checking: "Coroutine[object, object, Report]") -> "Report":
-    """Run a check to its end. A signal ends it in order, with the bot's process; raise KeyboardInterrupt."""
+    """Run a check to its end. After a signal, end it and the bot's process, and raise KeyboardInterrupt."""
     came: list[int] = []
 
     async def run() -> "Report":
@@ -128,7 +128,7 @@ def run_to_end(checking: "Coroutine[object, object, Report]") -> "Report":
             came.append(number)
             task.cancel()
 
-        for number in ending() if sys.platform != "win32" else ():  # whose event loops know no signals
+        for number in ending() if sys.platform != "win32" else ():  # whose event loops cannot handle signals
             loop.add_signal_handler(number, end, number)
         return await checking
 

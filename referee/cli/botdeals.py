@@ -33,9 +33,9 @@ def _rows(deals: Sequence[BotDeal]) -> Iterator[tuple[object, ...]]:
 
 
 def _times(deal: BotDeal) -> tuple[int, ...]:
-    """Return how many turns the bot had, the median and the most of their milliseconds, the most credit.
+    """Return how many turns the bot had, the median and the longest in milliseconds, and the most credit.
 
-    Empty where the record has no times.
+    Empty if the record has no times.
     """
     own = _own(deal)
     if not own:

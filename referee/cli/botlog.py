@@ -18,7 +18,7 @@ TOLD = {
     *("deal", "action", "sequence", "turn", "seat", "faults", "fault_limit", "elapsed_ms", "credit_ms"),
     *("attempt", "void"),
 }
-"""Details that ``lines_of`` knows how to tell."""
+"""Details that ``lines_of`` words itself; others are shown as they are."""
 
 INDENT = "  "
 LABEL = 10
@@ -92,9 +92,9 @@ def follow_log(
 def follow_pages(
     read: Callable[[], Sequence[LogEntry]], last: LogEntry | None, show: Callable[[LogEntry], None]
 ) -> None:
-    """Show entries as they come, after the ``last`` one that was shown, until the process is interrupted.
+    """Show entries as they come, after the ``last`` one shown, until the process is interrupted.
 
-    ``read`` returns the latest ones, the oldest first; over the network they have no numbers.
+    ``read`` returns the latest ones, oldest first; over the network they have no numbers.
     """
     while True:
         pause()
@@ -104,7 +104,7 @@ def follow_pages(
 
 
 def newer(entries: Sequence[LogEntry], last: LogEntry | None) -> Sequence[LogEntry]:
-    """Return the entries after the last one that was shown; all, if it is not among them any more."""
+    """Return the entries after the last one shown; all of them if it is no longer among them."""
     places = [place for place, entry in enumerate(entries) if entry == last]
     return entries[places[-1] + 1 :] if places else entries
 

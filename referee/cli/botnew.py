@@ -1,4 +1,4 @@
-"""``arena bot new``: a starter for a bot, which is built and checked before it is said to work."""
+"""``arena bot new``: write a starter bot, and say that it works only once it is built and checked."""
 
 import os
 import shutil
@@ -21,7 +21,7 @@ FROM_SAMPLES = {
     "go": ("client/*.go", "referee/v1/*.go", "go.mod", "go.sum", "main.go"),
     "typescript": ("src/*.ts", "src/gen/**/*.ts", "package*.json", "tsconfig.json", ".npmrc"),
 }
-"""Files that a starter has from the sample bot of its language, unless it has its own."""
+"""Files that a starter takes from the sample bot of its language, unless it has its own."""
 PLACEHOLDER = "MY_BOT"
 
 QUICK = ("HELLO-01", "TURN-01", "TURN-02", "TURN-03", "TURN-06", "TURN-10", "SESS-01", "PING-01", "END-01")
@@ -38,12 +38,12 @@ class Toolchain(NamedTuple):
     tools: tuple[str, ...]
     """Programs that must be there."""
     where: str
-    """Where they are to be had."""
+    """Where to get them."""
     steps: tuple[tuple[str, ...], ...]
     start: tuple[str, ...]
     """The last word is a path in the folder."""
     ignored: tuple[str, ...]
-    """What of the folder is no source."""
+    """What in the folder is not source, for its ``.gitignore``."""
 
 
 TOOLCHAINS: dict[str, Toolchain] = {
@@ -72,11 +72,11 @@ class NotChecked(RefereeError):
 
 
 class Taken(RefereeError):
-    """There is something already where a starter was to be written."""
+    """The folder for a starter exists already, or cannot be written."""
 
 
 class BotNameWrong(RefereeError):
-    """A bot of that name could not be registered."""
+    """A bot could not be registered under that name."""
 
 
 def new(
@@ -112,7 +112,7 @@ def new(
 
 
 def write(folder: Path, language: str) -> int:
-    """Write a starter; return how many files it has. Raise Taken if the folder is there, BotNameWrong."""
+    """Write a starter and return how many files it has. Raise Taken, or BotNameWrong for the name."""
     if os.path.lexists(folder):
         raise Taken(f"{folder} is there already, and nothing is overwritten: name another folder")
     if not NAME.fullmatch(folder.name):
@@ -139,7 +139,7 @@ def _written(folder: Path, language: str) -> int:
 
 
 def starter_files(language: str) -> dict[str, Path]:
-    """Return where the files of a starter are, by their names in it."""
+    """Return the files to copy, by their names in the starter."""
     base, own = STARTERS / "base" / language, STARTERS / language
     found = {
         path.relative_to(base).as_posix(): path

@@ -1,4 +1,4 @@
-"""``arena bot log`` and ``arena bot games`` through a referee: what an author reads from anywhere."""
+"""``arena bot log`` and ``arena bot games`` through a referee, so that an author can read them anywhere."""
 
 import os
 from collections.abc import Sequence
@@ -105,7 +105,7 @@ def _referee(given: str | None) -> str:
 
 
 def say_no_faults(entries: Sequence[LogEntry], query: LogQuery) -> None:
-    """Tell where to look, if there are no entries, or none of something wrong."""
+    """Say so if there are no entries, or no faults among them."""
     if not entries:
         say("no such entries")
     elif not query.kinds and not any(entry.kind == EntryKind.FAULT for entry in entries):
@@ -113,7 +113,7 @@ def say_no_faults(entries: Sequence[LogEntry], query: LogQuery) -> None:
 
 
 def token_of(token: str | None, file: Path | None) -> str:
-    """Return the token of the options, the file's first. Raise BadParameter if there is none."""
+    """Return the token, preferably the file's. Raise BadParameter if there is none."""
     if file is not None:
         try:
             token = file.read_text(encoding="utf-8")

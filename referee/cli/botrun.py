@@ -1,4 +1,4 @@
-"""``arena bot run``: a bot written in Python, run here."""
+"""``arena bot run``: run a bot written in Python."""
 
 import importlib
 from pathlib import Path
@@ -45,9 +45,9 @@ def run_program(program: str, token: str, referee: str, tls: ClientTls | None) -
 
 
 def load_bot(program: str) -> Bot:
-    """Load the bot from a Python file or module, or that of a sample bot's name.
+    """Load a bot from a Python file or module, or a sample bot by its name.
 
-    Raise ProgramError where there is no such thing, if it cannot be imported, or has no bot in it.
+    Raise ProgramError if there is none, if it cannot be imported, or if it has no bot in it.
     """
     samples = sample_bots()
     if program in samples or program.endswith(".py"):

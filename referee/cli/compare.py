@@ -1,4 +1,4 @@
-"""``arena compare``: ``arena play B --against A``, for those who have two bots and one question."""
+"""``arena compare A B``: ``arena play B --against A`` in fewer words."""
 
 from typing import Annotated
 

@@ -17,13 +17,13 @@ class Action:
 
     seat: int
     cards: str
-    """What was played, ``-`` for a pass."""
+    """The cards played, or ``-`` for a pass."""
     note: str
     """A bomb out of turn, cards drawn; empty for most."""
 
     @property
     def text(self) -> str:
-        """As it is shown in a table."""
+        """The action as tables show it."""
         return f"{self.cards} {self.note}".rstrip()
 
 
@@ -46,8 +46,8 @@ def parse_action(text: str) -> Action:
 def tricks(record: Mapping[str, Any]) -> list[list[Action]]:
     """Return the actions of a record, trick by trick.
 
-    A trick is over when everyone else who holds cards has passed since its last play (or, where a pass
-    locks, since its beginning); where the own play may be beaten, when its player has passed then too.
+    A trick is over when everyone else who holds cards has passed since its last play (or since its lead,
+    where a pass locks). Where bots may beat their own play, the seat that made it must have passed too.
     """
     ruleset = record["ruleset"]
     actions = [parse_action(text) for text in record["actions"]]
@@ -141,7 +141,7 @@ def _faults(record: Mapping[str, Any]) -> list[str]:
 
 
 def _forfeits(record: Mapping[str, Any]) -> list[str]:
-    """Return which actions are not those of the bots."""
+    """Return lines that say which actions were not the bots' own."""
     return [
         f"{record['seats'][one['seat']]} forfeited the session ({one['why']}): from deal {one['deal']}, "
         f"action {one['action']} on, {DONE_FOR[one['by']]} for it"

@@ -1,4 +1,4 @@
-"""Commands that a light installation does not have, and that people ask it for all the same."""
+"""Commands that a light installation lacks but people may still try."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ ELSEWHERE = (
     "webhook",
     "worker",
 )
-"""Commands of the whole arena alone."""
+"""Commands that only the whole arena has."""
 
 ELSEWHERE_OF_BOT = (
     "describe",
@@ -48,20 +48,20 @@ ELSEWHERE_OF_BOT = (
     "test",
     "versus",
 )
-"""Those of ``arena bot``."""
+"""Commands of ``arena bot`` that only the whole arena has."""
 
 
 class OnlyInArena(RefereeError):
-    """What was asked for takes the whole arena."""
+    """The command needs the whole arena."""
 
 
 class Elsewhere(TyperCommand):
-    """A command that says where it is to be had; the help does not list it."""
+    """A command that says where to get it; the help does not list it."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name, hidden=True)
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        """Raise OnlyInArena, whatever is given."""
+        """Raise OnlyInArena, whatever the arguments are."""
         path = f"{parent.command_path} {self.name}" if parent is not None else f"arena {self.name}"
         raise OnlyInArena(f"`{path}` comes with the whole arena: pip install bigtwo-arena")

@@ -62,9 +62,9 @@ def _show(decisions: "Sequence[Priced]") -> None:
     worlds = min((one.worlds for one in decisions), default=0)
     say(
         f"an estimate: {len(clear)} of {len(decisions)} decisions could clearly have been better. "
-        "Costs are the points of the deal that the better play makes more in sage's playouts, "
+        "A cost is how many more points the better play scores in sage's playouts, "
         f"in {worlds} worlds or more that agree with what was seen; in 95 of 100 cases endless playouts "
-        "would be within ±. Others may play otherwise."
+        "would be within ±. Other bots may play differently."
     )
 
 
@@ -75,7 +75,7 @@ def _row(one: "Priced") -> tuple[object, ...]:
 
 @contextmanager
 def _progress() -> Iterator[Callable[[int, int], None]]:
-    """Yield a function that shows how many decisions are done, where standard error is a terminal."""
+    """Yield a function that shows how many decisions are done, if standard error is a terminal."""
     if not sys.stderr.isatty():
         yield lambda _done, _total: None
         return

@@ -1,4 +1,4 @@
-"""Commands that are loaded when they are called, so that a call pays for no other."""
+"""Commands that are loaded only when they are called, so that none pays for another."""
 
 from functools import cached_property
 from importlib import import_module
@@ -12,7 +12,7 @@ from referee.cli import command_is_loaded
 
 
 class Later(TyperCommand):
-    """A command or a group in another module, as the list of commands needs it: its name and its help.
+    """A command or a group in another module: the name and the help that a list of commands shows.
 
     ``where`` is ``module:attribute``: a ``typer.Typer`` or a ``Group`` for a group, a function for a command.
     """
@@ -23,7 +23,7 @@ class Later(TyperCommand):
 
     @cached_property
     def real(self) -> Any:
-        """The command itself, which is loaded when it is first asked for."""
+        """The command itself, loaded on first use."""
         module, _, attribute = self.where.partition(":")
         found = getattr(import_module(module), attribute)
         if isinstance(found, Group):
@@ -38,7 +38,7 @@ class Later(TyperCommand):
         return get_command(single)
 
     def make_context(self, *args: Any, **options: Any) -> Any:
-        """Return the context of the real command, which is then the one that runs."""
+        """Return the context of the real command, so that this is the one that runs."""
         command = self.real
         command_is_loaded()
         return command.make_context(*args, **options)
@@ -55,6 +55,6 @@ class Whole(NamedTuple):
     """A whole command line."""
 
     root: typer.Typer
-    """With the options before the command."""
+    """The root, with the options that come before the command."""
     commands: tuple[TyperCommand, ...]
     """In the order of the help."""

@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 OUTPUT = "bigtwo-cli/1"
-"""Version of what ``--json`` prints: keys may be added, but change or go only with another one."""
+"""Version of what ``--json`` prints: keys may be added, but change or disappear only with a new version."""
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 
 MOST = 2**31 - 1
-"""Largest number that an option takes where nothing else limits it; every database can compare with it."""
+"""Largest number that an option accepts unless something else limits it; it fits an integer column."""
 
 WIDE = 1_000_000
-"""Width where no terminal limits it: what goes into a file or a pipe is neither cut nor folded."""
+"""Width without a terminal: what goes into a file or a pipe is neither cut nor folded."""
 
 
 def console() -> "Console":
-    """Return standard output as it is now; text is shown as it is, brackets too, if it is printable."""
-    # Rich takes as long to load as all else together, and JSON needs none.
+    """Return a console on the current standard output; printable text is shown as it is, brackets too."""
+    # Rich takes as long to load as everything else together, and JSON does not need it.
     from referee.cli.terminal import PlainConsole
 
     width = None if sys.stdout.isatty() else WIDE
@@ -43,7 +43,7 @@ def say(*lines: str) -> None:
 
 
 def note(*lines: str) -> None:
-    """Print lines below a table that explain it; on terminals they are broken between words."""
+    """Print lines that explain the table above them; on terminals they are broken between words."""
     for line in lines:
         console().print(line)
 
@@ -80,20 +80,20 @@ def print_json_line(found: Mapping[str, object]) -> None:
 
 
 def renamed(value: "DataclassInstance", **names: str) -> dict[str, object]:
-    """Return the fields of a dataclass; ``names`` has those that are called otherwise in JSON."""
+    """Return the fields of a dataclass; ``names`` maps those that have another name in JSON."""
     return {names.get(name, name): part for name, part in asdict(value).items()}
 
 
 def _plain(value: object) -> object:
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
-    if isinstance(value, date):  # or a time of a day, which is one too
+    if isinstance(value, date):  # or a datetime, which is a date too
         return value.isoformat()
     raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
 def moment(time: datetime | None) -> str:
-    """Format a time for people, in the local time zone, which is named."""
+    """Format a time for people, in the local time zone and with its name."""
     return time.astimezone().strftime("%Y-%m-%d %H:%M %Z") if time else ""
 
 

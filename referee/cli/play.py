@@ -1,4 +1,4 @@
-"""``arena play``: bots play each other here, and a table tells who is better, and how sure that is."""
+"""``arena play``: bots play each other here; a table shows which is better, and how sure that is."""
 
 import os
 import secrets
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from referee.local.versus import Versus
 
 USUAL = ("keeper", "greedy", "pairs-first")
-"""Opponents where none are named; at larger tables they sit there several times."""
+"""Opponents if none are named; at larger tables they take several seats each."""
 DEALS = 1000
-"""Different deals where nobody says how many, and no test ends it."""
+"""How many different deals are played by default, if no test decides."""
 MOST_PER_SESSION = 1000
 """``referee.ruleset.limits.MAX_DEALS``, which takes long to import."""
 WITH_EXCHANGE = 4
-"""Deals in a session where cards are exchanged between deals, if nobody says how many."""
+"""Deals in a session by default, if cards are exchanged between deals."""
 
 Bots = Annotated[
     list[str],
@@ -164,7 +164,7 @@ def play(
 
 
 def _keeping(order: "Order", save: tuple[Which, Path] | None, write: Callable[[str], None]) -> "Keep":
-    """Return what keeps the deals that are wanted."""
+    """Return a function that writes down the deals that are to be saved."""
     if save is None:
         return lambda _block, _played: None
     which, ruleset = save[0], order.ruleset.to_object()
@@ -178,7 +178,7 @@ def _keeping(order: "Order", save: tuple[Which, Path] | None, write: Callable[[s
 
 @contextmanager
 def written_to(save: tuple[Which, Path] | None) -> Iterator[Callable[[str], None]]:
-    """Yield what writes lines into the file for deals. Raise BadParameter if it cannot be written."""
+    """Yield a function that writes a line to the file for deals. Raise BadParameter if that fails to open."""
     if save is None:
         yield lambda _line: None
         return
@@ -191,7 +191,7 @@ def written_to(save: tuple[Which, Path] | None) -> Iterator[Callable[[str], None
 
 
 def _played(order: "Order", versus: "Versus | None", *, keep: "Keep") -> "Course":
-    """Play what is ordered, and show how far it is."""
+    """Play what was ordered, and show the progress."""
     from referee.cli import playgoing
     from referee.local.orders import play_field, play_versus
 
@@ -216,7 +216,7 @@ def _versus(
     t0: float | None,
     t1: float | None,
 ) -> "Versus | None":
-    """Return the test that is asked for; None where all play all. Raise BadParameter."""
+    """Return the test asked for; None if all play all. Raise BadParameter for options that do not fit."""
     from referee.local.sequential import SequentialTest
     from referee.local.versus import Versus
 
@@ -237,7 +237,7 @@ def _versus(
 def _programs(
     bots: Sequence[str], against: str | None, players: int, folder: Path
 ) -> "tuple[list[Program], list[int]]":
-    """Return the bots, and who sits in which slot: one that is named twice has two.
+    """Return the bots, and which of them has which slot: one that is named twice has two slots.
 
     In a test, the first two are compared, and the rest are the panel. Raise ProgramError, BadParameter.
     """

@@ -1,4 +1,4 @@
-"""How a local play is shown while it goes on."""
+"""Progress of local play, shown while it goes on."""
 
 import sys
 import time
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from referee.local.versus import Versus
 
 LOG_SECONDS = 10
-"""How far apart the lines are that tell of progress where there is no terminal."""
+"""Seconds between two lines of progress if there is no terminal."""
 SLOW_MS = 10
-"""Milliseconds a decision from which the slowest bot is named."""
+"""Milliseconds per decision from which the slowest bot is named."""
 ENOUGH = 10
-"""Decisions after which a bot that has done nothing but faults is told of."""
+"""Decisions after which a bot that has made nothing but faults is reported."""
 
 
 def tell(line: str) -> None:
@@ -27,7 +27,7 @@ def tell(line: str) -> None:
 
 @contextmanager
 def progress(course: "Course", total: int, names: Sequence[str]) -> Iterator[Callable[[], None]]:
-    """Yield a function that shows how many deals are done: as a bar, or now and then as a line in a log."""
+    """Yield a function that shows how many deals are done: as a bar, or as an occasional line in a log."""
     from referee.cli.bars import FittedBar
 
     begun = time.monotonic()
@@ -71,7 +71,7 @@ def progress_of_test(
 def _shown(
     course: "Course", names: Sequence[str], line: Callable[[], str], whole: "Callable[[], RenderableType]"
 ) -> Iterator[Callable[[], None]]:
-    """Yield a function that shows ``whole`` on a terminal, or now and then ``line`` in a log."""
+    """Yield a function that shows ``whole`` on a terminal, or every few seconds ``line`` in a log."""
     hopeless = Hopeless(course, names)
     if not sys.stderr.isatty():
         log = now_and_then(lambda: tell(f"play: {line()}{slowest(course, names)}"))
@@ -96,7 +96,7 @@ def _shown(
 
 
 class Hopeless:
-    """Tells, once for each, of bots that have made nothing but faults so far."""
+    """Reports each bot that has made nothing but faults so far, once."""
 
     def __init__(self, course: "Course", names: Sequence[str]) -> None:
         self._course, self._names = course, names
@@ -114,7 +114,7 @@ class Hopeless:
 
 
 def slowest(course: "Course", names: Sequence[str]) -> str:
-    """Return which bot takes longest for its decisions, where that is worth telling; else nothing."""
+    """Return which bot takes longest for its decisions, if that is worth telling; else nothing."""
     known = [(look.decisions, look.seconds) for look in course.looks]
     both = zip(known, course.thought or known, strict=True)
     taken = [seconds / max(1, decisions) for decisions, seconds in map(max, both)]
@@ -133,7 +133,7 @@ def _duration(seconds: float) -> str:
 def now_and_then(
     write: Callable[[], None], clock: Callable[[], float] = time.monotonic
 ) -> Callable[[], None]:
-    """Return a function that calls ``write``, not more often than a log can bear."""
+    """Return a function that calls ``write``, but no more often than suits a log."""
     told = clock()
 
     def update() -> None:

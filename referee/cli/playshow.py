@@ -1,4 +1,4 @@
-"""What a local play came to, for people."""
+"""The results of local play, printed for people."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def show_report(found: "Report", decision_ms: int) -> None:
-    """Print for people what a play came to."""
+    """Print the results of a local play for people."""
     early = ", interrupted" if found.interrupted else ""
     panel = f", against {', '.join(found.panel)}" if found.panel else ""
     if not found.deals and found.interrupted:
@@ -33,7 +33,7 @@ def show_report(found: "Report", decision_ms: int) -> None:
 
 
 def _show_too_early(found: "Report", what: str, decision_ms: int) -> None:
-    """Print what is known where not even one deal was finished: times of decisions, and what was wrong."""
+    """Print what is known before any deal was finished: times of decisions, and what went wrong."""
     begun = f" ({found.unfinished} played of those begun)" if found.unfinished else ""
     when = f"interrupted after {found.seconds:.1f} s"
     say(f"{what}: {when}, before the first deal was finished in every seating{begun}")
@@ -45,7 +45,7 @@ def _show_too_early(found: "Report", what: str, decision_ms: int) -> None:
 
 
 def _verdict(found: "Report") -> Iterator[str]:
-    """Yield what is known, in lines."""
+    """Yield the lines that say which bot is better."""
     from referee.local.versus import lines
 
     if found.finding is not None:

@@ -1,4 +1,4 @@
-"""``arena bot rewind``: a recorded position is handed to a bot again, for a debugger."""
+"""``arena bot rewind``: give a bot a recorded position again, for instance in a debugger."""
 
 import sys
 from collections.abc import Sequence

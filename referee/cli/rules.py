@@ -1,4 +1,4 @@
-"""``arena rules …``: rulesets for people, and the rules tools for bot authors."""
+"""``arena rules …``: rulesets in words, and the rules tools for bot authors."""
 
 import json
 import sys
@@ -128,7 +128,7 @@ def _seed(text: str) -> bytes:
 
 
 def _answer_lines(answer: Callable[[object], dict[str, object]]) -> bool:
-    """Answer every line of standard input with one of standard output; return whether none has an error."""
+    """Answer each line of standard input with one on standard output; return whether none is an error."""
     right = True
     for lines in _batches(sys.stdin.buffer):
         answers = [_answered(line, answer) for line in lines]
@@ -152,7 +152,7 @@ def _line(value: object) -> str:
 
 
 def _batches(stream: BinaryIO) -> Iterator[list[bytes]]:
-    """Yield the lines of a stream as they come: all that are there already together."""
+    """Yield the lines of a stream as they come, in batches of those that are there already."""
     rest = b""
     while chunk := stream.read1(_CHUNK):  # type: ignore[attr-defined]
         *lines, rest = (rest + chunk).split(b"\n")

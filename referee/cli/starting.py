@@ -1,4 +1,4 @@
-"""What starts bots that are named on the command line."""
+"""The commands that start bots named on the command line."""
 
 import shutil
 import sys
@@ -11,7 +11,7 @@ from referee.samples import sample_bots, sample_command
 
 
 def bot_command(name: str) -> list[str] | None:
-    """Return the command that starts a sample bot or a Python file; None for what names neither."""
+    """Return the command that starts a sample bot or a Python file; None if the name is neither."""
     if name in sample_bots():
         return sample_command(name)
     if name.endswith(".py"):

@@ -1,4 +1,4 @@
-"""Standard streams as a process may find them: closed, full, or in an encoding without some characters."""
+"""Standard streams as a process may find them: closed, full, or in an encoding that lacks characters."""
 
 import codecs
 import io
@@ -6,13 +6,13 @@ import os
 import sys
 
 SPELLED = {"…": "...", "–": "-", "—": "-", "→": "->", "±": "+/-", "·": ".", "×": "x", "─": "-"}
-"""What stands for characters of ours where they cannot be written."""
+"""Replacements for characters of our texts that an encoding lacks."""
 
 _ERRORS = "arena.spelled"
 
 
 def open_closed() -> None:
-    """Connect standard streams that are closed to nowhere, before a file gets the number of one."""
+    """Connect closed standard streams to the null device, before a file gets the number of one."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             os.dup2(os.open(os.devnull, os.O_RDWR), number)
@@ -20,7 +20,7 @@ def open_closed() -> None:
 
 
 def spell_out() -> None:
-    """Have standard output write characters that its encoding lacks in those that it has."""
+    """Let standard output replace characters that its encoding lacks."""
     codecs.register_error(_ERRORS, _spelled)
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
         sys.stdout.reconfigure(errors=_ERRORS)
@@ -33,5 +33,5 @@ def _spelled(error: UnicodeError) -> tuple[str, int]:
 
 
 def discard_output() -> None:
-    """Let what is still to be written to standard output go nowhere, so that the process ends quietly."""
+    """Discard what is still to be written to standard output, so that the process ends quietly."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -10,10 +10,10 @@ from rich.table import Table
 from rich.text import Text
 
 GAP = 3
-"""Places between two columns."""
+"""Characters between two columns."""
 
 LONG = 24
-"""Longer words, names of bots say, may be broken; their parts have this length at least."""
+"""Longer words, such as names of bots, may be broken into parts of at least this length."""
 
 TALL = 4
 """Approximate limit of lines in a cell; if one needs more, the row is shown as sentences."""
@@ -22,7 +22,7 @@ INDENT = "  "
 
 
 class FittedTable:
-    """A table as it fits: one line a row; else with text folded; else a row is its name and a sentence."""
+    """A table that fits the width: a line for each row, or else cells folded, or else sentences."""
 
     def __init__(self, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
         self._right = [column.startswith(">") for column in columns]
@@ -51,12 +51,12 @@ class FittedTable:
         return [[row[at] for row in self._rows] for at in range(len(self._heads))]
 
     def _natural(self) -> list[int]:
-        """Return for each column the width in which nothing is folded."""
+        """Return the width of each column in which nothing is folded."""
         cells = zip(self._heads, self._columns(), strict=True)
         return [max(map(cell_len, [head, *column])) for head, column in cells]
 
     def widths(self, width: int) -> list[int] | None:
-        """Return the columns' widths in a table of at most ``width``; None: it cannot be so narrow."""
+        """Return the columns' widths in a table of at most ``width``; None if it cannot be so narrow."""
         natural, columns = self._natural(), self._columns()
         found = [
             max([_longest_word(head), *map(cell_len if right else _longest_word, cells)])
@@ -95,9 +95,9 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> FittedTab
 def in_pages(
     fixed: Sequence[str], columns: Sequence[str], rows: Sequence[Sequence[object]], width: int
 ) -> Iterator[FittedTable]:
-    """Split a wide table into several: each with the ``fixed`` columns and as many others as fit beside them.
+    """Split a wide table into several: each has the ``fixed`` columns and as many others as fit beside them.
 
-    Of the fixed ones, those with names take half the width at most.
+    The fixed columns are counted as half the width at most.
     """
     heads = [*fixed, *columns]
     widths = [
@@ -117,7 +117,7 @@ def in_pages(
 
 
 def _longest_word(text: str) -> int:
-    """Return how narrow a column for this text may be."""
+    """Return the narrowest width of a column for this text."""
     longest = max(map(cell_len, text.split()), default=0)
     return longest if longest <= LONG else max(LONG, -(-longest // TALL))
 

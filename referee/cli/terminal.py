@@ -1,4 +1,4 @@
-"""A console that shows text from outside as text, whatever is in it."""
+"""A console that shows text from outside as plain text, whatever it contains."""
 
 from collections.abc import Iterator
 

@@ -35,7 +35,7 @@ async def resume(desk: Desk, sessions: list[BotSession]) -> None:
 
 
 def shutdown(delay: float) -> bots_pb2.PlayResponse:
-    """Return the news that the referee closes, to which the bot may return so many seconds later."""
+    """Return the message that the referee is closing; the bot may come back ``delay`` seconds later."""
     closing = bots_pb2.Closing(reason="the referee is shutting down")
     closing.retry_delay.FromMilliseconds(round(delay * 1000))
     closing.end_delay.FromSeconds(10)
@@ -43,7 +43,7 @@ def shutdown(delay: float) -> bots_pb2.PlayResponse:
 
 
 async def returns_after(desk: Desk, ended: float, delay: float) -> None:
-    """Wait for the bot. Raise Failed if it comes sooner than so many seconds after the end of its stream."""
+    """Wait for the bot. Raise Failed if it comes less than ``delay`` seconds after its stream ended."""
     line = await desk.knock(desk.return_seconds + delay)
     desk.greet(line, desk.hello)
     if (waited := line.began - ended) < 0.95 * delay:

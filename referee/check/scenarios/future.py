@@ -19,7 +19,7 @@ LATER = 99
 
 
 def altered(desk: Desk, alter: Callable[[bots_pb2.PlayResponse], None]) -> Deliver:
-    """Return what sends messages after a change."""
+    """Return a function that alters each message before it sends it."""
 
     async def deliver(response: bots_pb2.PlayResponse) -> None:
         alter(response)

@@ -27,7 +27,7 @@ def process_of(desk: Desk) -> BotProcess:
 
 @asynccontextmanager
 async def another(desk: Desk, referee_id: str = "check-2") -> AsyncIterator[Desk]:
-    """Give a referee on another port. At the end of the block it turns the bot away, which is stopped."""
+    """Run a second referee on another port; after the block it turns the bot away, and the bot is stopped."""
     board = Switchboard(referee_id)
     host = desk.board.address.rpartition(":")[0]
     await board.listen(f"{host}:0")
@@ -180,7 +180,7 @@ async def revoked(desk: Desk) -> None:
 async def other_address(desk: Desk) -> None:
     async with another(desk, desk.board.referee_id) as same, another(desk) as other:
         await welcome_with(desk, same, other)
-        with suppress(Absent):  # END-01 tells of it
+        with suppress(Absent):  # END-01 reports it
             await other.come_back(desk.patience)
         await desk.nothing(why="as no session is open")
         if not same.board.lines.empty():

@@ -1,4 +1,4 @@
-"""How messages come: one by one, hundreds at once, large, slow; and how they are answered."""
+"""How messages arrive: one by one, hundreds at once, large, late; and how they are answered."""
 
 import asyncio
 

@@ -190,7 +190,7 @@ async def seat_zero(desk: Desk) -> None:
 async def play_with_faults(
     desk: Desk, sessions: list[BotSession], kinds: "list[bots_pb2.FaultKind.ValueType]"
 ) -> None:
-    """Play sessions in which every second answer is not taken, with a fault of the session's kind."""
+    """Play sessions in which every second answer is rejected, with the kind of fault of its session."""
     asked = dict.fromkeys((session.handle for session in sessions), 0)
     desk.open(sessions)
     while owing := [session for session in sessions if session.turn is not None]:

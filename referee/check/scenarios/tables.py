@@ -10,7 +10,7 @@ FOLLOWING: Hands = {1: ["3D 6D 8C 9D JC", "4D 5C 7H 9S KD", None, None]}
 
 
 def small(hand_size: int = 5, **fields: object) -> dict[str, object]:
-    """Return a ruleset: four players clockwise with hands of this size, and what else differs."""
+    """Return a ruleset of four players, clockwise, with hands of this size; ``fields`` override the rest."""
     return {**SMALL, "name": f"check-{hand_size}", "hand_size": hand_size, **fields}
 
 
