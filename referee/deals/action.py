@@ -4,7 +4,7 @@ from enum import Enum
 from typing import NamedTuple
 
 NOBODY = -1
-"""In place of a seat, where there is none."""
+"""Stands for a seat where there is none."""
 
 
 class Stage(Enum):
@@ -15,7 +15,7 @@ class Stage(Enum):
     PLAY = "play"
     """The seat in turn leads, follows or passes."""
     BEAT_OWN = "beat_own"
-    """All others have passed: the last to play may beat the own play, or pass and lead."""
+    """All others have passed: the last to play may beat its own play, or pass and lead."""
     BOMBS = "bombs"
     """Every seat asked may bomb the last play out of turn."""
     OVER = "over"
@@ -28,7 +28,7 @@ class Action(NamedTuple):
     seat: int
     """Who acted."""
     cards: int
-    """Mask of the cards played, 0 for a pass."""
+    """Mask of the cards played; 0 for a pass."""
     drawn: int = 0
     """Mask of the cards drawn at a pass."""
     out_of_turn: bool = False

@@ -1,7 +1,7 @@
-"""One deal as a state machine: sans-I/O, every rule of docs/rulesets.md, and the hot path of all local play.
+"""One deal as a state machine: no I/O, every rule of docs/rulesets.md, and the hot path of all local play.
 
-A deal goes through stages: an exchange where the rules have one, then turns, after each play perhaps a
-window for bombs out of turn, and the end. How it stands is ``DealState``; here is how it goes on.
+A deal goes through stages: an exchange if the rules have one, then turns, after each play perhaps a
+window for bombs out of turn, and the end. ``DealState`` is how a deal stands; this module moves it on.
 """
 
 from collections.abc import Iterable, Sequence
@@ -40,9 +40,9 @@ class Deal(DealState):
         exchange: tuple[int, int] | None = None,
         dealt: Dealt | None = None,
     ) -> None:
-        """Begin a deal as ``DealState`` has it.
+        """Begin a deal; ``DealState`` explains the arguments.
 
-        ``exchange`` holds the last deal's loser and winner where they exchange cards.
+        ``exchange`` holds the last deal's loser and winner if they exchange cards.
         """
         super().__init__(rules, seed, number, dealer, step, leader=leader, dealt=dealt)
         self._open(exchange)
@@ -52,7 +52,7 @@ class Deal(DealState):
     def act(self, seat: int, mask: int) -> int:
         """Play the cards of ``mask``, or pass (decline) with 0; return the code played, 0 for a pass.
 
-        In an exchange the card is returned. NotInHand, NotAPlay and IllegalHere leave all as it was.
+        In an exchange, return the card. Raise NotInHand, NotAPlay or IllegalHere, and then change nothing.
         """
         if seat != self.turn or not self._plain:
             return self._act_with_care(seat, mask)
@@ -60,7 +60,7 @@ class Deal(DealState):
         to_beat = trick.to_beat
         if mask:
             code = 0 if mask & ~self.hands[seat] else facts.code(mask)
-            # As ``Rules.beats``, and for most rules as ``_play``: these two calls would cost 5 % of all play.
+            # As ``Rules.beats``, and for most rules as ``_play``: calling those would cost 5 % of all play.
             if not code or (
                 to_beat
                 and (code <= to_beat | facts.full or to_beat | facts.group_full < code < facts.first_bomb)
@@ -106,7 +106,7 @@ class Deal(DealState):
                 self.act(seat, self.default(seat))
 
     def follow(self, seat: int, mask: int, out_of_turn: bool = False) -> None:
-        """Carry out an action as ``log`` and records have it: in a bomb window all other seats decline."""
+        """Carry out an action from a ``log`` or a record: in a bomb window all other seats decline."""
         if out_of_turn and self.stage is not BOMBS:
             raise IllegalHere("nothing may be bombed out of turn here")
         if self.stage is BOMBS and not out_of_turn:
@@ -121,9 +121,9 @@ class Deal(DealState):
             self.act(seat, 0)
 
     def copy(self, hands: Sequence[int] | None = None, stock: Sequence[int] | None = None) -> "Deal":
-        """Return a deal that goes on by itself; with other cards in ``hands`` and ``stock``, if given."""
+        """Return an independent copy; with the cards of ``hands`` and ``stock`` instead, if given."""
         other = Deal.__new__(Deal)
-        # One by one, which is twice as quick as to go through their names: search copies all the time.
+        # One by one, which is twice as fast as a loop over the names: search copies all the time.
         other.rules, other.seed, other.number = self.rules, self.seed, self.number
         other.dealer, other.step, other.leader = self.dealer, self.step, self.leader
         other.dealt, other.opening, other.start = self.dealt, self.opening, self.start
@@ -140,7 +140,7 @@ class Deal(DealState):
         return other
 
     def forfeit(self, seat: int) -> None:
-        """End the deal without a winner by ``seat``'s forfeit; one in an exchange undoes that."""
+        """End the deal without a winner by ``seat``'s forfeit; during an exchange, undo the exchange."""
         if self.over:
             raise IllegalHere("the deal is over")
         if self.stage is EXCHANGE:
@@ -200,7 +200,7 @@ class Deal(DealState):
         return card if self.rules.ruleset.lead_includes_lowest else 0
 
     def require(self, include: int) -> None:
-        """Have the lead, which must be to come, contain the card of this mask; 0 for none."""
+        """Require the coming lead to contain the card of this mask; 0 for none."""
         self.must_include = include
         self._ask(self.turn)
 
@@ -269,7 +269,7 @@ class Deal(DealState):
             self._advance(seat)
 
     def _answer(self, seat: int, mask: int) -> int:
-        """Note an answer in a bomb window; with the last one, play the bomb that has precedence or go on."""
+        """Note an answer in a bomb window; after the last one, play the bomb that has precedence or go on."""
         code = checked(self.rules, seat, self.hands[seat], mask, self.constraints(seat)) if mask else 0
         if code and not self.rules.is_bomb(code):
             raise IllegalHere(f"{self.rules.text(mask)} is not a bomb and must wait for its turn")
@@ -284,7 +284,7 @@ class Deal(DealState):
         return code
 
     def _pass(self, seat: int) -> None:
-        """Pass where that may take more than giving the turn to the next seat."""
+        """Pass where more may follow than giving the turn to the next seat."""
         facts, trick = self._facts, self._trick
         if seat == trick.last_seat:
             self.log.append(_PASSES[seat])
@@ -305,7 +305,7 @@ class Deal(DealState):
             self._end_trick()
 
     def _draw(self, seat: int) -> int:
-        """Draw for a pass; return the mask of the cards drawn."""
+        """Draw cards for a pass; return their mask."""
         finished = self._trick_ends[-1] if self._trick_ends else 0
         needed = (self._trick.to_beat & self.rules.full).bit_count() or 1
         wanted = 1 if self.rules.ruleset.draw_on_pass == "one" else needed
@@ -315,7 +315,7 @@ class Deal(DealState):
         return drawn
 
     def _advance(self, seat: int) -> None:
-        """Give the turn to the next after ``seat`` that may still beat the last play, or end the trick."""
+        """Give the turn to the next seat after ``seat`` that may beat the last play, or end the trick."""
         last = self._trick.last_seat
         following = self._trick.after(seat, last)
         if following != last:

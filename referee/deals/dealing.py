@@ -1,4 +1,4 @@
-"""What happens to the cards before the first lead: dealing (again), leftover cards, dragons, the lowest card.
+"""The cards before the first lead: dealing and redealing, leftover cards, dragons, the lowest card.
 
 Pure functions of rules and seed.
 """
@@ -24,11 +24,11 @@ class Dealt(NamedTuple):
     leftover: tuple[int, ...]
     """The cards not dealt, each as a mask, in order: the stock, next card first."""
     opening: tuple[int, ...]
-    """Masks by seat once leftover cards were taken."""
+    """Masks by seat once leftover cards have been taken."""
 
 
 class Landmarks(NamedTuple):
-    """Cards of a ruleset that are looked at in every deal."""
+    """Cards of a ruleset that every deal looks up."""
 
     pack: tuple[int, ...]
     """The whole pack as the shuffle starts, every card as a mask."""
@@ -68,7 +68,7 @@ def next_seats(step: int, players: int) -> tuple[int, ...]:
 
 
 def deal_cards(rules: Rules, seed: bytes, dealer: int, step: int) -> Dealt:
-    """Return the cards as they lie before anyone acts, dealt again as often as the rules ask."""
+    """Return the cards before anyone acts, redealt as often as the rules require."""
     dealt = _deal_once(rules, seed, "deal", dealer, step)
     if not rules.ruleset.redeal_four_twos:
         return dealt
@@ -82,7 +82,7 @@ def deal_cards(rules: Rules, seed: bytes, dealer: int, step: int) -> Dealt:
 def take_leftover(
     rules: Rules, hands: tuple[int, ...], leftover: tuple[int, ...], dealer: int, step: int
 ) -> tuple[int, ...]:
-    """Return the hands once the holder of the lowest card has taken the cards left over, where it does."""
+    """Return the hands; if the rules say so, the holder of the lowest card has taken the cards left over."""
     if not leftover or rules.ruleset.leftover != "to_lowest":
         return hands
     taker, _ = lowest_card(rules, hands, dealer, step)
@@ -91,7 +91,7 @@ def take_leftover(
 
 
 def dragon_holder(rules: Rules, hands: tuple[int, ...], dealer: int, step: int) -> int | None:
-    """Return the first seat after the dealer whose hand wins at once: it has every rank; None if none has."""
+    """Return the first seat after the dealer whose hand has every rank and so wins at once, or None."""
     for seat in seats_after(dealer, step, len(hands)):
         if all(hands[seat] & rank for rank in rules.rank_masks):
             return seat
@@ -101,7 +101,7 @@ def dragon_holder(rules: Rules, hands: tuple[int, ...], dealer: int, step: int) 
 def lowest_card(rules: Rules, hands: Sequence[int], dealer: int, step: int) -> tuple[int, int]:
     """Return the seat that holds the lowest card of all hands, and that card's mask.
 
-    Of two holders of the same card it is the first after the dealer.
+    Of two holders of the same card, return the first after the dealer.
     """
     order = seats_after(dealer, step, len(hands))
     for card in landmarks(rules).rising:
@@ -129,9 +129,9 @@ def _deal_once(rules: Rules, seed: bytes, label: str, dealer: int, step: int) ->
 
 
 def _together(rules: Rules, cards: Sequence[int]) -> int:
-    """Return the mask of single cards given as masks; it is quicker than ``rules.mask``."""
+    """Return the mask of single cards given as masks; this is faster than ``rules.mask``."""
     total = sum(cards)
-    # Of two packs, a card that is there twice has carried from its lower bit into its upper one.
+    # With two packs, the sum of two copies of a card has carried from its lower bit into its upper one.
     return total if rules.decks == 1 else total | (total >> 1 & rules.ones)
 
 

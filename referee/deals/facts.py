@@ -1,4 +1,4 @@
-"""Facts of a ruleset that bear on actions, worked out once so that no action has to look them up."""
+"""Facts of a ruleset that bear on actions, computed once so that no action has to derive them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,37 +15,37 @@ class RuleFacts:
     """Facts of a ruleset that bear on actions."""
 
     code: Callable[[int], int]
-    """``Rules.code``; this and the next four are here as a look-up less for each action."""
+    """``Rules.code``; this and the next four are copied here to save each action a look-up."""
     full: int
     group_full: int
     first_bomb: int
     bombs: bool
     stronger: dict[int, int]
-    """The cards that beat a single, as a mask, by its code; empty where other plays may beat it too."""
+    """The cards that beat a single, as a mask, by the single's code; empty if other plays may beat it too."""
     one_pack: bool
     careful: bool
-    """Whether a turn can be bound by a rule about last cards, a ban or a precaution."""
+    """Whether a rule about last cards, a ban or a precaution, can restrict a turn."""
     goes_round: bool
     """Whether every turn is followed by the next seat's: nobody is out or locked out before the deal is
-    over, and no rule looks at the seats around."""
+    over, and no rule depends on other seats."""
     costly: bool
-    """Whether a pass takes more than that."""
+    """Whether a pass takes more than giving the turn to the next seat."""
     losing: int
     """Mask of the card whose holder loses when left with it alone; -1 for none."""
     beat_own: bool
     windows: bool
     """Whether bombs may be played out of turn."""
     guards: bool
-    """Whether a next seat with one card asks for a precaution."""
+    """Whether the rules ask for a precaution when the next seat has one card."""
     banned: int
     """Mask of the card that may not be played last; -1 for none, which no hand is."""
     draws: bool
     """Whether a pass draws cards."""
     pass_locks: bool
     lists_short: bool
-    """Whether hands change so often that only plays of up to three cards are listed where those suffice."""
+    """Whether hands change so often that only plays of up to three cards are listed if those suffice."""
     no_stock: Stock | None
-    """The stock of every deal, where the rules have none; else None."""
+    """The empty stock that all deals share if the rules have no stock; else None."""
 
 
 @lru_cache(maxsize=64)

@@ -1,10 +1,10 @@
-"""What a forfeit is, and what may happen to a session because of one: values, for all that know no deal."""
+"""What a forfeit is, and what becomes of its session: values for modules that must not import deals."""
 
 from typing import Literal, NamedTuple, TypeAlias
 
 OnForfeit: TypeAlias = Literal["default_action", "stand_in", "end_session"]
-"""What happens to a session when one of its bots forfeits it: its seat is played for by the default action or
-by the stand-in, or the session ends."""
+"""What happens to a session when one of its bots forfeits it: default actions or the stand-in play for its
+seat, or the session ends."""
 
 
 class Forfeit(NamedTuple):
@@ -14,5 +14,5 @@ class Forfeit(NamedTuple):
     deal: int
     """The deal of the session in which it forfeited, from 1."""
     action: int
-    """How many actions that deal had before."""
+    """How many actions that deal had had by then."""
     why: Literal["absent", "faults"]

@@ -1,7 +1,7 @@
-"""What the seats of a deal hold, and which plays that makes.
+"""What the seats of a deal hold, and which plays their hands contain.
 
-A hand's plays are an ascending list of codes. It is made when it is first asked for, filtered after plays,
-and made again after cards came in; each answer here is of the hand as it is now.
+A hand's plays are an ascending list of codes. It is made when it is first needed, filtered after plays,
+and made again after cards came in; every answer here is about the current hand.
 """
 
 from bisect import bisect, bisect_left
@@ -22,15 +22,15 @@ class Holdings:
     def __init__(self, rules: Rules, facts: RuleFacts, hands: Sequence[int]) -> None:
         self._rules, self._facts = rules, facts
         self.hands = list(hands)
-        """Masks by seat, changed by the methods alone."""
+        """Masks by seat; only the methods change them."""
         self._lists: list[list[int] | None] = [None] * len(self.hands)
         # By seat: what has left the hand since its plays were listed or filtered.
         self._gone = [0] * len(self.hands)
-        # By seat: the plays of up to three cards, where only these were needed since cards came in.
+        # By seat: the plays of up to three cards, if only these were needed since cards came in.
         self._short_lists: list[list[int] | None] = self._lists[:]
 
     def copy(self) -> "Holdings":
-        """Return holdings that change on their own."""
+        """Return an independent copy."""
         other = Holdings.__new__(Holdings)
         other._rules, other._facts = self._rules, self._facts
         other.hands, other._lists, other._gone = self.hands[:], self._lists[:], self._gone[:]
@@ -38,7 +38,7 @@ class Holdings:
         return other
 
     def play(self, seat: int, mask: int) -> int:
-        """Take cards that it holds from ``seat``; return the mask of what is left."""
+        """Take cards from ``seat``, which must hold them; return the mask of what is left."""
         hand = self.hands[seat]
         left = hand ^ mask
         if not self._facts.one_pack:
@@ -62,7 +62,7 @@ class Holdings:
             self._short_lists[seat] = None
         elif gone:
             listed, plays = plays, []
-            for play in listed:  # on lists this short, quicker than a comprehension
+            for play in listed:  # on lists this short, faster than a comprehension
                 if not play & gone:
                     plays.append(play)
         else:
@@ -78,14 +78,14 @@ class Holdings:
         return len(self.plays(seat)) > 1
 
     def following(self, seat: int, to_beat: int) -> list[int]:
-        """Return the codes of the plays that beat the play ``to_beat``, ascending, and last a 0 for a pass.
+        """Return the codes of the plays that beat the play ``to_beat``, ascending, and finally 0 for a pass.
 
         The list is the caller's own.
         """
         plays = self._lists[seat]
         if plays is None:
             plays = self._listed_to_beat(seat, to_beat)
-        # As ``Rules.following``, which would be a call at every decision.
+        # The same as ``Rules.following``, without a call at every decision.
         facts = self._facts
         low = bisect(plays, to_beat | facts.full)
         if low == len(plays):
@@ -98,7 +98,7 @@ class Holdings:
             found.append(0)
             return found
         held = []
-        for play in found:  # mostly few: so the whole list is not filtered for this
+        for play in found:  # mostly few, so the whole list is not filtered for them
             if not play & gone:
                 held.append(play)  # noqa: PERF401
         held.append(0)
@@ -108,18 +108,18 @@ class Holdings:
         """Return the codes of the bombs that beat the play ``to_beat``, ascending."""
         plays = self._lists[seat]
         if plays is not None and plays[-1] < self._facts.first_bomb:
-            return []  # mostly, and then the hand's list need not be filtered
+            return []  # the usual case, in which the hand's list need not be filtered
         return self._rules.bombs_on(self.plays(seat), to_beat)
 
     def can_beat(self, seat: int, to_beat: int) -> bool:
         """Return whether the hand has a play that beats the play ``to_beat``."""
         stronger = self._facts.stronger.get(to_beat)
-        if stronger is not None:  # so most passes need no list
+        if stronger is not None:  # so most passes need no listed plays
             return stronger & self.hands[seat] != 0
         return len(self.following(seat, to_beat)) > 1
 
     def _listed_to_beat(self, seat: int, to_beat: int) -> list[int]:
-        """Return plays of a hand that is not listed: all, or the short ones where no others may beat."""
+        """Return plays of a hand that is not listed: all, or only the short ones if no others can beat."""
         if not self._facts.lists_short or (to_beat & self._facts.full).bit_count() > _SHORT:
             return self.plays(seat)
         plays = self._short_lists[seat]

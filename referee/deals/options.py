@@ -1,7 +1,7 @@
-"""What a seat may do, every rule considered: the one source of legality.
+"""What a seat may do under all rules: the one source of legality.
 
 ``referee.deals.deal`` answers an ordinary turn, in which only the play to beat matters, from the sorted plays
-alone; it asks here whenever another rule bears on a turn. So do the SDK and the rules tools.
+alone; whenever another rule bears on a turn it asks this module. So do the SDK and the rules tools.
 """
 
 from typing import NamedTuple
@@ -18,9 +18,9 @@ class Constraints(NamedTuple):
     include: int = 0
     """Mask of the card that the lead must contain, 0 for none."""
     banned: int = 0
-    """Mask of the card that may not be the last one played, where it is the whole hand; 0 for no ban."""
+    """Mask of the card that may not be the last one played, if it is the whole hand; 0 for no ban."""
     guarded: bool = False
-    """Whether the next seat has one card, so that the precaution is asked for."""
+    """Whether the next seat has one card, so that the rules ask for the precaution."""
 
 
 class Options(NamedTuple):
@@ -33,7 +33,7 @@ class Options(NamedTuple):
 
 
 def allowed(rules: Rules, plays: list[int], constraints: Constraints) -> Options:
-    """Return what is legal with a hand of these plays, which must be all that could be legal."""
+    """Return what is legal for a hand with these plays, which must include all that could be legal."""
     found = _allowed_unguarded(rules, plays, constraints)
     if not constraints.guarded or rules.ruleset.guard != "must":
         return found
@@ -45,9 +45,9 @@ def allowed(rules: Rules, plays: list[int], constraints: Constraints) -> Options
 def checked(rules: Rules, seat: int, hand: int, mask: int, constraints: Constraints) -> int:
     """Return the code of the play ``mask`` of ``seat``, 0 for a pass.
 
-    Raise PlayError where that is not legal.
+    Raise PlayError if it is not legal.
 
-    The hand's plays are listed only where the precaution must be taken, or the seat passes a lead.
+    The hand's plays are listed only if the precaution must be taken, or the seat passes a lead.
     """
     code = 0 if mask & ~hand else rules.code(mask)
     legal = code > 0 and bool(_allowed_unguarded(rules, [code], constraints).plays)
@@ -84,8 +84,8 @@ def _allowed_unguarded(rules: Rules, plays: list[int], constraints: Constraints)
 def _hindering(rules: Rules, plays: list[int], leads: list[int]) -> list[int]:
     """Return those of the legal ``leads`` that ``guard: must`` leaves (pagat.com, "Last Card").
 
-    They have two or more cards, or are the highest card of a hand of these ``plays``. A card that the lead
-    must contain comes first: where all leads with it are refused so, all of them are legal.
+    They have two or more cards, or are the highest card of a hand with these ``plays``. A card that the lead
+    must contain takes precedence: if this refuses every lead with it, all of them are legal.
     """
     highest = max([play for play in plays if _is_single(rules, play)], default=0)
     return [play for play in leads if play == highest or not _is_single(rules, play)] or leads
@@ -94,9 +94,9 @@ def _hindering(rules: Rules, plays: list[int], leads: list[int]) -> list[int]:
 def _precaution(rules: Rules, found: Options, constraints: Constraints) -> Options:
     """Return those of the legal options that are the precaution of ``guard: liable`` (pagat.com, "Scoring").
 
-    Leading, that is a play of two or more cards, or else the highest card; on a single, under ``must`` too,
-    the highest card if it beats, or a bomb, or else a pass. A card that the lead must contain comes
-    first: the options given all hold it.
+    When leading, that is a play of two or more cards, or else the highest card; on a single (under ``must``
+    too), the highest card if it beats that, or a bomb, or else a pass. A card that the lead must contain
+    takes precedence: the options given all contain it.
     """
     singles = [play for play in found.plays if _is_single(rules, play)]
     several = [play for play in found.plays if not _is_single(rules, play)]

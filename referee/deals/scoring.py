@@ -16,15 +16,15 @@ from referee.ruleset import Bonuses
 
 
 class Finish(NamedTuple):
-    """How a deal ended, as far as it decides the points. Seats without cards left have mask 0."""
+    """What decides the points of a finished deal. Seats without cards left have mask 0."""
 
     dealer: int
     step: int
     """Direction of play, 1 or -1."""
     leader: int | None
-    """Who led the deal; None if a forfeit came before."""
+    """Who led the deal; None if a forfeit came before the lead."""
     full: tuple[int, ...]
-    """Hands as the play began: with leftover cards and after an exchange."""
+    """Hands when play began: with leftover cards and after an exchange."""
     left: tuple[int, ...]
     """Hands at the end."""
     out: tuple[int, ...]
@@ -36,13 +36,13 @@ class Finish(NamedTuple):
     final: int = 0
     """Code of the winner's last play; 0 if there is none."""
     ignorer: int | None = None
-    """Seat that pays for all, as it ignored the precaution."""
+    """Seat that pays for all because it ignored the precaution."""
     unbeaten: tuple[Unbeaten, ...] = ()
-    """Plays that nobody beat; needed only where there are bonuses."""
+    """Plays that nobody beat; needed only if there are bonuses."""
 
 
 class Case(NamedTuple):
-    """A finished deal with a winner, as the ways to settle look at it."""
+    """A finished deal with a winner: what the ways to settle work from."""
 
     rules: Rules
     finish: Finish
@@ -71,7 +71,7 @@ def score(rules: Rules, finish: Finish) -> tuple[int, ...]:
 def penalty(rules: Rules, hand: int, brackets: bool = True, factor: int = 1) -> int:
     """Return a hand's penalty points: card points through the bracket, doubled for twos, times ``factor``.
 
-    ``brackets`` says whether brackets apply to this seat. No cards are no points.
+    ``brackets`` says whether brackets apply to this seat. An empty hand has none.
     """
     count = rules.count(hand)
     if not count:
@@ -88,12 +88,12 @@ def penalty(rules: Rules, hand: int, brackets: bool = True, factor: int = 1) -> 
 
 
 def difference(rules: Rules, cards: int, brackets: bool = True) -> int:
-    """Return what a difference in cards costs with ``settle: difference``: itself through the bracket."""
+    """Return what a difference in cards costs with ``settle: difference``: the number through the bracket."""
     return _through_bracket(rules, cards, cards) if brackets and cards else cards
 
 
 def final_factor(rules: Rules, final: int) -> int:
-    """Return the factor of the winning play, a code; for 0, no play, it is 1."""
+    """Return the factor of the winning play, given as a code; 1 for 0, no play."""
     if rules.ruleset.final_twos == "none":
         return 1
     cards = final & rules.full

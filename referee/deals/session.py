@@ -1,4 +1,4 @@
-"""A session: deals in a row by the same seats, with a running score. Sans-I/O."""
+"""A session: deals in a row in one seating, with a running score; no I/O."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from referee.rules.plays import Rules
 
 
 class DealResult(NamedTuple):
-    """What a finished deal came to."""
+    """The result of a finished deal."""
 
     points: tuple[int, ...]
     """By seat, higher is better."""
@@ -21,7 +21,7 @@ class DealResult(NamedTuple):
 class Session:
     """Deals the cards of a session one deal after the other, and keeps the score.
 
-    ``deal`` is the one that is being played, None between deals.
+    ``deal`` is the one being played, None between deals.
     """
 
     def __init__(self, rules: Rules, seed: bytes, deals: int | None = None, attempt: int = 1) -> None:
@@ -41,7 +41,7 @@ class Session:
         self._last: Legacy | None = None
 
     def go_on(self, last: Legacy, scores: Sequence[int]) -> None:
-        """Go on after deals of earlier attempts: what the last of them left, and the scores after it."""
+        """Continue after deals of earlier attempts, given the last one's legacy and the scores after it."""
         self.deals_played = last.number
         self.scores = list(scores)
         self._last = last

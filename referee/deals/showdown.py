@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from referee.rules.plays import Rules
 
 HONOURS = ("quads", "straight_flush", "royal_flush", "straight_flush_plus_two")
-"""The kinds that count as honours, where they are played."""
+"""The kinds that count as honours in rulesets that play them."""
 
 Worth = tuple[int, int, int]
-"""How good a play is among all: its number of cards, the place of its kind, its strength in the kind."""
+"""How good a play is: its number of cards, the place of its kind, its strength within the kind."""
 
 
 def worth(rules: Rules, play: int) -> Worth:
@@ -39,8 +39,8 @@ def best_honour(rules: Rules, hand: int) -> Worth | None:
 def loser(rules: Rules, hands: tuple[int, ...], seats: Iterable[int]) -> int:
     """Return which of ``seats``, given in order of play from the dealer's next, lost with these cards left.
 
-    That is who has most cards; of several, each shows the best play of the cards left, and the fewest
-    cards shown, then the weakest play, lose; of several still, the first.
+    That is the seat with the most cards. In a tie, each shows the best play of its cards left: the one with
+    the fewest cards, then the weakest, loses. If that ties too, the first seat loses.
     """
     counts = {seat: rules.count(hands[seat]) for seat in seats}
     most = max(counts.values())

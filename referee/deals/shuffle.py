@@ -1,6 +1,6 @@
-"""The public shuffle and the tree of seeds (docs/formats.md, version 1), for any language to repeat.
+"""The public shuffle and the tree of seeds (docs/formats.md, version 1), reproducible in any language.
 
-Every seed is 32 bytes. A deal's seed comes from its session's, that from the tournament's luck, so
+Every seed is 32 bytes. A deal's seed is derived from its session's, and that from the tournament's luck, so
 one published hash covers every card of a tournament.
 """
 
@@ -31,7 +31,7 @@ def shuffle(seed: bytes, label: str, cards: list[T]) -> None:
     """Shuffle ``cards`` in place by Fisher and Yates, with the words of ``seed`` and ``label``.
 
     For i from the last index down to 1, the first word below the largest multiple of i + 1 in 32 bits
-    is taken, and card i changes places with card word mod (i + 1).
+    is taken, and card i is swapped with card (word mod (i + 1)).
     """
     place = len(cards)
     drawn = _first_words(seed, label, place) or _accepted_words(seed, label, place)
@@ -41,12 +41,12 @@ def shuffle(seed: bytes, label: str, cards: list[T]) -> None:
 
 
 def seed_hash(seed: bytes) -> str:
-    """Return SHA-256 of a seed as hex: what is published before the seed itself."""
+    """Return the SHA-256 of a seed in hex, which is published before the seed itself."""
     return sha256(seed).hexdigest()
 
 
 def luck(seed: bytes, beacon_value: str | None) -> bytes:
-    """Return what all sessions follow from: a tournament's seed, or that and the value of its beacon."""
+    """Return what all session seeds derive from: a tournament's seed, or that and its beacon's value."""
     return seed if beacon_value is None else _derived(seed, f"beacon/{beacon_value}")
 
 
@@ -70,7 +70,7 @@ def _derived(seed: bytes, name: str) -> bytes:
 
 
 def _first_words(seed: bytes, label: str, size: int) -> tuple[int, ...]:
-    """Return the first words for ``size`` cards; none if one of them may have to be left out."""
+    """Return the first words for ``size`` cards; empty if one of them may have to be skipped."""
     blocks = (size + 6) // 8
     start = sha256(seed + label.encode())
     digests = []
@@ -79,7 +79,7 @@ def _first_words(seed: bytes, label: str, size: int) -> tuple[int, ...]:
         block.update(counter)
         digests.append(block.digest())
     data = b"".join(digests)
-    # Up to 256 cards, a word that is not below some limit begins with three bytes of ones.
+    # Up to 256 cards, every word at or above its limit begins with three bytes of ones.
     if size > len(_COUNTERS) * 8 or b"\xff\xff\xff" in data:
         return ()
     return _unpacker(blocks).unpack(data)

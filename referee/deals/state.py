@@ -1,8 +1,8 @@
 """How a deal stands: what the seats hold, what is to be beaten, who owes a decision, and what is legal.
 
 ``Holdings`` is what the seats hold, ``Trick`` what is to be beaten and who may still do so. While no rare
-rule bears on the seat in turn (``_plain``), the play to beat alone decides its turn, which is answered here;
-of all other turns ``referee.deals.options`` says what is legal.
+rule bears on the seat in turn (``_plain``), only the play to beat matters, and the answer is found here; for
+all other turns ``referee.deals.options`` says what is legal.
 """
 
 from referee.deals.action import NOBODY, Action, Entry, Exchange, Stage
@@ -19,7 +19,7 @@ from referee.rules.plays import Rules
 # Looking up a member of an enum takes longer than most of what an action does.
 EXCHANGE, PLAY, BEAT_OWN, BOMBS, OVER = Stage
 NOBODY_LIABLE = Liability()
-"""The liability where the rules have none."""
+"""The liability of all deals whose rules have none."""
 
 _DECLINE = Options([], may_pass=True)
 _ALONE = tuple((seat,) for seat in range(8))
@@ -47,9 +47,9 @@ class DealState:
         leader: int | None,
         dealt: Dealt | None,
     ) -> None:
-        """Deal the cards as the seed has them, or take those given as ``dealt``; nobody has acted yet.
+        """Deal the cards from the seed, or take those given as ``dealt``; nobody has acted yet.
 
-        ``step`` is 1 clockwise, -1 anticlockwise; ``leader`` is None where the lowest card decides.
+        ``step`` is 1 clockwise, -1 anticlockwise; ``leader`` is None if the lowest card decides.
         """
         self.rules, self.seed, self.number = rules, seed, number
         self.dealer, self.step = dealer, step
@@ -59,13 +59,13 @@ class DealState:
         self._next = next_seats(step, len(self.opening))
         self._holdings = Holdings(rules, facts, self.opening)
         self.hands = self._holdings.hands
-        """What the seats hold now, as masks; only to be read."""
+        """What the seats hold now, as masks; read-only."""
         self._trick = Trick(self._next, self.hands)
         self.start = self.opening
-        """Hands as the play begins: with leftover cards and after an exchange."""
+        """Hands when play begins: with leftover cards and after an exchange."""
         self.exchange: Exchange | None = None
         self.leader = leader
-        """Who leads; None while an exchange may still move the lowest card, and after a forfeit then."""
+        """Who leads the deal; None if that is not settled during an exchange, or the deal ended there."""
         self.stage, self.turn = PLAY, NOBODY
         self.log: list[Entry] = []
         """What the seats did, as plain tuples: making an ``Action`` of each would take too long."""
@@ -110,7 +110,7 @@ class DealState:
         return _ALONE[self.turn] if self.turn != NOBODY else self._trick.window.waiting
 
     def legal(self, seat: int) -> list[int]:
-        """Return the codes that ``seat`` may play now, ascending; none where no decision is pending.
+        """Return the codes that ``seat`` may play now, ascending; none if it owes no decision.
 
         In an exchange these are single cards to return; in a bomb window, bombs.
         """
@@ -120,7 +120,7 @@ class DealState:
         return found
 
     def choices(self, seat: int) -> list[int]:
-        """Return all that ``seat`` may do now: the codes of ``legal``, and last a 0 where it may pass."""
+        """Return all that ``seat`` may do now: the codes of ``legal``, and finally 0 if it may pass."""
         if seat != self.turn or not self._plain:
             plays, may_pass = self._options(seat)
             return [*plays, 0] if may_pass else plays[:]
@@ -153,7 +153,7 @@ class DealState:
         return found == code and (self.stage is not BOMBS or self.rules.is_bomb(code))
 
     def key(self) -> tuple[object, ...]:
-        """Return a value that is equal for deals from which on the same can happen, by the cards in them."""
+        """Return a value that is equal for deals with the same cards and the same possible continuations."""
         trick, ruleset = self._trick, self.rules.ruleset
         looks_back = ruleset.bonuses is not None or ruleset.restock or ruleset.guard == "liable"
         return (
@@ -166,9 +166,9 @@ class DealState:
         )
 
     def forced(self, seat: int) -> bool:
-        """Return whether ``seat`` has exactly one possible answer. In a bomb window nobody is forced.
+        """Return whether ``seat`` has exactly one possible answer.
 
-        So a window takes the same course whoever holds a bomb.
+        In a bomb window nobody is forced, so that its course does not reveal who holds a bomb.
         """
         return self.stage is not BOMBS and len(self.choices(seat)) == 1
 
@@ -176,7 +176,7 @@ class DealState:
         """Return the mask of the default action of ``seat``, 0 for a pass (docs/formats.md, faults).
 
         That is a pass if legal, else the weakest legal single, else the first legal play in canonical
-        order; in an exchange the lowest card.
+        order; in an exchange, the lowest card.
         """
         if self.can_pass(seat):
             return 0
@@ -187,7 +187,7 @@ class DealState:
         return singles[0] if singles else min(cards, key=self.rules.cards)
 
     def constraints(self, seat: int) -> Constraints:
-        """Return what bears on the decision of ``seat``, if it owes one, besides its hand."""
+        """Return what bears on the decision of ``seat``, besides its hand, if it owes one."""
         if not self._facts.careful:
             return Constraints(self._trick.to_beat, self.must_include)
         banned = self._facts.banned if self._is_banned(seat) else 0
@@ -196,37 +196,37 @@ class DealState:
 
     @property
     def answers(self) -> tuple[tuple[int, int], ...]:
-        """The seats that have answered in the open bomb window, and their codes, 0 where they declined."""
+        """The seats that have answered in the open bomb window, and their codes (0: declined)."""
         return self._trick.window.answers
 
     @property
     def leftover(self) -> tuple[int, ...]:
-        """The indices of the cards not dealt, in order: the stock as it was, next card first."""
+        """The indices of the cards not dealt, in order: the original stock, next card first."""
         indices = landmarks(self.rules).indices
         return tuple([indices[card] for card in self._undealt])
 
     @property
     def left(self) -> tuple[int, ...]:
-        """The hands as they are now, as masks; once the deal is over, the cards left."""
+        """The current hands, as masks; once the deal is over, the cards left."""
         return tuple(self.hands)
 
     @property
     def actions(self) -> list[Action]:
-        """What the seats did so far; ``log`` has the same without making values of it."""
+        """What the seats have done so far; ``log`` has the same as plain tuples."""
         return [Action(*entry) for entry in self.log]
 
     # Which rules bear on a seat
 
     def _is_banned(self, seat: int) -> bool:
-        """Return whether ``seat`` holds just the card that may not be played last.
+        """Return whether ``seat`` holds only the card that may not be played last.
 
-        The ban is lifted if all who hold cards hold just that card.
+        The ban is lifted if all who hold cards hold only that card.
         """
         banned = self._facts.banned
         return self.hands[seat] == banned and any(hand and hand != banned for hand in self.hands)
 
     def _is_guarded(self, seat: int) -> bool:
-        """Return whether the rules ask for a precaution, as the next seat has one card."""
+        """Return whether the rules ask for a precaution because the next seat has one card."""
         if not self._facts.guards:
             return False
         following = self._trick.after(seat, seat)

@@ -14,7 +14,7 @@ class Stock:
     __slots__ = ("_cards", "_restocks", "_rules", "_seed", "_used")
 
     def __init__(self, rules: Rules, seed: bytes, leftover: Sequence[int]) -> None:
-        """Hold the cards of ``leftover``, masks that are drawn from its front."""
+        """Hold the cards of ``leftover``, each a mask, to be drawn from the front."""
         self._rules = rules
         self._seed = seed
         self._cards = list(reversed(leftover))
@@ -30,7 +30,7 @@ class Stock:
         return tuple(reversed(self._cards))
 
     def copy(self, cards: Sequence[int] | None = None) -> "Stock":
-        """Return a stock that goes on by itself, of ``cards`` if they are given."""
+        """Return an independent copy, with ``cards`` instead if they are given."""
         other = Stock(self._rules, self._seed, self.cards if cards is None else cards)
         other._restocks, other._used = self._restocks, self._used
         return other
@@ -38,8 +38,8 @@ class Stock:
     def draw(self, wanted: int, log: Sequence[Entry], finished: int) -> int:
         """Take up to ``wanted`` cards; return their mask.
 
-        The first ``finished`` of the deal's log belong to finished tricks: where the rules say so, their
-        cards, shuffled, become the stock whenever a card is due and there is none.
+        The first ``finished`` entries of the deal's log belong to finished tricks: if the rules have a
+        restock, their cards are shuffled and become the stock whenever a card is due and there is none.
         """
         if wanted == 1 and self._cards:  # by far the most frequent draw
             return self._cards.pop()

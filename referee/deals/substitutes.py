@@ -1,4 +1,4 @@
-"""What is done in the place of bots that forfeited a session which goes on without them."""
+"""Actions in place of bots that forfeited a session which goes on without them."""
 
 from collections.abc import Iterable
 
@@ -8,10 +8,10 @@ from referee.deals.forfeit import OnForfeit
 
 
 def substitute(deal: Deal, seat: int, by: OnForfeit) -> int:
-    """Return the mask of what is done for ``seat``, which owes a decision; 0 for a pass.
+    """Return the mask of the action for ``seat``, which owes a decision; 0 for a pass.
 
     The stand-in makes the weakest legal play (by group, then strength, then cards), and passes if there is
-    none. Out of turn it does not bomb, and in an exchange it returns the lowest card: the default actions.
+    none. In bomb windows and exchanges it takes the default action: no bomb, and the lowest card returned.
     """
     if by == "stand_in" and deal.stage in (Stage.PLAY, Stage.BEAT_OWN):
         legal = deal.legal(seat)
@@ -20,12 +20,12 @@ def substitute(deal: Deal, seat: int, by: OnForfeit) -> int:
 
 
 class Substitutes:
-    """Acts for the seats of a session that have no bot any more, and for those that are forced."""
+    """Acts for the seats of a session that no longer have a bot, and for those that are forced."""
 
     __slots__ = ("_by", "_forced", "_seats")
 
     def __init__(self, seats: Iterable[int], by: OnForfeit, *, forced: bool) -> None:
-        """Act for ``seats``; ``forced`` is whether a forced action is also done for the others."""
+        """Act for ``seats``; if ``forced``, also take the forced actions of the others."""
         self._seats = frozenset(seats)
         self._by: OnForfeit = by
         self._forced = forced

@@ -20,8 +20,8 @@ class Legacy(NamedTuple):
     winner: int | None
     """First out; None if the deal had no winner."""
     loser: int | None
-    """Who had most cards left, or ended the deal without a winner; of a deal with a winner it is only said
-    where the rules ask for it (``asks_for_loser``)."""
+    """Who had most cards left, or ended the deal without a winner; None after a deal with a winner unless the
+    rules ask for it (``asks_for_loser``)."""
 
 
 class Setup(NamedTuple):
@@ -31,13 +31,13 @@ class Setup(NamedTuple):
     step: int
     """1 clockwise, -1 anticlockwise."""
     leader: int | None
-    """None where the lowest card decides."""
+    """None if the lowest card decides."""
     exchange: tuple[int, int] | None
-    """Loser and winner of the last deal, where they exchange cards."""
+    """Loser and winner of the last deal, if they exchange cards."""
 
 
 def setup(ruleset: Ruleset, number: int, last: Legacy | None) -> Setup:
-    """Return how deal ``number`` begins after ``last``, None before the first deal."""
+    """Return how deal ``number`` begins after ``last``, which is None for the first deal."""
     step = direction(ruleset, number)
     if last is None:
         return Setup(0, step, None, None)
@@ -55,7 +55,7 @@ def direction(ruleset: Ruleset, number: int) -> int:
 
 
 def lowest_leads(ruleset: Ruleset, number: int) -> bool:
-    """Return whether deal ``number`` is led by the lowest card, whatever the deal before left."""
+    """Return whether the holder of the lowest card leads deal ``number``, whatever the deal before left."""
     every = ruleset.lowest_lead_every
     return ruleset.lead == "lowest" or number == 1 or (every > 0 and (number - 1) % every == 0)
 

@@ -1,4 +1,4 @@
-"""The trick that is being played: what is to be beaten, and who may still do so."""
+"""The current trick: what is to be beaten, and who may still do so."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ class Trick:
     __slots__ = ("_hands", "_next", "last_seat", "locked", "to_beat", "window")
 
     def __init__(self, order: Sequence[int], hands: Sequence[int]) -> None:
-        """Begin with a lead. ``order`` has the next seat by seat; ``hands`` are looked at, not copied."""
+        """Begin with a lead. ``order`` has the next seat by seat; ``hands`` is shared, not copied."""
         self._next, self._hands = order, hands
         self.window = CLOSED
         """Who may bomb the last play out of turn."""
@@ -31,7 +31,7 @@ class Trick:
         """The seats, as bits, that may not act until the trick ends."""
 
     def copy(self, hands: Sequence[int]) -> "Trick":
-        """Return a trick that goes on by itself, with these hands."""
+        """Return an independent copy that reads these hands."""
         other = Trick.__new__(Trick)
         other._next, other._hands = self._next, hands
         other.to_beat, other.last_seat, other.locked = self.to_beat, self.last_seat, self.locked

@@ -19,7 +19,8 @@ class Unbeaten(NamedTuple):
 def unbeaten(rules: Rules, log: Sequence[Entry], trick_ends: Sequence[int]) -> tuple[Unbeaten, ...]:
     """Return the last play of every trick.
 
-    ``trick_ends`` counts the actions until each finished trick's end; the trick after them ended the deal.
+    ``trick_ends`` has the number of actions up to each finished trick's end; the trick after them ended the
+    deal.
     """
     found = []
     for end in (*trick_ends, len(log)):

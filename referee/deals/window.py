@@ -1,10 +1,10 @@
-"""A bomb window: all who may bomb a play out of turn are asked, and the first in order has precedence."""
+"""A bomb window: all who may bomb a play out of turn are asked; the first in order has precedence."""
 
 from collections.abc import Sequence
 
 
 class Window:
-    """The answers of the seats asked. It takes the same course whoever holds a bomb."""
+    """The answers of the seats asked; its course does not reveal who holds a bomb."""
 
     __slots__ = ("_bombs", "_order", "waiting")
 
@@ -16,7 +16,7 @@ class Window:
         self._bombs: dict[int, int] = {}
 
     def copy(self) -> "Window":
-        """Return a window with the same answers that goes on by itself."""
+        """Return an independent copy with the same answers."""
         other = Window(self._order)
         other.waiting, other._bombs = self.waiting, dict(self._bombs)
         return other
@@ -31,7 +31,7 @@ class Window:
         return self.waiting, self.answers
 
     def answer(self, seat: int, code: int) -> bool:
-        """Note the bomb of ``seat``, or 0 where it declines; return whether all have answered."""
+        """Note the bomb of ``seat``, or 0 if it declines; return whether all have answered."""
         place = self.waiting.index(seat)
         self.waiting = self.waiting[:place] + self.waiting[place + 1 :]
         if code:
