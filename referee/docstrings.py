@@ -1,7 +1,7 @@
-"""What is said of fields of classes: the docstrings under them, read from the source where they are shown.
+"""Docstrings under the fields of classes, read from the source only when they are shown.
 
-With ``use_attribute_docstrings`` pydantic would read them whenever a class is loaded: a tenth of the start of
-a process.
+With ``use_attribute_docstrings`` pydantic would read them whenever a class is loaded, which takes a tenth of
+a process's start-up time.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,14 +11,14 @@ from typing import Any
 
 @cache
 def field_docstrings(kind: type) -> Mapping[str, str]:
-    """Return the docstrings of a class's fields, and of those that it inherits, by field."""
+    """Return the docstrings of a class's fields, inherited ones too, by field."""
     return dict(line for base in reversed(kind.__mro__) if _is_ours(base) for line in _under_fields(base))
 
 
 def tell_fields(schema: dict[str, Any], kind: type, names: Mapping[str, str | None] | None = None) -> None:
-    """Describe fields in a class's JSON Schema that have no description: pydantic's ``json_schema_extra``.
+    """Describe the fields in a class's JSON Schema that have no description yet.
 
-    ``names`` has those that are called otherwise there.
+    This is for pydantic's ``json_schema_extra``; ``names`` maps fields that have another name in the schema.
     """
     told = schema.get("properties", {})
     for field, text in field_docstrings(kind).items():
@@ -28,12 +28,12 @@ def tell_fields(schema: dict[str, Any], kind: type, names: Mapping[str, str | No
 
 
 def _is_ours(base: type) -> bool:
-    """Return whether a class may have fields of ours: pydantic's have what pydantic is told."""
+    """Return whether a class may have fields of ours, and is not one of pydantic's own."""
     return "__annotations__" in vars(base) and base.__module__.partition(".")[0] != "pydantic"
 
 
 def _under_fields(kind: type) -> Iterator[tuple[str, str]]:
-    """Yield the fields of a class itself that have a docstring, and these."""
+    """Yield the names and docstrings of the fields that a class itself declares."""
     import ast
     import inspect
     import textwrap

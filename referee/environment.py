@@ -1,10 +1,10 @@
-"""What programs of others are started with: nothing that is only the arena's."""
+"""The environment of other people's programs, without the arena's own settings."""
 
 import os
 from collections.abc import Mapping
 
 OWN = ("ARENA_", "PGPASSWORD")
-"""What variables begin with that hold the arena's settings, its secrets among them."""
+"""Prefixes of the variables that hold the arena's settings, including its secrets."""
 
 
 def environment_for_bots(given: Mapping[str, str] | None = None) -> dict[str, str]:

@@ -1,26 +1,26 @@
 """The exceptions of the referee, all with a one-line message for people.
 
 RefereeError
- ├─ CardError            text is no card of the ruleset, or more copies than packs
+ ├─ CardError            text that is no card of the ruleset, or more copies than packs
  ├─ RulesetError         fields of a ruleset are wrong (``field``, ``reason``, ``problems``)
- ├─ ProgramError         what should be a bot written in Python is none (``field``, ``reason``)
+ ├─ ProgramError         a program is not a bot written in Python (``field``, ``reason``)
  ├─ TomlError            a file cannot be read, or is not TOML (``path``, ``reason``)
  ├─ PlayError            an action that cannot be taken
  │   ├─ NotAPlay         the cards form no combination under this ruleset
  │   ├─ NotInHand        cards that the seat does not hold
  │   └─ IllegalHere      a combination (or a pass) that is not legal now
- ├─ PositionError        text or a view gives no position
- ├─ UnknownCards         it would take cards of a position that are not known
- ├─ LearningError        an action, or an option, that an environment for learning does not take
+ ├─ PositionError        a text or a view does not describe a position
+ ├─ UnknownCards         the answer depends on unknown cards of a position
+ ├─ LearningError        an action or an option that an environment for learning does not accept
  ├─ RecordError          a deal record is wrong (``action``, ``reason``)
  ├─ AddressError         an address of a referee is not ``host:port``
  ├─ ListenError          the referee cannot listen on the address asked for
- ├─ RefereeUnavailable   the referee cannot be reached or went away; what was open is no result
+ ├─ RefereeUnavailable   the referee cannot be reached or went away; open sessions have no result
  │   └─ NotBegun         it never had the match: nobody was shown a card of it
- │       └─ TokenRefused it does not take the token
- ├─ Refused              a call is not taken or ended, and why (``referee.protocol.reasons``)
- ├─ Draining             the referee takes no new match, as it is shutting down
- ├─ TokenExpired         a token was good once
+ │       └─ TokenRefused it does not accept the token
+ ├─ Refused              a call is refused or ended, with the reason (``referee.protocol.reasons``)
+ ├─ Draining             the referee takes no new match because it is shutting down
+ ├─ TokenExpired         a token was valid once
  ├─ LogClosed            a token does not open a bot's log
  ├─ LogQueryError        a query for a bot's log is wrong
  ├─ MatchRefused         the referee does not take the match, and says why
@@ -37,7 +37,7 @@ class Problem(NamedTuple):
     """One thing that is wrong in what was given."""
 
     field: str
-    """Where, as a dotted path; list items by their index, as ``multipliers[0].times``."""
+    """Where, as a dotted path with the index of list items, such as ``multipliers[0].times``."""
     reason: str
     """What was wrong."""
 
@@ -45,21 +45,21 @@ class Problem(NamedTuple):
         return f"{self.field}: {self.reason}"
 
     def within(self, where: str) -> Self:
-        """Return the problem as one of a larger whole: ``where`` and its field."""
+        """Return the problem as part of a larger whole, with ``where`` in front of its field."""
         return self._replace(field=f"{where}{self.field}")
 
 
 class Told(Exception):
-    """Root of all errors of ours that people are told as they are, in a line or several."""
+    """Root of all errors of ours that people are shown as they are, in one or more lines."""
 
     @property
     def lines(self) -> Sequence[str]:
-        """What to tell: the message, or a line for each thing that is wrong."""
+        """The lines to show: the message, or a line for each problem."""
         return (str(self),)
 
 
 class FieldsWrong(Told):
-    """Fields of what was given are wrong: ``problems`` are all, ``field`` and ``reason`` the first."""
+    """Fields of the input are wrong: ``problems`` has all of them, ``field`` and ``reason`` the first."""
 
     def __init__(self, field: str, reason: str, *others: Problem) -> None:
         self.problems = (Problem(field, reason), *others)
@@ -74,7 +74,7 @@ class FieldsWrong(Told):
 
     @classmethod
     def of(cls, problems: Sequence[Problem]) -> Self:
-        """Return the error of all these problems, of which there must be one."""
+        """Return the error for these problems, of which there must be at least one."""
         (field, reason), *others = problems
         return cls(field, reason, *others)
 
@@ -92,7 +92,7 @@ class RulesetError(FieldsWrong, RefereeError):
 
 
 class ProgramError(FieldsWrong, RefereeError):
-    """What should be a bot written in Python is none, or cannot be loaded."""
+    """A program is not a bot written in Python, or cannot be loaded."""
 
 
 class TomlError(RefereeError):
@@ -117,23 +117,23 @@ class NotInHand(PlayError):
 
 
 class IllegalHere(PlayError):
-    """A combination, or a pass, that is not legal in the present position."""
+    """A combination, or a pass, that is not legal in the current position."""
 
 
 class PositionError(RefereeError):
-    """A text gives no position, or what was seen of a deal does not suffice for one."""
+    """A text does not describe a position, or too little of a deal was seen for one."""
 
 
 class UnknownCards(RefereeError):
-    """What was asked of a position depends on cards that are not known."""
+    """The answer to a question about a position depends on cards that are not known."""
 
 
 class LearningError(RefereeError):
-    """An environment for learning cannot be made so, or does not take an action; the message says why."""
+    """An environment for learning does not accept an option or an action; the message says why."""
 
 
 class RecordError(RefereeError):
-    """A deal record is wrong: at ``action`` (0-based; None where no action is at fault), for ``reason``."""
+    """A deal record is wrong: at ``action`` (0-based; None if no action is at fault), for ``reason``."""
 
     def __init__(self, action: int | None, reason: str) -> None:
         super().__init__(reason if action is None else f"action {action}: {reason}")
@@ -154,12 +154,12 @@ class ListenError(RefereeError):
 
     @property
     def lines(self) -> Sequence[str]:
-        """A line for each of them."""
+        """A line for each address."""
         return self.reasons
 
 
 class RefereeUnavailable(RefereeError):
-    """The referee cannot be reached, or went away in the middle; sessions that were open are no result."""
+    """The referee cannot be reached, or went away in the middle; open sessions have no result."""
 
 
 class NotBegun(RefereeUnavailable):
@@ -167,15 +167,15 @@ class NotBegun(RefereeUnavailable):
 
 
 class TokenRefused(NotBegun):
-    """The referee does not take the token that it was shown."""
+    """The referee does not accept the token."""
 
 
 class Draining(RefereeError):
-    """The referee takes no new match, as it is shutting down."""
+    """The referee takes no new match because it is shutting down."""
 
 
 class TokenExpired(RefereeError):
-    """A token was good once; the message says whose it is, and since when it is good no longer."""
+    """A token was valid once; the message says whose it is, and when it expired."""
 
 
 class LogClosed(RefereeError):
@@ -191,7 +191,7 @@ class MatchRefused(RefereeError):
 
 
 class ConnectionRefused(RefereeError):
-    """The referee does not take the bot's connection; the message says why."""
+    """The referee does not accept the bot's connection; the message says why."""
 
 
 class BotFailed(RefereeError):

@@ -1,4 +1,4 @@
-"""Signals that end a program in order, as Ctrl-C does."""
+"""Signals that end a program in an orderly way, as Ctrl-C does."""
 
 import signal
 import sys
@@ -9,13 +9,13 @@ if sys.platform == "win32":
     FORCE = signal.SIGTERM
 else:
     FORCE = signal.SIGKILL
-"""What ends a program whether it wants to or not."""
+"""The signal that a program cannot refuse."""
 
 
 def ending() -> list[signal.Signals]:
-    """Return what ends this program besides Ctrl-C: somebody's wish, and a terminal that is closed.
+    """Return the signals other than Ctrl-C that end this program: SIGTERM, and SIGHUP from a closed terminal.
 
-    What is ignored is left out, as SIGHUP is under ``nohup``.
+    Signals that are ignored are left out, as SIGHUP is under ``nohup``.
     """
     known = [signal.SIGTERM]
     if sys.platform != "win32":
@@ -24,12 +24,12 @@ def ending() -> list[signal.Signals]:
 
 
 class Ended(KeyboardInterrupt):
-    """A signal ends the program, in the way that Ctrl-C does."""
+    """A signal ends the program the way Ctrl-C does."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
         self.status = 128 + number
-        """What the program's exit status has to be, as shells have it."""
+        """The exit status that shells expect of the program."""
 
 
 def interruption(error: KeyboardInterrupt) -> int:
@@ -39,13 +39,13 @@ def interruption(error: KeyboardInterrupt) -> int:
 
 @contextmanager
 def unwound_on_signals() -> Iterator[None]:
-    """Have signals end the block as Ctrl-C does, so that it closes and removes what it has opened.
+    """Let signals end the block as Ctrl-C does, so that it closes and removes what it has opened.
 
-    Raise SystemExit after it, with the status that shells expect after such a signal.
+    After a signal, raise SystemExit with the status that shells expect.
     """
 
     def end(number: int, _frame: object) -> None:
-        for other in before:  # once is enough, and a second one must not disturb the tidying up
+        for other in before:  # once is enough, and a second signal must not disturb the clean-up
             signal.signal(other, signal.SIG_IGN)
         raise Ended(number)
 
@@ -54,7 +54,7 @@ def unwound_on_signals() -> Iterator[None]:
         for number in before:
             signal.signal(number, end)
         yield
-    except Ended as ended:  # of which Typer would make a Ctrl-C
+    except Ended as ended:  # which Typer would treat as Ctrl-C
         raise SystemExit(ended.status) from ended
     finally:
         for number, found in before.items():

@@ -1,4 +1,4 @@
-"""Lines that programs log to their consoles."""
+"""Lines that programs write to their consoles."""
 
 import logging
 import re
@@ -7,14 +7,14 @@ import time
 from collections.abc import Sequence
 
 ROUTINE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}Z (INFO|DEBUG) ")
-"""How such lines begin that tell of nothing wrong."""
+"""How lines of our own logs begin that report nothing wrong."""
 
 PANICKED = re.compile(r"(?:thread .* (panicked at .*?):?|(panic: .*))$")
-"""What a program in Rust or Go prints first when it panics; the last lines are the same in all panics."""
+"""The first line of a panic in Rust or Go, which names the cause; the last lines are alike in all panics."""
 
 
 def last_words(lines: Sequence[str]) -> str:
-    """Return what a program printed about its end: its panic, else its last line; empty if nothing."""
+    """Return what a program printed about its end: its panic, or else its last line; empty if it has none."""
     for place, line in reversed([*enumerate(lines)]):
         if panicked := PANICKED.match(line):
             why = "".join(lines[place + 1 : place + 2]) if line.endswith(":") else ""
@@ -23,7 +23,7 @@ def last_words(lines: Sequence[str]) -> str:
 
 
 class UtcFormatter(logging.Formatter):
-    """Begins lines with the time in UTC, and says so: who reads them may be elsewhere."""
+    """Begins lines with the time in UTC, marked as such, because readers may be in other time zones."""
 
     converter = staticmethod(time.gmtime)
     default_msec_format = "%s,%03dZ"

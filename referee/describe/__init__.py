@@ -1,4 +1,4 @@
-"""A ruleset told in words, made from its fields so that it cannot drift from them."""
+"""A ruleset in words, generated from its fields so that the two cannot drift apart."""
 
 from collections.abc import Callable
 
@@ -26,6 +26,6 @@ _SECTIONS: dict[str, Callable[[Ruleset], list[str]]] = {
 
 
 def describe(ruleset: Ruleset) -> list[str]:
-    """Return the rules as a person would tell them: paragraphs, each ``Topic: sentences``."""
+    """Return the rules as a person would explain them: paragraphs, each ``Topic: sentences``."""
     sections = {topic: section(ruleset) for topic, section in _SECTIONS.items()}
     return [f"{topic}: {' '.join(sentences)}" for topic, sentences in sections.items() if sentences]

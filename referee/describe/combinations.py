@@ -51,7 +51,7 @@ _KINDS: dict[str, Callable[[Ruleset], str]] = {
     "pair_run": _pair_run,
     "straight_flush_plus_two": lambda _: "Straight flushes take any two more cards, which count for nothing.",
 }
-"""What is to be said of a kind where it is played; straights and flushes have their own sections."""
+"""What to say about a kind in rulesets that play it; straights and flushes have their own sections."""
 
 
 def five_cards(ruleset: Ruleset) -> list[str]:
@@ -127,7 +127,7 @@ def _suited(ruleset: Ruleset) -> list[str]:
 
 
 def _ladder(levels: Ladder, ranks: tuple[str, ...]) -> str:
-    """Write the levels, weakest first; of many that follow each other rank by rank, two and the last."""
+    """Write out the levels, weakest first; of a long run rank by rank, only the ends."""
     order = cycle(ranks)
     follows = [False, *(_follows(before, level, order) for before, level in pairwise(levels)), False]
     parts: list[str] = []

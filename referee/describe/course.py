@@ -40,7 +40,7 @@ def _drawing(ruleset: Ruleset) -> list[str]:
 
 
 def last_cards(ruleset: Ruleset) -> list[str]:
-    """Return what holds when hands grow short."""
+    """Return the rules that apply when hands grow short."""
     sentences = [_ANNOUNCE[ruleset.announce_at]] if ruleset.announce_at else []
     if ruleset.guard != "none":
         sentences.append(_GUARDS[ruleset.guard])

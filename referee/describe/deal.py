@@ -30,7 +30,7 @@ def cards(ruleset: Ruleset) -> list[str]:
 
 
 def deal(ruleset: Ruleset) -> list[str]:
-    """Return how many play, in which direction, what each is dealt and who deals."""
+    """Return how many players there are, in which direction they play, what each is dealt and who deals."""
     return [_players(ruleset), *_hands(ruleset), _dealer(ruleset)]
 
 
@@ -123,7 +123,7 @@ def _must_include(ruleset: Ruleset) -> str:
 
 
 def loser(ruleset: Ruleset) -> list[str]:
-    """Return who is a deal's loser, where that matters for the next deal."""
+    """Return who is a deal's loser, if that matters for the next deal."""
     if "loser" not in (ruleset.lead, ruleset.dealer) and ruleset.exchange == "none":
         return []
     if ruleset.deal_ends == "last_holder":

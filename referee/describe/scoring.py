@@ -10,7 +10,7 @@ _BY_CARDS = ("penalty", "pairwise", "winner_collects", "winner_scores")
 
 
 def scoring(ruleset: Ruleset) -> list[str]:
-    """Return how a deal is scored, in points of which more are better."""
+    """Return how a deal is scored."""
     return [*_settling(ruleset), *_liability(ruleset), _no_winner(ruleset)]
 
 
@@ -146,7 +146,7 @@ _NO_WINNER = {
 
 
 def bonuses(ruleset: Ruleset) -> list[str]:
-    """Return the points on top of the settling."""
+    """Return the points that come on top of the settlement."""
     return _bonuses(ruleset.bonuses) if ruleset.bonuses else []
 
 

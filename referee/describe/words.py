@@ -20,7 +20,7 @@ KIND_NAMES = {
     "pair_run": "a run of pairs",
     "straight_flush_plus_two": "a straight flush with two more cards",
 }
-"""A combination of each kind, with its article where it has one."""
+"""The names of the kinds of combinations, with an article if they take one."""
 
 _NUMBERS = (
     "no",
@@ -40,12 +40,12 @@ _NUMBERS = (
 
 
 def number(count: int) -> str:
-    """Return a count in words where it is small."""
+    """Return a count, in words if it is small."""
     return _NUMBERS[count] if 0 <= count < len(_NUMBERS) else str(count)
 
 
 def counted(count: int, thing: str) -> str:
-    """Return a count and what is counted, as "one card" or "17 cards"."""
+    """Return a count and what is counted, such as "one card" or "17 cards"."""
     return f"{number(count)} {thing}{'' if count == 1 else 's'}"
 
 

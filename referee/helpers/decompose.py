@@ -1,8 +1,8 @@
-"""A hand taken apart into plays: in the fewest, or at the least cost.
+"""Splitting a hand into plays: the fewest, or those of the least cost.
 
-Every card belongs to exactly one play. The search covers the lowest card that is left with each play that
-begins with it, and remembers what the cards that are then left cost; as these are parts of one hand, what was
-found for a hand serves for all that is left of it later in the deal.
+Every card belongs to exactly one play. The search covers the lowest remaining card with each play that
+begins with it, and remembers the cost of the cards that then remain. As these are parts of one hand, what was
+found for a hand also serves for what is left of it later in the deal.
 """
 
 from collections.abc import Callable
@@ -13,22 +13,22 @@ from referee.rules.plays import Rules
 __all__ = ["Decomposer", "Decomposition", "decompose"]
 
 MOST_NODES = 4_000
-"""Parts of a hand that are looked at before the search becomes greedy."""
+"""How many parts of a hand are looked at before the search becomes greedy."""
 
 
 class Decomposition(NamedTuple):
-    """A hand as plays."""
+    """A hand split into plays."""
 
     plays: tuple[int, ...]
-    """Their codes, ascending."""
+    """The codes of the plays, ascending."""
     cost: float
-    """The sum of their costs: their number, unless another cost was given."""
+    """The sum of the plays' costs: their number, unless another cost was given."""
     exact: bool
-    """Whether nothing costs less; if not, the search was cut off, and this is a good one."""
+    """Whether no decomposition costs less; if not, the search was cut off, and this is merely a good one."""
 
 
 class Decomposer:
-    """Takes a hand apart, and what is left of it later."""
+    """Splits a hand into plays, and also what is left of it later."""
 
     def __init__(
         self, rules: Rules, hand: int, cost: Callable[[int], float] | None = None, nodes: int = MOST_NODES
@@ -47,9 +47,9 @@ class Decomposer:
         for some in plays.values():
             some.sort(key=lambda play: (play[0] / play[1].bit_count(), play[2]))
         self._plays = plays
-        """By the lowest card: price, mask and code of each play, the cheapest for a card first."""
+        """By the lowest card: price, mask and code of each play, the cheapest per card first."""
         self._known: dict[int, tuple[float, int]] = {0: (0.0, 0)}
-        """By the mask of a part: what it costs, and the code of the play of its lowest card."""
+        """By the mask of a part: its cost, and the code of the play that covers its lowest card."""
         self._left = 0
 
     def best(self, hand: int) -> Decomposition:
@@ -90,7 +90,7 @@ class Decomposer:
         return least, first
 
     def _greedy(self, part: int) -> tuple[float, int]:
-        """Return what it costs to take the cheapest play for a card again and again, and the first play."""
+        """Return the cost of always taking the play that is cheapest per card, and the first such play."""
         total, first = 0.0, 0
         while part:
             price, mask, code = next(play for play in self._plays[part & -part] if not play[1] & ~part)
@@ -104,5 +104,5 @@ def _one(code: int) -> float:
 
 
 def decompose(rules: Rules, hand: int, nodes: int = MOST_NODES) -> Decomposition:
-    """Return ``hand`` in the fewest plays, in the fewest found if more than ``nodes`` parts are looked at."""
+    """Split ``hand`` into the fewest plays, or the fewest found by looking at ``nodes`` parts of it."""
     return Decomposer(rules, hand, nodes=nodes).best(hand)

@@ -1,4 +1,4 @@
-"""A hand sorted and grouped: the first questions a bot asks of its cards."""
+"""A hand sorted and grouped: the first things a bot wants to know about its cards."""
 
 from referee.deals.dealing import landmarks
 from referee.rules.plays import Rules
@@ -27,7 +27,7 @@ def by_suit(rules: Rules, hand: int) -> dict[str, int]:
 
 
 def by_kind(rules: Rules, hand: int) -> dict[str, list[int]]:
-    """Return the plays that ``hand`` makes, by kind: codes, weakest first."""
+    """Return the plays in ``hand``, by kind: codes, weakest first."""
     kinds: dict[str, list[int]] = {}
     for code in rules.list_plays(hand):
         kinds.setdefault(rules.kind(code), []).append(code)

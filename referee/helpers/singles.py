@@ -1,4 +1,4 @@
-"""Which cards beat which, singly."""
+"""Which single cards beat which."""
 
 from functools import lru_cache
 
@@ -9,7 +9,7 @@ __all__ = ["stronger_singles"]
 
 @lru_cache(maxsize=64)
 def stronger_singles(rules: Rules) -> dict[int, int]:
-    """Return, by the code of every single card, the cards that beat it as a mask, every copy of them."""
+    """Return, by the code of each single card, the mask of all cards that beat it, every copy included."""
     cards = [1 << card * rules.decks for card in range(rules.width // rules.decks)]
     copies = {rules.code(card): card if rules.decks == 1 else card * 3 for card in cards}
     return {

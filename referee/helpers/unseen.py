@@ -1,4 +1,4 @@
-"""What a seat has not seen, and what that can beat."""
+"""The cards that a seat has not seen, and what they can beat."""
 
 from bisect import bisect
 from collections.abc import Sequence
@@ -17,11 +17,11 @@ SHORT = 3
 class Unseen:
     """Answers whether unseen cards can beat a play, given how many cards the others hold.
 
-    The answer errs on one side only: a play that is said to be boss is one.
+    The answer errs on one side only: a play reported as boss is one, but some bosses are missed.
     """
 
     def __init__(self, rules: Rules, cards: int, counts: Sequence[int]) -> None:
-        """Take the mask of the unseen ``cards`` and the numbers of cards that the other seats hold."""
+        """Prepare for the mask of the unseen ``cards`` and the numbers of cards that the other seats hold."""
         self._rules = rules
         self.cards = cards
         self._most = max(counts, default=0)

@@ -1,7 +1,7 @@
-"""Worlds: what the others may hold, in agreement with what was seen.
+"""Worlds: what the others may hold, given what was seen.
 
-Every seat holds as many cards as it does, and those known of it. Of the rest, hands with which a seat would
-hardly have passed when it did are sampled less often.
+In a world, every seat has its true number of cards, among them those that are known. Hands with which a seat
+would hardly have passed when it did are sampled less often.
 """
 
 from collections.abc import Sequence
@@ -16,20 +16,20 @@ __all__ = ["PASSED", "PASSED_TOP", "World", "Worlds"]
 PASSED = 0.35
 """How likely a seat is to pass that can beat the play, compared with one that cannot."""
 PASSED_TOP = 0.8
-"""The same where only cards of the highest rank beat it, which many keep back."""
+"""The same if only cards of the highest rank beat the play, which many bots keep back."""
 TRIES = 6
-"""Hands dealt for a world, of which one is taken."""
+"""How many times the hidden cards are dealt for a world; one of these is chosen."""
 
 
 class World(NamedTuple):
-    """Hands that agree with what was seen."""
+    """Hands consistent with what was seen."""
 
     hands: list[int]
-    """Masks by seat: all that the seats hold."""
+    """The whole hands, as masks by seat."""
     taken: list[int]
-    """Of these, the cards that are not known."""
+    """The cards in these hands that are not known, as masks by seat."""
     stock: list[int]
-    """The indices of the other cards that are not known: some of them are the stock, the last one first."""
+    """The indices of all other unknown cards: the stock is taken from them, the last one first."""
 
 
 class Worlds:
@@ -43,10 +43,10 @@ class Worlds:
         *,
         weighs_passes: bool = True,
     ) -> None:
-        """Prepare for ``position``; ``known`` has, by seat, masks of cards that it is known to hold besides.
+        """Prepare for ``position``; ``known`` has, by seat, the mask of further cards that it surely holds.
 
-        That is so of a card given in an exchange, or of leftover cards that were shown when a seat took them.
-        Those that it has played since may be among them. Without ``weighs_passes`` passes count for nothing.
+        These are cards given in an exchange, or leftover cards that were shown when a seat took them. Cards
+        that it has played since may be among them. Without ``weighs_passes``, passes have no influence.
         """
         rules = self._rules = position.rules
         self._position, self._random = position, random
@@ -66,7 +66,7 @@ class Worlds:
         self._passes = self._passed(position) if weighs_passes else []
 
     def sample(self) -> World:
-        """Return a world."""
+        """Draw a world at random."""
         add = self._rules.add
         chosen, stock = self._dealt()
         total = self._weight(chosen)
@@ -83,7 +83,7 @@ class Worlds:
         return self._position.with_cards(world.taken, world.stock)
 
     def _passed(self, position: Position) -> list[tuple[int, int, int]]:
-        """Return, for each pass on a single card, the seat and what beats that card: ordinary cards, all."""
+        """Return, for each pass on a single, the seat and the ordinary and the top cards that beat it."""
         rules = self._rules
         top, found, to_beat = rules.rank_masks[-1], [], 0
         for action in position.actions:
@@ -104,12 +104,12 @@ class Worlds:
 
     def _dealt(self) -> tuple[list[int], list[int]]:
         rules, chance = self._rules, self._random.random
-        order = {chance(): card for card in self._pool}  # quicker than to shuffle
+        order = {chance(): card for card in self._pool}  # faster than shuffling
         pool = [order[key] for key in sorted(order)]
         taken, place = [], 0
         for hidden, sure in zip(self._hidden, self._sure, strict=True):
             some = sum(pool[place : place + hidden])
-            if rules.decks == 2:  # a card that is there twice has carried into its upper bit
+            if rules.decks == 2:  # two copies of a card have carried into its upper bit
                 some |= some >> 1 & rules.ones
             taken.append(rules.add(sure, some) if sure else some)
             place += hidden

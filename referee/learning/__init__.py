@@ -1,4 +1,4 @@
-"""Learning to play: what a seat sees as arrays, a PettingZoo environment, and many tables at once.
+"""Learning to play: what a seat sees, as arrays; a PettingZoo environment; and many tables at once.
 
     from referee import learning
 
@@ -7,7 +7,7 @@
     encoder = learning.Encoder("chinese")                    # the same arrays in a bot: encoder.of_turn(turn)
 
 It needs more packages than bots do: ``pip install 'bigtwo-bot[rl]'``. docs/authors/learning.md has the sizes
-of everything.
+of all arrays.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,7 @@ __all__ = ["BigTwo", "Encoder", "Ended", "Observations", "Observed", "Source", "
 
 
 def env(ruleset: Source = "hong-kong", **options: Any) -> Any:
-    """Return the environment in the wrapper that PettingZoo has for calls in a wrong order.
+    """Return the environment in PettingZoo's wrapper that catches calls in the wrong order.
 
     The options are those of ``BigTwo``.
     """

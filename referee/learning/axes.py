@@ -25,12 +25,12 @@ _CHOICES = (
 _FIVES = ("straight", "flush", "full_house", "quads", "straight_flush", "royal_flush")
 _BONUSES = ("quads", "straight_flush", "four_twos", "final_times", "winner", "winner_per_two")
 _TYPICAL = 10
-"""Points that are shown as a half."""
+"""The number of points that becomes 0.5."""
 
 
 @lru_cache(maxsize=64)
 def axes(ruleset: Ruleset) -> dict[str, float]:
-    """Return numbers from -1 to 1 that tell rulesets apart, by name; the names are the same for all."""
+    """Return numbers from -1 to 1 that distinguish rulesets, by name; all rulesets have the same names."""
     found = dict(_cards(ruleset))
     found |= _combinations(ruleset)
     found |= {flag: float(getattr(ruleset, flag)) for flag in _FLAGS}
@@ -42,7 +42,7 @@ def axes(ruleset: Ruleset) -> dict[str, float]:
 
 
 def squashed(points: float) -> float:
-    """Return points as a number between -1 and 1."""
+    """Map points to a number between -1 and 1."""
     return points / (abs(points) + _TYPICAL)
 
 

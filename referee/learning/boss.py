@@ -1,4 +1,4 @@
-"""Which plays nobody can beat with the cards that a seat has not seen."""
+"""Which plays are boss: nobody can beat them with the cards that a seat has not seen."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
@@ -9,11 +9,11 @@ from referee.memo import Memo
 from referee.rules.plays import Rules
 
 _MOST = 1 << 14
-"""Sets of unseen cards remembered, with what they beat."""
+"""How many sets of unseen cards are remembered, with the strongest play in each."""
 
 
 class Bosses:
-    """Finds the strongest play of each kind among unseen cards, or for runs of pairs what may be stronger."""
+    """Finds the strongest play of each kind among unseen cards; for runs of pairs, an upper bound."""
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
@@ -33,10 +33,10 @@ class Bosses:
         self._exist = bool(ruleset.bombs)
 
     def against(self, code: int, kind: str, unseen: int, most: int) -> int:
-        """Return a number; a play of the kind and length of ``code`` is beaten if its highest code is below.
+        """Return a threshold; a play like ``code`` can be beaten if its highest code is below it.
 
-        That is the code of the strongest play among these cards that could be held against it, 0 for none.
-        Others hold up to ``most`` cards each.
+        It is the code of the strongest play among the unseen cards that could rival one of this kind and
+        length, or 0 if there is none. The others hold up to ``most`` cards each.
         """
         full = self._rules.full
         cards = (code & full).bit_count()
@@ -58,7 +58,10 @@ class Bosses:
         return 0
 
     def _best_bomb(self, unseen: int) -> int:
-        """Return the strongest bomb among these cards; where runs of pairs may be one, a number above all."""
+        """Return the code of the strongest bomb among these cards, 0 for none.
+
+        If a run of pairs might be a bomb, return a number above all codes.
+        """
         if not self._exist:
             return 0
         if self._runs_bomb and self._pairs(unseen) >= self._rules.ruleset.bomb_pair_run:
@@ -66,7 +69,7 @@ class Bosses:
         return next(filter(None, (self._strongest[kind](unseen) for kind in self._bombs)), 0)
 
     def _pairs(self, unseen: int) -> int:
-        """Return in how many ranks there are two cards or more."""
+        """Return how many ranks have two cards or more."""
         return sum((unseen & rank).bit_count() > 1 for rank in self._rules.rank_masks)
 
 
@@ -79,7 +82,7 @@ class _Finders:
         self._ranks = tuple(reversed(rules.rank_masks))
 
     def of(self, kind: str) -> Callable[[int], int]:
-        """Return the function of a kind."""
+        """Return the function for a kind."""
         sets = {"pair": 2, "triple": 3, "bare_quads": 4}
         if kind in sets:
             return lambda unseen: self._equal(unseen, sets[kind])
@@ -104,7 +107,7 @@ class _Finders:
         return 0
 
     def _with(self, unseen: int, size: int, others: int, kind: str) -> int:
-        """Return the strongest play of ``size`` equal cards with so many others, which are equal too."""
+        """Return the strongest play of ``size`` equal cards with ``others`` more, which are equal too."""
         rules = self._rules
         for rank in self._ranks:
             if (unseen & rank).bit_count() < size:
@@ -149,9 +152,9 @@ class _Finders:
         return 0
 
     def _mixed(self, unseen: int, ranks: Sequence[int]) -> Iterator[int]:
-        """Yield the codes of enough sets of one card of each rank to have the strongest straight among them.
+        """Yield the codes of enough sets of one card of each rank to include the strongest straight.
 
-        That is decided by one card, and any other card of a second suit makes it a straight.
+        One card decides which is strongest, and any other card of a second suit makes it a straight.
         """
         rules = self._rules
         sets = [0]

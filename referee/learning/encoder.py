@@ -23,13 +23,13 @@ Source = str | Mapping[str, object] | Ruleset
 """A preset's name, a ruleset as an object (docs/rulesets.md), or a ruleset."""
 
 MOST_SLOTS = 1 << 15
-"""Slots that are made without being asked for."""
+"""The most slots that are made unless a number is given."""
 
 _BOSS, _OUT, _LEFT, _NEEDED = map(PLAY_FIELDS.index, ("boss", "out", "left", "needed"))
 
 
 class Observations(NamedTuple):
-    """What several seats see. The plays of all stand in one array, a pass before those of each seat."""
+    """What several seats see. The slots of all are in one array: for each seat a pass, then its plays."""
 
     observation: Floats
     """A row for each seat."""
@@ -38,12 +38,12 @@ class Observations(NamedTuple):
     legal: NDArray[np.bool_]
     """By slot, whether it may be chosen; False only for passes."""
     starts: NDArray[np.int64]
-    """By seat, the first of its slots, its pass; and last, how many there are in all."""
+    """By seat, the index of its first slot, the pass; and finally the number of all slots."""
 
     def padded(self, slots: int | None = None) -> tuple[Floats, NDArray[np.int8]]:
-        """Return features and mask with a first axis for the seats, and so many slots for each.
+        """Return features and mask with a first axis for the seats, and ``slots`` slots for each.
 
-        None stands for as many as the seat with most needs. Raise LearningError if one needs more.
+        None stands for as many as any seat needs. Raise LearningError if a seat needs more.
         """
         sizes = np.diff(self.starts)
         width = int(sizes.max(initial=1)) if slots is None else slots
@@ -74,7 +74,7 @@ class Encoder:
     def __init__(self, ruleset: Source = "hong-kong", *, slots: int | None = None) -> None:
         """Prepare for a ruleset; ``slots`` lowers the number of slots for a pass and the legal plays.
 
-        Raise RulesetError for a wrong ruleset, LearningError for slots that cannot be.
+        Raise RulesetError for a wrong ruleset, LearningError for an impossible number of slots.
         """
         self.ruleset = ruleset if isinstance(ruleset, Ruleset) else load_ruleset(ruleset)
         self.rules = rules = compile_ruleset(self.ruleset)
@@ -88,7 +88,7 @@ class Encoder:
         self._table = PlayTable(rules)
         self._needed, self._bosses = Needed(rules), Bosses(rules)
         self.fields = dict(self._fields())
-        """The fields of an observation in their order, and how many numbers each has."""
+        """The fields of an observation, in order, and how many numbers each has."""
         self.size = sum(self.fields.values())
         """How many numbers an observation has."""
 
@@ -98,7 +98,7 @@ class Encoder:
         return Observed(seen.observation[0], seen.plays, seen.legal)
 
     def of_turns(self, turns: Sequence[Turn]) -> Observations:
-        """Return the same of several turns at once. Raise LearningError if they are of another ruleset."""
+        """Return the same for several turns at once. Raise LearningError if they are of another ruleset."""
         for turn in turns:
             if turn.rules is not self.rules and turn.ruleset != self.ruleset:
                 raise LearningError(
@@ -184,7 +184,7 @@ class Encoder:
     def _plays(
         self, sights: Sequence[Sight], rows: Sequence[int], sizes: Sequence[int], cards: Floats
     ) -> Floats:
-        """Return the features of all slots, bosses not marked."""
+        """Return the features of all slots, with bosses not marked yet."""
         table, at = self._table, np.array(rows)
         plays: Floats = table.features.take(at, axis=0)
         hands = np.add.reduce(cards[:, : self._cards].reshape(len(sights), -1, 4), axis=2)

@@ -28,10 +28,10 @@ RENDER_MODES = ("ansi", "human")
 
 
 class BigTwo(AECEnv):  # type: ignore[misc] # PettingZoo has no types
-    """A session of Big Two; every agent is a seat, and each decision a step.
+    """A session of Big Two; every agent is a seat, and each decision is a step.
 
-    Of several seats that may bomb a play out of turn, one after another is asked. Seats with one choice only
-    are not asked at all, as in the arena. So the same agent may act twice running.
+    Seats that may bomb a play out of turn are asked one after another. Seats with only one choice are not
+    asked at all, as in the arena. So the same agent may act twice in a row.
     """
 
     metadata: ClassVar[dict[str, Any]] = {
@@ -50,10 +50,10 @@ class BigTwo(AECEnv):  # type: ignore[misc] # PettingZoo has no types
         slots: int | None = None,
         render_mode: str | None = None,
     ) -> None:
-        """Make an environment; ``reset`` begins.
+        """Make an environment; ``reset`` begins an episode.
 
-        ``players``, if given, must be as many as the ruleset has. An episode is a session of ``deals`` deals,
-        or fewer where the ruleset ends sessions by score. ``slots`` is as in ``Encoder``.
+        ``players``, if given, must be the number of players of the ruleset. An episode is a session of
+        ``deals`` deals, or fewer if the ruleset ends sessions by score. ``slots`` is as in ``Encoder``.
         Raise RulesetError and LearningError.
         """
         super().__init__()
@@ -82,9 +82,9 @@ class BigTwo(AECEnv):  # type: ignore[misc] # PettingZoo has no types
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
-        """Begin an episode; with ``seed``, its cards and those of the following ones are settled.
+        """Begin an episode; ``seed`` determines its cards and those of the following episodes.
 
-        Cards with which nobody has anything to decide, as when a hand wins at once, are dealt again.
+        If nobody has anything to decide, as when a hand wins at once, the cards are dealt again.
         There are no ``options``.
         """
         if seed is not None or self._random is None:
@@ -106,7 +106,7 @@ class BigTwo(AECEnv):  # type: ignore[misc] # PettingZoo has no types
     def step(self, action: int | None) -> None:
         """Take an action of ``agent_selection``: 0 passes, n is the n-th legal play; None once it is done.
 
-        Raise LearningError for an action that is not legal; then nothing has changed.
+        Raise LearningError for an action that is not legal, and then change nothing.
         """
         agent = self.agent_selection
         if self.terminations[agent]:
@@ -128,7 +128,7 @@ class BigTwo(AECEnv):  # type: ignore[misc] # PettingZoo has no types
             self.render()
 
     def observe(self, agent: str) -> Observation:
-        """Return what the agent sees; where it is not asked, its mask allows action 0 alone."""
+        """Return what the agent sees; if it is not asked, its mask allows only action 0."""
         sight = self._begun().sight(self.possible_agents.index(agent))
         seen = self.encoder.observe([sight])
         plays = np.zeros((self.encoder.slots, len(PLAY_FIELDS)), np.float32)
@@ -148,7 +148,7 @@ class BigTwo(AECEnv):  # type: ignore[misc] # PettingZoo has no types
         return None
 
     def close(self) -> None:
-        """Release nothing: there is nothing to release."""
+        """Do nothing: there is nothing to release."""
 
     def _begun(self) -> LearningTable:
         if self._table is None:
@@ -175,7 +175,7 @@ class BigTwo(AECEnv):  # type: ignore[misc] # PettingZoo has no types
 
 
 def wrapped(environment: BigTwo) -> Any:
-    """Return the environment in PettingZoo's wrapper for calls in a wrong order."""
+    """Return the environment in PettingZoo's wrapper that catches calls in the wrong order."""
     return OrderEnforcingWrapper(environment)
 
 

@@ -1,9 +1,9 @@
-"""About how many plays a hand takes to be gone, from how many cards of each rank it has.
+"""About how many plays it takes to go out, from how many cards of each rank a hand has.
 
-A group of equal cards is a play (or as few as the kinds of the ruleset allow), a triple takes a pair with it
-and four of a kind a single card where these are played, and one straight may be taken out first. So many
-plays always suffice, suits apart that may make a straight of the five cards more than that; flushes, runs of
-pairs and second straights may make it fewer.
+A group of equal cards is one play (or as few as the kinds of the ruleset allow); if the ruleset has these
+kinds, a triple takes a pair along and four of a kind a single card; and one straight may be taken out first.
+That many plays always suffice, unless suits turn the straight into another kind; flushes, runs of pairs and
+second straights may need fewer.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ Counts = NDArray[np.int8]
 
 
 class Needed:
-    """Counts plays under one ruleset, for many hands at a time."""
+    """Counts plays under one ruleset, for many hands at once."""
 
     def __init__(self, rules: Rules) -> None:
         ruleset = rules.ruleset
@@ -60,12 +60,12 @@ _MASK = (1 << _BITS) - 1
 
 
 def _packed(count: int, cost: int) -> int:
-    """Return what so many cards of a rank add: to the plays, and to the groups of one to four cards."""
+    """Return what ``count`` cards of a rank add to the plays and to the groups of one to four cards."""
     return cost + ((1 << _BITS * count) if 1 <= count <= 4 else 0)
 
 
 def _costs(kinds: set[str], most: int) -> list[int]:
-    """Return by number of equal cards the fewest plays that they take alone."""
+    """Return, by number of equal cards, the fewest plays that they take on their own."""
     whole = {1}
     whole |= {2} if "pair" in kinds else set()
     whole |= {3} if "triple" in kinds else set()

@@ -1,4 +1,4 @@
-"""What is the same of a play in every position: its kind, length and rank, as rows of one table."""
+"""Features of plays that do not depend on the position, such as kind, length and rank, in one table."""
 
 from collections.abc import Iterable
 
@@ -18,21 +18,21 @@ FIXED = (*PLAY_KINDS, "length", "place", "highest", "lowest", "tops", "bomb")
 """Names of the features that are the same in every position."""
 
 PLAY_FIELDS = (*FIXED, "pass", "boss", "out", "left", "needed")
-"""Names of all features of a play; but for the pass, the last ones are another's to fill in."""
+"""Names of all features of a play; the encoder fills in those after ``pass``."""
 
 _FIRST_SIZE = 1 << 10
 _MOST = 1 << 17
 
 
 class PlayTable:
-    """The features of plays by code, worked out when a play is first met."""
+    """The features of plays by code, computed when a play is first met."""
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
         self._most_cards = most_cards(rules.ruleset)
         self._rows: dict[int, int] = {}
         self.features: Floats = np.zeros((_FIRST_SIZE, len(PLAY_FIELDS)), np.float32)
-        """By row, as ``PLAY_FIELDS``; row 0 is a pass."""
+        """By row, the features in the order of ``PLAY_FIELDS``; row 0 is a pass."""
         self.ranks = np.zeros((_FIRST_SIZE, len(rules.rank_masks)), np.int8)
         """By row, how many cards the play has of each rank."""
         self.kinds: list[str] = []
@@ -40,7 +40,7 @@ class PlayTable:
         self._forget()
 
     def rows(self, codes: Iterable[int]) -> list[int]:
-        """Return the rows of these codes, 0 for a pass; they hold until the next call."""
+        """Return the rows of these codes, 0 for a pass; they are valid until the next call."""
         known = self._rows
         if len(known) > _MOST:
             self._forget()

@@ -1,4 +1,4 @@
-"""What a seat sees when it is asked: of a deal that is played here, or of a turn that a bot received."""
+"""What a seat sees when it is asked, from a deal that is played here or from a turn that a bot received."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -10,13 +10,13 @@ from referee.learning.trail import Trail
 from referee.rules.plays import Rules
 
 KINDS = ("play", "exchange", "beat_own", "bomb")
-"""What a seat may be asked, as ``Turn.kind`` has it."""
+"""What a seat may be asked, in the words of ``Turn.kind``."""
 
 _OF_STAGE = {Stage.EXCHANGE: "exchange", Stage.BEAT_OWN: "beat_own", Stage.BOMBS: "bomb"}
 
 
 class Sight(NamedTuple):
-    """What a seat sees, seats and masks as the rules have them; all that an observation is made of."""
+    """What a seat sees, with the seats and masks of the rules; an observation is made of nothing else."""
 
     seat: int
     """Who looks."""
@@ -42,7 +42,7 @@ class Sight(NamedTuple):
     plays: Sequence[int]
     """Codes of the legal plays, ascending; none for a seat that is not asked."""
     can_pass: bool
-    """Whether passing is legal; True for a seat that is not asked, so that there is something it may do."""
+    """Whether passing is legal; True for a seat that is not asked, so that it has one legal action."""
     scores: Sequence[int]
     """The session's score before the deal, by seat."""
 
@@ -76,12 +76,12 @@ def of_turn(turn: Turn) -> Sight:
 
 
 class Onlooker:
-    """Follows one deal, and says what its seats see."""
+    """Follows one deal and reports what its seats see."""
 
     __slots__ = ("_deal", "_read", "_scores", "_trail")
 
     def __init__(self, deal: Deal, scores: Sequence[int]) -> None:
-        """Follow ``deal``, which may have begun; ``scores`` are the session's before it."""
+        """Follow ``deal``, which may have begun already; ``scores`` are the session's before it."""
         self._deal, self._scores = deal, scores
         self._trail: Trail | None = None
         self._read = 0
@@ -89,7 +89,7 @@ class Onlooker:
     def sight(self, seat: int, choices: Sequence[int] | None = None) -> Sight:
         """Return what ``seat`` sees now.
 
-        ``choices`` are those of the deal, None for a seat that is not asked.
+        ``choices`` are those of ``Deal.choices``, None for a seat that is not asked.
         """
         deal, trail = self._deal, self._followed()
         hand = deal.hands[seat]

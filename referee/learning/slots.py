@@ -1,7 +1,7 @@
 """How many plays a hand can hold at most: what the action space of a ruleset needs.
 
 For every way to divide a hand's cards by rank, the plays of each kind are counted, or bounded where suits
-matter; the most of these sums is never less than what a hand holds, and for the presets close to it.
+matter. The largest of these sums is an upper bound for every hand, and a close one for the presets.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ def most_cards(ruleset: Ruleset) -> int:
 
 @lru_cache(maxsize=64)
 def most_plays(ruleset: Ruleset) -> int:
-    """Return a number of plays that no hand exceeds, a pass not counted."""
+    """Return a number of plays that no hand exceeds, not counting the pass."""
     copies, ranks, cards = 4 * ruleset.decks, len(ruleset.ranks), most_cards(ruleset)
     bound = _Bound(ruleset)
     return max(bound.of(counts) for counts in _divisions(cards, ranks, copies))
@@ -45,7 +45,7 @@ def _divisions(cards: int, parts: int, largest: int) -> Iterator[tuple[int, ...]
 
 
 class _Bound:
-    """Counts plays by how many cards of each rank there are."""
+    """Bounds the number of plays by how many cards of each rank there are."""
 
     def __init__(self, ruleset: Ruleset) -> None:
         self._kinds = frozenset(ruleset.plays)
@@ -60,7 +60,7 @@ class _Bound:
         }
 
     def of(self, counts: Sequence[int]) -> int:
-        """Return the bound for these numbers of cards by rank, falling."""
+        """Return the bound for these numbers of cards by rank, in descending order."""
         kinds, ways, cards = self._kinds, self._ways, sum(counts)
         pairs, triples = [ways[2][n] for n in counts], [ways[3][n] for n in counts]
         fours = [ways[4][n] for n in counts]
@@ -77,7 +77,7 @@ class _Bound:
         return found + (self._pair_runs(pairs) if "pair_run" in kinds else 0)
 
     def _five(self, distinct: Sequence[int], ranks: int, cards: int) -> int:
-        """Return a bound of the plays of suits and sequences."""
+        """Return a bound for the plays that depend on suits and sequences."""
         kinds = self._kinds
         windows = self._windows(ranks)
         straights = windows * prod(distinct[:5])
@@ -94,7 +94,7 @@ class _Bound:
         return found
 
     def _windows(self, ranks: int) -> int:
-        """Return how many sequences there can be in so many ranks."""
+        """Return how many sequences there can be in this number of ranks."""
         if ranks < 5:
             return 0
         if self._consecutive and ranks < self._ranks:
@@ -112,17 +112,17 @@ class _Bound:
 
 
 def _joined(ways: Sequence[int], others: Sequence[int]) -> int:
-    """Return how many ways there are to take one of ``ways`` of a rank and one of ``others`` of another."""
+    """Return how many ways there are to pick one of ``ways`` of a rank and one of ``others`` of another."""
     return sum(ways) * sum(others) - sum(map(prod, zip(ways, others, strict=True)))
 
 
 def _of_rank(count: int, size: int, decks: int) -> int:
-    """Return how many different sets of ``size`` cards so many cards of one rank make at most."""
+    """Return how many different sets of ``size`` cards ``count`` cards of one rank make at most."""
     return _multisets(count, 4, size) if decks == 2 else comb(min(count, 4), size)
 
 
 def _multisets(cards: int, kinds: int, size: int) -> int:
-    """Return how many different sets of ``size`` there are at most of cards of so many kinds, two of each."""
+    """Return how many different sets of ``size`` cards there are at most, with up to two cards of a kind."""
     twice = max(cards - kinds, 0)
     different = min(cards, kinds)
     doubles = range(min(twice, size // 2) + 1)
@@ -131,7 +131,7 @@ def _multisets(cards: int, kinds: int, size: int) -> int:
 
 @lru_cache(maxsize=4096)
 def _most_flushes(cards: int, ranks: int, decks: int) -> int:
-    """Return how many sets of five suited cards there are at most among so many cards of so many ranks."""
+    """Return how many sets of five suited cards there are at most among these numbers of cards and ranks."""
     a_suit = {held: _multisets(held, ranks, 5) for held in range(decks * ranks + 1)}
     best: Mapping[int, int] = {0: 0}
     for _ in range(4):

@@ -1,4 +1,4 @@
-"""One table at which decisions are asked for one at a time: deals in a row, forced actions made by itself."""
+"""One table that asks for one decision at a time, deal after deal, and takes forced actions itself."""
 
 from collections.abc import Sequence
 
@@ -13,8 +13,8 @@ from referee.rules.plays import Rules
 class LearningTable:
     """Plays the deals of one session.
 
-    As in the arena, a seat that has one choice only is not asked. In a bomb window the seats that could bomb
-    are asked in order of play, none of them knowing what the others answer, and the others decline.
+    As in the arena, a seat that has only one choice is not asked. In a bomb window the seats that could bomb
+    are asked in order of play, without knowing what the others answer, and the other seats decline.
     """
 
     def __init__(self, rules: Rules, seed: bytes, deals: int) -> None:
@@ -22,9 +22,9 @@ class LearningTable:
         self._rules = rules
         self._session = Session(rules, seed, deals)
         self.points: list[tuple[int, ...]] = []
-        """What the deals that ended since the last decision scored, by seat."""
+        """The points of the deals that ended since the last decision, by seat."""
         self.deal: Deal | None = None
-        """The deal that is being played, or that was played last."""
+        """The current deal, or the last one once the session is over."""
         self.seat = NOBODY
         """Who is asked; ``NOBODY`` once the session is over."""
         self._choices: list[int] = []
@@ -42,7 +42,7 @@ class LearningTable:
         return self._session.scores
 
     def sight(self, seat: int) -> Sight:
-        """Return what a seat sees; one that is not asked may only pass."""
+        """Return what a seat sees; a seat that is not asked may only pass."""
         assert self._onlooker is not None
         if seat == self.seat:
             return self._onlooker.sight(seat, self._choices)

@@ -1,4 +1,4 @@
-"""Many tables at once, for self-play: the seats to act at all of them are seen, and act, together."""
+"""Many tables at once, for self-play: one call observes, or acts for, the seats to act at all of them."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -21,12 +21,12 @@ class Ended(NamedTuple):
 
 
 class Tables:
-    """So many tables, each of which plays one deal after another; a table never waits for another."""
+    """Tables that each play one deal after another; a table never waits for another."""
 
     def __init__(
         self, n: int, ruleset: Source = "hong-kong", seed: int = 0, *, encoder: Encoder | None = None
     ) -> None:
-        """Deal at ``n`` tables; all cards follow from ``seed``. ``encoder`` is one that is there already.
+        """Deal at ``n`` tables; ``seed`` determines all cards. ``encoder`` reuses one and its ruleset.
 
         Raise RulesetError for a wrong ruleset, LearningError for a wrong number.
         """
@@ -56,8 +56,8 @@ class Tables:
 
         0 passes, n is the n-th legal play of the seat that is asked.
 
-        Where a deal ends, the next is dealt at once. Raise LearningError for an action that is not legal;
-        then nothing has changed.
+        When a deal ends, the next is dealt at once. Raise LearningError for an action that is not legal, and
+        then change nothing.
         """
         places = range(len(self._tables)) if tables is None else tables
         if len(actions) != len(places):

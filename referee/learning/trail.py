@@ -1,4 +1,4 @@
-"""What has happened in a deal, as far as all seats saw it: a fold of its actions."""
+"""What all seats saw happen in a deal: a fold over its actions."""
 
 from collections.abc import Iterable
 from functools import reduce
@@ -8,11 +8,11 @@ from referee.deals.dealing import next_seats
 from referee.rules.plays import Rules
 
 Shown = tuple[int, int, int]
-"""An action as all seats saw it: who acted, the mask of the cards played (0: a pass), how many it drew."""
+"""An action as all seats saw it: the seat, the mask of the cards played (0: a pass), how many it drew."""
 
 
 class Trail:
-    """The cards that each seat has played, and who has passed in the trick that is being played."""
+    """The cards that each seat has played, and who has passed in the current trick."""
 
     __slots__ = (
         "_begun",
@@ -30,7 +30,7 @@ class Trail:
     )
 
     def __init__(self, rules: Rules, step: int, counts: Iterable[int]) -> None:
-        """Begin before the first action; ``counts`` are the cards of the seats then."""
+        """Begin before the first action; ``counts`` has the number of cards of each seat then."""
         self._rules = rules
         self.counts = list(counts)
         """Cards left, by seat."""
@@ -41,11 +41,11 @@ class Trail:
         self._drawn = 0
         self._trick = [0] * players
         self.played = [0] * players
-        """By seat, the mask of the cards it has played, as far as they are not in the stock again."""
+        """By seat, the mask of the cards it has played, except those that have become the stock again."""
         self.gone = 0
         """The mask of the cards that all seats together have played."""
         self.passed = 0
-        """The seats, as bits, that passed since the last play; in the trick, where a pass locks out."""
+        """The seats, as bits, that passed since the last play, or in the whole trick if a pass locks out."""
         self.last = NOBODY
         """Who made the last play of the trick; ``NOBODY`` between tricks."""
 
@@ -93,7 +93,7 @@ class Trail:
             self.gone = reduce(self._rules.add, self.played, 0)
 
     def _settle(self) -> None:
-        """End the trick if nobody may answer the last play any more."""
+        """End the trick if nobody can answer the last play any more."""
         last, counts = self.last, self.counts
         if last == NOBODY:
             return

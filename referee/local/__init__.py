@@ -1,1 +1,1 @@
-"""The local table: bots play each other on one machine, with no arena, no account and nothing kept."""
+"""The local table: bots play each other on one machine, without an arena or an account; nothing is kept."""

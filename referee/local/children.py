@@ -1,4 +1,4 @@
-"""Bots as processes of their own: started, looked after, and ended with all that they started."""
+"""Bots as processes of their own: started, watched, and ended together with all that they started."""
 
 import os
 import signal
@@ -30,7 +30,7 @@ class Child:
     name: str
     process: "subprocess.Popen[bytes]"
     log: Path
-    """What it prints."""
+    """The file that takes its output."""
 
     def printed(self) -> list[str]:
         """Return the lines that it printed, without what the SDK logs when nothing is wrong."""
@@ -39,7 +39,7 @@ class Child:
 
 
 class Children:
-    """Bots' processes, which leaving it as a context ends. What they print goes into ``folder``."""
+    """A context whose end ends the bots' processes started in it. Their output goes to ``folder``."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -1,4 +1,4 @@
-"""A recorded deal is shown to a command by the real protocol, on a port of this machine, with clocks off."""
+"""Show a recorded deal to a command over the real protocol, on a local port and without clocks."""
 
 import threading
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ from referee.protocol.wire import add_event, read_move, write_turn
 from referee.v1 import bots_pb2, bots_pb2_grpc
 
 LOOK_SECONDS = 0.2
-"""How often it is looked whether the bot has ended."""
+"""Seconds between two checks whether the bot has ended."""
 
 
 class _Desk(bots_pb2_grpc.BotServiceServicer):
@@ -34,12 +34,12 @@ class _Desk(bots_pb2_grpc.BotServiceServicer):
     def __init__(self, replayed: Replayed, name: str) -> None:
         self._replayed, self._name = replayed, name
         self.turns: SimpleQueue[Decision | None] = SimpleQueue()
-        """What to ask; None ends the session."""
+        """The decisions to ask for; None ends the session."""
         self.moves: SimpleQueue[bots_pb2.Move | None] = SimpleQueue()
-        """What was answered; None: the bot has gone."""
+        """The answers; None if the bot has gone."""
 
     def Play(self, requests: Any, context: Any) -> Iterator[bots_pb2.PlayResponse]:
-        """Be the referee of a bot."""
+        """Act as the referee of a bot."""
         hello = next(requests).hello
         wants = Wants(hello.wants.legal_plays, hello.wants.hands)
         yield bots_pb2.PlayResponse(
@@ -77,7 +77,7 @@ class _Desk(bots_pb2_grpc.BotServiceServicer):
 
 @contextmanager
 def commanded(bot: Program, replayed: Replayed) -> Iterator[Asking]:
-    """Start a command, and yield what asks it; it is ended with the block."""
+    """Start a command, and yield a function that asks it; the end of the block ends the command."""
     name, token = replayed.info.seats[replayed.seat], token_urlsafe()
     desk, server = _Desk(replayed, name), grpc.server(ThreadPoolExecutor(4))
     bots_pb2_grpc.add_BotServiceServicer_to_server(desk, server)

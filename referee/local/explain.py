@@ -1,8 +1,8 @@
-"""What each decision of a recorded deal cost, as far as playouts tell: an estimate.
+"""What each decision of a recorded deal cost, estimated by playouts.
 
-Each decision is looked at as its seat saw it: sage's candidates and what was played are played out in the
+Each decision is judged by what its seat saw: sage's candidates and what was played are played out in the
 same sampled worlds. One half of the worlds says which action looks best, the other half by how much it is
-better: to take both from the same worlds would make every decision look like a mistake.
+better: taking both from the same worlds would make every decision look like a mistake.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -31,13 +31,13 @@ class Priced:
     played: str
     """``-`` for a pass."""
     better: str
-    """What looks best; the same where that is what was played."""
+    """What looks best; equal to ``played`` if nothing looks better."""
     cost: float
-    """Points of the deal by which it is better, by playouts; may be below 0 by chance."""
+    """How many more points ``better`` scores in playouts; may be below 0 by chance."""
     plus_minus: float
     """In 95 of 100 cases the mean of endless playouts is within this range."""
     worlds: int
-    """In how many each action was played out."""
+    """In how many worlds each action was played out."""
 
     @property
     def is_clear(self) -> bool:
@@ -50,7 +50,7 @@ def priced(
 ) -> list[Priced]:
     """Return all decisions in which there was a choice, the costliest first.
 
-    The time is shared among them. ``show`` is told how many are done, and of how many.
+    They share ``seconds``. ``show`` is called with how many are done, and of how many.
     """
     number = sum(_has_choice(one) for one in replayed.decisions())
     sage = Sage(replayed.record.rules, Random(replayed.record.seed), clock)  # noqa: S311 no secret
@@ -70,7 +70,7 @@ def _has_choice(decision: Decision) -> bool:
 
 
 def _priced(replayed: Replayed, decision: Decision, sage: Sage, seconds: float) -> Priced | None:
-    """Return what a decision cost; None where its position cannot be searched."""
+    """Return what a decision cost; None if its position cannot be searched."""
     turn, rules = decision.turn, replayed.record.rules
     legal = [*turn.legal_codes, *([0] if turn.can_pass else [])]
     action = next((code for code in legal if code & rules.full == decision.cards), None)
@@ -95,7 +95,7 @@ def _priced(replayed: Replayed, decision: Decision, sage: Sage, seconds: float) 
 
 
 def compared(values: Mapping[int, Sequence[int]], action: int) -> tuple[int, Sums]:
-    """Return what looks best in every second world, and by how much it is better in the others."""
+    """Return the action that looks best in every second world, and how much better it is in the others."""
     best = max(values, key=lambda code: (sum(values[code][::2]), code == action))
     sums = Sums()
     for ours, then in zip(values[best][1::2], values[action][1::2], strict=True):

@@ -1,6 +1,6 @@
-"""Who sits where: every deal is played several times, with the bots turned through the seats.
+"""Who sits where: every deal is played several times, with the bots rotated through the seats.
 
-All games of one deal are a block. Blocks do not depend on each other, so what is known of a bot's strength is
+All sessions with the same cards are a block. Blocks are independent of each other, so a bot's strength is
 the mean over blocks, and its error follows from how blocks differ: the luck of the cards is the same for all.
 """
 
@@ -12,7 +12,7 @@ from random import Random
 from typing import NamedTuple
 
 MOST_TURNS = 64
-"""Games that a block can have at most, so that the games of later ones have other numbers."""
+"""The most sessions that a block can have, so that the sessions of later blocks have other numbers."""
 
 
 class Session(NamedTuple):
@@ -36,7 +36,7 @@ class Block:
 
 
 def block_of(seed: str, number: int, seatings: Iterable[Sequence[int]]) -> Block:
-    """Return the block in which the deal of this number is played in these seatings, each of them once."""
+    """Return the block in which the deal of this number is played once in each of these seatings."""
     different = dict.fromkeys(map(tuple, seatings))
     dealt = sha256(f"{seed}/{number}".encode()).digest()
     first = number * MOST_TURNS + 1
@@ -46,7 +46,7 @@ def block_of(seed: str, number: int, seatings: Iterable[Sequence[int]]) -> Block
 
 
 def turned(line_up: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """Yield the seatings in which everybody at a table has every seat once."""
+    """Yield the seatings in which each bot at a table has every seat once."""
     for by in range(len(line_up)):
         yield (*line_up[by:], *line_up[:by])
 
@@ -54,9 +54,9 @@ def turned(line_up: Sequence[int]) -> Iterator[tuple[int, ...]]:
 def field_blocks(seed: str, slots: Sequence[int], players: int) -> Iterator[Block]:
     """Yield blocks for all bots of a field, without end.
 
-    ``slots`` are the bots' places in the list of all bots; one that stands there twice sits twice as often.
-    Where there are fewer than a table has seats, they sit at it several times, in turn; where there are more,
-    those who have met least often are seated together.
+    ``slots`` are the bots' places in the list of all bots; a bot with two slots sits twice as often. If there
+    are fewer slots than seats at a table, some get a second seat, in turn; if there are more, those that have
+    met least often are seated together.
     """
     order = Random(seed)  # noqa: S311 no secret
     draw = _Draw(slots, players, order)
@@ -76,7 +76,7 @@ def versus_blocks(seed: str, panel: Sequence[int]) -> Iterator[Block]:
 
 
 class _Draw(Iterator[list[int]]):
-    """Draws the bots of one table after the other, so that all sit, and meet, about equally often."""
+    """Draws the bots of one table after the other, so that all sit and meet about equally often."""
 
     def __init__(self, slots: Sequence[int], players: int, order: Random) -> None:
         self._slots, self._players, self._order = slots, players, order
@@ -90,13 +90,13 @@ class _Draw(Iterator[list[int]]):
         return [self._slots[slot] for slot in self._least_met()]
 
     def _again(self, seats: int) -> Iterator[int]:
-        """Yield who sits at the table once more: all in turn."""
+        """Yield the bots that get another seat at the table, all in turn."""
         for _ in range(seats):
             yield self._slots[self._next % len(self._slots)]
             self._next += 1
 
     def _least_met(self) -> list[int]:
-        """Return the slots of a table: first who sat least often, then who has met these least often."""
+        """Return the slots of a table: those that sat least often, then those that met these least often."""
         chosen: list[int] = []
         chance = [self._order.random() for _ in self._slots]
         while len(chosen) < self._players:

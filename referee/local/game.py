@@ -1,7 +1,7 @@
-"""One session played by bots in this process: the referee's own table, without network and without alarms.
+"""One session played by bots in this process: the referee's own table, without a network or alarms.
 
-A bot is asked, answers, and the next one is asked. Nobody is stopped for thinking too long: how long each
-decision took is noted, and whoever reads it can say what a clock would have said.
+A bot is asked and answers, then the next one is asked. No bot is stopped for thinking too long: the time of
+each decision is noted, so that it can be compared with a limit afterwards.
 """
 
 import traceback
@@ -38,15 +38,15 @@ from referee.v1 import bots_pb2
 
 UNSIGNED = Signed("", "", "")
 TRACE_LINES = 12
-"""The last lines of a traceback that are kept."""
+"""How many of the last lines of a traceback are kept."""
 
 
 class Seated(NamedTuple):
-    """A bot that is to play."""
+    """A bot and the context in which its code runs."""
 
     bot: Bot
     at_home: Callable[[], AbstractContextManager[None]] = nullcontext
-    """Enters what its code needs around it."""
+    """Return the context that its code needs around it."""
 
 
 class _Queue(Outbox):
@@ -65,7 +65,7 @@ class _Queue(Outbox):
 
 
 class Game:
-    """Plays one session; it is what the table asks of its surroundings."""
+    """Plays one session, and provides what the table needs from outside."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class Game:
         bots: Sequence[Seated],
         thinking: Callable[[int], None] = lambda _seat: None,
     ) -> None:
-        """Prepare a session; ``thinking`` is told which seat decides now."""
+        """Prepare a session; ``thinking`` is called with the seat that decides next."""
         self._info = info
         self._thinking = thinking
         self._bots = bots
@@ -110,7 +110,7 @@ class Game:
         )
 
     def _decide(self, asked: events.Turn) -> tuple[int | Failed, float]:
-        """Return what a bot answers, and when."""
+        """Return a bot's answer, and when it came."""
         index = asked.seat
         view = self._views[index]
         view.catch_up(asked.deal, asked.since)
@@ -136,7 +136,7 @@ class Game:
     # What the table tells
 
     def send(self, seat: int, event: Event) -> None:
-        """Take in what a seat is told."""
+        """Take in an event for a seat."""
         match event:
             case DealStarted():
                 self._views[seat].deal_begins(event.deal, event.hands)
@@ -156,7 +156,7 @@ class Game:
         self._tell(seat, "deal_ended", lambda: _ended_deal(view, event))
 
     def _tell(self, seat: int, hook: str, value: Callable[[], EndedDeal | EndedSession]) -> None:
-        """Call a method of the bot, if it has it."""
+        """Call a method of the bot, if it has one of this name."""
         method = getattr(self._bots[seat].bot, hook, None)
         if method is None:
             return
@@ -188,7 +188,7 @@ class Game:
 
 
 def failure(seat: int, error: BaseException, where: str) -> Failure:
-    """Return an exception as it is told, without the calls of the SDK."""
+    """Describe an exception, without the calls of the SDK."""
     error = first_of(error)
     kind = type(error).__name__
     calls = traceback.extract_tb(own_calls(error))
@@ -204,7 +204,7 @@ def failure(seat: int, error: BaseException, where: str) -> Failure:
 
 
 def _reason(view: LocalView, fault: events.Fault) -> str:
-    """Return a fault in words, with the position."""
+    """Describe a fault, with the position."""
     text = view.rules.text
     to_beat = f", to beat {text(fault.to_beat)}" if fault.to_beat else ""
     return (

@@ -1,4 +1,4 @@
-"""Bots from Python files: found in them, and kept apart though they play in one process."""
+"""Bots from Python files: loaded, and kept apart though they play in one process."""
 
 import importlib
 import importlib.util
@@ -18,13 +18,13 @@ METHODS = ("choose", "choose_many")
 
 
 class Home:
-    """The folder of a bot's file: what the bot imports from it is not what another bot finds elsewhere.
+    """The folder of a bot's file, whose modules only this bot imports.
 
-    Two versions of a bot have modules of the same names. While one plays, these names stand for its own.
+    Two versions of a bot have modules of the same names. While one of them plays, the names mean its own.
     """
 
     _at: "Home | None" = None
-    """Whose modules the names stand for now."""
+    """The home whose modules the names mean now."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -35,7 +35,7 @@ class Home:
 
     @contextmanager
     def entered(self) -> Iterator[None]:
-        """Have the folder's modules be the ones that imports find, now and until another home is entered."""
+        """Make imports find the folder's modules, from now until another home is entered."""
         if Home._at is not self:
             if Home._at is not None:
                 Home._at._leave()
@@ -47,7 +47,7 @@ class Home:
         yield
 
     def _leave(self) -> None:
-        """Take away the names of the folder's modules, and remember what they stand for."""
+        """Remove the folder's modules from ``sys.modules``, and remember them."""
         if len(sys.modules) != self._loaded:
             own = {name: module for name, module in sys.modules.items() if self._is_inside(module)}
             self._modules |= own
@@ -71,11 +71,11 @@ def home_of(path: Path) -> Home:
 
 
 def load_file(path: Path) -> Bot:
-    """Load the bot of a Python file: its function ``choose``, else its one class that has one.
+    """Load the bot of a Python file: its function ``choose``, or else its one class that has one.
 
-    If the file itself calls ``main``, it is what that is given.
+    If the file itself calls ``main``, the bot is the argument of that call.
 
-    Raise ProgramError where there is none, or the file cannot be read or run.
+    Raise ProgramError if there is no bot, or the file cannot be read or run.
     """
     if not path.is_file():
         raise ProgramError(str(path), "no such file")
@@ -105,7 +105,7 @@ class _HandedOver(BaseException):
 
 @contextmanager
 def _main_hands_over() -> Iterator[None]:
-    """Have ``referee.bot.main`` hand the bot over, not run it."""
+    """Make ``referee.bot.main`` hand the bot over instead of running it."""
 
     def hand_over(bot: Bot, **_options: object) -> None:
         raise _HandedOver(bot)
@@ -119,7 +119,7 @@ def _main_hands_over() -> Iterator[None]:
 
 
 def bot_in(module: ModuleType, program: str) -> Bot:
-    """Return the bot of a module. Raise ProgramError where there is none, or more than one."""
+    """Return the bot of a module. Raise ProgramError if there is none, or more than one."""
     function: Any = getattr(module, "choose", None)
     if callable(function):
         found: Bot = function
@@ -140,7 +140,7 @@ def _chooses(value: type) -> bool:
 
 
 def _where(error: BaseException, path: Path) -> str:
-    """Return an error in a line, with the line of the file in which it came up."""
+    """Return an error as one line, with the number of the line in the file where it was raised."""
     said = " ".join(str(error).split())
     at, trace = "", error.__traceback__
     while trace is not None:

@@ -1,4 +1,4 @@
-"""What can be asked of the local table: a field of bots, or whether one is better than another."""
+"""The two uses of the local table: a field of bots, or whether one bot is better than another."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -20,12 +20,12 @@ from referee.ruleset import Ruleset
 Blocks = Callable[[], Iterator[Block]]
 
 LOOKED_AT = 256
-"""Blocks that are looked at for how often a bot sits at one table: that repeats itself much sooner."""
+"""Blocks examined for how often a bot sits at one table; the pattern repeats much sooner."""
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What is to be played."""
+    """What to play, and how."""
 
     ruleset: Ruleset
     programs: Sequence[Program]
@@ -34,7 +34,7 @@ class Order:
     seed: str
     decision_ms: int
     deals: int | None
-    """Different deals at most; None: as many as it takes."""
+    """The most different deals; None for as many as it takes."""
     per_session: int
     """Deals in a row in one seating."""
     jobs: int
@@ -44,7 +44,7 @@ class Order:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the bots are called."""
+        """The names of the bots."""
         return tuple(one.name for one in self.programs)
 
     def course(self) -> Course:
@@ -53,17 +53,17 @@ class Order:
 
     @property
     def blocks(self) -> int | None:
-        """How many blocks are played at most, each of as many different deals as a session has."""
+        """The most blocks to play, each with as many different deals as a session has; None for no limit."""
         return None if self.deals is None else ceil(self.deals / self.per_session)
 
 
 def play_field(
     order: Order, course: Course, *, keep: Keep, show: Callable[[], None], report: Callable[[str], None]
 ) -> None:
-    """Play deals between all bots. Raise ProgramError where one cannot play.
+    """Play deals between all bots. Raise ProgramError if one cannot play.
 
-    ``keep`` is given each block and its sessions, ``show`` is called after each session, ``report`` is given
-    a line where a bot thinks for very long.
+    ``keep`` is given each block and its sessions, ``show`` is called after each session, and ``report`` is
+    given a line when a bot thinks for very long.
     """
     blocks = partial(field_blocks, order.seed, order.slots, order.ruleset.players)
     engine = _engine(order, blocks, report, _tick(course, show))
@@ -81,7 +81,7 @@ def play_versus(
 ) -> None:
     """Play deals until it is known whether bot 0 is better than bot 1; the slots from 2 on are their panel.
 
-    Raise ProgramError where a bot cannot play; the rest is as for a field.
+    Raise ProgramError if a bot cannot play; the rest is as for ``play_field``.
     """
     blocks = partial(versus_blocks, order.seed, order.slots[2:])
     play(
@@ -105,10 +105,10 @@ def _tick(course: Course, show: Callable[[], None]) -> Callable[[Thought], None]
 def _engine(
     order: Order, blocks: Blocks, report: Callable[[str], None], tick: Callable[[Thought], None]
 ) -> Engine:
-    """Return what plays the sessions of an order.
+    """Return the engine that plays the sessions of an order.
 
-    Python files play in this process or in several; if one bot is a command, all play over the network of
-    this machine, each in a process of its own.
+    Python files play in this process or in several; if one bot is a command, all play over the local network
+    interface, each in a process of its own.
     """
     files = [one.file for one in order.programs if one.file is not None]
     setting = Setting(

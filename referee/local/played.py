@@ -10,9 +10,9 @@ class Fault(NamedTuple):
     seat: int
     kind: str
     text: str
-    """With the position."""
+    """The fault in words, with the position."""
     reason: str
-    """Without it, so that equal ones can be counted."""
+    """The reason without the position, so that equal faults can be counted."""
 
 
 class Failure(NamedTuple):
@@ -20,20 +20,20 @@ class Failure(NamedTuple):
 
     seat: int
     text: str
-    """The exception in a line, and where it was raised."""
+    """The exception as one line, and where it was raised."""
     lines: tuple[str, ...]
     """The end of the traceback."""
     cause: str
-    """Which kind of exception it is and the calls it came through, so that equal ones can be counted."""
+    """The type of the exception and the calls it passed through, so that equal ones can be counted."""
 
 
 @dataclass(slots=True)
 class Played:
-    """What a session came to."""
+    """The result of a session."""
 
     number: int
     points: tuple[int, ...]
-    """By seat, of all its deals."""
+    """By seat, the sum over all deals."""
     records: tuple[str, ...]
     """Lean deal records."""
     spent: list[list[float]]
@@ -41,4 +41,4 @@ class Played:
     faults: list[Fault] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     forfeits: tuple[int, ...] = ()
-    """The seats whose bots forfeited it."""
+    """The seats whose bots forfeited the session."""

@@ -1,4 +1,4 @@
-"""A local play: blocks are handed out, come back in any order, and are added up in theirs."""
+"""Local play: sessions are handed out, come back in any order, and are added up in the order of blocks."""
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -12,42 +12,42 @@ from referee.local.tally import Assembly, Tally
 
 
 class Engine(Protocol):
-    """Plays sessions, and yields them in any order; closing what it returns ends it."""
+    """Plays sessions, and yields their results in any order; closing the generator ends it."""
 
     def __call__(self, sessions: Iterator[Session]) -> Generator[Played, None, None]: ...
 
 
 @dataclass(slots=True)
 class Look:
-    """What shows of a bot while it plays, in sessions of blocks that are not whole, too."""
+    """What is known of a bot during play, including sessions of incomplete blocks."""
 
     decisions: int = 0
     seconds: float = 0.0
-    """What they took."""
+    """How long they took in all."""
     faults: int = 0
     reason: str = ""
-    """Of the first fault."""
+    """The reason for the first fault."""
 
 
 @dataclass
 class Course:
-    """What was played so far."""
+    """What has been played so far."""
 
     tally: Tally
     sessions: int = 0
-    """Sessions that came back, those of blocks among them that are not whole."""
+    """How many sessions came back, including those of incomplete blocks."""
     interrupted: int = 0
-    """The exit status where Ctrl-C or another signal ended it."""
+    """The exit status if Ctrl-C or another signal ended play; else 0."""
     looks: list[Look] = field(init=False)
     """By bot."""
     thought: Sequence[tuple[int, float]] = ()
-    """By bot, decisions and the seconds that they took, also in sessions that go on; empty: not known."""
+    """By bot, decisions and the seconds they took, including open sessions; empty if not known."""
 
     def __post_init__(self) -> None:
         self.looks = [Look() for _ in range(self.tally.bots)]
 
     def look(self, seating: Sequence[int], played: Played) -> None:
-        """Look at a session that came back."""
+        """Take in a session that came back."""
         self.sessions += 1
         for bot, spent in zip(seating, played.spent, strict=True):
             self.looks[bot].decisions += len(spent)
@@ -59,11 +59,11 @@ class Course:
 
 
 Watch = Callable[[Block, Sequence[Played], Mapping[int, float]], bool]
-"""Is given each block in its order, its sessions, and its value by bot; returns whether that is enough."""
+"""Called with each block in order, its sessions, and its value by bot; returns whether that is enough."""
 
 
 Keep = Callable[[Block, Sequence[Played]], None]
-"""Is given each block in its order, and its sessions."""
+"""Called with each block in order, and its sessions."""
 
 
 def play(
@@ -77,8 +77,8 @@ def play(
 ) -> None:
     """Play blocks until they are done or ``watch`` has seen enough.
 
-    ``show`` is called after each session. A signal such as Ctrl-C ends it early, with what was
-    played. Raise ProgramError where a bot cannot play.
+    ``show`` is called after each session. A signal such as Ctrl-C ends play early; what was played counts.
+    Raise ProgramError if a bot cannot play.
     """
     assembly = Assembly()
 

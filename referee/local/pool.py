@@ -17,23 +17,23 @@ from referee.local.played import Played
 from referee.local.table import LocalTable, Setting
 
 AHEAD = 2
-"""Sessions that a process is given at a time, so that it never waits for the next one."""
+"""How many sessions a process is given ahead, so that it never waits for the next one."""
 LOOK_SECONDS = 1.0
-"""How often it is looked whether a bot thinks for very long."""
+"""Seconds between two checks whether a bot thinks for very long."""
 LONG_SECONDS = 30.0
-"""A decision that takes longer is told of."""
+"""A decision that takes longer is reported."""
 
 Pipe: TypeAlias = Any
 """An end of a multiprocessing pipe, which is of another type on Windows."""
 Thinking: TypeAlias = Any
-"""Shared numbers: the session that a process plays, the bot that it has think, from 1 (0: none), how often it
-had one think, and then for each bot its decisions and the microseconds that they took."""
+"""Shared numbers: the session that a process plays, the bot that is thinking, from 1 (0: none), how many
+decisions were begun, and then for each bot its decisions and the microseconds that they took."""
 
 Thought: TypeAlias = Sequence[tuple[int, float]]
 """By bot, decisions and the seconds that they took."""
 
 _BEFORE = 3
-"""Numbers before those of the bots."""
+"""How many numbers come before those of the bots."""
 
 
 def play_here(setting: Setting, sessions: Iterator[Session]) -> Generator[Played, None, None]:
@@ -53,10 +53,10 @@ def play_in_processes(
     report: Callable[[str], None],
     tick: Callable[[Thought], None] = lambda _thought: None,
 ) -> Generator[Played, None, None]:
-    """Yield sessions as they are played in so many processes, in any order; closing it ends them.
+    """Yield sessions as ``jobs`` processes play them, in any order; closing the generator ends these.
 
-    ``report`` is given a line where a bot thinks for very long, and ``tick``, while no session ends, what
-    bots have thought so far. Raise ProgramError where a bot cannot be loaded, or ends its process.
+    ``report`` is given a line when a bot thinks for very long; while no session ends, ``tick`` is given how
+    long bots have thought so far. Raise ProgramError if a bot cannot be loaded, or ends its process.
     """
     with _processes(setting, jobs) as workers:
         for worker in workers:
@@ -74,7 +74,7 @@ def play_in_processes(
 
 
 def _thought(workers: "Sequence[_Worker]", bots: int) -> Thought:
-    """Return what bots have thought in all processes."""
+    """Return how long bots have thought, in all processes together."""
     sums = [sum(numbers) for numbers in zip(*(worker.thinking[_BEFORE:] for worker in workers), strict=True)]
     return [(sums[2 * bot], sums[2 * bot + 1] / 1e6) for bot in range(bots)]
 
@@ -88,20 +88,20 @@ class _Unusable(NamedTuple):
 
 @dataclass
 class _Worker:
-    """A process that plays, from the side of the one that waits for it."""
+    """A process that plays, as seen by its parent."""
 
     setting: Setting
     process: SpawnProcess
     pipe: Pipe
     thinking: Thinking
     owed: int = 0
-    """Sessions that were given to it and have not come back."""
+    """How many sessions were given to it and have not come back."""
     _seen: tuple[int, ...] = ()
     _since: float = field(default_factory=time.monotonic)
     _told: float = LONG_SECONDS
 
     def give(self, sessions: Iterator[Session]) -> None:
-        """Give it as much as it may have at a time."""
+        """Give it as many sessions as it may have at a time."""
         while self.owed < AHEAD and (session := next(sessions, None)) is not None:
             with suppress(BrokenPipeError):  # it has ended, which shows when its answer is read
                 self.pipe.send(session)
@@ -120,7 +120,7 @@ class _Worker:
         return played
 
     def look(self, report: Callable[[str], None]) -> None:
-        """Tell of a bot that thinks for very long; again when it has been twice as long."""
+        """Report a bot that thinks for very long, and again when it has taken twice as long."""
         seen, now = tuple(self.thinking), time.monotonic()
         if seen != self._seen:
             self._seen, self._since, self._told = seen, now, LONG_SECONDS
@@ -140,7 +140,7 @@ class _Worker:
 
 @contextmanager
 def _processes(setting: Setting, jobs: int) -> Iterator[list[_Worker]]:
-    """Start processes; they have ended when the block has."""
+    """Start processes for the duration of the block."""
     workers: list[_Worker] = []
     try:
         with _interrupts_ignored():
@@ -166,7 +166,7 @@ def _started(setting: Setting) -> _Worker:
 
 @contextmanager
 def _interrupts_ignored() -> Iterator[None]:
-    """Start processes that Ctrl-C does not reach: it is for this one, which ends them."""
+    """Let processes started in the block ignore Ctrl-C: this process takes it, and ends them."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield
@@ -175,15 +175,15 @@ def _interrupts_ignored() -> Iterator[None]:
 
 
 def _work(setting: Setting, pipe: Pipe, thinking: Thinking) -> None:
-    """Play what comes until nothing more does: a process of its own."""
-    os.dup2(2, 1)  # what bots print must not get between the results
+    """Play the sessions that come through the pipe until it closes; this runs in a process of its own."""
+    os.dup2(2, 1)  # what bots print must not get mixed with the results
 
     begun = 0
 
     def note(session: int, bot: int) -> None:
         nonlocal begun
         now = time.perf_counter_ns()
-        if before := thinking[1]:  # what it took includes the little that the table did since
+        if before := thinking[1]:  # this includes the little that the table did since
             place = _BEFORE + 2 * (before - 1)
             thinking[place] += 1
             thinking[place + 1] += (now - begun) // 1000

@@ -1,4 +1,4 @@
-"""The bots that are named on a command line: sample bots, Python files, and commands in any language."""
+"""The bots named on a command line: sample bots, Python files, and commands in any language."""
 
 import os
 import shlex
@@ -15,10 +15,10 @@ from referee.validation import suggestion
 
 
 class Program(NamedTuple):
-    """A bot that is to play."""
+    """A bot named on a command line."""
 
     name: str
-    """As it is shown."""
+    """The name that is shown."""
     file: Path | None
     """Its Python file; None for a command."""
     command: tuple[str, ...]
@@ -26,9 +26,9 @@ class Program(NamedTuple):
 
 
 def program(given: str, samples: Mapping[str, Path], folder: Path) -> Program:
-    """Return the bot that somebody names. Raise ProgramError where there is none.
+    """Return the bot of this name. Raise ProgramError if there is none.
 
-    One of an older revision is written into ``folder``.
+    An older revision of a file is written into ``folder``.
     """
     if given in samples:
         return of_file(given, samples[given])
@@ -50,14 +50,14 @@ def program(given: str, samples: Mapping[str, Path], folder: Path) -> Program:
 
 
 def why_not_started(name: str) -> str:
-    """Return why what lies there is no program; empty where nothing does."""
+    """Return why the file or folder of this name is not a program; empty if there is none."""
     path = Path(name)
     if path.is_dir():
         return f"{name} is a folder, not a program"
     if path.is_file() and not os.access(path, os.X_OK):
-        return f"{name} is a file that may not be executed: put before it what runs it, or chmod +x it"
+        return f"{name} is not executable: put its interpreter before it, or chmod +x it"
     if path.is_file() and os.sep not in name:
-        return f"{name} is no program of the PATH, but a file here: say ./{name}"
+        return f"{name} is not a program on the PATH, but a file here: say ./{name}"
     return ""
 
 
@@ -67,7 +67,7 @@ def of_file(name: str, path: Path) -> Program:
 
 
 def told_apart(programs: Sequence[Program], given: Sequence[str]) -> list[Program]:
-    """Return programs with names that differ: those of the same name are called as they were given."""
+    """Return the programs with distinct names: those that share a name get the text that was given."""
     names = [one.name for one in programs]
     return [
         one._replace(name=text) if names.count(one.name) > 1 else one
@@ -76,7 +76,7 @@ def told_apart(programs: Sequence[Program], given: Sequence[str]) -> list[Progra
 
 
 def slug(name: str) -> str:
-    """Return the name of a bot as names in matches are written."""
+    """Return the name of a bot in the form that names have in matches."""
     return near_name(name) or "bot"
 
 

@@ -18,24 +18,24 @@ from referee.records.record import parse_action
 from referee.records.replay import carry_out, start
 
 UNLIMITED_MS = 3_600_000
-"""The time that a bot is told that it has: nobody counts."""
+"""The time limit that a bot is told; nobody enforces it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A turn that a bot was asked, and what it did."""
+    """A turn that a bot was asked for, and what it did."""
 
     number: int
-    """Of the action in its deal, from 1."""
+    """The number of the action in its deal, from 1."""
     asked: events.Turn
     turn: Turn
-    """As the SDK has it; it holds until the next one is taken."""
+    """The turn as the SDK shows it; valid until the next decision is taken."""
     cards: int
     """What was played, as a mask; 0 for a pass."""
 
 
 class Replayed:
-    """A recorded deal, and the seat of a bot in it. Raise RecordError for a record that is wrong."""
+    """A recorded deal, and the seat of a bot in it. Raise RecordError for a wrong record."""
 
     def __init__(self, record: Mapping[str, Any], seat: int, decision_ms: int = UNLIMITED_MS) -> None:
         self.record: Record = read_record(record)
@@ -67,7 +67,7 @@ class Replayed:
         return tuple(deal.start) if deal.exchange is None else tuple(deal.opening)
 
     def decisions(self) -> Iterator[Decision]:
-        """Yield what the seat was asked in play, and did."""
+        """Yield the turns that the seat was asked for, and what it did."""
         deal, view = self.begin(), self.view
         view.deal_begins(deal, self.opening(deal))
         told = 0
@@ -83,7 +83,7 @@ class Replayed:
             carry_out(deal, index, text)
 
     def _was_asked(self, deal: Deal, index: int) -> bool:
-        """Return whether the seat decided the action of this index; else it had no choice."""
+        """Return whether the seat was asked for the action of this index, rather than having no choice."""
         if self._asked_at is not None:
             return self._asked_at[index]
         state = _in_turn(deal)
@@ -91,7 +91,7 @@ class Replayed:
 
 
 def _asked_at(record: Mapping[str, Any]) -> list[bool] | None:
-    """Return, action by action, whether its seat was asked; None where the record does not say."""
+    """Return, action by action, whether the seat was asked; None if the record does not say."""
     times = record.get("ms")
     return None if times is None else [one != "-" for one in times.split()]
 

@@ -17,33 +17,33 @@ class Estimate:
 
     mean: float
     plus_minus: float | None
-    """In 95 of 100 cases the true value is within this range; None where there are too few deals to tell."""
+    """In 95 of 100 cases the true value is within this range; None if there are too few deals to tell."""
 
 
 @dataclass(frozen=True, slots=True)
 class BotReport:
-    """What one bot came to."""
+    """The results of one bot."""
 
     bot: str
     deals: int
-    """Deals that it played, each of its seats counted."""
+    """How many deals it played, counting each of its seats."""
     points: Estimate | None
-    """Points a deal; None where no deal was played in all its seatings."""
+    """Points per deal; None if no deal was played in all its seatings."""
     places: tuple[int, ...]
     """How often it finished first, second …; bots with the same points share the better place."""
     faults: dict[str, int]
     """By kind."""
     first_faults: tuple[str, ...]
-    """The first ones that differ."""
+    """The first faults that differ."""
     first_faults_times: tuple[int, ...]
-    """How often there were such faults."""
+    """How often each of these occurred."""
     exceptions: int
     first_exceptions: tuple[dict[str, object], ...]
-    """The first ones that differ, each with what it says, the last lines of its traceback, and how often."""
+    """The first that differ, each with its message, the end of its traceback, and how often it came."""
     forfeits: int
-    """Sessions that it forfeited."""
+    """How many sessions it forfeited."""
     times: Spent | None
-    """None where it decided nothing."""
+    """None if it decided nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +54,13 @@ class Comparison:
     deals: int
     """Different deals."""
     points: Estimate | None
-    """Points a deal of the first bot less the other's; all such ranges together hold in 95 of 100 cases."""
+    """The first bot's points per deal minus the other's; all such ranges together hold in 95 of 100 cases."""
     sentence: str
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a local play came to."""
+    """The results of local play."""
 
     ruleset: str
     seed: str
@@ -69,29 +69,29 @@ class Report:
     deals: int
     """Different deals, each played in all its seatings."""
     played: int
-    """All deals that were played, each seating counted."""
+    """All deals that were played, counting each seating."""
     unfinished: int
-    """Deals that were played beside these, where it was interrupted before all seatings were."""
+    """Further deals that were played, but not in all their seatings because of an interruption."""
     seconds: float
     bots: tuple[BotReport, ...]
-    """Those that are compared."""
+    """The bots that are compared."""
     panel: tuple[str, ...]
-    """Whom both bots of a test play, by seat; empty where all play all."""
+    """The bots that both bots of a test play against; empty if all play all."""
     comparisons: tuple[Comparison, ...]
     """Empty for a test."""
     finding: Finding | None
-    """What a test came to; None where all play all."""
+    """The result of a test; None if all play all."""
     interrupted: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What was asked for, as it is told."""
+    """What was asked for, as the report shows it."""
 
     ruleset: str
     players: int
     names: tuple[str, ...]
-    """Of the bots."""
+    """The names of the bots."""
     seed: str
     command: str
     """Repeats it."""
@@ -99,7 +99,7 @@ class Asked:
 
 
 def report(asked: Asked, course: Course, versus: Versus | None, seconds: float) -> Report:
-    """Return what a play came to, as far as it was played."""
+    """Return the results of local play, as far as it went."""
     tally, names = course.tally, asked.names
     bots = [_bot(name, one, asked.players) for name, one in zip(names, tally.standings, strict=True)]
     return Report(
@@ -142,7 +142,7 @@ def _estimate(sums: Sums, comparisons: int = 1) -> Estimate | None:
 
 
 def compared(names: Sequence[str], against: Sequence[Sums], per_session: int) -> list[Comparison]:
-    """Return how the first bot stands against each of the others, by blocks of so many deals."""
+    """Return how the first bot stands against each of the others, over blocks of ``per_session`` deals."""
     number = max(1, len(names) - 1)
     return [
         Comparison(
@@ -156,7 +156,7 @@ def compared(names: Sequence[str], against: Sequence[Sums], per_session: int) ->
 
 
 def sentence(first: str, other: str, sums: Sums, comparisons: int, per_session: int = 1) -> str:
-    """Return what is known of two bots: which is better, or how many deals it may take to know."""
+    """Say which of two bots is better, or how many deals it may take to know."""
     if not sums.count:
         return f"nothing is known of {first} and {other}: they met in no deal"
     plus_minus, known = sums.plus_minus(comparisons), sums.count * per_session
@@ -174,7 +174,7 @@ def sentence(first: str, other: str, sums: Sums, comparisons: int, per_session: 
 
 
 def _enough(sums: Sums, plus_minus: float, per_session: int) -> str:
-    """Return how many deals would tell, if the difference is what it seems to be."""
+    """Say how many deals would settle it, if the difference is what it seems to be."""
     if not sums.mean:
         return ""
     deals = per_session * ceil(sums.count * (plus_minus / sums.mean) ** 2)

@@ -1,4 +1,4 @@
-"""A bot as it was: its file, and what lies beside it, at a revision of its git repository."""
+"""An older version of a bot: its file and the files next to it, at a revision of its git repository."""
 
 import os
 import subprocess
@@ -14,19 +14,19 @@ class Revision(NamedTuple):
 
     file: Path
     name: str
-    """Of the revision: a tag, a branch, a commit."""
+    """The revision's name: a tag, a branch or a commit."""
 
 
 def revision_of(given: str) -> Revision | None:
-    """Return the file and the revision that ``my_bot.py@v1`` names; None where it names none."""
+    """Return the file and the revision in a text such as ``my_bot.py@v1``; None if it has another form."""
     file, at, name = given.rpartition(".py@")
     return Revision(Path(f"{file}.py"), name) if at and file and name else None
 
 
 def checked_out(revision: Revision, into: Path) -> Path:
-    """Write a file's folder, as it was at a revision, into a folder; return the file there.
+    """Write a file's folder, as it was at a revision, into a folder, and return the file there.
 
-    The repository stays as it is, its index too. Raise ProgramError where there is no such thing.
+    The repository and its index stay as they are. Raise ProgramError if there is no such revision or file.
     """
     given = f"{revision.file}@{revision.name}"
     beside = revision.file.absolute().parent
@@ -56,7 +56,7 @@ def _commit(given: str, folder: Path, name: str) -> str:
 
 
 def _git(given: str, folder: Path, *arguments: str, environment: Mapping[str, str] | None = None) -> str:
-    """Return what git prints, without the line's end. Raise ProgramError with what it says is wrong."""
+    """Return what git prints, without the final newline. Raise ProgramError with its message if it fails."""
     inherited = {name: text for name, text in os.environ.items() if not name.startswith("GIT_")}
     try:
         done = subprocess.run(

@@ -28,9 +28,9 @@ class Answered:
     legal: tuple[str, ...]
     """A pass is ``-``."""
     then: str
-    """What was played then, ``-`` for a pass."""
+    """What was played then; ``-`` for a pass."""
     now: str
-    """What it answers now, ``-`` for a pass; empty where its code failed."""
+    """What it answers now; ``-`` for a pass, empty if its code failed."""
     failed: tuple[str, ...] = ()
     """Why it failed: the end of the traceback."""
 
@@ -41,7 +41,7 @@ class Answered:
 
 
 class Asking(Protocol):
-    """Asks a bot what it plays; the cards as a mask, 0 for a pass, or why there is no answer."""
+    """Asks a bot what it plays: a mask of cards, 0 for a pass, or lines that say why there is no answer."""
 
     def __call__(self, decision: Decision) -> int | Sequence[str]: ...
 
@@ -57,7 +57,7 @@ def chosen(records: Sequence[Found], deal: int | None, where: str) -> Found:
 
 
 def own_seat(found: Found, seat: int | None, name: str) -> int:
-    """Return the seat of a bot: the one that is given, that of the line, or where a bot of its name sits."""
+    """Return the seat of a bot: the one given, that of the file's line, or where a bot of its name sits."""
     if seat is not None or found.seat is not None:
         return seat if seat is not None else found.seat or 0
     seats: Sequence[str] = found.record.get("seats", ())
@@ -69,7 +69,7 @@ def own_seat(found: Found, seat: int | None, name: str) -> int:
 
 
 def here(bot: Bot, replayed: Replayed, at_home: Callable[[], Any]) -> Asking:
-    """Return what asks a bot in this process."""
+    """Return a function that asks a bot in this process."""
     seat: list[Seat] = []
 
     def ask(decision: Decision) -> int | Sequence[str]:
@@ -87,7 +87,7 @@ def here(bot: Bot, replayed: Replayed, at_home: Callable[[], Any]) -> Asking:
 def rewound(replayed: Replayed, ask: Asking, turn: int | None, remembers: bool) -> Iterator[Answered]:
     """Yield what a bot answers now at one turn, or at every turn of its seat.
 
-    One that remembers is asked the turns before as well. Raise RecordError where it was not asked.
+    A bot that remembers is also asked for the turns before. Raise RecordError if the seat was not asked.
     """
     asked = []
     for decision in replayed.decisions():

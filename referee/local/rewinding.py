@@ -1,4 +1,4 @@
-"""Who is asked in a rewind: a bot in this process, or a command over a local port."""
+"""The bot that a rewind asks: in this process, or a command over a local port."""
 
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,9 +14,9 @@ from referee.local.rewind import Asking, here
 
 
 def program_of(given: Sequence[str], samples: Mapping[str, Path], folder: Path) -> Program:
-    """Return the bot that somebody names: in one text, or as the words of a command. Raise ProgramError.
+    """Return the bot that is named in one text, or by the words of a command. Raise ProgramError.
 
-    One of an older revision is written into ``folder``.
+    An older revision of a file is written into ``folder``.
     """
     if len(given) == 1:
         return program(given[0], samples, folder)
@@ -27,7 +27,7 @@ def program_of(given: Sequence[str], samples: Mapping[str, Path], folder: Path) 
 
 @contextmanager
 def asking(bot: Program, replayed: Replayed) -> Iterator[tuple[Asking, bool]]:
-    """Yield what asks a bot, and whether it has to be asked all turns in their order: it may remember."""
+    """Yield a function that asks a bot, and whether the bot may remember and must be asked for all turns."""
     if bot.file is not None:
         found = load_file(bot.file)
         yield here(found, replayed, home_of(bot.file).entered), isinstance(found, type)

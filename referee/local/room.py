@@ -30,24 +30,24 @@ from referee.service.server import ServerOptions, serve
 
 POLL_SECONDS = 0.05
 JOIN_MS = 5_000
-"""How long a bot that was connected may be away when a match begins."""
+"""How long a bot that was connected may be absent when a match begins."""
 AT_ONCE = 200
-"""Sessions in a match: bots get as many of them at a time as they can answer."""
+"""The most sessions in a match; bots get as many of them at a time as they can answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chair:
-    """A bot in a room: one that sits at a table twice has two, each with a process."""
+    """A bot's process in a room: a bot that sits at a table twice has two chairs."""
 
     bot: int
     copy: int
     name: str
-    """In matches."""
+    """The bot's name in matches."""
     program: Program
 
 
 def chairs_for(programs: Sequence[Program], seatings: Sequence[Sequence[int]]) -> list[Chair]:
-    """Return the chairs that these seatings take."""
+    """Return the chairs that these seatings need."""
     most: Counter[int] = Counter()
     for seating in seatings:
         most |= Counter(seating)
@@ -59,7 +59,7 @@ def chairs_for(programs: Sequence[Program], seatings: Sequence[Sequence[int]]) -
 
 
 class Tokens:
-    """Knows the bots of one room, and its worker."""
+    """The tokens of one room: those of its bots, and its worker's."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self.worker = token_urlsafe()
@@ -79,19 +79,19 @@ class Tokens:
         return Scope.WORKER if token == self.worker else None
 
     def revoked(self, bots: Collection[BotIdentity]) -> Mapping[int, str]:
-        """Return none: no token is revoked."""
+        """Return an empty mapping: no token is revoked."""
         return {}
 
 
 class Notes(NoJournal):
-    """What the referee noted: who has connected, and faults."""
+    """A journal that keeps only who has connected, and faults."""
 
     def __init__(self) -> None:
         self.connected: set[int] = set()
         self._faults: defaultdict[str, list[Entry]] = defaultdict(list)
 
     def add(self, entry: Entry) -> None:
-        """Take an entry."""
+        """Take in an entry."""
         if entry.kind is EntryKind.CONNECTED:
             self.connected.add(entry.version_id)
         elif entry.kind is EntryKind.FAULT:
@@ -105,9 +105,9 @@ class Notes(NoJournal):
 def play_in_room(
     setting: Setting, chairs: Sequence[Chair], sessions: Iterator[Session], *, wait: float
 ) -> Generator[Played, None, None]:
-    """Yield sessions as bots play them over the network of this machine; closing it ends the bots.
+    """Yield sessions as bots play them over the local network interface; closing the generator ends the bots.
 
-    Raise ProgramError if one does not connect within ``wait`` seconds, or ends while it plays.
+    Raise ProgramError if a bot does not connect within ``wait`` seconds, or its process ends during play.
     """
     notes, tokens = Notes(), Tokens([one.name for one in chairs])
     with (
@@ -150,7 +150,7 @@ def _await(chairs: Sequence[Chair], notes: Notes, bots: Children, wait: float) -
 def match_of(
     setting: Setting, chairs: Sequence[Chair], sessions: Sequence[Session], table: int
 ) -> tuple[MatchSpec, dict[int, Session]]:
-    """Return the match in which one line-up plays sessions, and these by their numbers in it."""
+    """Return the match in which one line-up plays these sessions, and the sessions by their numbers in it."""
     counts = Counter(sessions[0].seating)
     sitting = [number for number, chair in enumerate(chairs) if chair.copy < counts[chair.bot]]
     places = {(chairs[number].bot, chairs[number].copy): at for at, number in enumerate(sitting)}
@@ -174,7 +174,7 @@ def match_of(
 
 
 def _seats(seating: Sequence[int], places: Mapping[tuple[int, int], int]) -> tuple[int, ...]:
-    """Return by seat the place of its bot in the match's list."""
+    """Return, by seat, the place of its bot in the match's list."""
     seen: Counter[int] = Counter()
     found = []
     for bot in seating:
@@ -186,7 +186,7 @@ def _seats(seating: Sequence[int], places: Mapping[tuple[int, int], int]) -> tup
 def played_of(
     session: Session, result: SessionResult, faults: Sequence[Entry], chairs: Sequence[Chair]
 ) -> Played:
-    """Return a session as it is added up, from its result and the faults that were noted."""
+    """Return what a tally needs of a session, from its result and the faults noted."""
     records = [json.loads(record) for record in result.records]
     spent: list[list[float]] = [[] for _ in session.seating]
     for record in records:
@@ -213,7 +213,7 @@ def _seat_of(entry: Entry, session: Session, chairs: Sequence[Chair]) -> int:
 
 
 def _reason(entry: Entry) -> str:
-    """Return a fault in words, with the position."""
+    """Describe a fault, with the position."""
     told = (("holding", "hand"), ("to beat", "to_beat"), ("answered", "answered"), ("played", "default"))
     cards = {"": "nothing", "-": "a pass"}
     position = (

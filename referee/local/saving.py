@@ -1,4 +1,4 @@
-"""Deals that are kept: all, those that the first bot lost, or those in which it made a fault."""
+"""Deals that are saved: all, those that the first bot lost, or those in which it made a fault."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ OWN = 0
 
 
 class Which(StrEnum):
-    """Which deals are kept."""
+    """Which deals are saved."""
 
     LOSSES = "losses"
     """Those in which a seat of the bot got fewer points than the mean of all seats."""
@@ -30,7 +30,7 @@ def kept(
     block: Block,
     played: Sequence[Played],
 ) -> Iterator[str]:
-    """Yield the complete records of a block that are kept, each as a line."""
+    """Yield the complete records of a block's deals that are to be saved, each as a line."""
     for session, one in zip(block.sessions, played, strict=True):
         for text in one.records:
             lean = json.loads(text)

@@ -1,8 +1,8 @@
-"""A sequential test of a mean, and intervals that hold while somebody watches: pure functions of sums.
+"""A sequential test of a mean, and intervals that stay valid however often one looks: pure functions of sums.
 
-A value comes from each block; values of different blocks do not depend on each other. What is tested is the
+Each block gives one value, and the values of different blocks are independent. What is tested is the
 normalised mean t = mean / deviation: whether it is ``t0`` or less, or ``t1`` or more. The test is the
-generalised sequential probability ratio test (GSPRT) for normalised units, as fishtest has it for chess
+generalised sequential probability ratio test (GSPRT) in normalised units, as fishtest uses it for chess
 engines (``LLR_normalized_alt``).
 """
 
@@ -13,23 +13,23 @@ from math import copysign, expm1, inf, log, log1p, sqrt
 from referee.local.sums import LEVEL, Interval, Sums
 
 TWO_SIDED = 1.959964
-"""Standard errors that a normal value is off by at most in 95 of 100 cases."""
+"""The number of standard errors within which a normal value lies in 95 of 100 cases."""
 
 FEWEST = 64
-"""Blocks before which nothing is decided: deviation and skewness are not known well enough."""
+"""How many blocks are needed for a decision: before, deviation and skewness are not known well enough."""
 
 MOST_SKEWED = 4.0
 """The largest skewness that is believed."""
 
 CAUTION = 1.5
-"""By how many of its standard errors the skewness is taken to be worse than it seems."""
+"""By how many standard errors the skewness is assumed to be worse than it seems."""
 
 MOST_MOVED = 0.7
-"""The largest share of the ratio of normal values by which skewness moves it."""
+"""The largest share of the normal log-likelihood ratio by which skewness may move it."""
 
 
 class Verdict(StrEnum):
-    """What a test came to."""
+    """The outcome of a test."""
 
     OPEN = "open"
     """Not known yet."""
@@ -41,7 +41,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SequentialTest:
-    """A sequential test; ``t1`` is greater than ``t0``, and the errors are between 0 and a half."""
+    """A sequential test; ``t1`` is greater than ``t0``, and alpha and beta are between 0 and a half."""
 
     alpha: float = 0.05
     """How often it accepts ``t1`` though ``t0`` is true."""
@@ -57,10 +57,10 @@ class SequentialTest:
         return Interval(min(low, 0.0), max(high, 0.0))
 
     def llr(self, sums: Sums) -> float:
-        """Return the generalised log-likelihood ratio of ``t1`` to ``t0``; 0 where all values are alike.
+        """Return the generalised log-likelihood ratio of ``t1`` to ``t0``; 0 if all values are equal.
 
-        It is that of normal values, and what their skewness adds to or takes from it: a bot that now and then
-        loses heavily seems better than it is for as long as it has not, and then it takes more.
+        It is that of normal values plus a correction for skewness: a bot that occasionally loses heavily
+        seems better than it is until that happens, so it must show more.
         """
         if not sums.deviation:
             return 0.0
@@ -69,12 +69,12 @@ class SequentialTest:
         return normal + copysign(min(abs(skewed), MOST_MOVED * abs(normal)), skewed)
 
     def verdict(self, sums: Sums) -> Verdict:
-        """Return whether it is known which of the two holds.
+        """Return which of the two hypotheses holds, if that is known.
 
-        The ratio says so, or the interval that holds while one watches, once it leaves ``t0`` out: that is
-        sooner where the difference is huge, for then the ratio grows slowly. Where no value differed from 0,
-        so many of them are enough that a bot better by ``t1`` would have shown a difference with all but a
-        tenth of ``beta``: values with mean t deviations differ from 0 in a share of t² / (1 + t²) at least.
+        Either the ratio decides, or the watched interval once it excludes ``t0``. The latter comes first if
+        the difference is huge, because the ratio then grows slowly. If every value so far is 0, the test ends
+        when a bot better by ``t1`` would have shown a difference except with a tenth of ``beta``: of values
+        with a mean of t deviations, a share of at least t² / (1 + t²) differs from 0.
         """
         if sums.count < FEWEST:
             return Verdict.OPEN
@@ -84,14 +84,14 @@ class SequentialTest:
         return self.by_interval(sums) if by_ratio is Verdict.OPEN else by_ratio
 
     def by_ratio(self, sums: Sums) -> Verdict:
-        """Return what the ratio alone says."""
+        """Return the verdict of the ratio alone."""
         llr = self.llr(sums)
         if llr >= self.bounds.high:
             return Verdict.BETTER
         return Verdict.NOT_BETTER if llr <= self.bounds.low else Verdict.OPEN
 
     def by_interval(self, sums: Sums) -> Verdict:
-        """Return what the interval that holds while one watches says alone."""
+        """Return the verdict of the watched interval alone."""
         interval = watched_interval(sums, expected_blocks(self, self.t1))
         if interval is None or interval.low <= self.t0 * sums.deviation <= interval.high:
             return Verdict.OPEN
@@ -99,13 +99,13 @@ class SequentialTest:
 
     @property
     def enough_alike(self) -> float:
-        """How many values without any difference are enough to say that there is none; infinite if never."""
+        """How many zero values are enough to say that there is no difference; infinite if none are."""
         return log(10 / self.beta) / log1p(self.t1**2) if self.t1 > 0 else inf
 
     def blocks_to_go(self, sums: Sums) -> float:
-        """Return how many blocks more the test is expected to take, if the mean is what it is so far.
+        """Return how many more blocks the test is expected to take if the mean stays as it is.
 
-        For a Brownian motion between the bounds that starts from the present ratio.
+        The estimate is that of a Brownian motion between the bounds that starts at the current ratio.
         """
         if not sums.deviation:
             return max(0.0, max(FEWEST, 0.0 if sums.mean else self.enough_alike) - sums.count)
@@ -118,12 +118,12 @@ class SequentialTest:
 
 
 def _skewed(sums: Sums, t: float, side: float) -> float:
-    """Return what skewness adds to how unlikely the values are if their mean is ``t`` deviations, per value.
+    """Return the skewness term, per value, of how unlikely the values are if their mean is ``t`` deviations.
 
-    The third term of the rate at which the chance of a t as far off as this one falls with the number of
-    values. The skewness is what it would be at ``t``: of values that happen to be high, those that are high
-    by far are more than their share. The rarer such values, the more of them it takes to know it; what is not
-    known is taken against the side that the ratio is on.
+    It is the third term of the rate at which the probability of a t this far off falls with the number of
+    values. The skewness is corrected to what it would be at ``t``, because a sample whose mean is high by
+    chance has more than its share of extreme values. The rarer these are, the more values it takes to know
+    the skewness; its uncertainty counts against the side that the ratio is on.
     """
     off, rare = sums.t - t, sums.excess
     seen = sums.skewness - off * (rare - 1.5 * sums.skewness**2)
@@ -134,7 +134,7 @@ def _skewed(sums: Sums, t: float, side: float) -> float:
 
 
 def _passage(down: float, up: float, drift: float, variance: float) -> float:
-    """Return the mean time until a Brownian motion has gone ``up``, or down by ``down``."""
+    """Return the mean time until a Brownian motion has risen by ``up`` or fallen by ``down``."""
     pull = 2 * drift / variance
     if abs(pull) * (up + down) < 1e-6:
         return up * down / variance
@@ -145,9 +145,9 @@ def _passage(down: float, up: float, drift: float, variance: float) -> float:
 
 
 def fixed_interval(sums: Sums) -> Interval | None:
-    """Return the 95 % interval of the mean for one look at a number of values fixed before; None: too few.
+    """Return the 95 % interval of the mean for one look after a planned number of values; None for too few.
 
-    Somebody who looks again and again, and stops when it suits, is misled by it more often.
+    Looking again and again, and stopping when it suits, makes it miss the mean more often.
     """
     if sums.count < 2:
         return None
@@ -156,10 +156,10 @@ def fixed_interval(sums: Sums) -> Interval | None:
 
 
 def watched_interval(sums: Sums, tightest: float) -> Interval | None:
-    """Return the 95 % interval of the mean that holds for all looks together; None: too few values.
+    """Return the 95 % interval of the mean that holds for all looks together; None for too few values.
 
-    The asymptotic confidence sequence of Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas (Annals of
-    Statistics 52, 2024; arXiv 2103.06476, theorem 2.2), narrowest after about ``tightest`` values.
+    It is the asymptotic confidence sequence of Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas (Annals of
+    Statistics 52, 2024; arXiv 2103.06476, theorem 2.2), tightest after about ``tightest`` values.
     """
     if sums.count < FEWEST:
         return None

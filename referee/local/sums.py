@@ -1,4 +1,4 @@
-"""Means and their intervals, from what is kept of a row of values."""
+"""Means and their intervals, from running sums over a sequence of values."""
 
 from dataclasses import dataclass
 from math import sqrt
@@ -8,7 +8,7 @@ LEVEL = 0.05
 """How often an interval may miss the true mean."""
 
 FEWEST = 10
-"""Values below which nothing is said of an error: their deviation is not known well enough."""
+"""How many values an error estimate needs: with fewer, their deviation is not known well enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """What is kept of the values so far."""
+    """Running sums over the values so far."""
 
     count: int = 0
     mean: float = 0.0
@@ -33,7 +33,7 @@ class Sums:
     """Sum of their fourth powers."""
 
     def add(self, value: float) -> "Sums":
-        """Return the sums with one value more (Welford, 1962; Terriberry, 2007)."""
+        """Return the sums with one more value (Welford, 1962; Terriberry, 2007)."""
         count = self.count + 1
         step = (value - self.mean) / count
         more = (value - self.mean) * step * self.count
@@ -50,28 +50,28 @@ class Sums:
 
     @property
     def deviation(self) -> float:
-        """The standard deviation of the values themselves; 0 without any."""
+        """The standard deviation of the values; 0 without any."""
         return sqrt(self.squares / self.count) if self.count else 0.0
 
     @property
     def t(self) -> float:
-        """The mean in deviations; 0 where all values are alike."""
+        """The mean in standard deviations; 0 if all values are equal."""
         return self.mean / self.deviation if self.deviation else 0.0
 
     @property
     def skewness(self) -> float:
-        """How much further values lie above the mean than below; 0 where they lie alike."""
+        """The skewness: how much further values lie above the mean than below; 0 if they are symmetric."""
         return self.cubes / self.count / self.deviation**3 if self.deviation else 0.0
 
     @property
     def excess(self) -> float:
-        """By how much the kurtosis is above that of normal values: how much rare ones count; 0 at least."""
+        """The excess kurtosis, which says how much rare values count; at least 0."""
         return max(0.0, self.fourths / self.count / self.deviation**4 - 3) if self.deviation else 0.0
 
     def plus_minus(self, comparisons: int = 1) -> float | None:
-        """Return by how much the mean may be off in 95 of 100 cases; None: too few values to tell.
+        """Return by how much the mean is off at most in 95 of 100 cases; None if too few values are known.
 
-        With several comparisons all of them hold together in 95 of 100 cases (Bonferroni).
+        With several comparisons, all of them hold together in 95 of 100 cases (Bonferroni).
         """
         if self.count < FEWEST:
             return None
@@ -80,7 +80,7 @@ class Sums:
 
 
 def student(share: float, freedom: int) -> float:
-    """Return the value that a t-distributed one stays below in this share of cases (Cornish and Fisher)."""
+    """Return this quantile of Student's t-distribution (the expansion of Cornish and Fisher)."""
     z = NormalDist().inv_cdf(share)
     first = (z**3 + z) / 4
     second = (5 * z**5 + 16 * z**3 + 3 * z) / 96

@@ -1,4 +1,4 @@
-"""A table that bots of this process sit down at: what is loaded and compiled once, for many sessions."""
+"""A table for bots in this process, which are loaded once and then play many sessions."""
 
 import json
 import logging
@@ -20,7 +20,7 @@ from referee.matches.match import Limits
 from referee.rules.rulebook import rules_of
 
 TOURNAMENT = "play"
-"""What stands for a tournament's name in sessions and records."""
+"""Stands for a tournament's name in sessions and records."""
 SDK_FAULTS = 10
 """Faults at which a bot forfeits a session, as in an arena."""
 
@@ -31,9 +31,9 @@ class Setting(NamedTuple):
     ruleset: str
     """The resolved ruleset as one JSON object."""
     names: tuple[str, ...]
-    """Of the bots."""
+    """The names of the bots."""
     files: tuple[Path, ...]
-    """Of the bots, in Python."""
+    """The Python files of the bots."""
     seed: str
     decision_ms: int
     deals: int = 1
@@ -41,12 +41,12 @@ class Setting(NamedTuple):
 
 
 class LocalTable:
-    """Has the bots of a setting play sessions. Raise ProgramError if one of them cannot be loaded."""
+    """Lets the bots of a setting play sessions. Raise ProgramError if one of them cannot be loaded."""
 
     def __init__(
         self, setting: Setting, thinking: Callable[[int, int], None] = lambda _session, _bot: None
     ) -> None:
-        """Load the bots; ``thinking`` is told which bot decides in which session."""
+        """Load the bots; ``thinking`` is called with the session and the bot that decides next."""
         self._setting = setting
         self._rules = rules_of(json.loads(setting.ruleset))
         self._limits = Limits(decision_ms=setting.decision_ms, credit_ms=0, faults=SDK_FAULTS)
@@ -54,7 +54,7 @@ class LocalTable:
         self._thinking = thinking
 
     def play(self, session: Session) -> Played:
-        """Play a session. What bots draw from the module ``random`` follows from the seed and the session."""
+        """Play a session. The seed and its number determine what bots draw from the module ``random``."""
         setting = self._setting
         _seed_modules(f"{setting.seed}/{session.number}")
         info = SessionInfo(
@@ -84,7 +84,7 @@ def session_id(number: int) -> str:
 
 
 def seat_names(names: Sequence[str], seating: Sequence[int]) -> tuple[str, ...]:
-    """Return by seat the name of its bot in matches; one that sits there twice is numbered."""
+    """Return, by seat, the name of its bot in matches; the second seat of a bot gets a number, and so on."""
     seen: dict[int, int] = {}
     found = []
     for bot in seating:
@@ -95,7 +95,7 @@ def seat_names(names: Sequence[str], seating: Sequence[int]) -> tuple[str, ...]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Log nothing of bots meanwhile: what fails is told in the report."""
+    """Silence the log of bots in the block: the report has what fails."""
     log = logging.getLogger("bot")
     before = log.level
     log.setLevel(logging.CRITICAL)
@@ -106,7 +106,7 @@ def _quiet() -> Iterator[None]:
 
 
 def _seed_modules(seed: str) -> None:
-    """Have what draws from the modules' own generators draw the same again."""
+    """Seed the modules' own generators, so that bots that use them draw the same again."""
     random.seed(seed)
     numpy = sys.modules.get("numpy")
     if numpy is not None:

@@ -1,4 +1,4 @@
-"""What was played, added up block by block: points, places, faults and times of every bot."""
+"""Results added up block by block: points, places, faults and times of every bot."""
 
 import json
 import re
@@ -12,13 +12,13 @@ from referee.local.sums import Sums
 from referee.local.times import Times
 
 KEPT = 5
-"""Faults and exceptions of a bot that are kept in words."""
+"""How many faults, and how many exceptions, of a bot are kept in words."""
 
 
 class Assembly:
-    """Puts sessions, which end in any order, together to blocks, in the order of their numbers.
+    """Assembles sessions, which end in any order, into blocks in the order of their numbers.
 
-    That order must not depend on how long deals take, or quick deals would count more while somebody watches.
+    The order must not depend on how long deals take, or quick deals would count more while play goes on.
     """
 
     def __init__(self) -> None:
@@ -27,23 +27,23 @@ class Assembly:
         self._next = 0
 
     def expect(self, block: Block) -> None:
-        """Know of a block whose sessions are to come."""
+        """Register a block whose sessions are to come."""
         self._blocks[block.number] = block
         self._played[block.number] = {}
 
     def seating(self, number: int) -> Sequence[int]:
-        """Return who sits where in a session that is expected."""
+        """Return the seating of an expected session."""
         block = self._blocks[(number - 1) // MOST_TURNS]
         return next(session.seating for session in block.sessions if session.number == number)
 
     def left(self) -> Iterator[tuple[Sequence[int], Played]]:
-        """Yield the sessions of blocks that are not whole, each with its seating."""
+        """Yield the sessions of incomplete blocks, each with its seating."""
         for sessions in self._played.values():
             for number, played in sorted(sessions.items()):
                 yield self.seating(number), played
 
     def add(self, played: Played) -> Iterator[tuple[Block, list[Played]]]:
-        """Take a session, and yield all blocks whose turn it is, with their sessions in order."""
+        """Take in a session, and yield all blocks whose turn it is, with their sessions in order."""
         self._played[(played.number - 1) // MOST_TURNS][played.number] = played
         while (block := self._blocks.get(self._next)) is not None:
             found = self._played[self._next]
@@ -56,31 +56,31 @@ class Assembly:
 
 @dataclass(slots=True)
 class Standing:
-    """What one bot has come to."""
+    """The results of one bot so far."""
 
     times: Times
     points: Sums = field(default_factory=Sums)
-    """Of its blocks: points a deal."""
+    """Its points per deal, block by block."""
     seats: int = 0
-    """Deals that it played, each of its seats counted."""
+    """How many deals it played, counting each of its seats."""
     places: Counter[int] = field(default_factory=Counter)
-    """How often it finished where; bots with the same points share the better place."""
+    """How often it finished in each place; bots with the same points share the better one."""
     faults: Counter[str] = field(default_factory=Counter)
     """By kind."""
     first_faults: dict[str, str] = field(default_factory=dict)
-    """The first ones in words, each of another kind or for another reason, by that."""
+    """The first faults that differ in kind or reason, in words, by kind and reason."""
     alike: Counter[str] = field(default_factory=Counter)
-    """How many faults there were of that kind, and for that reason; numbers make no difference."""
+    """How many faults there were by kind and reason; reasons that differ only in numbers are the same."""
     failures: Counter[str] = field(default_factory=Counter)
     """Exceptions, by their cause."""
     first_failures: dict[str, Failure] = field(default_factory=dict)
-    """The first of each cause, up to a number."""
+    """The first exception of each cause, up to ``KEPT``."""
     forfeits: int = 0
 
 
 @dataclass(slots=True)
 class Tally:
-    """What all bots have come to, and how the first stands against each of the others."""
+    """The results of all bots, and how the first stands against each of the others."""
 
     bots: int
     limit: float
@@ -89,12 +89,12 @@ class Tally:
     """Deals in a session."""
     blocks: int = 0
     played: int = 0
-    """Deals that were played, each seating counted."""
+    """How many deals were played, counting each seating."""
     unfinished: int = 0
-    """Deals that were played beside these, of blocks that are not whole."""
+    """How many further deals were played, in incomplete blocks."""
     standings: list[Standing] = field(init=False)
     against: list[Sums] = field(init=False)
-    """By bot, of the blocks in which it and the first sat: points a deal of the first less its own."""
+    """By bot, over the blocks in which it and the first sat: the first's points per deal minus its own."""
 
     def __post_init__(self) -> None:
         self.standings = [Standing(Times(self.limit)) for _ in range(self.bots)]
@@ -102,11 +102,11 @@ class Tally:
 
     @property
     def deals(self) -> int:
-        """Different deals; a session that ended early counts as if it had not."""
+        """How many different deals were played; a session that ended early counts in full."""
         return self.blocks * self.per_session
 
     def add(self, block: Block, played: Sequence[Played]) -> Mapping[int, float]:
-        """Take a whole block; return its value for each bot that sat in it: points a deal."""
+        """Take in a complete block; return its value for each bot in it: points per deal."""
         self.blocks += 1
         earned: dict[int, list[float]] = {}
         for session, one in zip(block.sessions, played, strict=True):
@@ -122,9 +122,9 @@ class Tally:
         return values
 
     def add_unfinished(self, seating: Sequence[int], played: Played) -> None:
-        """Take a session of a block that will not be whole: its times and faults, but no points.
+        """Take in a session of a block that stays incomplete: its times and faults, but not its points.
 
-        Quick deals come first, so points and places would not be those of all deals.
+        Quick deals come back first, so points and places would be biased.
         """
         self.unfinished += len(played.records)
         self._add_conduct(seating, played)

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from math import ceil
 
 _EXACT = 100
-"""Microseconds up to here are counted as they are, longer times with two digits."""
+"""Shorter times are counted to the microsecond, others to two digits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What is told of the times of a bot's decisions, in milliseconds."""
+    """A summary of the times of a bot's decisions, in milliseconds."""
 
     decisions: int
     median_ms: float
@@ -19,12 +19,12 @@ class Spent:
     """99 of 100 decisions took no longer."""
     longest_ms: float
     late: int
-    """Decisions that took longer than was allowed."""
+    """How many decisions took longer than allowed."""
 
 
 @dataclass(slots=True)
 class Times:
-    """Counts decisions by the time that they took."""
+    """Counts decisions by the time they took."""
 
     limit: float
     """Seconds that a decision may take."""
@@ -33,14 +33,14 @@ class Times:
     _by_time: Counter[int] = field(default_factory=Counter)
 
     def add(self, seconds: Iterable[float]) -> None:
-        """Take the times of decisions."""
+        """Take in the times of decisions."""
         for one in seconds:
             self._by_time[_rounded(one)] += 1
             self.longest = max(self.longest, one)
             self.late += one > self.limit
 
     def spent(self) -> Spent | None:
-        """Return what is told of them; None without any."""
+        """Return a summary; None without any decisions."""
         decisions = self._by_time.total()
         if not decisions:
             return None
@@ -58,7 +58,7 @@ class Times:
 
 
 def _rounded(seconds: float) -> int:
-    """Return a time in microseconds, with two digits."""
+    """Return a time in microseconds, cut to two digits."""
     micro, scale = int(seconds * 1e6), 1
     while micro >= _EXACT:
         micro, scale = micro // 10, scale * 10

@@ -1,4 +1,4 @@
-"""One bot against an older one: both play the same deals against one panel until a test knows."""
+"""A new bot against an old one: both play the same deals against one panel until a test has decided."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,64 +18,64 @@ from referee.local.sums import Interval, Sums
 
 @dataclass
 class Versus:
-    """What is known so far of two bots, 0 and 1."""
+    """What is known so far about two bots, 0 and 1."""
 
     test: SequentialTest
     sums: Sums = field(default_factory=Sums)
-    """Of blocks: points a deal of the first less those of the second."""
+    """By block, the points per deal of the first minus those of the second."""
     per_session: int = 1
-    """Different deals in a block: as many as a session has."""
+    """How many different deals a block has: as many as a session."""
 
     @property
     def deals(self) -> int:
-        """Different deals that both played; a session that ended early counts as if it had not."""
+        """How many different deals both played; a session that ended early counts in full."""
         return self.sums.count * self.per_session
 
     @property
     def verdict(self) -> Verdict:
-        """What the test says."""
+        """The verdict of the test."""
         return self.test.verdict(self.sums)
 
     def take(self, _block: Block, _played: Sequence[Played], values: Mapping[int, float]) -> bool:
-        """Take the next block; return whether the test knows."""
+        """Take in the next block; return whether the test has decided."""
         self.sums = self.sums.add(values[0] - values[1])
         return self.verdict is not Verdict.OPEN
 
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """Points a deal that the new bot makes more than the old one."""
+    """How many more points per deal the new bot makes than the old one."""
 
     mean: float
     watched: Interval | None
-    """Its 95 % interval that holds however often one looks; None: too few deals."""
+    """The 95 % interval that holds however often one looks; None for too few deals."""
     fixed: Interval | None
-    """Its 95 % interval if one had looked only once, after a number of deals fixed before; None: too few."""
+    """The 95 % interval for a single look after a planned number of deals; None for too few deals."""
     deviation: float
-    """Standard deviation of the value of a block."""
+    """The standard deviation of the values of blocks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a test came to."""
+    """The result of a test, so far or at its end."""
 
     test: SequentialTest
     verdict: Verdict
     sentence: str
     points: Lead | None
-    """None without a deal."""
+    """None if no deal was played."""
     t: float
-    """The mean in deviations of a block."""
+    """The mean in standard deviations of a block."""
     llr: float
     bounds: Interval
     by_interval: bool
-    """Whether the watched interval has ended it before the ratio could, as where the difference is huge."""
+    """Whether the watched interval ended the test before the ratio could, as when the difference is huge."""
     deals_to_go: int | None
-    """Deals expected until the test ends, if the mean stays what it is; 0: it has ended; None: no saying."""
+    """Deals expected until the test ends, if the mean stays as it is; 0 if it has ended, None if unknown."""
 
 
 def finding(versus: Versus, new: str, old: str) -> Finding:
-    """Return what a test came to, or has come to so far."""
+    """Return the result of a test, so far or at its end."""
     test, sums = versus.test, versus.sums
     tightest = expected_blocks(test, test.t1)
     lead = Lead(sums.mean, watched_interval(sums, tightest), fixed_interval(sums), sums.deviation)
@@ -135,7 +135,7 @@ def lines(found: Finding, new: str, old: str) -> list[str]:
         side = "above" if found.verdict is Verdict.BETTER else "below"
         told.append(
             f"all of the interval that holds while one watches is {side} {_least(found)}: "
-            "that has ended it, before the ratio could"
+            "that ended the test before the ratio could"
         )
     if found.deals_to_go:
         told.append(f"expected to go: about {_rounded(found.deals_to_go)} deals")
@@ -143,7 +143,7 @@ def lines(found: Finding, new: str, old: str) -> list[str]:
 
 
 def _least(found: Finding) -> str:
-    """Return what ``t0`` is in points a deal."""
+    """Return ``t0`` in points per deal, as text."""
     least = found.test.t0 * found.points.deviation if found.points else 0.0
     return f"{least:+.2f}" if least else "0"
 
@@ -153,5 +153,5 @@ def _range(interval: Interval | None) -> str:
 
 
 def _rounded(deals: int) -> int:
-    """Return a number of deals as exactly as it is known."""
+    """Round an estimated number of deals to the precision that it has."""
     return deals if deals < 100 else round(deals / 10) * 10

@@ -1,4 +1,4 @@
-"""What a bot that plays in this process knows of its session: fed from the deal, not from messages."""
+"""A session as a bot in this process sees it, updated from the deal rather than from messages."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -16,7 +16,7 @@ from referee.rules.plays import Rules
 from referee.v1 import bots_pb2
 
 Given: TypeAlias = tuple[int, int, int]
-"""Who gave whom which card (mask) in an exchange."""
+"""A step of an exchange: giver, taker and the mask of the card."""
 
 
 class LocalView(SessionView):
@@ -37,7 +37,7 @@ class LocalView(SessionView):
         self._step: Any = _steps(info.rules, seat).__getitem__
 
     def deal_begins(self, deal: Deal, hands: tuple[int, ...]) -> None:
-        """Take in the beginning of a deal, with these hands."""
+        """Take in the start of a deal, with these hands."""
         counts = [hand.bit_count() for hand in hands]
         self.begin(deal.number, hands[self.seat], counts, dealer=deal.dealer, clockwise=deal.step > 0)
 
@@ -62,7 +62,7 @@ def _told(deal: Deal) -> Iterator[Entry | Given]:
 
 @lru_cache(maxsize=256)
 def _steps(rules: Rules, seat: int) -> Memo[Entry | Given, Step]:
-    """Return the steps of deals as a seat may see them."""
+    """Return a cache of the steps of deals as a seat may see them."""
     return Memo(lambda entry: _given(rules, seat, entry) if len(entry) == 3 else _done(rules, seat, entry))
 
 
@@ -101,7 +101,7 @@ def _given(rules: Rules, seat: int, given: Given) -> Step:
 
 
 class Asked:
-    """A turn that is asked of a bot in this process: what the SDK reads of the message."""
+    """A turn of a bot in this process, with the fields of the message that the SDK reads."""
 
     # fmt: off
     __slots__ = (
@@ -125,6 +125,6 @@ class Asked:
         self.decision_ms = turn.time_ms
         self.bank_ms = turn.bank_ms or 0
 
-    def HasField(self, name: str) -> bool:  # as messages have it
+    def HasField(self, name: str) -> bool:  # the name that messages use
         """Return whether an optional field is set."""
         return name != "bank_ms" or self.bank_ms > 0

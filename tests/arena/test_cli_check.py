@@ -101,7 +101,7 @@ def test_check_that_cannot_be_made_is_one_line(arena: Arena, tmp_path: Path) -> 
     script = tmp_path / "bot.sh"
     script.touch()
     refused = arena("bot", "check", "ann/greedy", "--", script)
-    assert_one_line(refused, 2, "COMMAND", f"{script} is a file that may not be executed", "chmod +x")
+    assert_one_line(refused, 2, "COMMAND", f"{script} is not executable", "chmod +x")
     refused = arena("bot", "check", "ann/greedy", "--", tmp_path)
     assert_one_line(refused, 2, "COMMAND", f"{tmp_path} is a folder, not a program")
     arena("bot", "revoke", "ann/greedy@1", "--yes")

@@ -1,1 +1,1 @@
-"""A policy learned with numpy alone: to read, to change, and to begin with."""
+"""A policy learned with nothing but numpy: an example to read, to change and to start from."""

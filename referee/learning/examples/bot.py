@@ -1,4 +1,4 @@
-"""A bot that has learned: it plays by the parameters in the file beside it, which has its name."""
+"""A bot that has learned: it plays by the parameters in the .npz file of the same name next to it."""
 
 from collections.abc import Sequence
 from pathlib import Path

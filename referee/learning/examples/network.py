@@ -1,7 +1,7 @@
-"""A small network that scores plays, and the gradients of what it is trained for, in numpy.
+"""A small network that scores plays, with the gradients for its training, in numpy.
 
-Every slot is scored from its features and from what the seat sees, through one hidden layer; the scores of a
-seat's slots make the probabilities. A second layer of the same size estimates what the deal will come to.
+One hidden layer scores every slot from its features and from what the seat sees; a softmax over the scores
+of a seat's slots gives the probabilities. A second layer of the same size estimates the outcome of the deal.
 """
 
 from pathlib import Path
@@ -14,14 +14,14 @@ from referee.learning import Encoder, Observations
 from referee.learning.plays import PLAY_FIELDS, Floats
 
 UNUSED = ("played", "ruleset")
-"""Fields of an observation that the network does without: it learns one ruleset."""
+"""Fields of an observation that the network ignores: it learns only one ruleset."""
 
 NEVER = np.float32(-1e9)
 """The score of a pass that is not legal."""
 
 
 class Seen(NamedTuple):
-    """What the network looks at: observations without the fields that it does without."""
+    """What the network looks at: observations without the fields that it ignores."""
 
     context: Floats
     """A row for each seat."""
@@ -38,14 +38,14 @@ class Seen(NamedTuple):
 
 
 class Target(NamedTuple):
-    """What is to be learned from decisions."""
+    """What to learn from decisions."""
 
     slots: NDArray[np.int64]
-    """Where in the array of all slots the chosen ones are."""
+    """The indices of the chosen slots in the array of all slots."""
     chances: Floats
-    """The logarithms of the probabilities with which they were chosen."""
+    """The logarithms of the probabilities with which these were chosen."""
     outcomes: Floats
-    """What the deals came to."""
+    """The outcomes of the deals."""
 
 
 class Network:
@@ -83,7 +83,7 @@ class Network:
             return cls({name: stored[name].astype(np.float32) for name in stored.files if name != "ruleset"})
 
     def save(self, path: Path, ruleset: str) -> None:
-        """Write what a bot needs, in half precision: the value is not among it."""
+        """Write the parameters that a bot needs, in half precision; those of the value are not among them."""
         kept = {
             name: self.parameters[name].astype(np.float16) for name in ("context", "plays", "bias", "score")
         }
@@ -96,7 +96,7 @@ class Network:
         return np.where(seen.legal, scores, NEVER)
 
     def values(self, seen: Seen) -> Floats:
-        """Return what the deal will come to, by seat, as far as the network can tell."""
+        """Return the network's estimate of the deal's outcome, by seat."""
         given = self.parameters
         hidden = np.maximum(seen.context @ given["value_context"] + given["value_bias"], 0)
         values: Floats = hidden @ given["value"] + given["value_base"]
@@ -107,7 +107,7 @@ class Network:
         return _log_softmax(self.scores(seen), seen)
 
     def gradients(self, seen: Seen, target: Target, *, clip: float, entropy: float) -> dict[str, Floats]:
-        """Return the gradients of the loss: PPO's clipped objective, the value's error, less the entropy."""
+        """Return the gradients of the loss: PPO's clipped objective, plus value error, minus entropy."""
         given, count = self.parameters, np.float32(len(seen.context))
         owners = seen.owners
         hidden = self._hidden(seen)
@@ -119,7 +119,7 @@ class Network:
         ratio = np.exp(logs[target.slots] - target.chances)
         clipped = np.where(advantage > 0, ratio > 1 + clip, ratio < 1 - clip)
         weight = np.where(clipped, np.float32(0), ratio * advantage) / count
-        # The loss falls with the logarithm of what was chosen, and the entropy holds all others up.
+        # The loss falls as the chosen slots get likelier; the entropy keeps the other slots likely.
         slope = probabilities * weight[owners]
         slope[target.slots] -= weight
         spread = np.add.reduceat(probabilities * logs, seen.starts[:-1])
@@ -169,7 +169,7 @@ def used(encoder: Encoder) -> NDArray[np.bool_]:
 
 
 def seen_by(encoder: Encoder, observations: Observations) -> Seen:
-    """Return what the network looks at of observations."""
+    """Return the part of observations that the network looks at."""
     return Seen(observations.observation[:, used(encoder)], *observations[1:])
 
 

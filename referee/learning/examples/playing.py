@@ -1,4 +1,4 @@
-"""Tables at which a network plays, against itself and against greedy, and what is learned from."""
+"""Tables at which a network plays, against itself and against greedy, to collect decisions to learn from."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -14,11 +14,11 @@ from referee.learning.plays import PLAY_FIELDS, Floats
 _LENGTH = PLAY_FIELDS.index("length")
 
 Slots = NDArray[np.int64]
-"""By seat, its choice: where it is in the array of all slots."""
+"""By seat, the index of its choice in the array of all slots."""
 
 
 def greedy(seen: Seen | Observations) -> Slots:
-    """Return the choices of the sample bot greedy: the weakest of the plays of most cards."""
+    """Return the choices of the sample bot greedy: the weakest of the plays with the most cards."""
     lengths = seen.plays[:, _LENGTH]
     most = np.maximum.reduceat(lengths, seen.starts[:-1])
     owners = np.repeat(np.arange(len(most)), np.diff(seen.starts))
@@ -34,7 +34,7 @@ def best(network: Network, seen: Seen) -> Slots:
 
 
 def drawn(chances: Floats, seen: Seen, random: np.random.Generator) -> Slots:
-    """Return choices at random, with these probabilities (their logarithms)."""
+    """Return random choices; ``chances`` are the logarithms of their probabilities."""
     noise = random.gumbel(size=len(chances)).astype(np.float32)
     return _highest(chances + noise, seen)
 
@@ -48,7 +48,7 @@ def _highest(scores: Floats, seen: Seen) -> Slots:
 
 
 def advantages(points: NDArray[np.int64]) -> Floats:
-    """Return, by deal and seat, how much more it scored than the others on average."""
+    """Return, by deal and seat, how many more points the seat scored than the others on average."""
     seats = points.shape[1]
     others = (points.sum(axis=1, keepdims=True) - points) / (seats - 1)
     found: Floats = (points - others).astype(np.float32)
@@ -56,7 +56,7 @@ def advantages(points: NDArray[np.int64]) -> Floats:
 
 
 class Batch(NamedTuple):
-    """Decisions, and what is to be learned from them."""
+    """Decisions, and what to learn from them."""
 
     seen: Seen
     target: Target
@@ -86,9 +86,9 @@ class _Decision:
 
 
 class Collector:
-    """Plays on at many tables; a deal's decisions are given out when it is over.
+    """Plays at many tables without end; a deal's decisions are handed out once it is over.
 
-    At every second table the network has all seats, at the others one, and greedy the rest.
+    At every second table the network has all seats; at the others it has one, and greedy has the rest.
     """
 
     def __init__(self, encoder: Encoder, tables: int, seed: int) -> None:
@@ -105,9 +105,9 @@ class Collector:
         self._open: list[list[_Decision]] = [[] for _ in range(tables)]
 
     def collect(self, network: Network, decisions: int, scale: float) -> Batch:
-        """Play until so many decisions of the network belong to finished deals.
+        """Play until at least ``decisions`` of the network's decisions belong to finished deals.
 
-        What the deals came to is divided by ``scale``.
+        Divide the outcomes of the deals by ``scale``.
         """
         finished: list[_Decision] = []
         while len(finished) < decisions:
@@ -166,17 +166,17 @@ class Measured(NamedTuple):
     """How a policy did against greedy."""
 
     points: float
-    """How many points more a deal it scored than the others at its table."""
+    """How many more points per deal it scored than the others at its table."""
     error: float
-    """Half of the 95 % interval around it."""
+    """Half the width of the 95 % interval around ``points``."""
     wins: float
-    """The share of deals that it won, that is: in which nobody scored more."""
+    """The share of deals that it won, which means that nobody scored more."""
 
 
 def measured(
     choose: Callable[[Seen], Slots], encoder: Encoder, deals: int, seed: int, most: int = 256
 ) -> Measured:
-    """Play deals against greedy, each of them once from every seat, and return how the policy did."""
+    """Play deals against greedy, each once from every seat, and return how the policy did."""
     differences: list[float] = []
     wins = 0
     for first in range(0, deals, most):
@@ -194,7 +194,7 @@ def measured(
 def _from_seat(
     choose: Callable[[Seen], Slots], encoder: Encoder, deals: int, seed: int, seat: int
 ) -> NDArray[np.int64]:
-    """Return the points of so many deals with the policy in one seat."""
+    """Return the points of these deals with the policy in one seat."""
     tables = Tables(deals, seed=seed, encoder=encoder)
     points = np.zeros((deals, encoder.ruleset.players), np.int64)
     left = list(range(deals))

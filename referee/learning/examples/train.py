@@ -31,19 +31,19 @@ class Plan:
     tables: int = 128
     hidden: int = 64
     batch: int = 8192
-    """Decisions between two looks at what was learned."""
+    """Decisions collected before each round of learning."""
     part: int = 1024
     """Decisions for each step of the gradient."""
     epochs: int = 3
     """How often each decision is used."""
     rate: float = 2e-3
-    """Of Adam; it falls to nothing in the course of learning."""
+    """Adam's learning rate; it falls to zero in the course of learning."""
     clip: float = 0.2
     entropy: float = 0.01
 
 
 def train(plan: Plan, report: Callable[[str], None]) -> tuple[Encoder, Network]:
-    """Return a network that has learned as planned; ``report`` is told how far it is."""
+    """Return a network that has learned as planned; ``report`` gets lines about the progress."""
     encoder = Encoder(plan.ruleset)
     random = np.random.default_rng(plan.seed)
     network = Network.fresh(encoder, plan.hidden, random)
@@ -73,7 +73,7 @@ def _learn(
 
 
 def export(network: Network, ruleset: str, out: Path) -> tuple[Path, Path]:
-    """Write the bot ``out``.py and its parameters ``out``.npz; return their paths."""
+    """Write the bot to ``out``.py and its parameters to ``out``.npz, and return both paths."""
     bot, parameters = out.with_suffix(".py"), out.with_suffix(".npz")
     shutil.copyfile(Path(__file__).with_name("bot.py"), bot)
     network.save(parameters, ruleset)
@@ -112,7 +112,7 @@ def _options() -> tuple[argparse.ArgumentParser, argparse.Namespace]:
 
 
 def told(found: Measured) -> str:
-    """Return in words how a policy did against greedy."""
+    """Say how a policy did against greedy."""
     return (
         f"against greedy: {found.points:+.2f} points a deal (95 %: ±{found.error:.2f}) more than the others, "
         f"{found.wins:.1%} of deals won"

@@ -64,5 +64,5 @@ def test_lines_when_the_interval_knows_before_the_ratio_does_then_they_say_so(
     found = finding(after(*[3.0 * sign, 4.0 * sign] * 50, t1=0.1), "new", "old")
     assert (found.verdict, found.by_interval) == (verdict, True)
     said = f"all of the interval that holds while one watches is {side} 0: "
-    assert f"{said}that has ended it, before the ratio could" in lines(found, "new", "old")
+    assert f"{said}that ended the test before the ratio could" in lines(found, "new", "old")
     assert not finding(after(*[2.0, 0.0] * 100), "new", "old").by_interval
