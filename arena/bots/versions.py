@@ -5,9 +5,10 @@ from collections.abc import Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Select, update
+from sqlalchemy import Select, bindparam, update
 from sqlalchemy import select as select_columns
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import defer
@@ -382,20 +383,27 @@ def versions_for(storage: Storage, actor: Actor, bot: str) -> dict[int, str]:
 def _versions_of(tx: Transaction, bots: Sequence[str]) -> dict[str, list[BotVersion]]:
     """Return all versions of each ``owner/bot`` that there is, oldest first."""
     split = [bot.partition("/") for bot in bots]
-    rows = (
+    owners, names = (dict.fromkeys(part[at] for part in split) for at in (0, 2))
+    wanted = {"owners": [*owners], "bots": [*names]}
+    found: dict[str, list[BotVersion]] = {}
+    for owner, bot, version in tx.exec(_with_names(), params=wanted) if bots else ():
+        found.setdefault(f"{owner}/{bot}", []).append(version)
+    return found
+
+
+@cache
+def _with_names() -> Any:
+    """Select versions with owners and bots of these names; made once, as nearly all pages ask it."""
+    return (
         select(Owner.name, Bot.name, BotVersion)
         .join(Bot, col(Bot.owner_id) == Owner.id)
         .join(BotVersion, col(BotVersion.bot_id) == Bot.id)
         .options(WITHOUT_REPORT)
         # Indexes lead to owners and to their bots; a bot that was not asked for does no harm.
-        .where(col(Owner.name).in_({owner for owner, _, _ in split}))
-        .where(col(Bot.name).in_({bot for _, _, bot in split}))
+        .where(col(Owner.name).in_(bindparam("owners", expanding=True)))
+        .where(col(Bot.name).in_(bindparam("bots", expanding=True)))
         .order_by(col(BotVersion.number))
     )
-    found: dict[str, list[BotVersion]] = {}
-    for owner, bot, version in tx.exec(rows) if bots else ():
-        found.setdefault(f"{owner}/{bot}", []).append(version)
-    return found
 
 
 def _no_bot(name: str) -> SpecError:

@@ -49,7 +49,8 @@ def _good_versions(storage: Storage, owner: str | None = None) -> dict[int, str]
     """Return the names of the versions that are not revoked, of all owners or of one, by id."""
     good = select(BotVersion.id, BotVersion.name).where(col(BotVersion.revoked_at).is_(None))
     with storage.read() as tx:
-        return {version_id: name for version_id, name in tx.exec(good) if owner in (None, owner_of(name))}
+        named = [(version_id, name) for version_id, name in tx.connection().execute(good)]
+    return dict(named if owner is None else (one for one in named if owner_of(one[1]) == owner))
 
 
 def _connected(names: Mapping[int, str], answer: Answer) -> list[ConnectedBot]:

@@ -4,10 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
+from functools import cache
 from heapq import merge
 from itertools import islice
 from typing import Any, NamedTuple
 
+from sqlalchemy import Select, bindparam
 from sqlalchemy import select as select_columns
 from sqlmodel import col, select
 
@@ -164,18 +166,9 @@ def _both(
 
 
 def _changes(tx: Transaction, rated: _Rated, before: int, limit: int) -> Iterator[_Told]:
-    change = (RatingChange.id, RatingChange.created_at, RatingChange.before, RatingChange.after)
-    columns: tuple[Any, ...] = (*change, Tournament.name, Round.number, Match.table_number)
-    rows = (
-        select_columns(*columns)
-        .join(Match, col(Match.id) == RatingChange.match_id)
-        .join(Round, col(Round.id) == Match.round_id)
-        .join(Tournament, col(Tournament.id) == Match.tournament_id)
-        .where(col(RatingChange.rating_id) == rated.rating_id, col(RatingChange.id) < before)
-        .order_by(col(RatingChange.id).desc())
-        .limit(limit)
-    )
-    for change_id, at, rating_before, rating, tournament, round, table in tx.execute(rows):
+    wanted = {"rating": rated.rating_id, "before": before, "most": limit}
+    rows = tx.connection().execute(_newest_changes(), wanted)
+    for change_id, at, rating_before, rating, tournament, round, table in rows:
         line = HistoryLine(
             at=at,
             kind=HistoryKind.ELO,
@@ -195,23 +188,25 @@ def _changes(tx: Transaction, rated: _Rated, before: int, limit: int) -> Iterato
         yield _Told(at, False, change_id, line)
 
 
+@cache
+def _newest_changes() -> Select[Any]:
+    """Select changes of a rating before an id; made once, as every page of a bot asks it."""
+    change = (RatingChange.id, RatingChange.created_at, RatingChange.before, RatingChange.after)
+    columns: tuple[Any, ...] = (*change, Tournament.name, Round.number, Match.table_number)
+    return (
+        select_columns(*columns)
+        .join(Match, col(Match.id) == RatingChange.match_id)
+        .join(Round, col(Round.id) == Match.round_id)
+        .join(Tournament, col(Tournament.id) == Match.tournament_id)
+        .where(col(RatingChange.rating_id) == bindparam("rating"), col(RatingChange.id) < bindparam("before"))
+        .order_by(col(RatingChange.id).desc())
+        .limit(bindparam("most"))
+    )
+
+
 def _points(tx: Transaction, rated: _Rated, before: int, limit: int) -> Iterator[_Told]:
-    columns: tuple[Any, ...] = (
-        StrengthPoint.id,
-        StrengthPoint.fitted_at,
-        StrengthPoint.value,
-        StrengthPoint.error,
-        StrengthPoint.deals,
-        StrengthPoint.deviation,
-    )
-    points = select_columns(*columns).where(
-        col(StrengthPoint.version_id) == rated.version_id,
-        col(StrengthPoint.ruleset_id) == rated.pool.ruleset_id,
-        col(StrengthPoint.table_size) == rated.pool.table_size,
-        col(StrengthPoint.id) < before,
-    )
-    newest = points.order_by(col(StrengthPoint.id).desc()).limit(limit)
-    for point_id, at, value, error, deals, deviation in tx.execute(newest):
+    wanted = {"version": rated.version_id, **rated.pool.pool._asdict(), "before": before, "most": limit}
+    for point_id, at, value, error, deals, deviation in tx.connection().execute(_newest_points(), wanted):
         off = TWO_SIDED * error
         line = HistoryLine(
             at=at,
@@ -230,3 +225,23 @@ def _points(tx: Transaction, rated: _Rated, before: int, limit: int) -> Iterator
             deals=deals,
         )
         yield _Told(at, True, point_id, line)
+
+
+@cache
+def _newest_points() -> Select[Any]:
+    """Select the strengths of a version in a pool before an id."""
+    columns: tuple[Any, ...] = (
+        StrengthPoint.id,
+        StrengthPoint.fitted_at,
+        StrengthPoint.value,
+        StrengthPoint.error,
+        StrengthPoint.deals,
+        StrengthPoint.deviation,
+    )
+    points = select_columns(*columns).where(
+        col(StrengthPoint.version_id) == bindparam("version"),
+        col(StrengthPoint.ruleset_id) == bindparam("ruleset_id"),
+        col(StrengthPoint.table_size) == bindparam("table_size"),
+        col(StrengthPoint.id) < bindparam("before"),
+    )
+    return points.order_by(col(StrengthPoint.id).desc()).limit(bindparam("most"))

@@ -5,11 +5,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from functools import cache
 from heapq import merge
 from itertools import islice
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, String, and_, cast, exists, false, literal_column, tuple_
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    String,
+    and_,
+    bindparam,
+    cast,
+    exists,
+    false,
+    literal_column,
+    tuple_,
+)
 from sqlalchemy import select as select_columns
 from sqlalchemy.orm import aliased
 from sqlmodel import col, select
@@ -110,9 +122,10 @@ class MatchPage:
     """Cursor of the next page; None: there is none."""
 
 
-def newest_matches(tx: Transaction, asked: Asked, limit: int) -> tuple[MatchLine, ...]:
-    """Return the newest matches; the same errors as of ``find_matches``."""
-    return tuple(match_lines(tx, newest_ids(tx, asked, limit)))
+def newest_of(tx: Transaction, version_ids: Sequence[int], limit: int) -> tuple[MatchLine, ...]:
+    """Return the newest matches of these versions of a bot."""
+    keys = _keys(tx, _way_of(aliased(Seat), version_ids), [col(Match.state) == MatchState.DONE], None, limit)
+    return tuple(match_lines(tx, [key[-1] for key in keys]))
 
 
 def newest_ids(tx: Transaction, asked: Asked, limit: int) -> list[int]:
@@ -172,10 +185,9 @@ def _found(tx: Transaction, asked: Asked) -> tuple[_Way, list[Any]]:
 
 def _way(tx: Transaction, asked: Asked, own: Any) -> _Way:
     if asked.bot is not None:
-        seats = _entered(tx, asked, own) or [
-            own.version_id == version.id for version in versions_called(tx, asked.bot)
-        ]
-        return _Way([_seated(own).where(seat) for seat in seats], (own.match_id,), (int,))
+        if seats := _entered(tx, asked, own):
+            return _Way([_seated(own).where(seat) for seat in seats], (own.match_id,), (int,))
+        return _way_of(own, [version.id for version in versions_called(tx, asked.bot)])
     if asked.faults:
         return _Way([_seated(own).where(own.faults > NONE).distinct()], (own.match_id,), (int,))
     if asked.tournament is not None:
@@ -183,6 +195,12 @@ def _way(tx: Transaction, asked: Asked, own: Any) -> _Way:
         return _Way([select_columns(*order)], order, (int, int, int))
     order = (col(Match.finished_at), col(Match.id))
     return _Way([*_under(tx, asked, select_columns(*order))], order, (datetime, int))
+
+
+def _way_of(own: Any, version_ids: Sequence[int]) -> _Way:
+    """Return the way to the matches in which these versions sit in ``own`` seat."""
+    seats = [_seated(own).where(own.version_id == version_id) for version_id in version_ids]
+    return _Way(seats, (own.match_id,), (int,))
 
 
 def _entered(tx: Transaction, asked: Asked, own: Any) -> list[ColumnElement[bool]]:
@@ -272,24 +290,16 @@ def _keys(
 
 def match_lines(tx: Transaction, match_ids: Sequence[int]) -> Iterator[MatchLine]:
     """Yield matches by their ids, in this order."""
-    rows = (
-        select_columns(
-            Match.id,  # type: ignore[call-overload]
-            Match.table_number,
-            Match.finished_at,
-            Match.deals_done,
-            Tournament.name,
-            Round.number,
-            StoredRuleset.name,
-            StoredRuleset.version,
-        )
-        .join(Round, col(Round.id) == Match.round_id)
-        .join(Tournament, col(Tournament.id) == Match.tournament_id)
-        .join(StoredRuleset, col(StoredRuleset.id) == Tournament.ruleset_id)
-        .where(col(Match.id).in_(match_ids))
+    wanted = {"matches": match_ids}
+    seats: dict[int, list[tuple[str, int, int, float | None]]] = {}
+    for match_id, *seat in tx.connection().execute(_seats(), wanted):
+        seats.setdefault(match_id, []).append(tuple(seat))
+    forfeits = Counter(
+        (match_id, seating[seat])
+        for match_id, seating, forfeited in tx.connection().execute(_forfeits(), wanted)
+        for seat in forfeited
     )
-    seats, forfeits = _seats(tx, match_ids), _forfeits(tx, match_ids)
-    found = {match_id: rest for match_id, *rest in tx.execute(rows)}
+    found = {match_id: rest for match_id, *rest in tx.connection().execute(_told(), wanted)}
     for match_id in match_ids:
         table, finished_at, deals, tournament, round, ruleset, version = found[match_id]
         names, points, faults, changes = zip(*seats[match_id], strict=True)
@@ -308,35 +318,53 @@ def match_lines(tx: Transaction, match_ids: Sequence[int]) -> Iterator[MatchLine
         )
 
 
-def _seats(tx: Transaction, match_ids: Sequence[int]) -> dict[int, list[tuple[str, int, int, float | None]]]:
-    """Return by match name, points, faults and change of Elo of each position."""
-    rows = (
-        select_columns(
-            Seat.match_id,  # type: ignore[call-overload]
-            BotVersion.name,
-            Seat.points,
-            Seat.faults,
-            RatingChange.after - RatingChange.before,
-        )
+THESE: Any = bindparam("matches", expanding=True)
+"""Matches by their ids, in statements that are made once: most pages ask them."""
+
+
+@cache
+def _told() -> Select[Any]:
+    """Select what is told of matches."""
+    columns: tuple[Any, ...] = (
+        Match.id,
+        Match.table_number,
+        Match.finished_at,
+        Match.deals_done,
+        Tournament.name,
+        Round.number,
+        StoredRuleset.name,
+        StoredRuleset.version,
+    )
+    return (
+        select_columns(*columns)
+        .join(Round, col(Round.id) == Match.round_id)
+        .join(Tournament, col(Tournament.id) == Match.tournament_id)
+        .join(StoredRuleset, col(StoredRuleset.id) == Tournament.ruleset_id)
+        .where(col(Match.id).in_(THESE))
+    )
+
+
+@cache
+def _seats() -> Select[Any]:
+    """Select name, points, faults and change of Elo of each position."""
+    change = RatingChange.after - RatingChange.before
+    columns: tuple[Any, ...] = (Seat.match_id, BotVersion.name, Seat.points, Seat.faults, change)
+    return (
+        select_columns(*columns)
         .join(BotVersion, col(BotVersion.id) == Seat.version_id)
         .outerjoin(
             RatingChange,
             and_(col(RatingChange.match_id) == Seat.match_id, col(RatingChange.seat_id) == Seat.id),
         )
-        .where(col(Seat.match_id).in_(match_ids))
+        .where(col(Seat.match_id).in_(THESE))
         .order_by(col(Seat.match_id), col(Seat.position))
     )
-    found: dict[int, list[tuple[str, int, int, float | None]]] = {}
-    for match_id, *seat in tx.execute(rows):
-        found.setdefault(match_id, []).append(tuple(seat))
-    return found
 
 
-def _forfeits(tx: Transaction, match_ids: Sequence[int]) -> Counter[tuple[int, int]]:
-    """Return by match and position how many sessions were forfeited."""
-    rows = select_columns(Session.match_id, Session.seating, Session.forfeits).where(  # type: ignore[call-overload]
-        col(Session.match_id).in_(match_ids), cast(col(Session.forfeits), String) != "[]"
-    )
-    return Counter(
-        (match_id, seating[seat]) for match_id, seating, seats in tx.execute(rows) for seat in seats
+@cache
+def _forfeits() -> Select[Any]:
+    """Select the seats that forfeited sessions, with the seatings."""
+    columns: tuple[Any, ...] = (Session.match_id, Session.seating, Session.forfeits)
+    return select_columns(*columns).where(
+        col(Session.match_id).in_(THESE), cast(col(Session.forfeits), String) != "[]"
     )

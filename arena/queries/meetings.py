@@ -2,9 +2,10 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Select, literal_column, union_all
+from sqlalchemy import Select, bindparam, literal_column, union_all
 from sqlalchemy import select as select_columns
 from sqlmodel import col, func, select
 
@@ -147,12 +148,20 @@ def meetings_of(
 
 def met_most(tx: Transaction, version_ids: Collection[int], limit: int) -> list[OpponentLine]:
     """Return the bot versions that these ones met in most deals, over all pools."""
-    met = meetings_of(pool_sums(tx), version_ids).subquery()
-    _, _, other, *counts = met.c
-    sums = [func.sum(count).label(f"sum_{at}") for at, count in enumerate(counts)]
-    most = select_columns(other.label("other"), *sums).group_by(other)
-    most = most.order_by(literal_column("sum_1").desc(), literal_column("other")).limit(limit)
-    found = [tuple(map(int, row)) for row in tx.execute(most)]
+    wanted = {"sums": pool_sums(tx), "versions": version_ids, "most": limit}
+    found = [tuple(map(int, row)) for row in tx.connection().execute(_met_most(), wanted)]
     named = select(BotVersion.id, BotVersion.name).where(col(BotVersion.id).in_([row[0] for row in found]))
     names = dict(tx.exec(named).all())
     return [OpponentLine(names[other_id], Met(*rest)) for other_id, *rest in found]
+
+
+@cache
+def _met_most() -> Select[Any]:
+    """Select whom versions met in most deals; made once, as every page of a bot asks it."""
+    sums_of: Any = bindparam("sums", expanding=True)
+    those: Any = bindparam("versions", expanding=True)
+    met = meetings_of(sums_of, those).subquery()
+    _, _, other, *counts = met.c
+    sums = [func.sum(count).label(f"sum_{at}") for at, count in enumerate(counts)]
+    most = select_columns(other.label("other"), *sums).group_by(other)
+    return most.order_by(literal_column("sum_1").desc(), literal_column("other")).limit(bindparam("most"))

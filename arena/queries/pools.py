@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
-from sqlalchemy import exists
+from sqlalchemy import Select, exists
 from sqlalchemy import select as select_columns
 from sqlmodel import col, select
 
@@ -53,6 +54,12 @@ def list_pools(storage: Storage) -> list[NamedPool]:
 
 def rated_pools(tx: Transaction) -> list[NamedPool]:
     """Return the pools in which there are ratings, by name; each ruleset has one table size."""
+    found = [NamedPool(*row) for row in tx.connection().execute(_rated_pools())]
+    return sorted(found, key=lambda one: (one.ruleset, one.table_size, one.ruleset_id))
+
+
+@cache
+def _rated_pools() -> Select[Any]:
     rated = exists(col(Rating.id)).where(
         col(Rating.ruleset_id) == StoredRuleset.id,
         col(Rating.table_size) == StoredRuleset.players,
@@ -66,9 +73,7 @@ def rated_pools(tx: Transaction) -> list[NamedPool]:
         StoredRuleset.hash,
         StoredRuleset.rated_matches,
     )
-    played = select_columns(*columns).where(col(StoredRuleset.rated_matches) > 0, rated)
-    found = [NamedPool(*row) for row in tx.connection().execute(played)]
-    return sorted(found, key=lambda one: (one.ruleset, one.table_size, one.ruleset_id))
+    return select_columns(*columns).where(col(StoredRuleset.rated_matches) > 0, rated)
 
 
 def choose_pools(

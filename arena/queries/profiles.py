@@ -4,15 +4,17 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Any
 
+from sqlalchemy import Select, bindparam
 from sqlalchemy import select as select_columns
 from sqlmodel import col, func, select
 
 from arena.models import Bot, BotVersion, FaultTally, Owner, Rating, SeatTally, StoredRuleset
 from arena.queries.board import LeaderboardLine
 from arena.queries.leaderboards import newest_line, shown
-from arena.queries.matches import Asked, MatchLine, newest_matches
+from arena.queries.matches import MatchLine, newest_of
 from arena.queries.meetings import OpponentLine, met_most
 from arena.queries.names import versions_called
 from arena.queries.places import find_lines
@@ -95,8 +97,8 @@ def profile(storage: Storage, name: str, limit: int = 10) -> Profile:
     """
     with storage.read() as tx:
         versions = versions_called(tx, name)[::-1]
-        bot = tx.get_one(Bot, versions[0].bot_id)
-        owner = tx.get_one(Owner, bot.owner_id).name
+        its = select(Bot, Owner.name).join(Owner, col(Owner.id) == Bot.owner_id)
+        bot, owner = tx.exec(its.where(Bot.id == versions[0].bot_id)).one()
         version_ids = [version.id for version in versions]
         return Profile(
             bot=f"{owner}/{bot.name}",
@@ -108,7 +110,7 @@ def profile(storage: Storage, name: str, limit: int = 10) -> Profile:
             seats=tuple(_seats(tx, version_ids)),
             faults=faults_of(tx, version_ids),
             opponents=tuple(met_most(tx, version_ids, limit)),
-            matches=newest_matches(tx, Asked(bot=name), limit),
+            matches=newest_of(tx, version_ids, limit),
         )
 
 
@@ -143,23 +145,8 @@ def _pools(tx: Transaction, version_ids: Sequence[int]) -> Iterator[LeaderboardL
     yield from (lines[place] for place in places)
 
 
-def _seats(tx: Transaction, version_ids: Collection[int]) -> Iterator[SeatLine]:
-    place = (col(SeatTally.ruleset_id), col(SeatTally.table_size), col(SeatTally.seat))
-    counts = (
-        SeatTally.deals,
-        SeatTally.points,
-        SeatTally.squares,
-        SeatTally.first,
-        SeatTally.faults,
-        SeatTally.forfeits,
-    )
-    sums = (
-        select_columns(*place, *(func.sum(count) for count in counts))
-        .where(col(SeatTally.version_id).in_(version_ids))
-        .group_by(*place)
-        .order_by(*place)
-    )
-    rows = tx.execute(sums).all()
+def _seats(tx: Transaction, version_ids: Sequence[int]) -> Iterator[SeatLine]:
+    rows = tx.connection().execute(_seat_sums(), {"versions": version_ids}).all()
     names = _rulesets(tx, {row[0] for row in rows})
     for ruleset_id, size, seat, deals, points, squares, first, faults, forfeits in rows:
         yield SeatLine(
@@ -174,6 +161,25 @@ def _seats(tx: Transaction, version_ids: Collection[int]) -> Iterator[SeatLine]:
             faults=int(faults),
             forfeits=int(forfeits),
         )
+
+
+THESE: Any = bindparam("versions", expanding=True)
+"""Versions by their ids, in statements that are made once: every page of a bot asks them."""
+
+
+@cache
+def _seat_sums() -> Select[Any]:
+    place = (col(SeatTally.ruleset_id), col(SeatTally.table_size), col(SeatTally.seat))
+    counts: tuple[Any, ...] = (
+        SeatTally.deals,
+        SeatTally.points,
+        SeatTally.squares,
+        SeatTally.first,
+        SeatTally.faults,
+        SeatTally.forfeits,
+    )
+    sums: Select[Any] = select_columns(*place, *(func.sum(count) for count in counts))
+    return sums.where(col(SeatTally.version_id).in_(THESE)).group_by(*place).order_by(*place)
 
 
 def _plus_minus(deals: int, points: int, squares: int) -> float | None:
@@ -191,11 +197,15 @@ def _rulesets(tx: Transaction, ids: Collection[int]) -> dict[int, str]:
     }
 
 
-def faults_of(tx: Transaction, version_ids: Collection[int]) -> dict[str, int]:
+def faults_of(tx: Transaction, version_ids: Sequence[int]) -> dict[str, int]:
     """Return how often versions made faults of each kind, the most frequent first."""
-    kind, count = col(FaultTally.kind), func.sum(col(FaultTally.count))
-    made = select_columns(kind, count).where(
-        col(FaultTally.version_id).in_(version_ids), col(FaultTally.count) > 0
-    )
-    rows = tx.execute(made.group_by(kind).order_by(count.desc(), kind))
+    rows = tx.connection().execute(_fault_sums(), {"versions": version_ids})
     return {kind.value: int(times) for kind, times in rows}
+
+
+@cache
+def _fault_sums() -> Select[Any]:
+    kind: Any = col(FaultTally.kind)
+    count: Any = func.sum(col(FaultTally.count))
+    made = select_columns(kind, count).where(col(FaultTally.version_id).in_(THESE), col(FaultTally.count) > 0)
+    return made.group_by(kind).order_by(count.desc(), kind)
