@@ -11,6 +11,7 @@ did not ask for. Answers that would be given again to everybody are worked out a
 
 import argparse
 import asyncio
+import gc
 import gzip
 import tempfile
 import time
@@ -334,6 +335,8 @@ def main() -> None:
             now = latest(storage)
             cookie = exhibit(storage, players(storage), now)
         app = make_app(settings, storage, clock=(lambda: now) if now else utc_now)
+        gc.freeze()  # as the server does
+        app.state.web.placings.prepare()
         asyncio.run(measure(app, [*addresses(storage, bool(cookie))], cookie or "none", options.times))
 
 

@@ -1,7 +1,7 @@
 """The sums of standings are kept as rounds close; what is not in them yet is added as it is read."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from itertools import groupby
 
 from sqlalchemy import ColumnElement
@@ -93,10 +93,12 @@ def pairs_among(
 
 
 def _kept_entrants(tx: Transaction, tournament: Tournament) -> Iterator[tuple[int, Sum]]:
-    entered = select(EntrantSum).join(Entrant, col(Entrant.id) == EntrantSum.entrant_id)
-    for row in tx.exec(entered.where(Entrant.tournament_id == tournament.id)):
-        values = row.model_dump()
-        yield values.pop("entrant_id"), Sum(**values)
+    sums = (getattr(EntrantSum, one.name) for one in fields(Sum))
+    entered = select_columns(col(EntrantSum.entrant_id), *sums).join(
+        Entrant, col(Entrant.id) == EntrantSum.entrant_id
+    )
+    for entrant_id, *values in tx.execute(entered.where(col(Entrant.tournament_id) == tournament.id)).all():
+        yield entrant_id, Sum(*values)
 
 
 def _kept_pairs(
@@ -114,7 +116,7 @@ def _kept_pairs(
         .join(Entrant, col(Entrant.id) == Encounter.entrant_id)
         .where(col(Entrant.tournament_id) == tournament.id, *which)
     )
-    for one, other, *counts in tx.connection().execute(entered):
+    for one, other, *counts in tx.connection().execute(entered).all():
         yield (one, other), Pair(*counts)
 
 

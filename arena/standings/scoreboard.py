@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import permutations
+from operator import attrgetter
 
 from sqlmodel import col, select
 
@@ -129,9 +130,11 @@ def scoreboard(storage: Storage, name: str) -> Scoreboard:
     with storage.read() as tx:
         tournament = find_tournament(tx, name)
         decided = tuple(corrections_of(tx, tournament))
+    names = [field.name for field in fields(Standing)]
+    standing = attrgetter(*names)
     placed = [
         Placed(
-            **{field.name: getattr(line.standing, field.name) for field in fields(Standing)},
+            **dict(zip(names, standing(line.standing), strict=True)),
             name=line.name,
             raw=line.raw,
             deals=line.deals,

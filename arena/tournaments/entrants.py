@@ -1,7 +1,9 @@
 """The entrants of a tournament, read from the rows into plain values."""
 
 from dataclasses import dataclass
+from typing import Any
 
+from sqlalchemy import select as select_columns
 from sqlmodel import col, select
 
 from arena.models import Bot, BotVersion, Entrant, Tournament
@@ -23,17 +25,15 @@ class EntrantInfo:
 
 def list_entrants(tx: Transaction, tournament: Tournament) -> list[EntrantInfo]:
     """Return the tournament's entrants in the order of seeding."""
+    columns: tuple[Any, ...] = (Entrant.number, Entrant.id, Entrant.version_id, BotVersion.name, Bot.owner_id)
     rows = (
-        select(Entrant, BotVersion.name, Bot.owner_id)
+        select_columns(*columns)
         .join(BotVersion, col(BotVersion.id) == Entrant.version_id)
         .join(Bot, col(Bot.id) == BotVersion.bot_id)
-        .where(Entrant.tournament_id == tournament.id)
+        .where(col(Entrant.tournament_id) == tournament.id)
         .order_by(col(Entrant.number))
     )
-    return [
-        EntrantInfo(entrant.number, entrant.id, entrant.version_id, name, owner_id)
-        for entrant, name, owner_id in tx.exec(rows)
-    ]
+    return [EntrantInfo(*row) for row in tx.execute(rows).all()]
 
 
 def present_in(tx: Transaction, tournament: Tournament, round: int) -> list[int]:

@@ -1,11 +1,18 @@
-"""Standings for pages: computed once for all readers, however many bots there are."""
+"""Standings for pages: computed once for all readers, however many bots there are.
 
+Where that takes long, nobody waits for it: readers are shown those of a moment ago while they are computed
+again, and what was played last is computed as the server starts.
+"""
+
+import logging
 import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from threading import Lock
+from threading import Lock, Thread
 
+from arena.errors import ArenaError
+from arena.queries.tournaments import Asked, list_tournaments
 from arena.standings.scoreboard import Scoreboard, corrections, scoreboard
 from arena.storage import Storage
 from arena.tournaments.overview import TournamentStatus
@@ -16,7 +23,18 @@ SHARE = 20
 MOST_KEPT = 16
 """Tournaments whose standings are kept."""
 
+SLOW = 0.2
+"""Seconds from which on readers do not wait for newer standings, unless those kept are too old."""
+
+OLDEST = 600.0
+"""Seconds after which they are."""
+
+AHEAD, MANY = 3, 1_000
+"""So many of the newest tournaments have theirs computed ahead, if they have so many entrants."""
+
 Key = tuple[object, ...]
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +46,18 @@ class Kept:
     """What a person decided about them: with that another, they are not shown."""
     played: Key
     """What had been played."""
-    until: float
-    """Till when they are good though more was played since."""
+    at: float
+    """When they were computed."""
+    took: float
+    """How long that took."""
 
-    def holds(self, decided: Key, played: Key, now: float) -> bool:
-        """Return whether they may be shown."""
-        return self.decided == decided and (self.played == played or now < self.until)
+    def is_fresh(self, played: Key, now: float) -> bool:
+        """Return whether they are as good as new."""
+        return self.played == played or now < self.at + SHARE * self.took
+
+    def is_better_than_waiting(self, now: float) -> bool:
+        """Return whether they are shown while newer ones are computed."""
+        return self.took >= SLOW and now < self.at + OLDEST
 
 
 class Placings:
@@ -42,10 +66,14 @@ class Placings:
     def __init__(self, storage: Storage, now: Callable[[], float] = time.monotonic) -> None:
         self._storage, self._now = storage, now
         self._kept: OrderedDict[str, Kept] = OrderedDict()
+        self._renewed: dict[str, Thread] = {}
         self._lock = Lock()
 
     def of(self, status: TournamentStatus) -> Scoreboard:
-        """Return the standings of a tournament that stands like this. Raise UnknownError."""
+        """Return the standings of a tournament that stands like this, or did a moment ago.
+
+        Raise UnknownError.
+        """
         corrected = tuple(corrections(self._storage, status.name)) if status.ended else ()
         decided = (
             status.id,
@@ -58,14 +86,52 @@ class Placings:
         played = (status.sessions_done, status.matches_done, status.round)
         with self._lock:
             kept = self._kept.get(status.name)
-            if kept is not None and kept.holds(decided, played, self._now()):
+            if kept is not None and kept.decided == decided:
                 self._kept.move_to_end(status.name)
-                return kept.board
+                now = self._now()
+                if kept.is_fresh(played, now):
+                    return kept.board
+                if kept.is_better_than_waiting(now):
+                    self._renew(status.name, decided, played)
+                    return kept.board
+        return self._compute(status.name, decided, played)
+
+    def prepare(self) -> None:
+        """Compute the standings of the newest tournaments, where these are large, before anybody asks."""
+        try:
+            newest = list_tournaments(self._storage, Asked(), AHEAD).tournaments
+            for status in reversed(newest):
+                if status.entrants >= MANY:
+                    self.of(status)
+        except ArenaError as error:
+            log.warning("standings are not computed ahead: %s", error)
+
+    def wait(self) -> None:
+        """Wait until no standings are computed behind their readers' backs."""
+        for thread in [*self._renewed.values()]:
+            thread.join()
+
+    def _renew(self, name: str, decided: Key, played: Key) -> None:
+        """Compute standings in a thread, unless one does so already."""
+        if name not in self._renewed:
+            self._renewed[name] = Thread(target=self._renewing, args=(name, decided, played), daemon=True)
+            self._renewed[name].start()
+
+    def _renewing(self, name: str, decided: Key, played: Key) -> None:
+        try:
+            self._compute(name, decided, played)
+        except ArenaError as error:
+            log.warning("the standings of %s stay as they were: %s", name, error)
+        finally:
+            with self._lock:
+                del self._renewed[name]
+
+    def _compute(self, name: str, decided: Key, played: Key) -> Scoreboard:
         began = self._now()
-        board = scoreboard(self._storage, status.name)
-        took = self._now() - began
+        board = scoreboard(self._storage, name)
+        now = self._now()
         with self._lock:
-            self._kept[status.name] = Kept(board, decided, played, self._now() + SHARE * took)
+            self._kept[name] = Kept(board, decided, played, now, now - began)
             while len(self._kept) > MOST_KEPT:
                 self._kept.popitem(last=False)
         return board

@@ -3,6 +3,7 @@
 import gc
 import socket
 import ssl
+import threading
 from collections.abc import Callable
 
 import uvicorn
@@ -68,6 +69,7 @@ def serve(app: FastAPI, settings: Settings, ready: Callable[[], None]) -> None:
         lifespan="off",
     )
     ready()
+    threading.Thread(target=app.state.web.placings.prepare, daemon=True).start()
     Server(config).run([listening])
 
 

@@ -1,10 +1,11 @@
 """Standings that are worked out once for all who read them."""
 
+import pytest
 from fastapi.testclient import TestClient
 
 from arena.tournaments.corrections import Wanted, correct
 from arena.web.pages.tournaments import place_of
-from arena.web.placings import Placings
+from arena.web.placings import OLDEST, SHARE, Placings
 from referee.signing import SigningKey
 from tests.arena.fakes import ROOT
 from tests.arena.random_play import play_randomly
@@ -39,6 +40,38 @@ def test_standings_when_more_was_played_then_they_are_older_only_where_they_take
     world.play(world.match_ids()[0], play_randomly)
     assert quick.of(world.status("cup")) is not before[0]
     assert slow.of(world.status("cup")) is before[1]
+
+
+def test_standings_when_they_take_long_and_are_older_then_a_reader_does_not_wait_for_newer_ones(
+    world: World,
+) -> None:
+    cup = world.tournament(4, rounds=2)
+    watch = Watch(1.0)
+    placings = Placings(world.storage, watch)
+    before = placings.of(world.status("cup"))
+    world.advance(cup.id)
+    world.play(world.match_ids()[0], play_randomly)
+    watch.at += SHARE * 2
+    assert placings.of(world.status("cup")) is before
+    placings.wait()
+    after = placings.of(world.status("cup"))
+    assert sum(line.deals for line in after.standings) > 0
+    world.finish(cup.id, play_randomly)
+    watch.at += OLDEST
+    assert sum(line.matches for line in placings.of(world.status("cup")).standings) == 8
+
+
+def test_standings_when_a_tournament_is_large_then_they_are_computed_ahead(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("arena.web.placings.MANY", 4)
+    world.finish(world.tournament(4, rounds=1).id, play_randomly)
+    watch = Watch(1.0)
+    placings = Placings(world.storage, watch)
+    placings.prepare()
+    before = watch.at
+    placings.of(world.status("cup"))
+    assert watch.at == before + 1.0  # a look at what is kept; computing takes two more
 
 
 def test_standings_when_the_organiser_decides_then_they_are_worked_out_at_once(world: World) -> None:
