@@ -3,14 +3,14 @@
 import re
 
 LONGEST_NAME = 39
-"""Most characters in a name."""
+"""The most characters in a name."""
 
 NAME = re.compile(rf"[a-z0-9][a-z0-9-]{{0,{LONGEST_NAME - 1}}}")
 
 NAME_RULE = f"1 to {LONGEST_NAME} of a-z, 0-9 and -, not beginning with -"
-"""The same in words."""
+"""The rule for names in words."""
 
 
 def near_name(text: str) -> str:
-    """Return a name that is near to a text; empty if there is none."""
+    """Return a name similar to a text; empty if there is none."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:LONGEST_NAME].strip("-")

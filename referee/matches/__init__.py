@@ -1,1 +1,1 @@
-"""Matches at their tables: seats, clocks, faults, connections, spectators. Still without I/O."""
+"""Matches at their tables: seats, clocks, faults, connections, spectators. No I/O here either."""

@@ -1,25 +1,25 @@
-"""When something wants to be called: one queue for everything that waits for a time in a referee."""
+"""Alarms: one queue for everything in a referee that waits for a time."""
 
 from collections.abc import Iterator
 from heapq import heappop, heappush
 
 
 class Alarms:
-    """Times, each with the handle of what wants to be called then.
+    """Times, each with a handle that says whom to call then.
 
-    Handles, not objects: what waits here must not keep a closed table. An alarm cannot be withdrawn;
-    whoever is called too early sets the next one.
+    Handles, not objects: the queue must not keep a closed table alive. An alarm cannot be withdrawn; whoever
+    is called too early sets the next one.
     """
 
     def __init__(self) -> None:
         self._queue: list[tuple[float, int]] = []
 
     def set(self, when: float, handle: int) -> None:
-        """Have ``handle`` called at that time."""
+        """Set an alarm for ``handle`` at that time."""
         heappush(self._queue, (when, handle))
 
     def due(self, now: float) -> Iterator[tuple[float, int]]:
-        """Take out what is due, also what is added meanwhile, the earliest first."""
+        """Take out the alarms that are due, including those added meanwhile, the earliest first."""
         queue = self._queue
         while queue and queue[0][0] <= now:
             yield heappop(queue)

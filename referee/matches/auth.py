@@ -1,4 +1,4 @@
-"""Whose token is this? The one question that the referee asks of its surroundings."""
+"""Whose token is this? The referee leaves that question to its host."""
 
 from collections.abc import Collection, Mapping
 from enum import StrEnum
@@ -12,11 +12,11 @@ class BotIdentity(NamedTuple):
     name: str
     """``owner/bot@version``."""
     token: int = 1
-    """Counts the tokens that the version had; this is the one that was shown."""
+    """Which of the version's tokens was presented, counted from 1."""
 
 
 class Scope(StrEnum):
-    """What a token that is no bot's allows."""
+    """What a token that does not belong to a bot allows."""
 
     WORKER = "worker"
     """To run matches, and to ask how busy a referee is."""
@@ -39,4 +39,4 @@ class Authenticator(Protocol):
         """Return what ``token`` allows; None for a bot's token, and if it is unknown or revoked."""
 
     def revoked(self, bots: Collection[BotIdentity]) -> Mapping[int, str]:
-        """Return which of these bot versions, by id, showed a token that is good no longer, and why not."""
+        """Return, by version id, which of these bots presented a token that is no longer valid, and why."""

@@ -7,14 +7,15 @@ from itertools import islice
 from referee.matches.events import LeftOut, Sight
 
 Encoder = Callable[[Sight], bytes]
-"""Makes a message of what spectators see; such messages set one after the other make one with all."""
+"""Encodes what spectators see as a message; such messages can be concatenated into one with everything."""
 
 BACKLOG = 2000
-"""Updates that are kept for slow spectators; whoever falls further behind is told how many were left out."""
+"""How many updates are kept for slow spectators; those who fall further behind are told how many they missed.
+"""
 BATCH = 500
-"""Updates in one message at most."""
+"""The most updates in one message."""
 FRESH = 500
-"""How many updates the picture for newcomers may be behind; they get these after it."""
+"""How many updates old the picture for newcomers may be; they get those updates after it."""
 
 
 class Broadcast:
@@ -51,7 +52,7 @@ class Broadcast:
         return Spectator(self, self._picture, self._picture_at)
 
     def leave(self) -> None:
-        """Note that a spectator is gone."""
+        """Note that a spectator has left."""
         self.spectators -= 1
         if not self.spectators:
             self._picture_at = -FRESH - 1  # what happens while nobody looks is not an update

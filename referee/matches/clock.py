@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from referee.matches.match import Limits
 
 UNSENT_GRACE = 2.0
-"""Seconds by which a turn may wait for its stream beyond the decision limit: it bounds how long a stream that
+"""Seconds beyond the decision limit that a turn may wait for its stream: this bounds how long a stream that
 does not take its messages can keep a table waiting."""
 
 
@@ -16,7 +16,7 @@ class TimeControl:
     limit: float
     """For one decision."""
     bank: float
-    """For all decisions of a session; 0: there is no bank."""
+    """For all decisions of a session; 0 if there is no bank."""
     increment: float
     """What each decision adds to the bank."""
     credit: float
@@ -48,11 +48,11 @@ class Clock:
         """Seconds credited to the decision for the network."""
         self.deadline = 0.0
         self.handed_at: float | None = None
-        """When the turn was handed to the stream, which started the clock; None: it does not run yet."""
+        """When the turn was handed to the stream, which started the clock; None if it does not run yet."""
         self.probed = 0.0
         """The deadline of the last decision in which a sign of life was asked for."""
         self.used = 0.0
-        """Seconds that all decisions took that are settled."""
+        """Seconds that all settled decisions took together."""
 
     def ask(self, now: float) -> float:
         """Begin a decision: until the turn is handed to a stream, only the grace for that runs.
@@ -68,7 +68,7 @@ class Clock:
         return now + time / 2
 
     def start(self, now: float, credit: float = 0.0) -> float:
-        """Start running, with ``credit`` for the network as far as the time control allows it.
+        """Start running, with as much of ``credit`` for the network as the time control allows.
 
         Return when half of the decision's time is up, at which it must be checked if it is still open.
         """
@@ -90,7 +90,7 @@ class Clock:
     def settle(self, now: float) -> float:
         """End the decision: take its time from the bank, and add the increment; return its time.
 
-        A credit is for this decision alone: the bank pays for all of its time.
+        A credit is only for this decision: the bank still pays for all of its time.
         """
         handed_at = self.handed_at
         spent = 0.0 if handed_at is None or now < handed_at else now - handed_at
@@ -113,7 +113,7 @@ class Clock:
         return 0.0 if self.handed_at is None else now - self.handed_at
 
     def part(self, now: float) -> float:
-        """Return which part of its time the decision has taken beyond the credit; below 0 within it."""
+        """Return what fraction of its time the decision has taken beyond the credit; below 0 within it."""
         handed_at, time = self.handed_at, self.time
         if handed_at is None or not time:
             return 0.0 if time else 1.0

@@ -1,4 +1,4 @@
-"""A bot's live stream as the lobby sees it: what waits for it, whether it lives, and how far away it is."""
+"""A bot's live stream as the lobby sees it: what waits for it, whether it is alive, how far away it is."""
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -14,26 +14,26 @@ if TYPE_CHECKING:
     from referee.matches.seat import Seat
 
 PING_SECONDS = 10.0
-"""How often a stream is pinged if nothing else is a reason for it."""
+"""How often a stream is pinged unless there is another reason."""
 STUCK_SECONDS = 1.0
 """How long a ping may go unanswered before the bot counts as stuck."""
 LOST_SECONDS = 60.0
-"""How long a ping may go unanswered, and nothing else be heard, or a message wait to be taken, before the
-stream is closed."""
+"""How long a ping may go unanswered with nothing else heard, or a message wait to be taken, before the stream
+is closed."""
 READY_SECONDS = 1.0
-"""For how long a stream must have been ready before it is the referee that did not hand out a turn: far
-longer than messages are held back, and half of the time that a turn has for it."""
+"""How long a stream must have been ready before a turn not handed out is the referee's fault: far longer than
+messages are held back, and half of the grace that a turn has to wait for its stream."""
 ROUND_TRIPS = 8
 """How many of the last round trips count: the shortest is the stream's, as bots made the others longer."""
 FIRST_PINGS = 3
-"""Pings in a row when a stream opens, so that its round trip is known."""
+"""How many pings follow each other when a stream opens, so that its round trip is known."""
 
 ALLOWANCE = 1000.0
-"""Messages without an effect that a stream may send at once before it is closed for flooding. More than a
-bot's sessions: all of them may end while its answers are on their way."""
+"""How many messages without effect a stream may send at once before it is closed for flooding. This is more
+than a bot's sessions, all of which may end while its answers are on their way."""
 ALLOWANCE_PER_SECOND = 50.0
 BACKLOG = 20_000
-"""Events that may wait for a stream that takes no messages before it is closed."""
+"""How many events may wait for a stream that takes no messages before it is closed."""
 
 
 class CloseCode(StrEnum):
@@ -84,25 +84,25 @@ class Connection:
         pace: Pace | None = None,
         lacks: Callable[[Ruleset], Sequence[str]] = lambda ruleset: (),
     ) -> None:
-        """Create a connection; ``lacks`` says in words what a ruleset asks of the bot that it cannot do.
+        """Create a connection; ``lacks`` says in words what a ruleset requires that the bot cannot do.
 
-        ``pace`` is for a bot that leaves to the referees how many sessions it takes: as many as it can, up
-        to ``max_sessions``.
+        ``pace`` is for a bot that lets the referees decide how many sessions it gets: as many as it can
+        handle, up to ``max_sessions``.
         """
         self.identity = identity
         self.max_sessions = max_sessions
         self.pace = pace
         self.wants = wants
-        """None: nothing beyond what every bot is told."""
+        """None if it wants nothing beyond what every bot is told."""
         self.lacks = lacks
         self.bounds: Sequence[str] = ()
-        """What the bot says that it plays at most, in words."""
+        """The bounds on rulesets that the bot stated, in words."""
         self.outbox = Outbox(wake)
         self.closing: Closing | None = None
         """Set when the referee ends the stream; the server sees it when it is woken."""
         self.ping_due = False
         self.shutdown_due: Shutdown | None = None
-        """What the bot is to be told of the referee's end; None once it was."""
+        """The shutdown to tell the bot about; None once it was told."""
         self.heard_at = now
         self.seats: Mapping[int, Seat] = {}
         """The bot's seats at tables, by the handles of their sessions. Kept by ``Connections`` while this is
@@ -112,7 +112,7 @@ class Connection:
         self._wake = wake
         self._ready = False
         self._changed_at = now
-        """When the writer became ready, or ceased to be."""
+        """When the writer last became ready or busy."""
         self._ping = 0
         self._pinged_at: float | None = None
         self._round_trips: deque[float] = deque(maxlen=ROUND_TRIPS)
@@ -142,7 +142,7 @@ class Connection:
     # The writer
 
     def writing(self, now: float) -> None:
-        """Note that a message waits for the stream to take it, as the first one does from the beginning."""
+        """Note that a message waits for the stream to take it, as the first one does from the start."""
         self._ready, self._changed_at = False, now
 
     def written(self, now: float) -> None:
@@ -155,8 +155,8 @@ class Connection:
         return not self._ready
 
     def was_ready(self, now: float) -> bool:
-        """Return whether the writer has been ready for so long that a message that was not handed to it was
-        held up by the referee, and not by the bot's stream."""
+        """Return whether the writer has been ready for so long that a message not yet handed to it was held
+        up by the referee, and not by the bot's stream."""
         return self._ready and now - self._changed_at >= READY_SECONDS
 
     def announce(self, shutdown: Shutdown) -> None:
@@ -165,20 +165,20 @@ class Connection:
         self._wake()
 
     def take_shutdown(self) -> Shutdown | None:
-        """Return what the bot is to be told of the referee's end now."""
+        """Return the shutdown that the bot must be told about now, once."""
         shutdown, self.shutdown_due = self.shutdown_due, None
         return shutdown
 
     # Pings
 
     def probe(self) -> None:
-        """Ask for a sign of life, unless that is done already."""
+        """Ask for a sign of life, unless that has been done already."""
         if self._pinged_at is None and not self.ping_due:
             self.ping_due = True
             self._wake()
 
     def delay(self, seconds: float) -> None:
-        """Note that the referee was away for so long: no ping was open, and nothing written, meanwhile."""
+        """Note that the referee was away for ``seconds``: that time does not count for pings and messages."""
         self._changed_at += seconds
         if self._pinged_at is not None:
             self._pinged_at += seconds
@@ -194,7 +194,7 @@ class Connection:
         """Take the answer to a ping; return whether it is the one that was open."""
         if self._pinged_at is None or number != self._ping:
             return False
-        # A ping that was sent while the referee lagged may have been delayed to a time that has not come yet.
+        # ``delay`` may have moved a ping sent while the referee lagged to a time that is still to come.
         self._round_trips.append(max(0.0, now - self._pinged_at))
         self._pinged_at = None
         self.heard_at = now
@@ -207,7 +207,7 @@ class Connection:
         return self._pinged_at is not None and now - max(self._pinged_at, self.heard_at) >= STUCK_SECONDS
 
     def is_lost(self, now: float) -> bool:
-        """Return whether the stream is to be given up: it answers nothing, or takes nothing."""
+        """Return whether the stream should be given up: it answers nothing, or takes nothing."""
         silent = self._pinged_at is not None and now - max(self._pinged_at, self.heard_at) >= LOST_SECONDS
         stopped = not self._ready and now - self._changed_at >= LOST_SECONDS
         return silent or stopped or len(self.outbox) > BACKLOG
@@ -221,7 +221,7 @@ class Connection:
             del self._over[next(iter(self._over))]
 
     def excuse(self, handle: int) -> bool:
-        """Return whether an answer may have been on its way when its session ended; one can, for each."""
+        """Return whether an answer may have been on its way when its session ended: one for each session."""
         if handle not in self._over:
             return False
         del self._over[handle]

@@ -10,7 +10,7 @@ from referee.matches.seat import Seat
 from referee.ruleset.model import Ruleset
 
 MAX_SESSIONS = 256
-"""Sessions at once for one bot on one referee, unless it asks for fewer."""
+"""How many sessions at once one bot gets on one referee, unless it asks for fewer."""
 PENALTY_SECONDS = 10.0
 """How long a bot that was cut off for flooding has to stay away."""
 
@@ -57,13 +57,13 @@ class Connections:
         return list(self._live)
 
     def presence(self, version: int) -> Presence:
-        """Return how a bot version stands here."""
+        """Return the presence of a bot version here."""
         connection = self._live.get(version)
         most = connection.max_sessions if connection is not None else 0
         return Presence(connection is not None, most, len(self.seats(version)))
 
     def thinking(self, version: int, now: float) -> float:
-        """Return the seconds that the decision has taken that a bot version has owed for the longest."""
+        """Return how long, in seconds, the longest open decision of a bot version has taken so far."""
         seats = self.seats(version).values()
         return max((seat.clock.elapsed(now) for seat in seats if seat.turn is not None), default=0.0)
 
@@ -78,7 +78,7 @@ class Connections:
         self._seats.setdefault(version, {})[handle] = seat
 
     def leave(self, version: int, handle: int, *, early: bool = False) -> None:
-        """Take a bot version's seat in a session away; ``early`` is whether it was void or forfeit."""
+        """Take a bot version's seat in a session away; ``early`` if the session was void or forfeited."""
         self._seats[version].pop(handle).leave()
         connection = self._live.get(version)
         if early and connection is not None:
@@ -86,9 +86,9 @@ class Connections:
         self._forget_empty(version)
 
     def why_absent(self, version: int, ruleset: Ruleset, least: int = 1) -> str:
-        """Return why a bot version can be given no session of a ruleset, as what it did; empty if it can.
+        """Return why a bot version cannot be given a session of a ruleset, as a verb phrase; empty if it can.
 
-        ``least`` is how many sessions at once it must take here.
+        ``least`` is how many sessions at once it must accept here.
         """
         connection = self._live.get(version)
         if connection is None:
@@ -101,7 +101,7 @@ class Connections:
         return f"could not play the ruleset (it asks for {'; '.join(lacks)})" if lacks else ""
 
     def has_room(self, version: int, kept: int = 0) -> bool:
-        """Return whether a bot version can have one more session, with so many ``kept`` for others."""
+        """Return whether a bot version can have one more session while ``kept`` are reserved for others."""
         connection = self._live.get(version)
         most = MAX_SESSIONS if connection is None else connection.room
         return len(self.seats(version)) + kept < (most or MAX_SESSIONS)
@@ -113,11 +113,11 @@ class Connections:
     # Penalties
 
     def penalise(self, version: int, now: float) -> None:
-        """Have a bot version stay away for ``PENALTY_SECONDS``."""
+        """Keep a bot version out for ``PENALTY_SECONDS``."""
         self._penalties[version] = now + PENALTY_SECONDS
 
     def penalty(self, version: int, now: float) -> float:
-        """Return the seconds for which a bot version has to stay away."""
+        """Return for how many seconds a bot version is still kept out."""
         until = self._penalties.get(version)
         if until is None:
             return 0.0
@@ -142,6 +142,6 @@ class Connections:
         return lost
 
     def delay(self, seconds: float) -> None:
-        """Note that the referee was away for so long."""
+        """Note that the referee was away for ``seconds``."""
         for connection in self._live.values():
             connection.delay(seconds)

@@ -5,12 +5,12 @@ from referee.matches.journal import Entry, EntryKind
 
 
 def notice_entry(version: int, notice: Notice) -> Entry:
-    """Return the log entry that tells an author of a notice that is about no session."""
+    """Return the log entry for a notice that is not about a session."""
     return Entry(version, EntryKind.NOTICE, notice.code.value, notice.text)
 
 
 def event_entry(version: int, info: SessionInfo, event: Fault | Notice) -> Entry:
-    """Return the log entry that tells an author of a fault or a notice in a session."""
+    """Return the log entry for a fault or a notice in a session."""
     if isinstance(event, Notice):
         details: dict[str, object] = {"sequence": event.sequence}
         return Entry(version, EntryKind.NOTICE, event.code.value, event.text, info.session_id, details)
@@ -38,7 +38,7 @@ def event_entry(version: int, info: SessionInfo, event: Fault | Notice) -> Entry
 
 
 def forfeit_entry(version: int, info: SessionInfo, code: str, deal: int, reason: str) -> Entry:
-    """Return the log entry that tells an author of a forfeit without a decision, from ``deal`` on."""
+    """Return the log entry for a forfeit without a decision, from ``deal`` on."""
     details: dict[str, object] = {"deal": deal} | _attempt(info)
     text = f"{reason}, and forfeits the session"
     return Entry(version, EntryKind.FAULT, code, text, info.session_id, details)

@@ -16,7 +16,7 @@ class Malformed(str):
 
     __slots__ = ()
     kind = FaultKind.MALFORMED
-    """What such an answer is as a fault."""
+    """The kind of fault that such an answer is."""
 
 
 class Failed(Malformed):
@@ -45,14 +45,14 @@ class SessionInfo:
     deals: int
     """How many deals the session has at most."""
     commitment: str
-    """Digest of the tournament's head, hexadecimal."""
+    """Digest of the tournament's head, in hexadecimal."""
     limits: Limits
     attempt: int = 1
     """Counts the attempts at the session from 1."""
     pool: str = ""
-    """Name of the pool in which the match is rated; empty: it is not rated."""
+    """Name of the pool in which the match is rated; empty if it is not rated."""
     rated: tuple[Rated, ...] = ()
-    """Ratings by seat as the match was handed out; empty: they are not known."""
+    """Ratings by seat when the match was handed out; empty if they are not known."""
 
 
 def log_length(deal: Deal) -> int:
@@ -62,9 +62,9 @@ def log_length(deal: Deal) -> int:
 
 
 class Encodings:
-    """What an encoder makes of a deal, each part once for everybody who is told of it.
+    """The encoded parts of a deal, each encoded once for everybody who is told of it.
 
-    All events of a deal share one, so that it goes with the deal. Matches know nothing of what it holds.
+    All events of a deal share one, which lives as long as the deal. Matches do not look into it.
     """
 
     __slots__ = ("_parts", "log")
@@ -89,7 +89,7 @@ class SessionStarted(NamedTuple):
     scores: tuple[int, ...]
     resumed: bool
     deals_digest: str = ""
-    """Of the deals of the session that are finished."""
+    """Digest of the finished deals of the session."""
 
 
 class DealStarted(NamedTuple):
@@ -98,15 +98,15 @@ class DealStarted(NamedTuple):
     """-1 for spectators."""
     deal: Deal
     hands: tuple[int, ...]
-    """Masks by seat, after leftover cards were taken and before an exchange."""
+    """Masks by seat, with leftover cards taken and before an exchange."""
     encodings: Encodings
 
 
 class Turn:
     """A decision that a seat owes.
 
-    What the bot is told of it is filled in when it is handed to the stream: it may be over by then. Only
-    then are there ``since`` and ``time_ms``.
+    What the bot is told of it is filled in when the turn is handed to the stream, because the turn may be
+    over by then. Only from then on are ``since`` and ``time_ms`` set.
     """
 
     # fmt: off
@@ -116,7 +116,7 @@ class Turn:
     # fmt: on
 
     since: int
-    """How much of the deal's log the seat was told before; see ``log_length``."""
+    """How much of the deal's log the seat has been told before; see ``log_length``."""
     time_ms: int
     """How long the seat may take from when the turn is handed to the stream, without the credit."""
 
@@ -128,7 +128,7 @@ class Turn:
         self.deal = deal
         self.encodings = encodings
         self.bank_ms: int | None = None
-        """What is left in the seat's bank; None where the session has no bank."""
+        """What is left in the seat's bank; None if the session has no bank."""
         self.credit_ms = 0
         """What is credited for the network."""
 
@@ -148,7 +148,7 @@ class SessionEnded(NamedTuple):
     scores: tuple[int, ...]
     reason: SessionEnd
     forfeited_by: int
-    """Seat whose forfeit ended it; -1 where none did."""
+    """Seat whose forfeit ended it; -1 if none did."""
     faults: tuple[int, ...] = ()
     """By seat; empty for a void session."""
     forfeits: tuple[int, ...] = ()
@@ -173,7 +173,7 @@ class Fault(NamedTuple):
     deal: int
     """Counts the deals of the session from 1."""
     action: int
-    """How many actions the deal had before."""
+    """How many actions the deal had had by then."""
     stage: Stage
     hand: int
     to_beat: int
@@ -183,11 +183,11 @@ class Fault(NamedTuple):
     """Mask of what was played for the seat; 0 for a pass."""
     faults: int
     elapsed_ms: int
-    """From when the turn was handed to the stream; 0 where it was not."""
+    """From when the turn was handed to the stream; 0 if it was not."""
     credit_ms: int
 
     def recorded(self) -> dict[str, object]:
-        """Return the fault as it stands in the deal's record."""
+        """Return the fault in the form of the deal's record."""
         fault: dict[str, object] = {"action": self.action, "seat": self.seat, "kind": self.kind.value}
         fault |= {"ms": self.elapsed_ms, "credit_ms": self.credit_ms}
         if self.stage is Stage.EXCHANGE:
@@ -201,13 +201,13 @@ class Notice(NamedTuple):
     code: NoticeCode
     text: str
     handle: int | None = None
-    """Of the session that it is about; None where it is not about one."""
+    """The handle of the session that it is about; None if it is not about one."""
     sequence: int | None = None
-    """What the bot's message named; None where it named none."""
+    """The sequence in the bot's message; None if it had none."""
 
 
 class LeftOut(NamedTuple):
-    """Stands for what a spectator was not shown, as it read too slowly."""
+    """Stands for the updates that a spectator missed by reading too slowly."""
 
     updates: int
 

@@ -10,7 +10,7 @@ from referee.records.record import played_for
 
 
 class Forfeits:
-    """Whose seats are played for since when, and who acts for the seats that are not asked."""
+    """Which seats are played for, since when, and what acts for the seats that are not asked."""
 
     __slots__ = ("_limits", "_seats", "act", "all")
 
@@ -39,5 +39,5 @@ class Forfeits:
         return self._limits.on_forfeit != "end_session" and len(self.seats | {*seats}) < self._seats
 
     def recorded(self) -> list[dict[str, object]]:
-        """Return them as the record of a deal has them."""
+        """Return the forfeits in the form of a deal's record."""
         return played_for(self.all, self._limits.on_forfeit)

@@ -1,4 +1,4 @@
-"""What a bot's author may read later: connections, faults and notices. The surroundings keep it."""
+"""What a bot's author may read later: connections, faults and notices. The referee's host keeps it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class EntryKind(StrEnum):
     LOST = "lost"
     """The connection broke, or the referee closed it; ``code`` says why."""
     REFUSED = "refused"
-    """A connection with the bot's token was not taken."""
+    """A connection with the bot's token was refused."""
     FAULT = "fault"
     NOTICE = "notice"
 
@@ -24,16 +24,16 @@ class EntryKind(StrEnum):
 CONNECTION = (EntryKind.CONNECTED, EntryKind.LEFT, EntryKind.LOST, EntryKind.REFUSED)
 
 KINDS = {"fault": (EntryKind.FAULT,), "notice": (EntryKind.NOTICE,), "connection": CONNECTION}
-"""What a reader can ask for, and the kinds of entries that it means."""
+"""What a reader can ask for, and the kinds of entries that this means."""
 
 ASKED = (
     KINDS | {kind.value: (kind,) for kind in EntryKind} | {"disconnected": (EntryKind.LEFT, EntryKind.LOST)}
 )
-"""All words that a reader can ask by."""
+"""All words by which a reader can ask."""
 
 
 def kinds_asked(word: str) -> tuple[EntryKind, ...] | None:
-    """Return the kinds of entries that a word means, perhaps cut short or in the plural; None: unclear."""
+    """Return the kinds of entries that a word, a prefix of one or a plural means; None if that is unclear."""
     said = word.lower()
     exact = ASKED.get(said) or ASKED.get(said.removesuffix("s"))
     meant = {exact} if exact else {kinds for one, kinds in ASKED.items() if said and one.startswith(said)}
@@ -41,10 +41,10 @@ def kinds_asked(word: str) -> tuple[EntryKind, ...] | None:
 
 
 KEPT = 5_000
-"""Entries that are kept of a bot version, the newest."""
+"""How many entries are kept for a bot version, the newest."""
 
 SEVERAL_OWED = "see max_sessions"
-"""What the text of a time-out ends with if the bot owed several answers then."""
+"""The end of a time-out's text if the bot owed several answers at the time."""
 
 
 class Entry(NamedTuple):
@@ -57,12 +57,12 @@ class Entry(NamedTuple):
     text: str
     """The reason in words."""
     session_id: str = ""
-    """``match/number``, where it is about a session."""
+    """``match/number`` if it is about a session; else empty."""
     details: Mapping[str, object] = {}
-    """JSON values. For a fault its position: ``deal``, ``action``, ``turn``, ``seat``, ``hand``, ``to_beat``,
-    and from the second one on the ``attempt``; what the bot ``answered``, the ``default`` action, ``faults``
-    of ``fault_limit``, ``elapsed_ms`` and ``credit_ms``. For the end of a connection the ``round_trip_ms``
-    that was measured."""
+    """JSON values. For a fault: its position (``deal``, ``action``, ``turn``, ``seat``, ``hand``, ``to_beat``
+    and, from the second one on, the ``attempt``), what the bot ``answered``, the ``default`` action,
+    ``faults`` of ``fault_limit``, ``elapsed_ms`` and ``credit_ms``. For the end of a connection: the
+    ``round_trip_ms`` measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +77,15 @@ class LogEntry:
     referee: str
     """The referee that saw it, by its id."""
     kind: str
-    """An EntryKind, or what a newer referee has more."""
+    """An EntryKind, or one that only a newer referee knows."""
     code: str
     """Kind of the fault, code of the notice, or why a connection ended; may be empty."""
     text: str
     """The reason in words."""
     session_id: str
-    """``match/number``; empty where it is not about a session."""
+    """``match/number``; empty if it is not about a session."""
     details: Mapping[str, object]
-    """For a fault the position, and what was answered and played."""
+    """For a fault, the position, and what was answered and played."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,15 +95,15 @@ class LogQuery:
     bot: str
     """``owner/bot`` for all its versions, or ``owner/bot@number``."""
     kinds: tuple[EntryKind, ...] = ()
-    """Empty: all."""
+    """Empty for all kinds."""
     session: str | None = None
     """A session's name or the beginning of one, up to a ``/``; None: all."""
     limit: int = 50
-    """Entries at most, the newest."""
+    """The most entries, of which the newest are returned."""
     after: int = 0
     """Only entries with a larger id."""
     before: int | None = None
-    """Only entries with a smaller id; None: up to the newest."""
+    """Only entries with a smaller id; None for up to the newest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,12 +134,12 @@ class BotDeal:
 
 
 def is_lost(points: Sequence[int], seat: int) -> bool:
-    """Return whether somebody got more points in a deal than a seat; ``points`` are by seat."""
+    """Return whether another seat got more points in a deal than ``seat``; ``points`` are by seat."""
     return max(points) > points[seat]
 
 
 Place: TypeAlias = tuple[int, int, int]
-"""Where a page of deals ends: the session and the place at its table, as the surroundings count them, and
+"""Where a page of deals ends: the session and the place at its table, as the referee's host counts them, and
 the deal."""
 
 
@@ -154,9 +154,9 @@ class DealQuery:
     lost: bool = False
     """Only deals in which another seat got more points."""
     limit: int = 50
-    """Deals at most, the newest."""
+    """The most deals, of which the newest are returned."""
     before: Place | None = None
-    """Only deals before this one; None: up to the newest."""
+    """Only deals before this one; None for up to the newest."""
 
 
 class DealPage(NamedTuple):
@@ -164,14 +164,14 @@ class DealPage(NamedTuple):
 
     deals: Sequence[BotDeal]
     before: Place | None
-    """Where to go on for more; None: there are none."""
+    """Where to continue for more; None if there are none."""
 
 
 class Journal(Protocol):
     """Keeps entries, and knows what was played."""
 
     def add(self, entry: Entry) -> None:
-        """Take an entry; called in the referee's event loop, so it must not block or raise."""
+        """Add an entry; this is called in the referee's event loop, so it must not block or raise."""
 
     def read(self, token: str, query: LogQuery) -> list[LogEntry]:
         """Return entries of a bot that ``token`` opens, the newest first; may block.

@@ -1,6 +1,6 @@
 """The lobby: where a referee's streams, its workers' calls and its clock meet the matches that it runs.
 
-Sans-I/O; the clock is passed in.
+Nothing here does I/O, and the time is passed in.
 """
 
 import json
@@ -26,11 +26,11 @@ TAKEN_OVER = "another call took the match over"
 STOPPED_BY_WORKER = "the worker ended the call"
 
 BEAT_SECONDS = 0.02
-"""How often the lobby is to be told the time, so that it knows when the referee was away."""
+"""How often the lobby must be told the time, so that it knows when the referee was away."""
 AWAY_SECONDS = 0.03
-"""How much later than expected the time, or a message of the referee to itself, may come before clocks are
-set back by it: a pause of the process, a busy machine or a flood is not the bots' fault. What is shorter is
-charged to them."""
+"""How late the time, or a message of the referee to itself, may come before clocks are set back by the delay:
+a pause of the process, a busy machine or a flood is not the bots' fault. Shorter delays are charged to them.
+"""
 
 INFINITY = float("inf")
 
@@ -82,7 +82,7 @@ class Lobby:
         return self.connections.penalty(version, now)
 
     def disconnect(self, connection: Connection, now: float) -> None:
-        """Note that a bot's stream is gone: its clocks run on. A second call for a stream has no effect."""
+        """Note that a bot's stream is gone; its clocks run on. A second call for a stream has no effect."""
         if self.connections.remove(connection):
             for seat in list(self.connections.seats(connection.identity.version_id).values()):
                 self._tables.guarded(seat.table, seat.table.detach, seat.index, now)
@@ -104,7 +104,7 @@ class Lobby:
             self.cut_off(connection, "too many messages without effect", now)
 
     def cut_off(self, connection: Connection, why: str, now: float) -> None:
-        """End the stream of a bot that floods, and have it stay away for a while: its turns are faults."""
+        """End the stream of a bot that floods, and keep it out for a while: its turns are faults."""
         reason = f"flood: {why}; come back in {PENALTY_SECONDS:.0f} s"
         self.connections.penalise(connection.identity.version_id, now)
         for handle, seat in list(connection.seats.items()):
@@ -117,7 +117,7 @@ class Lobby:
         self._tables.unsettle()
 
     def misplaced(self, connection: Connection, handle: int, sequence: int, now: float) -> None:
-        """Take a bot's answer for a session that is not open for it, unless it was on its way at its end."""
+        """Note an answer for a session that is not open for the bot, unless it was on its way at the end."""
         if connection.excuse(handle):
             return
         text = f"session {handle} is not open for this bot"
@@ -132,9 +132,9 @@ class Lobby:
     # Matches
 
     def open_match(self, spec: MatchSpec, now: float, wake: Callable[[], None]) -> Match:
-        """Begin a match; a running one of its name is stopped. ``wake`` is called when it has news.
+        """Begin a match; stop a running one of the same name. ``wake`` is called when it has news.
 
-        Raise Draining when the referee takes no new match, MatchRefused, RulesetError.
+        Raise Draining if the referee takes no new match, MatchRefused or RulesetError if this one is wrong.
         """
         if self._tables.draining:
             raise Draining(self._tables.draining)
@@ -156,12 +156,12 @@ class Lobby:
         self._tables.close_match(match, reason)
 
     def hold(self, match: Match) -> None:
-        """Begin no further session of a match: it is done when those that are open have ended."""
+        """Begin no further session of a match: it is done when its open ones have ended."""
         match.leave()
         match.wake()
 
     def drain(self, reason: str, end_at: float = 0.0) -> None:
-        """Start nothing any more; a match ends when its open sessions are finished, and all at ``end_at``."""
+        """Start nothing more; a match ends when its open sessions are finished, and all end at ``end_at``."""
         self._tables.draining = reason
         self._shutdown = Shutdown(reason, end_at)
         for connection in self.connections:
@@ -226,11 +226,11 @@ class Lobby:
         return len(self._tables)
 
     def presence(self, version: int) -> Presence:
-        """Return how a bot version stands here."""
+        """Return the presence of a bot version here."""
         return self.connections.presence(version)
 
     def progress(self, match: Match) -> Progress:
-        """Return how a match stands."""
+        """Return the progress of a match."""
         decisions = match.decisions + sum(table.decisions for table in match.tables.values())
         absent = () if match.deadline is None else self._tables.absent(match)
         names = tuple(match.spec.bots[index].name for index in absent)
@@ -240,9 +240,10 @@ class Lobby:
 
     def beat(self, now: float) -> None:
         """Ping the streams whose turn it is, give up lost ones, and start the sessions for which a closed
-        match or stream left room. To be called every ``BEAT_SECONDS``.
+        match or stream left room.
 
-        If it is called too late, the referee itself was away, and no clock ran.
+        This must be called every ``BEAT_SECONDS``. If it is called too late, the referee itself was away, and
+        that time counts on no clock.
         """
         self.note_time(now)
         self._heard(beaten=now, sent_at=self._sent_at)
@@ -251,17 +252,19 @@ class Lobby:
         self.settle(now)
 
     def loopback_sent(self, now: float) -> None:
-        """Note that the referee sends itself a message, the way that messages of bots take."""
+        """Note that the referee sends itself a message, by the route that messages of bots take."""
         self._heard(beaten=self._beaten, sent_at=now)
 
     def loopback_back(self, now: float) -> None:
-        """Note that the message has come back, or is awaited no longer."""
+        """Note that the message has come back, or is no longer awaited."""
         self.note_time(now)
         self._heard(beaten=self._beaten, sent_at=None)
 
     def note_time(self, now: float) -> None:
-        """Set clocks back by the time that the referee was away, or that no message could reach it; to be
-        called before anything is timed."""
+        """Set clocks back by the time that the referee was away, or that no message could reach it.
+
+        Call this before anything is timed.
+        """
         if now < self._overdue_at:
             return
         since = self._overdue_at - AWAY_SECONDS
@@ -278,7 +281,7 @@ class Lobby:
         self._overdue_at = first + BEAT_SECONDS + AWAY_SECONDS
 
     def tick(self, now: float) -> None:
-        """Do what time asks for: turns that ran out, matches that waited long enough."""
+        """Do what is due: end turns that ran out of time, and matches that waited long enough."""
         self.note_time(now)
         self._tables.tick(now)
 
@@ -287,10 +290,10 @@ class Lobby:
         return self._alarms.soonest()
 
     def settle(self, now: float) -> None:
-        """Start sessions if some that finished left room; to be called after a batch of answers."""
+        """Start sessions if finished ones left room. Call this after each batch of answers."""
         if self._tables.unsettled:
             self._tables.start_sessions(now)
 
     def fail(self, table: Table) -> None:
-        """End a table at which an exception was raised, which is to be called while it is handled."""
+        """End a table at which an exception was raised; this must be called while it is being handled."""
         self._tables.fail(table)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from referee.deals.succession import Legacy
 
 MAX_SESSIONS = 10_000
-"""Sessions in a match at most."""
+"""The most sessions in a match."""
 
 
 class Rated(NamedTuple):
@@ -20,7 +20,7 @@ class Rated(NamedTuple):
     value: int
     """Elo, rounded."""
     matches: int
-    """Matches that it comes from."""
+    """How many matches it is based on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,23 +31,23 @@ class MatchBot:
     name: str
     """``owner/bot@version``."""
     rated: Rated | None = None
-    """Its rating as the match was handed out; None: the match is not rated."""
+    """Its rating when the match was handed out; None if the match is not rated."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionSpec:
-    """A session that is to be played."""
+    """A session to be played."""
 
     number: int
     """Counts the sessions of the match from 1."""
     seating: tuple[int, ...]
-    """For each seat the index of its bot in the match's bots."""
+    """For each seat, the index of its bot in the match's bots."""
     seed: bytes
     """32 bytes."""
     attempt: int = 1
-    """Counts the attempts at the session from 1: each deals other cards."""
+    """Counts the attempts at the session from 1; each deals other cards."""
     after: "Finished | None" = None
-    """The deals that earlier attempts finished, after which the session goes on; None: it begins anew."""
+    """How the session stands after the deals that earlier attempts finished; None if it begins anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Finished:
     bank_ms: tuple[int, ...] = ()
     """What was left in the seats' banks; empty without banks."""
     deals_digest: str = ""
-    """Of these deals, as all seats were shown them."""
+    """Digest of these deals as all seats were shown them."""
     forfeits: tuple[Forfeit, ...] = ()
     """The seats that are played for."""
 
@@ -81,7 +81,7 @@ class Limits:
     on_forfeit: OnForfeit = "default_action"
     """What happens to a session when one of its bots forfeits it."""
     bank_ms: int = 0
-    """Thinking time of each seat for all decisions of a session; 0: no bank."""
+    """Thinking time of each seat for all decisions of a session; 0 for no bank."""
     increment_ms: int = 0
     """What each decision adds to the bank."""
     credit_ms: int = 100
@@ -89,9 +89,9 @@ class Limits:
     ask_forced: bool = False
     """Whether a bot is asked even where it has no choice."""
     match_ms: int = 0
-    """How long the match may take; 0: as long as it takes."""
+    """How long the match may take; 0 for no limit."""
     min_sessions: int = 1
-    """Sessions at once that a bot must take at the referee, or it counts as absent."""
+    """How many sessions at once a bot must accept at the referee; otherwise it counts as absent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,23 +107,23 @@ class MatchSpec:
     bots: tuple[MatchBot, ...]
     sessions: tuple[SessionSpec, ...]
     deals: int
-    """Deals in a session at most; 0: as many as the ruleset says, and no more than ``MAX_DEALS``."""
+    """The most deals in a session; 0 for as many as the ruleset says, but no more than ``MAX_DEALS``."""
     commitment: str
-    """Digest of the tournament's head, hexadecimal."""
+    """Digest of the tournament's head, in hexadecimal."""
     limits: Limits = Limits()
     shared_deals: bool = False
     """Whether other tables play the same deals: then watching needs an organiser's or a spectator's token."""
     pool: str = ""
-    """Name of the pool in which it is rated, for people; empty: it is not rated."""
+    """Name, for people, of the pool in which it is rated; empty if it is not rated."""
 
 
 class Signed(NamedTuple):
-    """The digest of a session's result, signed by a referee; all in hexadecimal digits."""
+    """The digest of a session's result, signed by a referee; all in hexadecimal."""
 
     digest: str
     """32 bytes."""
     signature: str
-    """64 bytes, of Ed25519."""
+    """An Ed25519 signature, 64 bytes."""
     key: str
     """The referee's public key, 32 bytes."""
 
@@ -134,27 +134,27 @@ class SessionResult:
 
     number: int
     points: tuple[int, ...]
-    """Final score by seat, of all its deals."""
+    """Final score by seat, over all deals."""
     forfeit: int | None
-    """Seat whose forfeit ended the session; None: it was played to its end."""
+    """Seat whose forfeit ended the session; None if it was played to its end."""
     records: tuple[str, ...]
     """Lean records of the deals of this attempt, one JSON object a deal."""
     faults: tuple[int, ...]
     """Faults by seat, in all its deals."""
     signed: Signed | None = None
-    """None: no referee has signed it."""
+    """None if no referee has signed it."""
     forfeits: tuple[int, ...] = ()
     """All seats whose bots forfeited the session, in order."""
 
 
 @dataclass(frozen=True, slots=True)
 class DealsFinished:
-    """Deals of a session that is not finished, or has come to nothing: they count all the same."""
+    """Deals of a session that is not finished, or was void: they count all the same."""
 
     number: int
-    """Of the session."""
+    """The number of the session."""
     records: tuple[str, ...]
-    """Lean deal records that were not told before, in order."""
+    """Lean deal records that were not reported before, in order."""
     bank_ms: tuple[int, ...] = ()
     """What was left in the seats' banks after the last of them; empty without banks."""
 
@@ -180,19 +180,19 @@ Update = SessionResult | DealsFinished | Progress
 
 @dataclass(frozen=True, slots=True)
 class Presence:
-    """How a bot version stands at a referee."""
+    """What a referee knows about a bot version."""
 
     connected: bool
     max_sessions: int
-    """Sessions at once that the referee will give it; 0 when it is not connected."""
+    """How many sessions at once the referee will give it; 0 if it is not connected."""
     sessions: int
-    """Sessions that it plays there."""
+    """How many sessions it is playing there."""
     lacks: tuple[str, ...] = ()
-    """What a ruleset that was asked about asks of it that it cannot do, in words."""
+    """What the ruleset that was asked about requires and the bot cannot do, in words."""
     thinking_seconds: int = 0
-    """Whole seconds that the decision has taken that it has owed for the longest."""
+    """How long the longest of its open decisions has taken so far, in whole seconds."""
     bounds: tuple[str, ...] = ()
-    """What it says that it plays at most, in words; empty: it plays everything, or is not connected."""
+    """The bounds on rulesets that it stated, in words; empty if it has none, or is not connected."""
 
 
 def check_match(spec: MatchSpec, players: int) -> str:

@@ -1,4 +1,4 @@
-"""What waits to be sent to one bot, and when it may go."""
+"""What waits to be sent to one bot, and when it may be sent."""
 
 from collections.abc import Callable
 
@@ -12,16 +12,16 @@ class Outbox:
     """The events for one stream, gathered into batches by the hold rule.
 
     The next message is held back while the bot owes answers, has sent fewer than half as many answers since
-    the last message as that had turns, and that message is younger than ``HOLD_SECONDS``: under load this
-    makes batches grow, as the answers to one message make the turns of the next, and it costs a lone session
-    nothing.
+    the last message as that had turns, and that message is younger than ``HOLD_SECONDS``. Under load this
+    makes batches grow, because the answers to one message lead to the turns of the next; it costs a lone
+    session nothing.
     """
 
     __slots__ = ("_awaited", "_sent_at", "_wake", "events", "owed")
 
     def __init__(self, wake: Callable[[], None]) -> None:
         self.events: list[Event] = []
-        """What waits, the oldest first."""
+        """The events that wait, oldest first."""
         self._awaited = 0
         self._sent_at = 0.0
         self._wake = wake
@@ -46,13 +46,13 @@ class Outbox:
             self._wake()
 
     def hold(self, now: float) -> float:
-        """Return the seconds for which to hold the next message back; 0 when it may go."""
+        """Return for how many seconds to hold the next message back; 0 if it may go."""
         if self._awaited <= 0 or not self.owed:
             return 0.0
         return max(0.0, self._sent_at + HOLD_SECONDS - now)
 
     def take(self, now: float) -> list[Event]:
-        """Take the batch that is to be sent now, oldest event first; empty if nothing waits."""
+        """Take the batch to be sent now, oldest event first; empty if nothing waits."""
         batch, self.events = self.events, []
         if batch:
             self._sent_at = now

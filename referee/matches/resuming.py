@@ -16,10 +16,11 @@ from referee.records.results import shown_digest
 def finished_deals(
     records: Sequence[str], bank_ms: tuple[int, ...], ruleset: Mapping[str, object]
 ) -> Finished:
-    """Return how a session stands after its first deals, of which these are the lean records, at least one.
+    """Return how a session stands after its first deals, of which ``records`` are the lean records.
 
-    ``ruleset`` is resolved; ``bank_ms`` is what is left in the seats' banks, empty without banks. Only the
-    last deal is played again, as the next one follows from it. Raise RecordError where its record is wrong.
+    There must be at least one. ``ruleset`` is resolved; ``bank_ms`` is what is left in the seats' banks,
+    empty without banks. Only the last deal is replayed, because the next one follows from it. Raise
+    RecordError if its record is wrong.
     """
     deals = [json.loads(record) for record in records]
     seats = len(deals[-1]["points"])

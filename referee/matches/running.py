@@ -1,4 +1,4 @@
-"""Matches while they run: their tables, and what came of those that are finished."""
+"""Running matches: their tables, and the results of finished sessions."""
 
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -13,16 +13,16 @@ from referee.rules.plays import Rules
 from referee.ruleset.limits import most_deals
 
 MAX_UNFETCHED = 64
-"""Results that may wait for the worker before the sessions of a match that have not begun wait for it too."""
+"""How many results may wait for the worker before a match begins no further session."""
 
 
 class Overrun(NamedTuple):
-    """What a match came to whose time was up."""
+    """Who forfeits a match whose time is up, and how long its bots had thought."""
 
     bot: int
-    """The bot that had thought longest, by its index in the match: it forfeits what is not finished."""
+    """The bot that had thought longest, as its index in the match: it forfeits what is not finished."""
     used_ms: tuple[int, ...]
-    """For each bot the milliseconds that it had thought in the match."""
+    """For each bot, the milliseconds that it had thought in the match."""
 
 
 class Match:
@@ -38,45 +38,49 @@ class Match:
         freed: Callable[[], None],
         encode: Encoder,
     ) -> None:
-        """Create a match; ``wake`` is called on news for the worker, ``freed`` when it has taken some."""
+        """Create a match.
+
+        ``wake`` is called when there is news for the worker, ``freed`` when it has taken results that held
+        sessions back.
+        """
         self.ends_at = now + spec.limits.match_ms / 1000 if spec.limits.match_ms else None
-        """When what is not finished is forfeited; None: never."""
+        """When what is not finished is forfeited; None for never."""
         self.overrun: Overrun | None = None
-        """Who forfeits it; None while there is time."""
+        """Who forfeits what is not finished; None while there is time."""
         self.turn = 0
-        """The handle of its latest session: of matches that share bots, the one with the lowest is next."""
+        """The handle of its latest session: of matches that share bots, the one with the lowest goes next."""
         self._seatings = {session.number: session.seating for session in spec.sessions}
         self._used = [0.0] * len(spec.bots)
         """Seconds that each bot thought in the finished sessions."""
         self._throttled = False
-        """Whether sessions waited for the worker, which is not the bots' fault."""
+        """Whether sessions had to wait for the worker, which is not the bots' fault."""
         self.spec = spec
         self.rules = rules
         self.ruleset = ruleset
         """The resolved ruleset as one JSON object."""
         self.deadline: float | None = None
-        """When absent bots are waited for no longer; None while nobody is waited for."""
+        """Until when the match waits for absent bots; None while it waits for nobody."""
         self.notified: dict[int, Connection] = {}
-        """By version: the streams on which bots were told why the match waits for them."""
+        """By version, the streams on which bots were told why the match waits for them."""
         self.waiting = deque(spec.sessions)
         self.tables: dict[int, Table] = {}
         """Open tables by handle."""
         self.results: list[SessionResult] = []
-        """Finished sessions that were not fetched yet."""
+        """Finished sessions that have not been fetched yet."""
         self._played = 0
         """How many sessions are finished."""
         self._deals: list[DealsFinished] = []
-        """Finished deals of void sessions that were not fetched yet."""
+        """Finished deals of void sessions that have not been fetched yet."""
         self.left: list[int] = []
         """Numbers of the sessions that will not begin."""
         self.decisions = 0
-        """Turns asked at the closed tables."""
+        """How many turns were asked at the closed tables."""
         self.ended = ""
-        """Why the match was stopped; empty while it was not."""
+        """Why the match was stopped; empty if it was not."""
         self.cut = False
-        """Whether sessions were left to another attempt at the match, as the referee drains."""
+        """Whether sessions were left to another attempt at the match because the referee drains."""
         self.voided = 0
-        """Sessions that were stopped because the referee could not hand out a turn, or failed."""
+        """How many sessions were stopped because the referee could not hand out a turn, or failed."""
         self.failed = False
         """Whether an exception ended a table."""
         self.broadcast = Broadcast(self._sights, encode)
@@ -103,7 +107,7 @@ class Match:
         return len(self.results) >= MAX_UNFETCHED
 
     def may_start(self, now: float, *, absent: bool) -> bool:
-        """Return whether its sessions may begin: nobody is absent, or that was waited for long enough."""
+        """Return whether its sessions may begin: nobody is absent, or the match has waited long enough."""
         if not absent:
             self.deadline = None
         elif self.deadline is None:
@@ -115,9 +119,9 @@ class Match:
         return self.ends_at is not None and now >= self.ends_at
 
     def overrun_at(self, now: float) -> "Overrun":
-        """Return who forfeits what is not finished: settled once, when its time is up.
+        """Return who forfeits what is not finished, which is settled once, when its time is up.
 
-        Sessions that waited for the worker are not begun: another attempt plays them.
+        Sessions that had to wait for the worker are not begun: another attempt plays them.
         """
         if self.overrun is None:
             if self._throttled:
@@ -131,7 +135,7 @@ class Match:
         return self.overrun
 
     def seating(self, table: Table) -> tuple[int, ...]:
-        """Return for each seat of a table its bot's index in the match."""
+        """Return, for each seat of a table, its bot's index in the match."""
         return self._seatings[table.info.number]
 
     def _add_used(self, used: list[float], table: Table, now: float) -> None:
@@ -160,7 +164,7 @@ class Match:
         )
 
     def take_results(self) -> list[SessionResult]:
-        """Take out the sessions that have finished since the last time."""
+        """Take out the sessions that have finished since the last call."""
         backlogged = self.backlogged
         results, self.results = self.results, []
         if backlogged:
@@ -174,7 +178,7 @@ class Match:
         self.deadline = None
 
     def take_deals(self) -> list[DealsFinished]:
-        """Take out the deals that have finished since the last time in sessions that are open or void."""
+        """Take out the deals that have finished since the last call in sessions that are open or void."""
         for table in self.tables.values():
             self._add_deals(table)
         deals, self._deals = self._deals, []
@@ -210,7 +214,7 @@ class Match:
         self.wake()
 
     def watch(self, watched: bool) -> None:
-        """Note at all tables whether spectators are to be told."""
+        """Tell all tables whether there are spectators."""
         if watched != self._watched:
             self._watched = watched
             for table in self.tables.values():
@@ -235,21 +239,21 @@ class Matches:
         return self._running.get(match_id)
 
     def add(self, match: Match) -> None:
-        """Take in a match, whose name no other one has."""
+        """Add a match, whose name no other one has."""
         self._running[match.spec.match_id] = match
 
     def remove(self, match: Match) -> None:
-        """Forget a match, if it is the one of its name."""
+        """Forget a match, unless another one has taken over its name."""
         if self._running.get(match.spec.match_id) is match:
             del self._running[match.spec.match_id]
 
     def soonest(self, now: float) -> float | None:
-        """Return when the first has waited for absent bots long enough, or has no more time."""
+        """Return when the next match has waited for absent bots long enough, or runs out of time."""
         times = [when for match in self._running.values() for when in (match.deadline, match.ends_at)]
         return min((when for when in times if when is not None and when > now), default=None)
 
     def delay(self, seconds: float) -> None:
-        """Set all clocks back: the referee was away for so long."""
+        """Set all clocks back because the referee was away for ``seconds``."""
         for match in self._running.values():
             if match.deadline is not None:
                 match.deadline += seconds

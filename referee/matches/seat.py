@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from referee.matches.table import Table
 
 LATE_KEPT = 64
-"""Turns that ran out, for each seat, of which it is remembered when, to say how late an answer came."""
+"""For how many turns that ran out each seat remembers when, to say how late an answer came."""
 
 STUCK = ("takes no messages", "answers no ping")
-"""What a stalled bot does not do: before and after the turn was handed to its stream."""
+"""What a stalled bot fails to do, before and after the turn was handed to its stream."""
 
 
 class Seat:
-    """A seat at a table: what its bot was told and owes, its clock, and where its turns go."""
+    """A seat at a table: what its bot has been told and owes, its clock, and where its turns go."""
 
     __slots__ = ("_late", "clock", "faults", "index", "outbox", "sequence", "table", "told", "turn")
 
@@ -28,23 +28,23 @@ class Seat:
         self.index = index
         self.clock = Clock(control)
         self.outbox: Outbox | None = None
-        """Of the bot's stream; None while it is not connected."""
+        """The outbox of the bot's stream; None while it is not connected."""
         self.turn: Turn | None = None
-        """The decision that is owed."""
+        """The decision that the bot owes."""
         self.sequence = 0
-        """Of the last turn."""
+        """The sequence of the last turn."""
         self.told = 0
-        """How much of the deal's log the bot was told; see ``log_length``."""
+        """How much of the deal's log the bot has been told; see ``log_length``."""
         self.faults = 0
         self._late: dict[int, float] = {}
         """When turns ran out, by sequence."""
 
     def leave(self) -> None:
-        """Let go of the table, which holds its seats: a cycle would wait for the collector."""
+        """Let go of the table, which holds its seats: a cycle would wait for the garbage collector."""
         del self.table
 
     def thought(self, now: float) -> float:
-        """Return the seconds that its decisions have taken, the one that is owed among them."""
+        """Return the seconds that its decisions have taken, including an open one."""
         return self.clock.used + (0.0 if self.turn is None else self.clock.elapsed(now))
 
     def note_late(self, sequence: int, deadline: float) -> None:

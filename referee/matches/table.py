@@ -1,4 +1,4 @@
-"""A table: one session, its seats, clocks and faults. Sans-I/O: answers go in, messages and deadlines out."""
+"""A table: one session, its seats, clocks and faults. No I/O: answers go in, messages and deadlines out."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -58,19 +58,19 @@ class Table:
         self.records: list[str] = []
         """Lean records of the deals of this attempt, one JSON object a deal."""
         self.deals_digest = NO_DEALS
-        """Of all deals that are finished, those of earlier attempts among them."""
+        """Digest of all finished deals, including those of earlier attempts."""
         self.signed: Signed | None = None
-        """The session's result; None before its end, and if it is void."""
+        """The session's signed result; None before its end, and if it is void."""
         self._told = 0
-        """How many of the records the worker was told while the session was open."""
+        """How many of the records the worker has been sent while the session is open."""
         self.forfeits = Forfeits(info.limits, len(info.seats))
         self.bank_ms: tuple[int, ...] = ()
         """What was left in the seats' banks after the last deal; empty without banks."""
         self.session = Session(info.rules, seed, info.deals, info.attempt)
         self.expected = INFINITY
-        """When ``expire`` is called next; whoever calls it sets this back."""
+        """When ``expire`` is called next; the caller resets it."""
         self.watched = False
-        """Whether spectators are to be told."""
+        """Whether there are spectators to tell."""
         self.events = events
         self._send = events.send
         self._deal: Deal | None = None
@@ -86,7 +86,7 @@ class Table:
     # What happens to a table
 
     def go_on(self, finished: Finished) -> None:
-        """Have the session, which has not begun, go on after deals of earlier attempts."""
+        """Let the session, which has not begun, continue after deals of earlier attempts."""
         self.session.go_on(finished.last, finished.scores)
         self.bank_ms, self.deals_digest = finished.bank_ms, finished.deals_digest
         for seat, faults in zip(self.seats, finished.faults, strict=True):
@@ -97,9 +97,9 @@ class Table:
                 seat.clock.bank = left / 1000
 
     def start(self, now: float, outboxes: Sequence[Outbox | None], absent: Sequence[int] = ()) -> None:
-        """Begin the session; the outboxes are those of the seats' bots, None where one is not connected.
+        """Begin the session; ``outboxes`` has those of the seats' bots, None for one that is not connected.
 
-        The bots of the seats that are ``absent`` forfeit it, and it goes on without them.
+        The bots of the ``absent`` seats forfeit it, and it goes on without them.
         """
         for seat, outbox in zip(self.seats, outboxes, strict=True):
             seat.outbox = outbox
@@ -115,7 +115,7 @@ class Table:
         self._go_on(now)
 
     def answer(self, index: int, sequence: int, cards: int | Malformed, now: float) -> bool:
-        """Take a seat's answer to a turn: a mask of cards, 0 for a pass, or why it could not be read.
+        """Take a seat's answer to a turn: a mask of cards, 0 for a pass, or why the answer could not be read.
 
         Return whether the turn was still open; an answer to another one is ignored with a notice.
         """
@@ -148,9 +148,9 @@ class Table:
         return True
 
     def expire(self, now: float) -> None:
-        """Act for the seats whose time is up, and ask to be called again if others still owe an answer.
+        """Act for the seats whose time is up, and set the next alarm if others still owe an answer.
 
-        A bot that has used half of its time is asked for a sign of life, which tells later whether it was
+        A bot that has used half of its time is asked for a sign of life, which shows later whether it was
         late or stuck.
         """
         for seat, turn in [(seat, seat.turn) for seat in self.seats]:
@@ -182,13 +182,13 @@ class Table:
             self._go_on(now)
 
     def delay(self, seconds: float) -> None:
-        """Set all clocks back: the referee was away for so long."""
+        """Set all clocks back because the referee was away for ``seconds``."""
         for seat in self.seats:
             if seat.turn is not None:
                 seat.clock.delay(seconds)
 
     def detach(self, index: int, now: float) -> None:
-        """Note that a seat's bot lost its stream: the clock of what it owes starts now, if it did not run."""
+        """Note that a seat's bot lost its stream: the clock of an open turn starts now, if not before."""
         seat = self.seats[index]
         seat.outbox = None
         if seat.turn is not None and seat.clock.handed_at is None:
@@ -208,10 +208,10 @@ class Table:
             outbox.put(seat.turn)
 
     def hand_out(self, turn: Turn, now: float, credit: float = 0.0) -> bool:
-        """Fill in what the bot is told of a turn that is handed to its stream now, which starts its clock.
+        """Fill in what the bot is told of a turn that is handed to its stream now, and start its clock.
 
-        ``credit`` is the round trip of the stream in seconds. Return whether the turn is still open; if it is
-        not, it must not be sent.
+        ``credit`` is the round trip of the stream in seconds. Return whether the turn is still open; if not,
+        it must not be sent.
         """
         seat = self.seats[turn.seat]
         if seat.turn is not turn:
@@ -233,7 +233,7 @@ class Table:
         return True
 
     def forfeit(self, seat: int, why: Mapping[str, Sequence[int]]) -> None:
-        """End the session by ``seat``'s forfeit; ``why`` are the fields of the record that say why."""
+        """End the session by ``seat``'s forfeit; ``why`` has the fields that say why in the record."""
         if self._deal is None or self.over:
             return
         self._why = why
@@ -249,7 +249,7 @@ class Table:
         self._end(SessionEnd.VOID, (), -1)
 
     def take_records(self) -> tuple[str, ...]:
-        """Return the records since the last time."""
+        """Return the records since the last call."""
         told, self._told = self._told, len(self.records)
         return tuple(self.records[told:])
 
@@ -268,11 +268,11 @@ class Table:
 
     @property
     def decisions(self) -> int:
-        """Turns asked in the session so far."""
+        """How many turns were asked in the session so far."""
         return sum([seat.sequence for seat in self.seats])
 
     def sights(self) -> list[Sight]:
-        """Return what a spectator who comes now must be shown first."""
+        """Return what a spectator who joins now must be shown first."""
         first: list[Sight] = [self._started(-1, resumed=True)]
         first += [SeatForfeited(self.info, forfeit) for forfeit in self.forfeits.all]
         if self._deal is not None:
@@ -309,7 +309,7 @@ class Table:
             self.events.show(DealStarted(self.info, -1, deal, self._opening, encodings))
 
     def _go_on(self, now: float) -> None:
-        """Act for seats without a choice, ask those with one, close what is over."""
+        """Act for seats without a choice, ask those with one, and close what is over."""
         while not self.over:
             deal = self._deal
             assert deal is not None
@@ -321,7 +321,7 @@ class Table:
                 if not self.over:
                     self._open_deal()
                 continue
-            if deal.turn == NOBODY:  # bombs out of turn: all that may are asked, and none is forced
+            if deal.turn == NOBODY:  # bombs out of turn: all that may bomb are asked, and none is forced
                 for index in deal.asked():
                     if self.seats[index].turn is None:
                         self._ask(deal, self.seats[index], now)
@@ -347,7 +347,7 @@ class Table:
             self._expect(when)
 
     def _expect(self, when: float) -> None:
-        """Have ``expire`` called no later than then."""
+        """Make sure that ``expire`` is called no later than ``when``."""
         if when < self.expected:
             self.expected = when
             self.events.expect(when)
@@ -355,7 +355,7 @@ class Table:
     def _fault(
         self, seat: Seat, turn: Turn, kind: FaultKind, reason: str, now: float, answered: int = 0
     ) -> None:
-        """Note a fault, do the default action, and tell the bot, which may forfeit the session with it."""
+        """Note a fault, tell the bot, and take the default action; the fault may forfeit the session."""
         deal, clock = self._deal, seat.clock
         assert deal is not None
         seat.faults += 1
@@ -393,7 +393,7 @@ class Table:
             deal.forfeit(seat.index)
 
     def _leave(self, seat: int, why: Literal["absent", "faults"]) -> None:
-        """Have a bot forfeit the session, which goes on without it."""
+        """Note that a bot forfeits the session, which goes on without it."""
         deal = self._deal
         assert deal is not None
         forfeit = Forfeit(seat, deal.number, len(deal.log), why)

@@ -1,4 +1,4 @@
-"""The tables of a referee: which session begins next, and what comes of it when it ends."""
+"""The tables of a referee: which session begins next, and what happens when it ends."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -19,12 +19,12 @@ from referee.matches.shares import take_turns
 from referee.matches.table import INFINITY, Table
 
 MAX_VOIDED = 10
-"""Sessions of a match that may be voided before the match is given back to the worker."""
+"""How many sessions of a match may be voided before the match is given back to the worker."""
 BUSY = "the referee is too busy to hand out turns"
 FAILING = "the referee fails at tables of this match; its log says how"
 
 _JOINING = 0
-"""The handle under which matches that wait for absent bots are called; no session has it."""
+"""The handle of the alarms of matches that wait for absent bots; no session has it."""
 
 P = ParamSpec("P")
 
@@ -32,7 +32,7 @@ log = logging.getLogger("referee")
 
 
 class Tables:
-    """The tables at which sessions are played. A failure at one of them ends that table alone."""
+    """The tables at which sessions are played. A failure at one of them ends only that table."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class Tables:
         journal: Journal,
         sign: Callable[[str], Signed],
     ) -> None:
-        """Create none yet. ``sign`` signs the digest of a session's result."""
+        """Begin without tables. ``sign`` signs the digest of a session's result."""
         self._connections = connections
         self._matches = matches
         self._alarms = alarms
@@ -54,21 +54,21 @@ class Tables:
         self._joining = INFINITY
         """The time of the next alarm of the matches that wait for absent bots."""
         self.draining = ""
-        """Why no further session begins; empty while sessions may."""
+        """Why no further session begins; empty while sessions may begin."""
         self.unsettled = False
-        """Whether sessions that wait may begin, or must be waited for in another way."""
+        """Whether something has changed that may let waiting sessions begin, or change what they wait for."""
         self.failures = 0
-        """Tables that were ended by an exception."""
+        """How many tables were ended by an exception."""
 
     def __len__(self) -> int:
         return len(self._open)
 
     def unsettle(self) -> None:
-        """Note that sessions that wait may begin, or must be waited for in another way."""
+        """Note a change that may let waiting sessions begin, or change what they wait for."""
         self.unsettled = True
 
     def tick(self, now: float) -> None:
-        """Do what time asks for: turns that ran out, matches that waited long enough."""
+        """Do what is due: end turns that ran out of time, and matches that waited long enough."""
         for when, handle in self._alarms.due(now):
             if handle == _JOINING:
                 if self._joining == when:
@@ -85,7 +85,7 @@ class Tables:
     # How sessions begin
 
     def start_sessions(self, now: float) -> None:
-        """Start every session whose bots are here, or were waited for long enough, and have room.
+        """Start every session whose bots have room and are here, or whose match has waited long enough.
 
         What is not finished of a match whose time is up is forfeited.
         """
@@ -112,9 +112,9 @@ class Tables:
         self._expect_joining(now)
 
     def _end_overdue(self, match: Match, now: float) -> None:
-        """Have the bot that thought longest forfeit what is not finished of a match whose time is up.
+        """Let the bot that thought longest forfeit what is not finished of a match whose time is up.
 
-        If none was asked anything, sessions that have not begun are forfeited by those who are not there.
+        If none was asked anything, the bots that are missing forfeit the sessions that have not begun.
         """
         overrun = match.overrun_at(now)
         for table in list(match.tables.values()):
@@ -127,7 +127,7 @@ class Tables:
             self._start_session(match, match.waiting.popleft(), now)
 
     def _overrun(self, match: Match, overrun: Overrun, table: Table) -> None:
-        """Have a table end as the time of its match is up."""
+        """End a table because the time of its match is up."""
         seating = match.seating(table)
         used_ms = [overrun.used_ms[bot] for bot in seating]
         text = (
@@ -140,12 +140,12 @@ class Tables:
         self.guarded(table, table.forfeit, seating.index(overrun.bot), {"used_ms": used_ms})
 
     def _missing(self, match: Match) -> list[int]:
-        """Return which bots are absent, or else which have no room."""
+        """Return which bots are absent, or if none is, which have no room."""
         room = self._connections.has_room
         return self.absent(match) or [i for i, bot in enumerate(match.spec.bots) if not room(bot.version_id)]
 
     def _expect_joining(self, now: float) -> None:
-        """Have ``tick`` called when a match has waited for absent bots long enough, or has no more time."""
+        """Set an alarm for when a match has waited for absent bots long enough, or runs out of time."""
         soonest = self._matches.soonest(now)
         if soonest is not None and soonest < self._joining:
             self._joining = soonest
@@ -159,7 +159,7 @@ class Tables:
         return self._connections.why_absent(version, match.rules.ruleset, match.spec.limits.min_sessions)
 
     def _tell_absent(self, match: Match, index: int) -> None:
-        """Tell a bot that is connected why its match waits for it, once for each of its streams."""
+        """Tell a connected bot why its match waits for it, once on each of its streams."""
         version = match.spec.bots[index].version_id
         connection = self._connections.get(version)
         if connection is not None and match.notified.get(version) is not connection:
@@ -171,7 +171,7 @@ class Tables:
             self._journal.add(notice_entry(version, notice))
 
     def _start_session(self, match: Match, session: SessionSpec, now: float) -> None:
-        """Begin a session; it is over at once if it does not go on without absent bots, or the time is up."""
+        """Begin a session; end it at once if it cannot go on without absent bots, or the time is up."""
         versions = [match.spec.bots[bot].version_id for bot in session.seating]
         overrun = match.overrun
         absent = self._missing(match) if overrun else self.absent(match)  # before the bots are seated
@@ -188,13 +188,13 @@ class Tables:
             self._overrun(match, overrun, table)
         elif absent:
             self._note_absent(match, absent, table.info, first)
-            # Of several absent bots, the one whose forfeit ends the session changes from session to session.
+            # If several bots are absent, the one whose forfeit ends the session changes from one to the next.
             forfeiter = session.seating.index(absent[session.number % len(absent)])
             if not goes_on:
                 self.guarded(table, table.forfeit, forfeiter, {"absent": seats})
 
     def _set_up(self, match: Match, session: SessionSpec, versions: list[int]) -> Table:
-        """Return a new table, at which the bots sit; ``versions`` are theirs by seat."""
+        """Return a new table with the bots seated; ``versions`` are theirs by seat."""
         handle = match.turn = next(self._handles)
         info, finished = match.info(session, handle), partial(self._finish, match, session, handle)
         links = (self._connections, self._alarms, self._journal, self._sign, finished)
@@ -208,7 +208,7 @@ class Tables:
         return table
 
     def _note_absent(self, match: Match, absent: Sequence[int], info: SessionInfo, deal: int) -> None:
-        """Note for the authors of absent bots that these forfeit a session, from this deal on."""
+        """Note in the logs of absent bots that these forfeit a session, from this deal on."""
         for index in absent:
             version = match.spec.bots[index].version_id
             why = self._why_absent(match, version) or "had no session left for the match"
@@ -235,7 +235,7 @@ class Tables:
             self.close_match(match, self.draining)
 
     def _count_void(self, match: Match) -> None:
-        """Count a session that came to nothing through the referee's fault: another attempt plays it."""
+        """Count a session that is void through the referee's fault; another attempt will play it."""
         match.voided += 1
         if match.voided > MAX_VOIDED:
             self.close_match(match, FAILING if match.failed else BUSY)
@@ -255,7 +255,7 @@ class Tables:
         match.wake()
 
     def _note_voids(self, match: Match) -> None:
-        """Note once for each bot's author that the open sessions of a match are void."""
+        """Note once in each bot's log that the open sessions of a match are void."""
         if match.tables:
             sessions = f"{len(match.tables)} session{'' if len(match.tables) == 1 else 's'}"
             again = "what is missing is played on later, with new cards"
@@ -266,16 +266,16 @@ class Tables:
     # Failures
 
     def guarded(self, table: Table, act: Callable[P, object], *given: P.args, **named: P.kwargs) -> None:
-        """Have a table do something; if it fails, only that table ends."""
+        """Let a table act; if that raises an exception, end only this table."""
         try:
             act(*given, **named)
         except Exception:
             self.fail(table)
 
     def fail(self, table: Table) -> None:
-        """End a table at which an exception was raised, which is to be called while it is handled.
+        """End a table at which an exception was raised; this must be called while it is being handled.
 
-        Its session is void; the exception is logged and counted.
+        The session is void; the exception is logged and counted.
         """
         log.exception("session %s failed, and is void", table.info.session_id)
         self.failures += 1
