@@ -1,7 +1,7 @@
 """A position of a deal as a value: for bots that search, for tools, and for tests.
 
-Actions are play codes of the compiled rules, as in ``turn.legal_codes`` of the SDK, and 0 for a pass. Of
-cards that are not known the number is kept; ``sample`` deals them.
+Actions are play codes of the compiled rules, as in ``turn.legal_codes`` of the SDK, and 0 for a pass. A
+position knows how many cards are unknown; ``sample`` deals them.
 """
 
 import re
@@ -22,7 +22,7 @@ __all__ = ["Legal", "Position"]
 _SEED = bytes(32)
 
 Pile = tuple[tuple[int, bool], ...]
-"""A stock as it was, next card first: masks, and whether the card is really not known."""
+"""A stock as it was, next card first: the mask of each card, and whether the card is in fact unknown."""
 _TEXT = re.compile(
     r"(?P<ruleset>[^;]+); (?P<direction>\w+); dealer (?P<dealer>\d); leader (?P<leader>\d)"
     r"(?: with (?P<include>\w+))?; hands (?P<hands>[^;]*)"
@@ -33,9 +33,9 @@ _HIDDEN = re.compile(r"\?(\d+)")
 
 
 class Legal:
-    """The legal actions of the seat to act: ``in``, iteration, ``len`` and truth.
+    """The legal actions of the seat to act, with ``in``, iteration, ``len`` and truth.
 
-    ``in`` does not list them.
+    ``in`` does not enumerate them.
     """
 
     __slots__ = ("_deal", "_seat")
@@ -57,10 +57,10 @@ class Legal:
 
 
 class Position:
-    """What is held, what is to be beaten and who acts; it never changes.
+    """What is held, what is to be beaten and who acts; a position never changes.
 
-    Positions are equal if the same can happen from them on. A position in which cards are not known says what
-    is legal for a seat whose hand is known; UnknownCards where more is asked.
+    Positions are equal if they hold the same cards and the same can follow. A position with unknown cards
+    says what is legal for a seat whose hand is known; any other question raises UnknownCards.
     """
 
     __slots__ = ("_begun", "_deal", "_fill", "_pile")
@@ -77,7 +77,7 @@ class Position:
 
     @classmethod
     def from_record(cls, record: object, actions: int | None = None) -> "Position":
-        """Return the position of a deal record after so many ``actions``; None means all of them.
+        """Return the position of a deal record after its first ``actions``; None means all of them.
 
         Raise RecordError if the record is wrong.
         """
@@ -92,9 +92,9 @@ class Position:
 
     @classmethod
     def parse(cls, text: str, rules: Rules | None = None) -> "Position":
-        """Return the position of a text as ``str`` writes it; raise PositionError and RulesetError.
+        """Return the position in a text as ``str`` writes it. Raise PositionError and RulesetError.
 
-        ``rules`` are needed where the ruleset is not a preset.
+        ``rules`` are needed if the ruleset is not a preset.
         """
         match = _TEXT.fullmatch(text)
         if match is None:
@@ -137,11 +137,12 @@ class Position:
     ) -> "Position":
         """Return the position after ``actions`` (seat, mask or 0, out of turn) in a deal seen in part.
 
-        ``hands`` are by seat, as the play began: the mask of the cards known, those played since among them,
-        and the number of the others. ``stock`` has the masks of its cards as it was, next card first, 0 for a
-        card that is not known. ``include`` is the mask of the card that the lead, if it is still to come,
-        must contain. ``answers`` are those given in a bomb window that is open, None where none is. ``seed``
-        matters only where cards set aside become the stock. Raise CardError and PlayError for what cannot be.
+        ``hands`` has, by seat and as of the start of play, the mask of the known cards, including those
+        played since, and the number of the others. ``stock`` has the masks of the cards of the original
+        stock, next card first, 0 for an unknown one. ``include`` is the mask of the card that the lead, if it
+        is still to come, must contain. ``answers`` are those given in an open bomb window, None if none is
+        open. ``seed`` matters only if cards set aside become the stock. Raise CardError, PlayError and
+        PositionError for what is impossible.
         """
         players = rules.ruleset.players
         for name, value in (("dealer", dealer), ("leader", leader), ("hands", len(hands) - 1)):
@@ -214,12 +215,12 @@ class Position:
 
     @property
     def actions(self) -> list[Action]:
-        """What the seats did so far. What was drawn with a pass need not be the cards that were."""
+        """What the seats have done so far; the cards drawn with a pass may not be those really drawn."""
         return self._deal.actions
 
     @property
     def unseen(self) -> list[int]:
-        """The indices of the cards that are in no known hand, not known of the stock, and not played."""
+        """The indices of the cards that are not known to be in a hand or in the stock, and not played."""
         deal = self._deal
         known = [
             card for card, hidden in zip(deal.stock.cards, self._hidden_stock(), strict=True) if not hidden
@@ -228,12 +229,12 @@ class Position:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all cards are known, those of the stock too."""
+        """Whether all cards are known, including those of the stock."""
         return not any(self._fill) and not any(self._hidden_stock())
 
     @property
     def legal(self) -> Legal:
-        """The legal actions of the seat to act; UnknownCards if its hand is not known."""
+        """The legal actions of the seat to act. Raise UnknownCards if its hand is not known."""
         seat = self._deal.turn
         if seat < 0 or self._fill[seat]:
             seat = self.seat
@@ -247,7 +248,7 @@ class Position:
 
     @property
     def points(self) -> tuple[int, ...]:
-        """What the deal scored, by seat; empty until it is over. UnknownCards if some cards are not known."""
+        """The deal's points by seat; empty until it is over. Raise UnknownCards if cards are not known."""
         if self.is_over and any(self._fill):
             raise UnknownCards("what is left in the hands is not known")
         return self._deal.points
@@ -269,7 +270,7 @@ class Position:
         return self._made(deal, self._begun, self._pile)
 
     def sample(self, random: Random) -> "Position":
-        """Return a complete position, the cards that are not known dealt at random."""
+        """Return a complete position, with the unknown cards dealt at random."""
         if self.is_complete:
             return self
         rules, pool = self._deal.rules, self.unseen
@@ -280,8 +281,8 @@ class Position:
     def with_cards(self, taken: Sequence[int], stock: Sequence[int] = ()) -> "Position":
         """Return the complete position in which the unknown cards are these.
 
-        ``taken`` has, by seat, the mask of the cards that were not known of its hand. ``stock`` has the
-        indices of as many cards as are not known of the stock, or more: they are taken from its end.
+        ``taken`` has, by seat, the mask of the unknown cards of its hand. ``stock`` has the indices of at
+        least as many cards as are unknown in the stock: they are taken from its end.
         """
         deal, rules, pile = self._deal, self._deal.rules, list(stock)
         hands = [rules.add(hand, more) for hand, more in zip(self.hands, taken, strict=True)]
@@ -298,20 +299,20 @@ class Position:
         return self._made(other, (0,) * len(hands), ())
 
     def deal(self) -> Deal:
-        """Return a deal that goes on from here by itself: quicker to play on than one position after another.
+        """Return an independent deal from here on, which is faster to play on than position after position.
 
-        Cards that are not known are others in it: see ``sample``.
+        Unknown cards are replaced by arbitrary ones in it; see ``sample``.
         """
         return self._deal.copy()
 
     def playout(self, random: Random) -> tuple[int, ...]:
-        """Return the points after random play to the end, every legal action equally likely."""
+        """Return the points after random play to the end, with every legal action equally likely."""
         deal = self.sample(random)._deal.copy()
         play_randomly(deal, random)
         return deal.points
 
     def text(self, action: int) -> str:
-        """Return an action's cards in text, ``-`` for a pass."""
+        """Return an action's cards as text, ``-`` for a pass."""
         return self._deal.rules.text(action & self._deal.rules.full) or "-"
 
     @classmethod
@@ -324,7 +325,7 @@ class Position:
         return other
 
     def _hidden_stock(self) -> list[bool]:
-        """Return, card by card, whether those still in the stock are not known."""
+        """Return, for each card still in the stock, whether it is unknown."""
         if not self._pile:
             return [False] * len(self._deal.stock)
         drawn = sum([entry[2].bit_count() for entry in self._deal.log])
@@ -389,7 +390,7 @@ def _unseen(rules: Rules, known: Sequence[int]) -> list[int]:
 
 
 def _filled(deal: Deal, begun: tuple[int, ...], pile: Pile) -> tuple[int, ...]:
-    """Return, by seat, the cards in hand that are not known: some were drawn."""
+    """Return, by seat, the unknown cards in hand, including those that were drawn."""
     fill, place = list(begun), 0
     for seat, _, drawn, _ in deal.log:
         count = drawn.bit_count()
@@ -401,7 +402,7 @@ def _filled(deal: Deal, begun: tuple[int, ...], pile: Pile) -> tuple[int, ...]:
 
 
 def _answers(deal: Deal, given: Sequence[tuple[int, int]] | None) -> Sequence[tuple[int, int]]:
-    """Return the answers in a bomb window: those given, or, where it is closed, that all decline."""
+    """Return the answers in a bomb window: those given, or if it is closed, that all decline."""
     if given is None and deal.stage is Stage.BOMBS:
         return [(seat, 0) for seat in deal.asked()]
     return given or ()

@@ -1,1 +1,1 @@
-"""Between values and protobuf messages; see docs/protocol.md."""
+"""Conversion between values and protobuf messages; see docs/protocol.md."""

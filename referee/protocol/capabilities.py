@@ -1,4 +1,4 @@
-"""What bots say that they can play, held against what a ruleset asks of them."""
+"""What bots say they can play, compared with what a ruleset requires of them."""
 
 from collections.abc import Iterator
 
@@ -10,12 +10,12 @@ from referee.v1 import bots_pb2, cards_pb2
 
 
 def lacks(capabilities: bots_pb2.Capabilities, ruleset: Ruleset) -> tuple[str, ...]:
-    """Return in words what a ruleset asks of a bot beyond its capabilities; empty if it can play."""
+    """Return, in words, what a ruleset requires beyond a bot's capabilities; empty if the bot can play it."""
     return tuple(_lacks(capabilities, ruleset))
 
 
 def bounds(capabilities: bots_pb2.Capabilities) -> tuple[str, ...]:
-    """Return in words what a bot plays at most, by its capabilities; empty if it plays everything."""
+    """Return, in words, the bounds in a bot's capabilities; empty if it plays everything."""
     return tuple(_bounds(capabilities))
 
 

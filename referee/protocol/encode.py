@@ -1,8 +1,8 @@
-"""The events that are sent all the time, as bytes: turns and the ends of deals.
+"""The most frequent events as bytes: turns, and the starts and ends of deals.
 
-Building a protobuf message field by field costs more than all else that the referee does for a decision. An
-action is therefore encoded once and cached, and a turn is assembled from such fragments. The result is the
-same as what ``referee.protocol.wire`` builds.
+Building a protobuf message field by field costs more than everything else that the referee does for a
+decision. An action is therefore encoded once and cached, and a turn is assembled from such fragments. The
+result is the same as what ``referee.protocol.wire`` builds.
 """
 
 from collections.abc import Callable
@@ -29,13 +29,13 @@ from referee.v1 import bots_pb2, spectators_pb2
 
 
 def _event(name: str) -> Memo[int, bytes]:
-    """Return what stands before the fields of an event in a PlayResponse."""
+    """Return what precedes the fields of an event in a PlayResponse."""
     events = key(bots_pb2.PlayResponse.DESCRIPTOR, "events", BYTES)
     return head(events, key(bots_pb2.Event.DESCRIPTOR, name, BYTES))
 
 
 def _update(name: str) -> Memo[int, bytes]:
-    """Return what stands before the fields of an update in a WatchMatchResponse."""
+    """Return what precedes the fields of an update in a WatchMatchResponse."""
     updates = key(spectators_pb2.WatchMatchResponse.DESCRIPTOR, "updates", BYTES)
     return head(updates, key(spectators_pb2.WatchUpdate.DESCRIPTOR, name, BYTES))
 
@@ -85,16 +85,16 @@ class _Fragments:
         self.draws = rules.ruleset.leftover == "stock"
         actions = Memo[Entry, bytes](lambda entry: self._encode(entry, seat=-1))
         self.action: Callable[[Entry], bytes] = actions.__getitem__
-        """Encodes an action, as a field of a turn, the way seats other than its own see it."""
+        """Encode an action as a field of a turn, the way other seats see it."""
         self.to_beat = Memo[int, bytes](lambda code: _TO_BEAT + self.cards(code & rules.full))
         """The play to beat, by its code: a field of a turn."""
         self.following = Memo[int, bytes](lambda code: self.to_beat[code] + _CAN_PASS)
-        """The same and that the seat may pass, as it nearly always may: two fields of a turn."""
+        """The same, and that the seat may pass, as it nearly always may: two fields of a turn."""
         self.legal = Memo[int, bytes](lambda code: _LEGAL_PLAYS + self._play(code & rules.full))
         """A legal play, by its code: a field of a turn."""
 
         self.seen = Memo[Entry, bytes](self._seen)
-        """Actions as spectators see them, but for the session."""
+        """Actions as spectators see them, without the session."""
 
     def _seen(self, entry: Entry) -> bytes:
         action = spectators_pb2.WatchAction()
@@ -110,7 +110,7 @@ class _Fragments:
         return sized(_PLAY_CARDS + self.cards(mask))
 
     def cards(self, mask: int) -> bytes:
-        """Return the cards of a mask, packed, with their length."""
+        """Return the cards of a mask, packed and preceded by their length."""
         return sized(self._numbers.packed(mask))
 
     def number(self, mask: int) -> int:
@@ -152,7 +152,7 @@ _FRAGMENTS: Memo[Rules, _Fragments] = Memo(_Fragments, limit=64)
 
 
 def turn_event(turn: Turn, wants: Wants | None = None) -> bytes:
-    """Return a PlayResponse with one turn; such messages, concatenated, are one with all of the turns."""
+    """Return a PlayResponse with one turn; concatenated, such messages are one with all the turns."""
     info, deal, seat, stage = turn.info, turn.deal, turn.seat, turn.stage
     fragments = _FRAGMENTS[info.rules]
     parts = [
@@ -185,7 +185,7 @@ def turn_event(turn: Turn, wants: Wants | None = None) -> bytes:
 
 
 def _wanted(wants: Wants, deal: Deal, seat: int, fragments: _Fragments) -> list[bytes]:
-    """Return what the bot wants along: legal plays, its hand and the number of cards of each seat."""
+    """Return what the bot wants with each turn: legal plays, its hand, the number of cards of each seat."""
     parts: list[bytes] = []
     if wants.legal_plays:
         parts += map(fragments.legal.__getitem__, deal.legal(seat))
@@ -196,7 +196,7 @@ def _wanted(wants: Wants, deal: Deal, seat: int, fragments: _Fragments) -> list[
 
 
 def _bearing(deal: Deal, seat: int, fragments: _Fragments) -> list[bytes]:
-    """Return the play to beat, whether the seat may pass, and what cannot be told from the cards alone."""
+    """Return the play to beat, whether the seat may pass, and what does not follow from the cards alone."""
     constraints = deal.constraints(seat)
     parts: list[bytes] = []
     if deal.to_beat:
@@ -213,7 +213,7 @@ def _bearing(deal: Deal, seat: int, fragments: _Fragments) -> list[bytes]:
 
 
 def other_event(event: Event) -> bytes:
-    """Return a PlayResponse with one event that is no turn."""
+    """Return a PlayResponse with one event that is not a turn."""
     if isinstance(event, DealStarted):
         return _deal_started(event)
     if isinstance(event, DealEnded):
@@ -224,7 +224,7 @@ def other_event(event: Event) -> bytes:
 
 
 def sight(sight: Sight) -> bytes:
-    """Return a WatchMatchResponse with one update; such messages, concatenated, are one with all of them."""
+    """Return a WatchMatchResponse with one update; concatenated, such messages are one with all updates."""
     if isinstance(sight, Seen):
         info = sight.info
         data = _SEEN_SESSION[info.handle] + _FRAGMENTS[info.rules].seen[sight.deal.log[sight.at]]
@@ -254,12 +254,12 @@ def _deal_ended(event: DealEnded) -> bytes:
 
 
 def _started_for_all(event: DealStarted) -> bytes:
-    """Return what the start of a deal says to all of its seats: everything but their hands."""
+    """Return what the start of a deal tells all of its seats: everything but their hands."""
     return event.encodings.once("started", partial(_encode_start, event))
 
 
 def _ended_for_all(event: DealEnded) -> bytes:
-    """Return what the end of a deal says to all of its seats: everything but the actions."""
+    """Return what the end of a deal tells all of its seats: everything but the actions."""
     return event.encodings.once("ended", partial(_encode_end, event))
 
 

@@ -1,8 +1,8 @@
-"""Lazy messages: those that are sent all the time, read from the same bytes with some fields left encoded.
+"""Lazy messages: the most frequent ones, read from the same bytes with some fields left encoded.
 
-Plays and actions come up again and again. Left encoded, each different one is read once for a ruleset and
-then looked up by its bytes, which is worth a third of a fast bot's time and some of the referee's. Authors of
-bots never see them.
+The same plays and actions come up again and again. Left encoded, each of them is read once for a ruleset and
+then looked up by its bytes, which saves a third of a fast bot's time and some of the referee's. Authors of
+bots never see lazy messages.
 """
 
 from typing import Any
@@ -25,8 +25,8 @@ _ENCODED = {
     *(("Turn", "actions"), ("Turn", "to_beat"), ("Move", "cards")),
     *(("DealEnded", "actions"), ("DealEnded", "hands"), ("DealEnded", "left")),
 }
-"""Fields of lazy messages that are lists of encoded values. A packed list of cards is one value; cards that
-are not packed, which protobuf also allows, count as unknown."""
+"""Fields of lazy messages that are lists of encoded values. A packed list of cards is one value; unpacked
+cards, which protobuf also allows, end up as unknown fields."""
 
 
 def _add_lazy() -> Any:
@@ -62,6 +62,6 @@ def _message(name: str) -> Any:
 
 
 PlayResponse: Any = _message("PlayResponse")
-"""Reads what PlayResponse reads."""
+"""Reads the same bytes as ``bots_pb2.PlayResponse``."""
 PlayRequest: Any = _message("PlayRequest")
-"""Reads what PlayRequest reads."""
+"""Reads the same bytes as ``bots_pb2.PlayRequest``."""

@@ -1,4 +1,4 @@
-"""Between values and the messages of authors: the log of bots, page by page."""
+"""Conversion between values and the messages for authors: the logs and deals of bots, page by page."""
 
 import json
 import re
@@ -13,10 +13,10 @@ from referee.matches.journal import BotDeal, DealPage, DealQuery, EntryKind, Log
 from referee.v1 import logs_pb2
 
 PAGE, LARGEST_PAGE = 50, 1000
-"""Entries on a page where the request names no number, and at most."""
+"""How many entries a page has if the request names no number, and at most."""
 
 LARGEST_PAGE_OF_DEALS = 200
-"""Deals on a page at most."""
+"""The most deals on a page."""
 
 _PLACE = re.compile(r"[0-9]{1,18}\.[0-9]{1,9}\.[0-9]{1,9}")
 
@@ -32,9 +32,9 @@ _NAMES = {number: EntryKind(kind) for kind, number in _KINDS.items()}
 
 
 def read_query(request: logs_pb2.ListLogEntriesRequest) -> LogQuery:
-    """Return which entries a request asks for: one more than its page, to know whether there are more.
+    """Return the query of a request, for one entry more than its page, to know whether there are more.
 
-    Raise LogQueryError for a field that is wrong.
+    Raise LogQueryError for a wrong field.
     """
     if request.page_size < 0:
         raise LogQueryError(f"page_size: {request.page_size} is below 0")
@@ -52,7 +52,7 @@ def read_query(request: logs_pb2.ListLogEntriesRequest) -> LogQuery:
 
 
 def _read_token(token: str) -> int | None:
-    """Return the id below which the page's entries are; None for the first page."""
+    """Return the id that all entries of the page are below; None for the first page."""
     if not token:
         return None
     if not (token.isascii() and token.isdecimal() and len(token) < 20):
@@ -73,7 +73,7 @@ def query_request(query: LogQuery, page_token: str = "") -> logs_pb2.ListLogEntr
 
 
 def page_message(entries: Sequence[LogEntry], query: LogQuery) -> logs_pb2.ListLogEntriesResponse:
-    """Return the page of the entries that were found for a query."""
+    """Return the page with the entries found for a query."""
     page = entries[: query.limit - 1]
     return logs_pb2.ListLogEntriesResponse(
         entries=map(log_message, page),
@@ -82,7 +82,7 @@ def page_message(entries: Sequence[LogEntry], query: LogQuery) -> logs_pb2.ListL
 
 
 def read_deal_query(request: logs_pb2.ListDealsRequest) -> DealQuery:
-    """Return which deals a request asks for. Raise LogQueryError for a field that is wrong."""
+    """Return which deals a request asks for. Raise LogQueryError for a wrong field."""
     if request.page_size < 0:
         raise LogQueryError(f"page_size: {request.page_size} is below 0")
     return DealQuery(
@@ -95,7 +95,7 @@ def read_deal_query(request: logs_pb2.ListDealsRequest) -> DealQuery:
 
 
 def _read_place(token: str) -> Place | None:
-    """Return the deal before which the page's deals are; None for the first page."""
+    """Return the deal that all deals of the page come before; None for the first page."""
     if not token:
         return None
     if not _PLACE.fullmatch(token):
@@ -168,7 +168,7 @@ def read_entry(message: logs_pb2.LogEntry) -> LogEntry:
 
 
 def _read_details(details: Struct) -> dict[str, object]:
-    """Return details with whole numbers as such: on the wire all numbers are floating."""
+    """Return details with whole numbers as integers: on the wire, all numbers are floating-point."""
 
     def whole(value: object) -> object:
         if isinstance(value, dict):

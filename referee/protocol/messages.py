@@ -1,4 +1,4 @@
-"""Messages as they come in: one that cannot be read ends its call with a reason instead of a traceback."""
+"""Incoming messages: one that cannot be read ends its call with a reason instead of a traceback."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -11,14 +11,14 @@ _Request = TypeVar("_Request", bound=Message)
 
 
 class Unreadable:
-    """Stands for a message that is not what the call takes."""
+    """Stands for a message that is not of the kind that the call takes."""
 
     def __init__(self, kind: str, size: int) -> None:
         self.reason = f"{size} bytes that are no {kind}"
 
 
 def reader(kind: type[_Request]) -> Callable[[bytes], _Request | Unreadable]:
-    """Return what reads messages of a kind."""
+    """Return a function that reads messages of a kind."""
 
     def read(data: bytes) -> _Request | Unreadable:
         try:

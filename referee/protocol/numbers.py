@@ -1,4 +1,4 @@
-"""Cards on the wire: between masks of a compiled ruleset and the numbers of the ``Card`` enum."""
+"""Cards on the wire: conversion between masks of a compiled ruleset and numbers of the ``Card`` enum."""
 
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeAlias, cast
@@ -14,7 +14,7 @@ Numbers: TypeAlias = "list[Card.ValueType]"
 
 _ORDER = ("3", "4", "5", "6", "7", "8", "9", "T", "J", "Q", "K", "A", "2", "14", "15")
 _SAME = {"10": "T", "11": "J", "12": "Q", "13": "K", "1": "A"}
-"""Tiles whose number is that of a card."""
+"""Ranks of tiles that have the number of a card's rank."""
 
 
 def _numbers(ranks: Iterable[str]) -> list[int]:
@@ -28,7 +28,7 @@ def highest_card(ranks: Iterable[str]) -> "Card.ValueType":
 
 
 class CardNumbers:
-    """Translates for one compiled ruleset."""
+    """Translates the cards of one compiled ruleset."""
 
     def __init__(self, rules: Rules) -> None:
         copies = rules.ruleset.decks
@@ -42,14 +42,14 @@ class CardNumbers:
         self._chunks = rules.chunks
         self._packed: Memo[int, bytes] = Memo(lambda chunk: bytes(self._list(chunk)))
         self.read: Callable[[bytes], int] = Memo[bytes, int](self.mask).__getitem__
-        """Returns the cards of a packed field as a mask, like ``mask``: every number takes one byte."""
+        """Return the cards of a packed field as a mask, like ``mask``: every number takes one byte."""
 
     def numbers(self, mask: int) -> Numbers:
         """Return the cards of ``mask`` as numbers, in canonical order. Shared: never change the list."""
         return self._lists[mask]
 
     def packed(self, mask: int) -> bytes:
-        """Return the cards of ``mask`` as a packed field has them: every number takes one byte."""
+        """Return the cards of ``mask`` as the bytes of a packed field: every number takes one byte."""
         packed = self._packed
         return b"".join([packed[part] for chunk in self._chunks if (part := mask & chunk)])
 
@@ -68,7 +68,7 @@ class CardNumbers:
     def mask(self, numbers: Iterable[int]) -> int:
         """Return the cards as a mask.
 
-        Raise CardError for a number that is no card of the pack, or stands more often than the pack has it.
+        Raise CardError for a number that is not a card of the pack, or comes more often than the pack has it.
         """
         mask = 0
         for number in numbers:
@@ -84,4 +84,4 @@ class CardNumbers:
 
 
 card_numbers: Callable[[Rules], CardNumbers] = Memo[Rules, CardNumbers](CardNumbers, limit=64).__getitem__
-"""Returns the translator of a compiled ruleset."""
+"""Return the translator for a compiled ruleset."""

@@ -18,9 +18,9 @@ from grpc import StatusCode
 from referee.errors import RefereeError
 
 DOMAIN = "bigtwo.referee"
-"""Of every ``ErrorInfo`` that comes from a referee."""
+"""The domain of every ``ErrorInfo`` that comes from a referee."""
 DETAILS_KEY = "grpc-status-details-bin"
-"""Where gRPC carries a status with its details, in the trailing metadata."""
+"""The key under which the trailing metadata carries a status with its details."""
 
 
 class Reason(StrEnum):
@@ -49,13 +49,13 @@ class Reason(StrEnum):
 
 
 class Meaning(NamedTuple):
-    """What a reason means for who made the call."""
+    """What a reason means for the caller."""
 
     status: StatusCode
     retry_seconds: float | None
-    """The least delay before trying again, where the referee names no other; None: it is final."""
+    """The least delay before trying again, unless the referee names another; None if the reason is final."""
     text: str
-    """The reason as a sentence without its full stop."""
+    """The reason as a sentence without a full stop."""
 
 
 MEANINGS: Mapping[Reason, Meaning] = {
@@ -104,9 +104,9 @@ MEANINGS: Mapping[Reason, Meaning] = {
 
 
 class Refused(RefereeError):
-    """The referee does not take a call, or ends it: raised while a call is served, and sent as its status.
+    """The referee refuses a call, or ends it: raised while a call is served, and sent as its status.
 
-    ``retry_seconds`` replaces the reason's own delay; a final reason has none. ``metadata`` says more.
+    ``retry_seconds`` replaces the reason's own delay; a final reason has none. ``metadata`` has more details.
     """
 
     def __init__(
@@ -136,11 +136,11 @@ class Failure(NamedTuple):
     status: StatusCode
     text: str
     reason: str
-    """A Reason, or what a newer referee has more; empty where gRPC itself or a proxy ended the call."""
+    """A Reason, or one that only a newer referee knows; empty if gRPC itself or a proxy ended the call."""
     retry_seconds: float | None
-    """The least delay before trying again; None where the referee names none."""
+    """The least delay before trying again; None if the referee names none."""
     metadata: Mapping[str, str]
-    """What the reason says more, by names."""
+    """Further details of the reason, by name."""
 
     @property
     def final(self) -> bool:
@@ -149,7 +149,7 @@ class Failure(NamedTuple):
 
 
 def read_failure(error: grpc.RpcError) -> Failure:
-    """Return why a call failed, of the error that its client got."""
+    """Return why a call failed, from the error that its client got."""
     info, retry = ErrorInfo(), RetryInfo()
     for detail in _details(error.trailing_metadata() or ()):
         if detail.Is(RetryInfo.DESCRIPTOR):

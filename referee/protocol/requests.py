@@ -1,4 +1,4 @@
-"""Between values and the messages of workers: matches and their results."""
+"""Conversion between values and the messages of workers: matches and their results."""
 
 import json
 from collections.abc import Iterable
@@ -130,7 +130,7 @@ def read_ruleset(text: str) -> dict[str, object]:
 
 
 def _read_deals(request: worker_pb2.RunMatchRequest) -> int:
-    """Return how many deals a session has at most; 0 where that is left to the ruleset."""
+    """Return how many deals a session has at most; 0 if that is left to the ruleset."""
     if request.HasField("deals") and not request.deals:
         raise MatchRefused("deals: 0 is less than 1")
     return request.deals
@@ -208,7 +208,7 @@ def deals_response(finished: Iterable[DealsFinished]) -> worker_pb2.RunMatchResp
 
 
 def progress_response(progress: Progress) -> worker_pb2.RunMatchResponse:
-    """Return the message that shows how a match stands."""
+    """Return the message that reports how a match stands."""
     return worker_pb2.RunMatchResponse(
         progress=worker_pb2.MatchProgress(
             decisions=progress.decisions,
@@ -221,7 +221,7 @@ def progress_response(progress: Progress) -> worker_pb2.RunMatchResponse:
 
 
 def read_updates(response: worker_pb2.RunMatchResponse) -> list[Update]:
-    """Return what a worker received; nothing for an update that this version does not know."""
+    """Return the updates that a worker received; none for a kind that this version does not know."""
     match response.WhichOneof("update"):
         case "session_finished":
             done = response.session_finished

@@ -1,6 +1,6 @@
 """What the referee and its clients agree on; see docs/protocol.md."""
 
 PROTOCOL_VERSION = 1
-"""What a hello names."""
+"""The version that a hello names."""
 MAX_MESSAGE_BYTES = 1 << 20
-"""Largest message that the referee takes, and about the largest that it sends."""
+"""The largest message that the referee accepts, and about the largest that it sends."""

@@ -1,4 +1,4 @@
-"""Between values and the messages of bots and spectators: moves, events and sights."""
+"""Conversion between values and the messages of bots and spectators: moves, events and sights."""
 
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -84,7 +84,7 @@ FORFEIT_REASONS: dict[Literal["absent", "faults"], "bots_pb2.ForfeitReason.Value
 # Moves
 
 LONGEST_FAILURE = 1000
-"""Characters that are kept of what a bot says of a failure of its own code."""
+"""How many characters are kept of what a bot says about a failure of its own code."""
 
 
 def read_move(rules: Rules, move: bots_pb2.Move) -> int | Malformed:
@@ -105,7 +105,7 @@ def read_move(rules: Rules, move: bots_pb2.Move) -> int | Malformed:
 
 
 def read_encoded_move(rules: Rules, move: Any) -> int | Malformed:
-    """Return the same as ``read_move`` of a lazy move."""
+    """Return the same as ``read_move``, from a lazy move."""
     cards = move.cards
     if move.passes:
         if not cards:
@@ -144,7 +144,7 @@ def add_event(response: bots_pb2.PlayResponse, event: Event) -> None:
 
 
 def write_turn(message: bots_pb2.Turn, turn: Turn, wants: Wants | None = None) -> None:
-    """Fill in a turn: what the seat was not told yet, what is asked, and what else the bot wants."""
+    """Fill in a turn: what the seat has not been told yet, what is asked, and what else the bot wants."""
     info, deal, seat = turn.info, turn.deal, turn.seat
     cards = card_numbers(info.rules)
     message.session = info.handle
@@ -170,7 +170,7 @@ def write_turn(message: bots_pb2.Turn, turn: Turn, wants: Wants | None = None) -
 
 
 def write_constraints(message: bots_pb2.Turn, cards: CardNumbers, turn: Turn) -> None:
-    """Fill in what bears on the turn and cannot be told from the cards alone."""
+    """Fill in what bears on the turn and does not follow from the cards alone."""
     constraints = turn.deal.constraints(turn.seat)
     if constraints.include:
         message.must_include = cards.numbers(constraints.include)[0]
@@ -205,7 +205,7 @@ def write_action(action: bots_pb2.Action, cards: CardNumbers, entry: Entry, seat
 
 
 def exchange_steps(deal: Deal) -> list[tuple[int, int, int]]:
-    """Return who gave whom which card (mask) before the play."""
+    """Return the steps of an exchange: giver, taker and the mask of the card."""
     exchange = deal.exchange
     if exchange is None:
         return []
@@ -261,7 +261,7 @@ def write_limits(message: bots_pb2.Limits, limits: Limits) -> None:
 
 
 def write_deal_started(message: bots_pb2.DealStarted, event: DealStarted) -> None:
-    """Fill in the start of a deal: for spectators without a hand."""
+    """Fill in the start of a deal; for spectators, without a hand."""
     info, deal = event.info, event.deal
     cards = card_numbers(info.rules)
     message.session = info.handle
@@ -272,7 +272,7 @@ def write_deal_started(message: bots_pb2.DealStarted, event: DealStarted) -> Non
     message.dealer = deal.dealer
     message.direction = bots_pb2.DIRECTION_CLOCKWISE if deal.step > 0 else bots_pb2.DIRECTION_ANTICLOCKWISE
     if info.rules.ruleset.leftover == "stock":
-        message.stock = len(deal.leftover)  # as the deal began, also for who is told of it again
+        message.stock = len(deal.leftover)  # as the deal began, even for a bot that is told of it again
     if info.rules.ruleset.leftover_shown:
         message.shown.extend(cards.number(index) for index in deal.leftover)
 
@@ -292,7 +292,7 @@ def write_deal_ended(message: bots_pb2.DealEnded, event: DealEnded) -> None:
 def write_outcome(
     message: bots_pb2.DealEnded, info: SessionInfo, deal: Deal, scores: tuple[int, ...]
 ) -> None:
-    """Fill in what a deal came to: the end of it but for its cards."""
+    """Fill in the outcome of a deal: everything about its end except the cards."""
     message.session = info.handle
     message.deal = deal.number
     message.end = _DEAL_ENDS[deal.end]

@@ -1,1 +1,1 @@
-"""Finished deals as JSON: written, read, and played again."""
+"""Finished deals as JSON: written, read, and replayed."""

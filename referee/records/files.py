@@ -1,4 +1,4 @@
-"""Deal records in files of JSON lines: as exports have them, and as the deals of a bot are listed."""
+"""Deal records in files of JSON lines: exports, and lists of a bot's deals."""
 
 import json
 from collections.abc import Mapping
@@ -12,15 +12,15 @@ class Found(NamedTuple):
     """A deal record in a file."""
 
     line: int
-    """From 1."""
+    """The number of its line, from 1."""
     record: Mapping[str, Any]
-    """Complete, but not checked yet."""
+    """The record, which must be complete but is not checked yet."""
     seat: int | None
-    """The seat of the bot whose deals are listed; None where the line names none."""
+    """The seat of the bot whose deals are listed; None if the line names none."""
 
 
 def deal_records(path: Path) -> list[Found]:
-    """Return the deal records of a file, in its order. Raise RecordError where it cannot be read."""
+    """Return the deal records of a file, in its order. Raise RecordError if it cannot be read."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -11,7 +11,7 @@ from referee.rules.plays import Rules
 
 
 def play_randomly(deal: Deal, rng: Random) -> int:
-    """Play a deal to its end, every legal option equally likely; return the number of decisions."""
+    """Play a deal to its end, with every legal action equally likely; return the number of decisions."""
     choices, act, draw = deal.choices, deal.act, rng.random
     full = deal.rules.full
     decisions = 0
@@ -32,8 +32,8 @@ def random_records(
 ) -> Iterator[dict[str, object]]:
     """Yield the complete records of ``deals`` deals of random play.
 
-    ``seed`` stands for a tournament's. All is played at table 1 in round 1, in sessions 1, 2 … of
-    ``session_deals`` deals each, or as long as the rules have them.
+    ``seed`` stands for a tournament's. All deals are played at table 1 in round 1, in sessions 1, 2 … of
+    ``session_deals`` deals each, or as many as the rules say.
     """
     rng = Random(seed)  # noqa: S311 no secret
     ruleset = rules.ruleset.to_object()

@@ -1,4 +1,4 @@
-"""Reading a deal record from any JSON value: its fields' presence, types and ranges, not yet their truth."""
+"""Reading a deal record from any JSON value: checks presence, types and ranges of fields, not their truth."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -26,7 +26,7 @@ class ExchangeText(NamedTuple):
 
 
 class Record(NamedTuple):
-    """A complete deal record; cards are still texts."""
+    """A complete deal record; cards are still text."""
 
     rules: Rules
     tournament: str
@@ -51,15 +51,15 @@ class Record(NamedTuple):
     points: Sequence[int]
     end: str
     forfeit: int | None
-    """Seat whose forfeit ended the session, None for nobody."""
+    """Seat whose forfeit ended the session; None if none did."""
     faults: Sequence[Mapping[str, Any]]
-    """Where the referee acted for a seat, as the record has it."""
+    """Where the referee acted for a seat, in the record's own form."""
     played_for: Sequence[Mapping[str, Any]]
-    """The seats whose bots have forfeited the session, as the record has it."""
+    """The seats whose bots have forfeited the session, in the record's own form."""
 
 
 def read_record(given: object) -> Record:
-    """Return a record read from a JSON value; RecordError names the first field that is wrong."""
+    """Return the record in a JSON value. Raise RecordError, which names the first wrong field."""
     if not isinstance(given, Mapping):
         raise RecordError(None, f"a deal record must be an object, not {shown(given)}")
     if given.get("format") != FORMAT:
@@ -110,7 +110,7 @@ def _wrong(field: str, reason: str) -> RecordError:
 
 
 def _first(error: ValidationError, reads: Reader, given: Mapping[str, object]) -> RecordError:
-    """Return the first thing that is wrong; a list of texts or numbers is reported as a whole."""
+    """Return an error for the first problem; a list of texts or numbers is reported as a whole."""
     first = error.errors(include_url=False)[0]
     path, value = first["loc"], first["input"]
     if first["type"] == "missing":

@@ -15,7 +15,7 @@ from referee.rules.plays import Rules
 from referee.validation import shown
 
 FORMAT = "bigtwo-deal/1"
-"""What a record of this format says of itself."""
+"""The format that a record names."""
 
 _ACTION = re.compile(r"([0-7])(?::-(?: \+.+)?|([:!])([^-].*))")
 
@@ -28,21 +28,21 @@ class ActionText(NamedTuple):
 
     seat: int
     cards: int
-    """Mask, 0 for a pass."""
+    """Mask of the cards played; 0 for a pass."""
     out_of_turn: bool
 
 
 def deal_record(deal: Deal, *, faults: Sequence[Mapping[str, object]] = ()) -> dict[str, object]:
-    """Return the lean record of a deal that is over: what is the same for all deals of a session is left out.
+    """Return the lean record of a deal that is over, without what is the same for all deals of a session.
 
-    ``faults`` are the format's: where the referee acted for a seat.
+    ``faults`` is the record's field: where the referee acted for a seat.
     """
     record: dict[str, object] = json.loads(deal_json(deal, faults=faults))
     return record
 
 
 class DealText(NamedTuple):
-    """What takes longest to write of a deal that is over, as JSON."""
+    """The parts of a finished deal that take longest to write, as JSON."""
 
     hands: str
     actions: str
@@ -52,7 +52,7 @@ class DealText(NamedTuple):
 
 
 def deal_text(deal: Deal) -> DealText:
-    """Write what takes longest of a deal that is over."""
+    """Write the parts of a finished deal that take longest."""
     rules = deal.rules
     texts = _texts(rules)
     return DealText(
@@ -74,12 +74,14 @@ def deal_json(
     played_for: Sequence[Mapping[str, object]] = (),
     text: DealText | None = None,
 ) -> str:
-    """Return ``deal_record`` as a JSON object without blanks; ``times`` of a deal with clocks.
+    """Return ``deal_record`` as a JSON object without blanks; ``times`` is for a deal with clocks.
 
-    ``attempt`` is the attempt at the session that dealt it; ``why`` are the fields that say why a deal was
-    forfeited where that was not for faults: ``absent`` or ``used_ms``; ``played_for`` are the format's: the
-    seats whose bots forfeited the session, which goes on; ``text`` is what is written of it already. Written
-    field by field, as a referee does so for each deal; no text but the faults' needs escaping.
+    ``attempt`` is the attempt at the session that dealt it. ``why`` has the fields that say why a deal was
+    forfeited if that was not for faults: ``absent`` or ``used_ms``. ``played_for`` is the record's field: the
+    seats whose bots forfeited the session, which goes on. ``text`` is what has been written of it already.
+
+    The object is written field by field because a referee does this for every deal; only text in faults
+    needs escaping.
     """
     rules = deal.rules
     hands, actions, out, left, points = text or deal_text(deal)
@@ -108,7 +110,7 @@ def deal_json(
 
 
 def played_for(forfeits: Iterable[Forfeit], by: OnForfeit) -> list[dict[str, object]]:
-    """Return a record's ``played_for``: which seats are played for since when, why, and by what."""
+    """Return a record's ``played_for``: which seats are played for, since when, why, and by what."""
     return [{**forfeit._asdict(), "by": by} for forfeit in forfeits]
 
 
@@ -116,7 +118,7 @@ _ENCODER = json.JSONEncoder(separators=(",", ":"))
 
 
 def json_strings(texts: Iterable[str]) -> str:
-    """Return strings that need no escaping as a JSON array; one alone must not be empty."""
+    """Return strings that need no escaping as a JSON array; a single string must not be empty."""
     joined = '","'.join(texts)
     return f'["{joined}"]' if joined else "[]"
 
@@ -155,7 +157,7 @@ def full_record(
 
 
 def action_text(rules: Rules, entry: Entry) -> str:
-    """Return an action as a record has it: ``2:3D 3C``, ``1:-``, ``1:- +7H`` or ``0!4D 4H 4S 4C 5D``."""
+    """Return an action as records write it: ``2:3D 3C``, ``1:-``, ``1:- +7H`` or ``0!4D 4H 4S 4C 5D``."""
     seat, cards, drawn, out_of_turn = entry
     if cards:
         return f"{seat}{'!' if out_of_turn else ':'}{rules.text(cards)}"
@@ -163,7 +165,7 @@ def action_text(rules: Rules, entry: Entry) -> str:
 
 
 def parse_action(rules: Rules, text: str) -> ActionText:
-    """Return an action read from its text, drawn cards aside; raise ValueError or CardError."""
+    """Return the action in a text, without drawn cards. Raise ValueError or CardError."""
     match = _ACTION.fullmatch(text)
     if match is None:
         raise ValueError(f"{shown(text)} is not an action")
@@ -176,5 +178,5 @@ def parse_action(rules: Rules, text: str) -> ActionText:
 
 @lru_cache(maxsize=32)
 def _texts(rules: Rules) -> Memo[Entry, str]:
-    """Return the cache of the action texts of a ruleset."""
+    """Return a cache of the action texts of a ruleset."""
     return Memo(lambda entry: action_text(rules, entry))

@@ -1,7 +1,7 @@
 """Checking deal records: everything in a record that follows from its seed and actions is derived again.
 
-That is the hands (dealt again where the rules ask), who leads, every action's legality and turn, the
-cards drawn, the end, the points and the cards left (the public format, docs/formats.md).
+That is the hands (redealt if the rules say so), who leads, every action's legality and turn, the cards drawn,
+the end, the points and the cards left (the public format, docs/formats.md).
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,20 +17,20 @@ from referee.records.record import DIRECTIONS, ActionText, action_text, parse_ac
 from referee.validation import shown
 
 Place = tuple[str, int, int, int, int, str]
-"""What names a deal: tournament, round, table, session, number, and its ruleset's hash."""
+"""What identifies a deal: tournament, round, table, session, number, and its ruleset's hash."""
 
 
 class Replayer:
-    """Checks records one after the other, each against its predecessor where that was read and right."""
+    """Checks records one after the other, each against its predecessor if that was read and right."""
 
     def __init__(self) -> None:
         self._seen: dict[Place, tuple[Legacy, int]] = {}
         """What each deal left to the next, and the attempt that dealt it."""
 
     def check(self, given: object) -> Deal:
-        """Return the deal of a record that is right, played again.
+        """Replay a record and return its deal.
 
-        Raise RecordError for the first thing wrong.
+        Raise RecordError for the first thing that is wrong.
         """
         record = read_record(given)
         last, attempt = self._seen.get(_place(record, record.deal - 1), (None, 1))
@@ -42,10 +42,10 @@ class Replayer:
 
 
 def replay(record: Record, last: Legacy | None) -> Deal:
-    """Return a record's deal, played again; raise RecordError for the first thing that is wrong.
+    """Replay a record and return its deal. Raise RecordError for the first thing that is wrong.
 
-    ``last`` is what the deal before left. Where that is None and the deal is not the first, dealer,
-    exchange seats and leader are taken as given, the leader unless the lowest card decides.
+    ``last`` is what the deal before left. If that is None and the deal is not the first, dealer and exchange
+    seats are taken as given, and so is the leader unless the lowest card decides.
     """
     deal = start(record, last)
     for index, text in enumerate(record.actions):
@@ -64,7 +64,7 @@ def replay(record: Record, last: Legacy | None) -> Deal:
 
 
 def start(record: Record, last: Legacy | None) -> Deal:
-    """Return a record's deal before its first action; raise RecordError for the first thing that is wrong.
+    """Return a record's deal before its first action. Raise RecordError for the first thing that is wrong.
 
     ``last`` is as for ``replay``.
     """
@@ -155,7 +155,7 @@ def _exchange(record: Record, deal: Deal) -> None:
 
 
 def carry_out(deal: Deal, index: int, text: str) -> None:
-    """Carry out the action of this index; raise RecordError where it is not legal or not what happened."""
+    """Carry out the action of this index. Raise RecordError if it is not legal or not what happened."""
     try:
         action = parse_action(deal.rules, text)
         deal.follow(*action)
@@ -165,7 +165,7 @@ def carry_out(deal: Deal, index: int, text: str) -> None:
 
 
 def _check_fault(deal: Deal, index: int, fault: Mapping[str, Any], text: str) -> None:
-    """Raise RecordError unless the seat was asked here, and the action is the default one."""
+    """Raise RecordError unless the seat was asked here and took the default action."""
     seat = fault["seat"]
     if fault.get("turn") == "bomb":
         if deal.stage is not Stage.BOMBS or seat not in deal.asked() or text.startswith(f"{seat}!"):
@@ -182,9 +182,9 @@ def _check_fault(deal: Deal, index: int, fault: Mapping[str, Any], text: str) ->
 def is_played_for(
     played_for: Mapping[str, Any], deal: int, index: int, faults: Sequence[Mapping[str, Any]]
 ) -> bool:
-    """Return whether a seat's action of this index in a deal was done for it as its bot had forfeited.
+    """Return whether a seat's action of this index in a deal was taken for it because its bot had forfeited.
 
-    The action at the last of its ``faults``, with which it forfeits, is the default one in any case.
+    The action at the last of its ``faults``, by which it forfeits, is the default one in any case.
     """
     if played_for["deal"] < deal:
         return True
@@ -194,7 +194,7 @@ def is_played_for(
 
 
 def _check_substitute(deal: Deal, index: int, played_for: Mapping[str, Any], text: str) -> None:
-    """Raise RecordError unless the action is what is done for a seat whose bot has forfeited."""
+    """Raise RecordError unless the action is the one taken for a seat whose bot has forfeited."""
     seat, by = played_for["seat"], played_for["by"]
     acted, state = _parsed(deal, index, text), _in_turn(deal)
     if acted.out_of_turn or state.turn != seat or acted.cards != substitute(state, seat, by):
@@ -219,7 +219,7 @@ def _parsed(deal: Deal, index: int, text: str) -> ActionText:
 
 
 def _check_last_faults(record: Record) -> None:
-    """Raise RecordError for a fault after the last action, but for those that end in a forfeit."""
+    """Raise RecordError for a fault after the last action, except those that end in a forfeit."""
     for fault in record.faults:
         last = fault["action"] == len(record.actions) and fault.get("turn") != "exchange"
         ends = record.forfeit is not None and (fault["seat"] == record.forfeit or fault.get("turn") == "bomb")

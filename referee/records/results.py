@@ -1,6 +1,6 @@
 """Digests of what a bot saw itself: a deal as all seats are shown it, a session's deals, and its result.
 
-A referee signs the digest of each result, and anyone who has seen or read the deals can work it out again
+A referee signs the digest of each result, and anyone who has seen or read the deals can recompute it
 (docs/formats.md, "Signed results").
 """
 
@@ -15,13 +15,13 @@ from referee.deals.deal import Deal
 from referee.records.record import DIRECTIONS, DealText
 
 FORMAT = "bigtwo-result/1"
-"""What a signed result says of itself."""
+"""The format that a signed result names."""
 
 NO_DEALS = ""
 """The digest of no deals."""
 
 SHOWN = ("deal", "dealer", "direction", "hands", "actions", "out", "left", "points", "end")
-"""The fields of a record that all seats are shown; of drawn cards only how many there were."""
+"""The fields of a record that all seats are shown; of drawn cards, only their number."""
 
 _DRAWN = re.compile(r':- \+([^"]+)')
 
@@ -34,7 +34,7 @@ class Result:
     session: str
     """Public name, ``match/number``."""
     attempt: int
-    """The one that played it to its end, from 1."""
+    """The attempt that played it to its end, from 1."""
     seats: Sequence[str]
     """Names of the bot versions, seat 0 first."""
     points: Sequence[int]
@@ -48,17 +48,17 @@ class Result:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of it as canonical JSON, in hexadecimal: what is signed."""
+        """The SHA-256 of the result as canonical JSON, in hexadecimal, which is signed."""
         return sha256(canonical({"format": FORMAT, **asdict(self)})).hexdigest()
 
 
 def canonical(content: object) -> bytes:
-    """Return a JSON value in the one form that is digested: sorted keys, no blanks, in ASCII."""
+    """Return a JSON value in the one form that is hashed: sorted keys, no blanks, ASCII."""
     return json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
 
 
 def add_deal(digest: str, shown: str) -> str:
-    """Return the digest of a session's deals with one more, given as it was shown."""
+    """Return the digest of a session's deals plus one more, given as it was shown."""
     return sha256((digest + shown).encode()).hexdigest()
 
 
@@ -91,7 +91,7 @@ def shown_json(text: DealText, deal: int, dealer: int, step: int, end: str) -> s
 
 
 def _without_drawn(text: str) -> str:
-    """Return actions that tell only how many cards were drawn at a pass, not which."""
+    """Return actions that show only how many cards were drawn at a pass, not which."""
     if "+" not in text:
         return text
     return _DRAWN.sub(lambda drawn: f":- +{len(drawn[1].split())}", text)

@@ -16,7 +16,7 @@ OPTIONAL = (
     *("attempt", "exchange", "played_for", "forfeit", "absent", "used_ms"),
     *("faults", "ms", "credit_ms", "answers"),
 )
-"""Fields that are absent, and not null, where there is nothing to say."""
+"""Fields that are absent, rather than null, if there is nothing to say."""
 
 _CONFIG = ConfigDict(strict=True, json_schema_extra=tell_fields)
 _TIMES = re.compile(r"((-|[0-9]{1,9})( (-|[0-9]{1,9}))*)?")
@@ -37,7 +37,7 @@ class Reader:
 
 @lru_cache(maxsize=MOST_PLAYERS)
 def reader(players: int) -> Reader:
-    """Return what reads the records of so many players."""
+    """Return the reader for records of this number of players."""
     return Reader(players, players)
 
 
@@ -95,7 +95,7 @@ def _record(least: int, most: int) -> type:
         """Why: ``illegal``, ``malformed``, ``timeout``, ``stall``, ``disconnect``, ``flood`` or
         ``exception``."""
         turn: NotRequired[Literal["exchange", "bomb"]]
-        """What else than a turn to play it was."""
+        """What the decision was about, if it was not a turn to play."""
         ms: NotRequired[Time]
         """The milliseconds that the seat took."""
         credit_ms: NotRequired[Time]
@@ -110,16 +110,16 @@ def _record(least: int, most: int) -> type:
         deal: Count
         """The deal of the session in which it forfeited: this one or an earlier one."""
         action: Annotated[int, Field(ge=0)]
-        """How many actions that deal had before; all later ones of the seat, and in later deals, are not its
-        bot's own."""
+        """How many actions that deal had had by then; the seat's later actions, and those in later deals, are
+        not its bot's own."""
         why: Literal["absent", "faults"]
         """Why it forfeited."""
         by: Literal["default_action", "stand_in"]
-        """What is done for it since then."""
+        """How the seat is played for since then."""
 
     @with_config(_CONFIG)
     class Answer(TypedDict):
-        """A decision that does not stand among the actions."""
+        """A decision that is not among the actions."""
 
         action: Annotated[int, Field(ge=0)]
         """How many actions came before."""
@@ -134,7 +134,7 @@ def _record(least: int, most: int) -> type:
 
     @with_config(_CONFIG)
     class DealRecord(TypedDict):
-        """A finished deal, from which everything about it can be worked out again."""
+        """A finished deal, from which everything about it can be derived again."""
 
         format: Literal["bigtwo-deal/1"]
         """The version of this format."""
@@ -165,7 +165,7 @@ def _record(least: int, most: int) -> type:
         leftover: str
         """The cards not dealt, in the order of the stock."""
         exchange: NotRequired[Exchange]
-        """The exchange; absent where there was none."""
+        """The exchange; absent if there was none."""
         leader: Seat | None
         """The seat that leads; null if a forfeit came before."""
         actions: list[str]
@@ -180,23 +180,23 @@ def _record(least: int, most: int) -> type:
         end: str
         """How the deal ended: ``out``, ``dragon``, ``last_top_card`` or ``forfeit``."""
         played_for: NotRequired[Annotated[list[PlayedFor], Field(min_length=1, max_length=most)]]
-        """The seats whose bots have forfeited the session, which goes on, in that order; absent where there
-        is none."""
+        """The seats whose bots have forfeited the session, which goes on, in that order; absent if there are
+        none."""
         forfeit: NotRequired[Seat]
-        """The seat whose forfeit ended the session; absent where none did."""
+        """The seat whose forfeit ended the session; absent if none did."""
         absent: NotRequired[Annotated[list[Seat], Field(min_length=1, max_length=most)]]
         """The seats whose bots could not be given the session, which one of them forfeited; else absent."""
         used_ms: NotRequired[Annotated[list[Time], Field(min_length=least, max_length=most)]]
-        """By seat the milliseconds that each bot had thought in the match when its time was up, which the
-        one that had used the most forfeited; absent where the deal was not forfeited for that."""
+        """By seat, the milliseconds that each bot had thought in the match when the match's time was up: the
+        bot that had used the most forfeited. Absent if the deal was not forfeited for that."""
         faults: NotRequired[list[Fault]]
-        """Where the referee acted for a seat; absent where it never did."""
+        """Where the referee acted for a seat; absent if it never did."""
         ms: NotRequired[Times]
-        """For each action the milliseconds that the seat took, ``-`` where it was not asked; absent where
-        there were no clocks."""
+        """For each action, the milliseconds that the seat took, or ``-`` if it was not asked; absent if there
+        were no clocks."""
         credit_ms: NotRequired[Times]
-        """For each action what was credited for the network; absent where that was nothing throughout."""
+        """For each action, what was credited for the network; absent if that was always nothing."""
         answers: NotRequired[list[Answer]]
-        """Decisions that are no action of their own; absent where there were none."""
+        """Decisions that are not actions of their own; absent if there were none."""
 
     return DealRecord

@@ -1,4 +1,4 @@
-"""How long the decisions of a deal took, as it stands in the deal's record (docs/formats.md)."""
+"""How long the decisions of a deal took, as written in the deal's record (docs/formats.md)."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -8,11 +8,11 @@ from referee.deals.action import Stage
 
 _EXCHANGE, _BOMBS = Stage.EXCHANGE, Stage.BOMBS
 MEASURABLE = 0.001
-"""Seconds; a smaller credit is none in milliseconds."""
+"""In seconds; a smaller credit is less than a millisecond, and counts as none."""
 
 
 class Times:
-    """What the seats of one deal took for their decisions, and what was credited to them for the network."""
+    """How long the decisions of one deal took, and what was credited to them for the network."""
 
     __slots__ = ("_answers", "credits_ms", "ms")
 
@@ -20,12 +20,12 @@ class Times:
         self.ms: dict[int, float] = {}
         """Milliseconds, by the index of the action that was decided."""
         self.credits_ms: dict[int, int] = {}
-        """Milliseconds, where there are any, by the same index."""
+        """Milliseconds credited, if any, by the same index."""
         self._answers: list[dict[str, object]] = []
-        """Decisions that are no action of their own."""
+        """Decisions that are not actions of their own."""
 
     def note(self, action: int, seat: int, stage: Stage, spent: float, credit: float) -> None:
-        """Note a decision, with times in seconds; ``action`` counts the actions that the deal had before."""
+        """Note a decision, with times in seconds; ``action`` is the number of actions before it."""
         if stage is _EXCHANGE or stage is _BOMBS:
             turn = "exchange" if stage is _EXCHANGE else "bomb"
             times = {"ms": round(spent * 1000), "credit_ms": int(credit * 1000)}
@@ -36,14 +36,14 @@ class Times:
             self.credits_ms[action] = int(credit * 1000)
 
     def fields(self, actions: int) -> str:
-        """Return the fields of a record with so many actions, as JSON with a comma before each."""
+        """Return the fields for a record with this number of actions, as JSON with a comma before each."""
         ms, credits_ms = self.ms, self.credits_ms
         if actions in ms:  # with a forfeit, the last decision led to no action
             ms = {action: one for action, one in ms.items() if action < actions}
         numbers = ["-"] * actions
         for action in ms:
             numbers[action] = "%.0f"
-        line = " ".join(numbers)  # a format for both lines: they are made for every deal
+        line = " ".join(numbers)  # one format for both lines, as they are made for every deal
         fields = f',"ms":"{line % tuple(ms.values())}"'
         if credits_ms:
             if ms.keys() != credits_ms.keys():
@@ -64,7 +64,7 @@ class Decision(NamedTuple):
 
 
 def decisions(record: Mapping[str, Any]) -> Iterator[Decision]:
-    """Yield what a deal record, lean or complete, tells of its decisions: first those that are actions."""
+    """Yield the decisions in a deal record, lean or complete: first those that are actions."""
     times = str(record.get("ms", "")).split()
     credits_ms = str(record.get("credit_ms", "")).split() or ["0"] * len(times)
     for action, ms, credit in zip(record["actions"], times, credits_ms, strict=False):

@@ -14,7 +14,7 @@ from referee.rules.rulebook import rules_of
 from referee.validation import shown
 
 EXPORT = "bigtwo-export/1"
-"""What lines of an export say of themselves that are no deals: `arena verify` checks them."""
+"""The format that lines of an export name if they are not deals: `arena verify` checks those."""
 
 
 class RequestError(RefereeError):
@@ -22,7 +22,7 @@ class RequestError(RefereeError):
 
 
 def legal(request: object) -> dict[str, object]:
-    """Answer which plays of one's own turn are legal: ``{"plays": […], "pass": …}``."""
+    """Answer which plays are legal in a turn: ``{"plays": […], "pass": …}``."""
     given = _object(request)
     rules = _rules(given)
     hand = _cards(rules, given, "hand")
@@ -32,7 +32,7 @@ def legal(request: object) -> dict[str, object]:
 
 
 def compare(request: object) -> dict[str, object]:
-    """Answer what kinds two sets of cards are, and whether ``a`` beats ``b`` on the table."""
+    """Answer of what kind two sets of cards are, and whether ``a`` beats ``b`` on the table."""
     given = _object(request)
     rules = _rules(given)
     first, second = (rules.code(_cards(rules, given, name)) for name in ("a", "b"))
@@ -55,7 +55,7 @@ def replay(replayer: Replayer, record: object) -> dict[str, object]:
 
 
 def play_texts(rules: Rules, plays: list[int]) -> list[str]:
-    """Return plays, given as codes, as texts: by number of cards and then by code point."""
+    """Return plays, given as codes, as texts, sorted by number of cards and then by code point."""
     texts = [rules.text(play & rules.full) for play in plays]
     return sorted(texts, key=lambda text: (text.count(" "), text))
 

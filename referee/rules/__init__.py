@@ -1,1 +1,1 @@
-"""A ruleset compiled: cards as masks, what they make together, what beats what, and what a hand holds."""
+"""A compiled ruleset: cards as masks, what they form together, what beats what, and what a hand holds."""

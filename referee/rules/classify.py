@@ -85,8 +85,8 @@ class Classifier:
         ace = total - 2
         if len(ranks) == total:
             return ace
-        # Consecutive in the cycle A 2 3 … K A: one rank only has no successor in the set, and the
-        # ace may have both neighbours in it only in the full circle.
+        # Consecutive in the cycle A 2 3 … K A: exactly one rank has no successor in the set, and the ace
+        # may have both neighbours in it only in the full circle.
         ends = [rank for rank in ranks if (rank + 1) % total not in ranks]
         through_ace = {ace - 1, ace, ace + 1} <= ranks
         return ends[0] if len(ends) == 1 and not through_ace else None

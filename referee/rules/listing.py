@@ -1,8 +1,8 @@
 """Listing every combination in a hand, for any ruleset: the hot path.
 
-What a hand holds of a few ranks, of a suit and of a sequence is looked up; to be done for the hand are
-only the plays that join cards of several of these. That is done in loops, which are quicker here than
-comprehensions, most hands having few such plays, and with sums, which are quicker than unions.
+What a hand holds of a few ranks, of a suit and of a sequence is looked up; only plays that combine cards of
+several of these are built for each hand. That is done in loops, which are faster here than comprehensions
+because most hands have few such plays, and with sums, which are faster than unions.
 """
 
 from collections.abc import Mapping
@@ -56,7 +56,7 @@ class Lister:
             plays += self._flushes_plus_two(hand, ranks)
         if self._runs and len(pairs) > 1:
             plays += self._runs.plays([pair & self._full for pair in pairs])
-        plays.sort()  # quick, for what is joined here is nearly in order
+        plays.sort()  # fast, because the parts are nearly in order
         return plays
 
     def short_plays(self, hand: int) -> list[int]:

@@ -1,8 +1,8 @@
 """The cards of a ruleset as bit masks.
 
-With one pack, a card is the bit of its index. With two, a card has two bits, 2 x index and the next,
-kept unary: one copy is the lower bit, two copies are both. So ``a & ~b == 0`` says that a is part of
-b for either, and ascending bits are the canonical order; union and removal have to carry copies.
+With one pack, a card is the bit of its index. With two, a card has two bits, 2 x index and the next, in
+unary: one copy is the lower bit, two copies are both. So ``a & ~b == 0`` means that a is part of b in either
+case, and ascending bits are the canonical order; union and removal have to carry copies.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,13 +16,13 @@ CHUNK_BITS = 13
 
 
 class Pack:
-    """One or two packs of a rank set: card texts, indices and masks, one into the other.
+    """One or two packs of a rank set: conversion between card texts, indices and masks.
 
-    ``width`` is the number of bits of a mask and ``full`` the mask of all cards; ``pack`` holds the
-    card indices in canonical order, the second pack after the first. ``ones`` has one copy of
-    every card, ``rank_masks`` all cards of each rank, ``suit_masks`` of each suit in D C H S. ``chunks``
-    are the masks of parts, lowest cards first, that hold so few cards that what is held of one is met
-    again: a sequence of cards is put together from those of the parts, remembered.
+    ``width`` is the number of bits of a mask and ``full`` the mask of all cards; ``pack`` holds the card
+    indices in canonical order, the second pack after the first. ``ones`` has one copy of every card,
+    ``rank_masks`` all cards of each rank, ``suit_masks`` those of each suit in D C H S. ``chunks`` are the
+    masks of parts of the pack, lowest cards first, with so few cards that the same holdings come up again: a
+    text of cards is assembled from the remembered texts of the parts.
     """
 
     def __init__(self, ranks: Sequence[str], decks: int) -> None:
@@ -47,14 +47,14 @@ class Pack:
         self._written: Memo[int, str] = Memo(self._write)
 
     def parse(self, text: str) -> int:
-        """Return the mask of cards written with blanks between, in any order.
+        """Return the mask of cards written with blanks between them, in any order.
 
-        Raise CardError where one is no card of the ruleset, or there are more copies of it than packs.
+        Raise CardError if one is not a card of the ruleset, or has more copies than there are packs.
         """
         return self.mask([card_index(word, self._ranks) for word in text.split()])
 
     def text(self, mask: int) -> str:
-        """Return the cards of ``mask`` in canonical order, blanks between."""
+        """Return the cards of ``mask`` as text, in canonical order with blanks between them."""
         written = self._written
         return " ".join([written[part] for chunk in self.chunks if (part := mask & chunk)])
 
@@ -63,7 +63,7 @@ class Pack:
         return self._texts[index]
 
     def cards(self, mask: int) -> list[int]:
-        """Return the card indices of ``mask``, ascending, twice where both copies are in it."""
+        """Return the card indices of ``mask``, ascending; an index comes twice if both copies are in it."""
         cards = []
         while mask:
             low = mask & -mask
@@ -72,7 +72,7 @@ class Pack:
         return cards
 
     def mask(self, cards: Iterable[int]) -> int:
-        """Return the mask of these card indices; raise CardError for more copies of one than packs."""
+        """Return the mask of these card indices. Raise CardError for more copies of one than packs."""
         mask = 0
         for card in cards:
             for bit in self._copies[card]:
@@ -89,7 +89,7 @@ class Pack:
         return mask.bit_count()
 
     def add(self, hand: int, mask: int) -> int:
-        """Return the union of two masks that together hold no more copies than there are."""
+        """Return the union of two masks that together hold no more copies of a card than there are."""
         if self.decks == 1:
             return hand | mask
         return hand | mask | (hand & mask & self.ones) << 1
@@ -103,7 +103,7 @@ class Pack:
         return left ^ (upper | upper << 1)
 
     def choose(self, mask: int, count: int) -> list[int]:
-        """Return every way to take ``count`` cards of ``mask``, as masks in no order, equal ones once."""
+        """Return every way to take ``count`` cards of ``mask``, as distinct masks in no particular order."""
         bits = []
         while mask:
             bits.append(mask & -mask)

@@ -17,11 +17,11 @@ from referee.rules.strength import Strength
 from referee.ruleset import Ruleset
 
 MOST_CODES = 1 << 17
-"""Plays remembered at a time: all those of one pack, and of two but for runs of pairs and seven cards."""
+"""How many plays are remembered: all those of one pack; of two, all but runs of pairs and seven cards."""
 
 
 class Codes(dict[int, int]):
-    """Play codes by mask, worked out on first use; what is not a combination is not kept."""
+    """Play codes by mask, computed on first use; what is not a combination is not kept."""
 
     def __init__(self, classify: Callable[[int], int]) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class Rules(Pack):
         strength = Strength(ruleset, self.width)
         self._codes = Codes(Classifier(self, strength).code)
         self.code: Callable[[int], int] = self._codes.__getitem__
-        """Returns the play code of a mask's cards; 0 if they are not a combination."""
+        """Return the play code of a mask's cards; 0 if they are not a combination."""
         self.group_full = (1 << self.width + strength.bits) - 1
         self.first_bomb = strength.first_bomb
         self.kind, self.place, self.end_of_kind = strength.kind, strength.place, strength.end_of_kind

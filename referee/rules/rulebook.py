@@ -1,4 +1,4 @@
-"""Compiled rules for a ruleset in JSON, by name or as an object; many lines of a stream have the same one."""
+"""Compiled rules for a ruleset in JSON, by name or as an object, cached as many lines have the same one."""
 
 import json
 from functools import lru_cache
@@ -8,7 +8,7 @@ from referee.ruleset import load_ruleset
 
 
 def rules_of(source: object) -> Rules:
-    """Return the compiled rules of a preset's name or a ruleset object; raise RulesetError if it is wrong."""
+    """Return the compiled rules of a preset's name or a ruleset object. Raise RulesetError if it is wrong."""
     return _compiled(json.dumps(source, sort_keys=True))
 
 

@@ -5,7 +5,7 @@ from referee.rules.pack import Pack
 from referee.rules.strength import Strength
 
 MOST = 100_000
-"""Pair runs of one hand that are listed in full; beyond, see ``Runs.plays``."""
+"""How many pair runs of one hand are listed in full; for more, see ``Runs.plays``."""
 
 
 class Runs:
@@ -18,10 +18,10 @@ class Runs:
         self._places = Memo(self._place)
 
     def plays(self, pairs: list[int]) -> list[int]:
-        """Return the codes of the runs that these pairs (masks) make, in no order.
+        """Return the codes of the runs that these pairs (masks) make, in no particular order.
 
         Beyond ``MOST`` runs (in hands of nearly a whole pack, or of thirty and more cards of two packs, which
-        may have billions) only one is given of those that differ in the suits below the last pair alone.
+        may have billions), only one is listed of those that differ only in the suits below the last pair.
         """
         held = self._by_place(pairs)
         inner = held
@@ -47,7 +47,7 @@ class Runs:
         return codes
 
     def _by_place(self, pairs: list[int]) -> dict[int, list[int]]:
-        """Sort pairs by their place in the sequence A 2 3 … K A; the ace's stand at both ends."""
+        """Group pairs by their place in the sequence A 2 3 … K A; those of aces are at both ends."""
         held: dict[int, list[int]] = {}
         for pair in pairs:
             held.setdefault(self._places[pair][0], []).append(pair)
@@ -56,7 +56,7 @@ class Runs:
         return held
 
     def _place(self, pair: int) -> tuple[int, int]:
-        """Return a pair's place in that sequence, the ace's as the first, and the rank of its best suit."""
+        """Return a pair's place in that sequence, with the ace first, and the rank of its best suit."""
         cards = self._pack.cards(pair)
         suit = max([self._strength.suit_rank[card & 3] for card in cards])
         return ((cards[0] >> 2) + 2) % self._ranks, suit
@@ -71,5 +71,5 @@ class Runs:
         return total
 
     def _ends(self, start: int) -> range:
-        # The run of all ranks ends with the ace; it is left out where the ace begins it.
+        # The run of all ranks ends with the ace, so it is left out if the ace begins it.
         return range(start + 1, self._ranks + 1 if start else self._ranks - 1)

@@ -13,15 +13,15 @@ from referee.ruleset import Ruleset
 from referee.ruleset.ladders import cycle
 
 Section = tuple[str, int, int]
-"""A kind, a number of pairs (0 but for pair runs), and how many strengths it takes up."""
+"""A kind, a number of pairs (0 except for pair runs), and how many strengths it takes up."""
 
 
 class Strength:
-    """The strength of every play of a ruleset, from what decides it.
+    """The strength of every play of a ruleset, from the properties that decide it.
 
     ``sequences`` maps the rank positions of a legal sequence, as bits, to its level and to the position of
-    the rank whose suit counts. ``suited`` is the kind of five suited cards in sequence, royal
-    flushes apart; ``royal`` the rank bits of a royal flush that stands apart, else 0.
+    the rank whose suit counts. ``suited`` is the kind of five suited cards in sequence, except royal flushes;
+    ``royal`` has the rank bits of a royal flush if that is a kind of its own, else it is 0.
     """
 
     def __init__(self, ruleset: Ruleset, width: int) -> None:
@@ -40,7 +40,7 @@ class Strength:
         self.first_bomb = len(groups) << self.bits + width
 
     def head(self, kind: str | None, value: int, pairs: int = 0) -> int:
-        """Return the code, still without cards, of a play of ``kind``; 0 where it is not played."""
+        """Return the code, still without cards, of a play of ``kind``; 0 if the kind is not played."""
         first = self._heads.get((kind or "", pairs), 0)
         return first + (value << self.width) if first else 0
 
@@ -63,7 +63,7 @@ class Strength:
         return rank * 4 + (suit if self.decks == 2 else 0)
 
     def of_flush(self, ranks: Sequence[int], suit: int) -> int:
-        """Return the value of a flush of these rank positions, ascending, in the suit of rank ``suit``."""
+        """Return the value of a flush with these rank positions, ascending, in the suit of rank ``suit``."""
         if self._flush_order == "suit_then_top":
             return suit * self.ranks + ranks[-1]
         if self._flush_order == "top_then_suit":
@@ -130,7 +130,7 @@ class Strength:
 _SEQUENCE_KINDS = ("straight", "straight_flush", "straight_flush_plus_two")
 
 _APART = ("pair_run", "royal_flush")
-"""Kinds that ``plays`` does not say enough about: they are given their groups one by one."""
+"""Kinds that need more than their name in ``plays``: their groups are made separately."""
 
 
 def _sequences(ruleset: Ruleset) -> dict[int, tuple[int, int]]:

@@ -1,7 +1,7 @@
-"""The tables that listing a hand draws on: the plays in a few ranks, in a suit, in a legal sequence.
+"""The tables behind the listing of a hand: the plays in a few ranks, in a suit, in a legal sequence.
 
-They are filled as hands come, so nothing is worked out that no hand needs, and hold heads of play
-codes (codes whose cards are not complete) where plays combine cards of several tables.
+They are filled as hands come, so that nothing is computed that no hand needs. For plays that combine cards of
+several tables, they hold heads of play codes (codes whose cards are not complete).
 """
 
 from collections.abc import Callable, Mapping
@@ -12,34 +12,34 @@ from referee.rules.strength import Strength
 from referee.ruleset import Ruleset
 
 MOST_ENTRIES = 1 << 13
-"""Entries a table keeps: all that there can be, but for suits of 15 ranks or of two packs."""
+"""How many entries a table keeps: all possible ones, except for suits of 15 ranks or of two packs."""
 
 
-# Plain tuples, not named ones and not lists: the hot path unpacks them, and they lie close in memory.
+# Plain tuples, not named ones or lists: the hot path unpacks them, and they are close together in memory.
 
 Codes = tuple[int, ...]
 """Play codes, or masks."""
 
 Triple = tuple[int, int, int]
-"""Three cards of a rank: the code of the triple (0 if not played), the code of a full house that lacks its
-pair, and the mask of the whole rank."""
+"""Three cards of a rank: the code of the triple (0 if not played), the code of a full house without its pair,
+and the mask of the whole rank."""
 
 Matching = tuple[Codes, Codes, tuple[Triple, ...], int]
-"""What is held of one rank or of two: the codes of singles, the codes of pairs (their masks alone if pairs
-are not played), the triples, all ascending; and the bits of the ranks."""
+"""What is held of one rank or of two: the codes of singles, the codes of pairs (only their masks if pairs are
+not played) and the triples, all ascending; and the bits of the ranks."""
 
 Fours = tuple[Codes, Codes]
-"""What four and more cards of a rank make: the codes of bare quads and of five cards of the rank, and the
-codes of quads that lack the other card."""
+"""What four or more cards of a rank make: the codes of bare quads and of five cards of the rank, and the
+codes of quads without the other card."""
 
 Suited = tuple[Codes, Codes]
-"""What is held of a suit: the codes of its plays of five cards but for straights, ascending, and the masks of
-those in a legal sequence: though their ranks are a straight's, they are none."""
+"""What is held of a suit: the codes of its plays of five cards except straights, ascending, and the masks of
+those in a legal sequence, which are not straights although they have the ranks of one."""
 
 Sequence = tuple[int, Mapping[int, Codes], int, int, list[tuple[int, int]]]
 """A legal sequence: the mask of one copy of each card of the rank whose suit counts; by the cards held of it,
-the codes of straights that lack the other four cards, ascending; the masks of twice two other
-ranks; and in each suit, a straight flush plus two: its code without cards, its straight flush."""
+the codes of straights without the other four cards, ascending; the masks of two and two other ranks; and for
+each suit, a straight flush plus two: its code without cards, and the mask of its straight flush."""
 
 
 class Tables:
@@ -58,12 +58,12 @@ class Tables:
             (sum(pack.rank_masks[first : first + 2]), Memo(self._chunk, MOST_ENTRIES))
             for first in range(0, strength.ranks, 2)
         ]
-        """Masks of two ranks each (the last one may be alone), low to high, and what may be held of these."""
+        """Masks of two ranks each (the last rank may be alone), low to high, and what may be held of them."""
         self.suits = [
             (mask, Memo(self._suit_table(mask), MOST_ENTRIES))
             for _, mask in sorted(zip(strength.suit_rank, pack.suit_masks, strict=True))
         ]
-        """Masks of the suits, low to high, and what may be held of these, five cards or more."""
+        """Masks of the suits, low to high, and what may be held of them, five cards or more."""
         self.fours = Memo(self._fours)
         """Fours and fives by the cards held of a rank, four or more."""
         self.twos = Memo(self._one_of_each)
@@ -118,7 +118,7 @@ class Tables:
         return self._strength.of_rank(cards[0] >> 2, max(suits))
 
     def _suit_table(self, suit: int) -> Callable[[int], Suited]:
-        """Return the function from the cards held of ``suit`` to its plays of five cards."""
+        """Return a function from the cards held of ``suit`` to its plays of five cards."""
         strength, codes, choose = self._strength, self._codes, self._pack.choose
         sequences = [self._of_suit(bits, suit) for bits in strength.sequences]
         royal = self._of_suit(strength.royal, suit)
@@ -152,7 +152,7 @@ class Tables:
         return top, heads, three | four, one | two, list(zip(plus_two, suited, strict=True))
 
     def _straight_heads(self, values: list[int]) -> Callable[[int], Codes]:
-        """Return the function from the cards held of a rank to the heads of straights with these.
+        """Return a function from the cards held of a rank to the heads of straights with these.
 
         ``values`` are the straights' values by the suit of that card.
         """

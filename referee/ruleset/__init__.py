@@ -1,4 +1,4 @@
-"""Rulesets: variants of Big Two as checked, frozen values."""
+"""Rulesets: variants of Big Two as validated, frozen values."""
 
 from referee.ruleset.limits import pack_size
 from referee.ruleset.load import DEFAULT, load_ruleset, load_ruleset_file, preset_names

@@ -1,4 +1,4 @@
-"""How fields of a ruleset are read where their types do not say it; pydantic asks these objects."""
+"""How to read fields of a ruleset whose types do not say enough; pydantic calls these objects."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from pydantic_core.core_schema import ValidationInfo
 
 Fields = Mapping[str, Any]
-"""Fields of the same object that stand before this one and are right."""
+"""Fields of the same object that come before this one and are valid."""
 
 ALIASES = {"start": "from"}
-"""Fields that are called otherwise in an object: ``from`` is a word of Python."""
+"""Fields that have another name in an object: ``from`` is a Python keyword."""
 
 CONFIG: "ConfigDict" = {
     "extra": "forbid",
@@ -27,13 +27,13 @@ CONFIG: "ConfigDict" = {
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A function in the reading of a field, which raises ValueError for what it refuses."""
+    """A function that takes part in reading a field, and raises ValueError for what it refuses."""
 
     function: Callable[[Any, Fields], object]
     when: Literal["before", "instead", "after"]
-    """Before, after or instead of what the field's type asks for."""
+    """Before, after or instead of what the field's type requires."""
     schema: Mapping[str, object] | None = None
-    """The JSON Schema of what is read; None: what follows from the field's type."""
+    """The JSON Schema of what is read; None for the one of the field's type."""
 
     def __get_pydantic_core_schema__(self, source: object, handler: "GetCoreSchemaHandler") -> "CoreSchema":
         from pydantic_core import core_schema
@@ -57,7 +57,7 @@ class Step:
 
 
 class Exactly:
-    """Nothing but the field's type is read: no text as a number, no number as true or false."""
+    """Accept nothing but the field's type: no text as a number, no number as true or false."""
 
     def __get_pydantic_core_schema__(self, source: object, handler: "GetCoreSchemaHandler") -> "CoreSchema":
         return {**handler(source), "strict": True}

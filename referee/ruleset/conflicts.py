@@ -1,4 +1,4 @@
-"""What fields of a ruleset forbid each other (docs/rulesets.md)."""
+"""Contradictions between fields of a ruleset (docs/rulesets.md)."""
 
 from collections.abc import Callable, Iterator
 
@@ -85,7 +85,7 @@ def _end(ruleset: Ruleset) -> Iterator[Problem]:
 
 
 _FOR_THE_FIRST_OUT = (("dragon", "wins"), ("last_top_card", "loses"), ("guard", "liable"))
-"""Values that mean something only where the first to go out ends the deal."""
+"""Values that make sense only if the first to go out ends the deal."""
 
 
 def _places(ruleset: Ruleset) -> Iterator[Problem]:

@@ -1,6 +1,6 @@
-"""The values that fields of a ruleset take, and how those are read that are more than a type and a range.
+"""The values that fields of a ruleset take, and how to read those that are more than a type and a range.
 
-What fields forbid each other is a matter for ``referee.ruleset.conflicts``.
+Contradictions between fields are a matter for ``referee.ruleset.conflicts``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,7 +41,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 """Every kind that ``plays`` may list."""
 
 LARGEST = 1_000_000
-"""The largest number, up or down, that a ruleset may hold; what they may add up to is less (``limits``)."""
+"""The largest absolute value in a ruleset; ``limits`` bounds what the values may add up to."""
 
 MOST_CARDS = len(max(RANK_SETS, key=len)) * len(SUITS) * 2
 """The most cards that a hand can have."""
@@ -157,7 +157,7 @@ def _null_by_name(given: object, _: Fields) -> object:
 
 rising = Step(_rising, "after")
 null_by_name = Step(_null_by_name, "before")
-"""For what a TOML file calls ``"none"``, as it has no null."""
+"""For fields that are ``"none"`` in a TOML file, which has no null."""
 
 _distinct_names = Step(_distinct, "after")
 _levels = {"type": "array", "items": {"type": "array", "minItems": 1, "items": {"type": "string"}}}

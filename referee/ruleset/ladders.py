@@ -1,9 +1,9 @@
 """The ladders of straights by name: which sequences are legal, and their order.
 
-Every ladder is written once and holds for both rank sets. The words of a ladder name sequences
-by their first rank in the cycle A 2 3 … K, weakest first: ``A`` is A2345, ``3-T`` the run 34567 …
-TJQKA, ``A=2`` two sequences of one level. In Lectio's ranks the same patterns start from 1, 2, …:
-``9`` is there the sequence that ends in the rank below the ace, ``T`` the one that ends in the ace.
+Every ladder is written once and applies to both rank sets. The words of a ladder name sequences by their
+first rank in the cycle A 2 3 … K, weakest first: ``A`` is A2345, ``3-T`` the run 34567 … TJQKA, ``A=2`` two
+sequences of one level. In Lectio's ranks the same patterns start from 1, 2, …: there, ``9`` is the sequence
+that ends in the rank below the ace, and ``T`` the one that ends in the ace.
 
 Sources: pagat.com's Big Two ("use of twos and aces in straights"), the rules of Only a Game and
 their comments, and Choi Dai Di with its variations.
@@ -33,7 +33,7 @@ _FIRST = {"A": 0, "2": 1, "3": 2, "9": -5, "T": -4, "J": -3, "Q": -2, "K": -1}
 """Where a word's sequence starts in the cycle A 2 3 … K; negative from its end."""
 
 Ladder = tuple[tuple[str, ...], ...]
-"""Levels, weakest first; a level is one sequence or a set of equals, as ``"3 4 5 6 7"``."""
+"""Levels, weakest first; a level is one sequence, such as ``"3 4 5 6 7"``, or several equal ones."""
 
 LADDER_NAMES = tuple(_LADDERS)
 
@@ -44,7 +44,7 @@ def cycle(ranks: Sequence[str]) -> tuple[str, ...]:
 
 
 def ladder(name: str, ranks: Sequence[str]) -> Ladder:
-    """Return the ladder ``name`` in ``ranks``; raise KeyError where there is none of that name."""
+    """Return the ladder ``name`` in ``ranks``. Raise KeyError if there is none of that name."""
     return tuple(level for word in _LADDERS[name].split() for level in _levels(word, cycle(ranks)))
 
 

@@ -1,4 +1,4 @@
-"""How much a deal can cost at the very most, so that every score fits the 32 bits that it has."""
+"""Upper bounds on the points of a deal, so that every score fits into 32 bits."""
 
 from collections.abc import Iterator
 
@@ -6,10 +6,10 @@ from referee.errors import Problem
 from referee.ruleset.model import Ruleset
 
 MAX_DEALS = 1000
-"""Deals in a session at most, so that it ends, and its result stays one message."""
+"""The most deals in a session, so that it ends and its result fits into one message."""
 
 MOST_POINTS = (2**31 - 1) // MAX_DEALS
-"""The most points, up or down, that a deal may come to: a session of ``MAX_DEALS`` then fits 32 bits."""
+"""The most points, up or down, that a deal may come to: a session of ``MAX_DEALS`` then fits into 32 bits."""
 
 MOST_RESTOCKS = 10
 """How often in a deal the cards of finished tricks may become the stock."""
@@ -23,17 +23,17 @@ def pack_size(ruleset: Ruleset) -> int:
 
 
 def most_deals(ruleset: Ruleset, deals: int) -> int:
-    """Return how many deals a session may have; ``deals`` is how many were asked for, 0 if none were."""
+    """Return how many deals a session may have; ``deals`` is the number asked for, 0 if none was."""
     return deals or min(ruleset.session.deals or MAX_DEALS, MAX_DEALS)
 
 
 def most_points(ruleset: Ruleset) -> int:
-    """Return a number that no seat's points in a deal exceed, up or down; it need not be reached."""
+    """Return an upper bound on the absolute value of a seat's points in a deal; it need not be reached."""
     return _settled(ruleset) + _bonuses(ruleset)
 
 
 def excess(ruleset: Ruleset) -> Iterator[Problem]:
-    """Yield what is wrong if points could grow beyond ``MOST_POINTS``; it names the field that does most."""
+    """Yield a problem if points could exceed ``MOST_POINTS``; it names the field that contributes most."""
     most = most_points(ruleset)
     if most > MOST_POINTS:
         bound = f"must be less: a deal could come to {most} points, and a score holds {MOST_POINTS} a deal"
@@ -43,7 +43,7 @@ def excess(ruleset: Ruleset) -> Iterator[Problem]:
 def _settled(ruleset: Ruleset) -> int:
     if ruleset.settle == "places":
         return max(map(abs, ruleset.place_points))
-    doublings = 4 * ruleset.decks  # every two doubles once: in a hand, or in the last play
+    doublings = 4 * ruleset.decks  # every two doubles once, in a hand or in the last play
     doubled = ruleset.double_per_two_left or ruleset.final_twos != "none"
     all_hands = pack_size(ruleset) * _a_card(ruleset) * _times(ruleset) + ruleset.players * _amount(ruleset)
     payments = ruleset.players if ruleset.settle in _EACH_PAYS_EACH else 1

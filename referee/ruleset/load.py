@@ -1,4 +1,4 @@
-"""Rulesets from presets, from objects and from TOML files."""
+"""Loading rulesets from presets, objects and TOML files."""
 
 import tomllib
 from collections.abc import Mapping
@@ -13,14 +13,14 @@ from referee.toml import problems_in, read_toml
 from referee.validation import shown, suggestion
 
 DEFAULT = "chinese"
-"""The preset that supplies what an object does not give, unless it extends another."""
+"""The preset that supplies the fields that an object lacks, unless it extends another."""
 
 _PRESETS = files("referee") / "presets"
 
 
 @cache
 def preset_names() -> list[str]:
-    """Return the names of all presets, the default first, the others by name."""
+    """Return the names of all presets: the default first, then the others in alphabetical order."""
     names = [file.name.removesuffix(".toml") for file in _PRESETS.iterdir() if file.name.endswith(".toml")]
     return sorted(names, key=lambda name: (name != DEFAULT, name))
 
@@ -28,8 +28,8 @@ def preset_names() -> list[str]:
 def load_ruleset(source: str | Mapping[str, object]) -> Ruleset:
     """Return the ruleset of a preset's name, or of an object whose ``extends`` names a preset.
 
-    ``{"name": N}`` alone is preset N. What an object does not give comes from the preset that it
-    extends, ``chinese`` if it names none. Raise RulesetError, whatever the value is.
+    ``{"name": N}`` alone is preset N. Fields that an object lacks come from the preset that it extends,
+    ``chinese`` if it names none. Raise RulesetError for any value that is not a ruleset.
     """
     if isinstance(source, str):
         return _preset(_known_preset("ruleset", source))
@@ -41,7 +41,7 @@ def load_ruleset(source: str | Mapping[str, object]) -> Ruleset:
 
 
 def load_ruleset_file(path: Path) -> Ruleset:
-    """Return the ruleset of a TOML file; RulesetError names the file, and each field that is wrong."""
+    """Return the ruleset in a TOML file. Raise RulesetError, which names the file and each wrong field."""
     try:
         return load_ruleset(read_toml(path))
     except TomlError as error:

@@ -1,7 +1,7 @@
-"""A ruleset as a value: one variant of Big Two, every axis of it a field.
+"""A ruleset as a value: one variant of Big Two, with a field for each of its dimensions.
 
-The fields are the published ruleset object's (docs/rulesets.md); names, values and meanings are the
-same there. A value of this class is valid only as ``referee.ruleset.load`` returns it.
+The fields are those of the published ruleset object (docs/rulesets.md), with the same names, values and
+meanings. Only values of this class returned by ``referee.ruleset.load`` are sure to be valid.
 """
 
 import json
@@ -36,16 +36,16 @@ from referee.ruleset.fields import (
 
 @dataclass(frozen=True, slots=True)
 class Bracket:
-    """What a number of cards left costs: a factor, or a fixed amount in place of the points."""
+    """What a number of cards left costs: a factor, or a fixed amount instead of the points."""
 
     __pydantic_config__: ClassVar = CONFIG
 
     start: Positive
     """The fewest cards left that the bracket applies to (``from`` in the object)."""
     times: Positive | None = None
-    """The factor on the card points; None where ``points`` is given."""
+    """The factor on the card points; None if ``points`` is given."""
     points: Points | None = None
-    """The fixed amount; None where ``times`` is given."""
+    """The fixed amount; None if ``times`` is given."""
 
     def __post_init__(self) -> None:
         if (self.times is None) == (self.points is None):
@@ -69,13 +69,13 @@ class Bonuses:
     straight_flush: Points
     """For a straight flush of any form that nobody beat."""
     four_twos: Points
-    """For four twos that nobody beat, in place of ``quads``."""
+    """For four twos that nobody beat, instead of ``quads``."""
     final_times: Points
-    """Factor on the three bonuses above where the play ends the deal."""
+    """Factor on the three bonuses above if the play ends the deal."""
     winner: Points
     """For the winner, unless the final play holds twos."""
     winner_per_two: Points
-    """For the winner, for every two in the final play, in place of ``winner``."""
+    """For the winner, for every two in the final play, instead of ``winner``."""
 
     def to_object(self) -> dict[str, object]:
         """Return the bonuses as in the ruleset object."""
@@ -93,7 +93,7 @@ class SessionEnd:
     target: Target | None = None
     """At a score of at least this if above 0, of at most this if below; None for no target."""
     chips: Positive | None = None
-    """When a score has fallen to minus this; None for chips without end."""
+    """When a score has fallen to minus this; None for unlimited chips."""
 
     def __post_init__(self) -> None:
         if self.deals is None and self.target is None and self.chips is None:
@@ -123,7 +123,7 @@ class Ruleset:
     players: Annotated[Whole, Interval(ge=2, le=8)]
     """Seats at the table, 2 to 8."""
     hand_size: HandSize
-    """Cards dealt to each seat, or ``all``: the whole pack, extra cards one each from the dealer's next."""
+    """Cards dealt to each seat, or ``all``: the whole pack, with extra cards to the first after the dealer."""
     dealer: Literal["rotate", "winner", "loser"]
     """Who deals next: ``rotate``, or the ``winner`` or ``loser`` of the last deal."""
     leftover: Literal["unused", "to_lowest", "stock"]
@@ -131,19 +131,19 @@ class Ruleset:
     leftover_shown: Flag
     """Whether cards that go ``to_lowest`` are seen by all."""
     draw_on_pass: Literal["none", "one", "as_needed"]
-    """Cards that who passes draws: ``none``, ``one``, ``as_needed`` (as many as the play to beat has)."""
+    """Cards drawn with a pass: ``none``, ``one``, or ``as_needed`` (as many as the play to beat has)."""
     restock: Flag
-    """Whether the finished tricks, shuffled, become the stock when that is empty."""
+    """Whether the finished tricks are shuffled and become the stock when that is empty."""
     exchange: Literal["none", "loser_to_winner"]
-    """``none``, or ``loser_to_winner``: the loser's highest card against one that the winner chooses."""
+    """``none``, or ``loser_to_winner``: the loser's highest card for one that the winner chooses."""
     redeal_four_twos: Flag
-    """Whether a hand with the twos of all suits is dealt again."""
+    """Whether the cards are dealt again if a hand has the twos of all suits."""
     dragon: Literal["none", "wins"]
     """``none``, or ``wins``: a dealt hand with every rank wins at once."""
     direction: Literal["clockwise", "anticlockwise", "alternating"]
     """Order of play: ``clockwise``, ``anticlockwise``, or ``alternating`` deal by deal."""
     lead: Literal["lowest", "winner", "loser"]
-    """Who leads a deal: holder of the ``lowest`` card, or the last deal's ``winner`` or ``loser``."""
+    """Who leads a deal: the holder of the ``lowest`` card, or the last deal's ``winner`` or ``loser``."""
     lowest_lead_every: Annotated[Whole, Interval(ge=0, le=LARGEST)]
     """With ``winner`` or ``loser``: deals 1, N+1, 2N+1 … are led by the lowest card; 0 for the first only."""
     lead_includes_lowest: Flag
@@ -151,33 +151,33 @@ class Ruleset:
     plays: Kinds
     """The kinds of combinations that may be played."""
     five_card_order: FiveCardKinds
-    """The kinds of five cards in ``plays``, weakest first; ``royal_flush`` may stand apart."""
+    """The kinds of five cards in ``plays``, weakest first; ``royal_flush`` may be a kind of its own."""
     kinds_compete: Flag
     """Whether five cards of a stronger kind beat five of a weaker kind."""
     straights: Straights
     """The legal sequences in levels of equals, weakest level first; each a text of five ranks."""
     straight_suit_of: Literal["top", "highest"]
-    """Whose suit parts straights of one level: the ``top`` of the sequence or the ``highest`` in rank."""
+    """Whose suit decides between equal straights: the ``top`` of the sequence or the ``highest`` in rank."""
     flush_order: Literal["suit_then_top", "top_then_suit", "ranks_then_suit"]
-    """``suit_then_top``, ``top_then_suit`` or ``ranks_then_suit``."""
+    """How flushes compare: ``suit_then_top``, ``top_then_suit`` or ``ranks_then_suit``."""
     bombs: BombKinds
     """The kinds that beat any play of another kind and size."""
     bomb_pair_run: Annotated[Whole, Interval(ge=2, le=LARGEST)]
-    """The fewest pairs of a pair run that is a bomb, where pair runs are."""
+    """The fewest pairs in a pair run that is a bomb, if ``bombs`` has pair runs."""
     bomb_order: BombKinds
     """The kinds of ``bombs``, weakest first; empty for the order of ``bombs``."""
     bombs_out_of_turn: Flag
     """Whether any seat may bomb a play before the next turn."""
     pass_locks: Flag
-    """Whether who has passed is out until the trick ends."""
+    """Whether a seat that has passed is out until the trick ends."""
     beat_own: Flag
-    """Whether the last to play, all others having passed, may first beat the own play."""
+    """Whether the last to play may beat its own play when all others have passed."""
     announce_at: Annotated[Whole, Interval(ge=0, le=2)]
-    """Cards left, 0 to 2, from which a seat's count is announced; 0 for never."""
+    """Number of cards left, 0 to 2, from which a seat's count is announced; 0 for never."""
     guard: Literal["none", "must", "liable"]
-    """Duty of who plays before a seat with one card: ``none``, ``must`` or ``liable``."""
+    """The duty of a seat that plays before one with a single card left: ``none``, ``must`` or ``liable``."""
     last_top_card: Literal["allowed", "cannot_win", "loses"]
-    """The highest card as the last: ``allowed``, ``cannot_win`` by it, or who is left with it ``loses``."""
+    """The highest card as the last: ``allowed``, it ``cannot_win``, or the seat left with it ``loses``."""
     deal_ends: Literal["first_out", "last_holder"]
     """When a deal ends: ``first_out``, or ``last_holder`` (one seat still holds cards)."""
     card_points: CardPoints
@@ -189,7 +189,7 @@ class Ruleset:
     double_per_two_left: Flag
     """Whether every two left in a hand doubles its penalty."""
     final_twos: Literal["none", "double_if_all", "double_each"]
-    """``none``; ``double_if_all`` where the winning play is all twos; ``double_each`` for every two in it."""
+    """``none``, ``double_if_all`` if the winning play is all twos, or ``double_each`` for every two in it."""
     settle: Literal[
         "penalty",
         "pairwise",
@@ -204,9 +204,9 @@ class Ruleset:
     ]
     """How penalties become points, such as ``penalty`` or ``pairwise``."""
     place_points: tuple[Points, ...]
-    """With settle ``places``: points by order of going out, one a seat; else empty."""
+    """With settle ``places``: points by order of going out, one for each seat; else empty."""
     bonuses: Annotated[Bonuses | None, null_by_name]
-    """Points on top of the settling; None for none."""
+    """Points on top of the settlement; None for none."""
     session: SessionEnd
     """When a session ends."""
 
@@ -222,12 +222,12 @@ class Ruleset:
 
     @property
     def hash(self) -> str:
-        """SHA-256, as hex, of the resolved object as JSON with sorted keys and no blanks."""
+        """The SHA-256, in hex, of the resolved object as JSON with sorted keys and no blanks."""
         return _content_hash(self)
 
     @property
     def label(self) -> str:
-        """Name and version, as ``hong-kong@1``."""
+        """Name and version, such as ``hong-kong@1``."""
         return f"{self.name}@{self.version}"
 
 

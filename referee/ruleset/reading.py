@@ -1,4 +1,4 @@
-"""Reading a whole ruleset object by pydantic, which is loaded only here."""
+"""Reading a whole ruleset object with pydantic, which is loaded only here."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,10 +15,9 @@ _WORDING = Wording("a ruleset", keys_at_parent=True)
 
 
 def read_ruleset(given: Mapping[str, object]) -> Ruleset:
-    """Return the ruleset of a resolved object, its fields checked one by one.
+    """Return the ruleset in a resolved object, with each field checked on its own.
 
-    Raise RulesetError for unknown and missing fields, and for values that are not of their field's type
-    and range.
+    Raise RulesetError for unknown and missing fields, and for values outside their field's type or range.
     """
     try:
         return ADAPTER.validate_python(given)
