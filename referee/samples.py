@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 SAMPLE_BOTS = Path(__file__).with_name("sample_bots")
-"""Their folder; in a checkout, a link to where they are read."""
+"""The folder of the sample bots; in a checkout, a link to ``sample_bots/python``."""
 
 
 def sample_bots() -> dict[str, Path]:

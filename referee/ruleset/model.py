@@ -123,7 +123,7 @@ class Ruleset:
     players: Annotated[Whole, Interval(ge=2, le=8)]
     """Seats at the table, 2 to 8."""
     hand_size: HandSize
-    """Cards dealt to each seat, or ``all``: the whole pack, with extra cards to the first after the dealer."""
+    """Cards dealt to each seat, or ``all``: the whole pack, extra cards to the first after the dealer."""
     dealer: Literal["rotate", "winner", "loser"]
     """Who deals next: ``rotate``, or the ``winner`` or ``loser`` of the last deal."""
     leftover: Literal["unused", "to_lowest", "stock"]

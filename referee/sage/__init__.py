@@ -1,1 +1,1 @@
-"""Sage, the strong house bot: proofs, a scored policy, playouts in worlds that agree with what was seen."""
+"""Sage, the strong house bot: proofs, a scoring policy, playouts in worlds consistent with what was seen."""

@@ -12,18 +12,18 @@ from referee.errors import PlayError, PositionError
 from referee.sage.sage import USUAL, Sage, Style
 
 MARGIN = 0.25
-"""The part of the time allowed that is left for everything but thinking."""
+"""The part of the time allowed that is reserved for everything but thinking."""
 DECISIONS = 40
-"""Decisions that a bank has to last for, besides one for each card in hand."""
+"""How many decisions a bank has to last for, in addition to one for each card in hand."""
 LEAST_MS = 4.0
 """With less time than this it does not search."""
 
 
 class SageBot:
-    """Plays one session. Subclasses say how long it thinks."""
+    """Plays one session. Subclasses set how long it thinks."""
 
     level_ms: ClassVar[float] = 100.0
-    """How many milliseconds it thinks about a decision, if it may."""
+    """How many milliseconds it thinks about a decision, if the clock allows."""
     style: ClassVar[Style] = USUAL
 
     def __init__(self) -> None:
@@ -51,11 +51,11 @@ class SageBot:
         return Play(turn.rules, self._ready(turn).card_to_return(turn.hand_mask, turn.legal_codes))
 
     def session_ended(self, session: EndedSession) -> None:
-        """Note that there is one session less."""
+        """Note that one session fewer is open."""
         PLAYING.discard(self)
 
     def now(self) -> float:
-        """Return the time in seconds, from whenever."""
+        """Return the time in seconds, from an arbitrary start."""
         return perf_counter()
 
     def _ready(self, turn: Turn) -> Sage:
@@ -65,7 +65,7 @@ class SageBot:
 
 
 def milliseconds(usual: float) -> float:
-    """Return what ``ARENA_SAGE_MS`` says, else ``usual``; leave the program where it is no number."""
+    """Return the value of ``ARENA_SAGE_MS``, or ``usual`` if it is not set. Exit if it is not a number."""
     given = environ.get("ARENA_SAGE_MS", "")
     try:
         found = float(given or usual)
@@ -77,9 +77,9 @@ def milliseconds(usual: float) -> float:
 
 
 def thinking_time(level_ms: float, decision_ms: int, bank_ms: int | None, cards: int, sessions: int) -> float:
-    """Return how many seconds to think; 0 where there is no time for a search.
+    """Return how many seconds to think; 0 if there is no time for a search.
 
-    The clocks of all ``sessions`` may be running.
+    The clocks of all ``sessions`` may be running at the same time.
     """
     most = decision_ms * (1 - MARGIN)
     if bank_ms is not None:
@@ -89,7 +89,7 @@ def thinking_time(level_ms: float, decision_ms: int, bank_ms: int | None, cards:
 
 
 def given(turn: Turn) -> list[int]:
-    """Return, by seat, the mask of the cards that the bot gave it in an exchange."""
+    """Return, by seat, the mask of the cards that the bot gave to that seat in an exchange."""
     known = [0] * len(turn.seats)
     exchanges = [action for action in turn.actions[:2] if action.kind == "exchange"]
     if len(exchanges) == 2:
@@ -101,4 +101,4 @@ def given(turn: Turn) -> list[int]:
 
 
 PLAYING: WeakSet[SageBot] = WeakSet()
-"""Those that play a session, in each of which a turn may be waiting."""
+"""The bots that are playing a session; a turn may be waiting in each of them."""

@@ -1,7 +1,7 @@
-"""The last cards of a deal where all hands are known: played out exactly, every seat for its own points.
+"""The last cards of a deal with all hands known: played out exactly, each seat for its own points.
 
-Each seat takes the action that is worth most to it (max^n); of equal ones the play of the most cards, and a
-pass last. What was found for a position is remembered, as many lines of play come to the same one.
+Each seat takes the action that is worth most to it (max^n); of equal ones, the play with the most cards, and
+a pass last. Results are remembered by position, because many lines of play lead to the same one.
 """
 
 from collections.abc import Sequence
@@ -13,10 +13,10 @@ from referee.rules.plays import Rules
 from referee.sage.playouts import Start
 
 _MOST_POINTS = {"penalty": 0, "last_loses": 0, "wins": 1}
-"""More than which nobody can get, by the way to settle: who has that need not look further."""
+"""The most points that a seat can get, by the way to settle: once it has them, it need not look further."""
 
 MOST_KNOWN = 1 << 12
-"""Positions that are remembered from one ending to the next."""
+"""How many positions are remembered from one ending to the next."""
 
 _Points = tuple[int, ...]
 
@@ -36,14 +36,14 @@ class Endings:
         self._plays: Memo[int, list[int]] = Memo(rules.list_plays, MOST_KNOWN)
         self._known: dict[tuple[object, ...], _Points] = {}
         self._apart: tuple[int, int, int | None] = (0, 1, None)
-        """What the points depend on beside the cards, and is the same in all that is remembered."""
+        """What the points depend on besides the cards; it is the same for everything remembered."""
         self._order: tuple[int, ...] = ()
         self._left = 0
         self.looked_at = 0
-        """Positions that the last ending took."""
+        """How many positions the last ending took."""
 
     def points(self, start: Start, hands: Sequence[int], nodes: int) -> _Points:
-        """Return the points of the best play of all; raise TooLong for more than ``nodes`` positions."""
+        """Return the points if every seat plays best. Raise TooLong for more than ``nodes`` positions."""
         apart = (start.dealer, start.step, start.leader)
         if apart != self._apart or len(self._known) > MOST_KNOWN:
             self._known.clear()
@@ -121,7 +121,7 @@ class Endings:
     def _passed(
         self, hands: tuple[int, ...], seat: int, to_beat: int, last: int, locked: int
     ) -> tuple[int, int, int]:
-        """Return whose turn it is after a pass, what is to be beaten then, and who is locked out."""
+        """Return whose turn it is after a pass, what is then to be beaten, and who is locked out."""
         if self._locks:
             locked |= 1 << seat
         return self._next(hands, seat, to_beat, last, locked)

@@ -1,4 +1,4 @@
-"""How a seat would shed a hand: quickly, for the many hands of sampled worlds."""
+"""How a seat would play out a hand: a quick plan for the many hands of sampled worlds."""
 
 from functools import lru_cache
 from math import exp
@@ -7,7 +7,7 @@ from referee.memo import Memo
 from referee.rules.plays import Rules
 
 Plan = tuple[int, ...]
-"""A hand as plays: codes, ascending, each card in one of them."""
+"""A hand split into plays: their codes, ascending; each card belongs to one of them."""
 
 MOST_PLANS = 1 << 16
 
@@ -22,17 +22,17 @@ class Planner:
         lowest = sum(mask & -mask for mask in rules.rank_masks)
         self._lowest = lowest
         self.plan: Memo[int, Plan] = Memo(self._plan, MOST_PLANS)
-        """By the mask of a hand."""
+        """The plan for a hand, by its mask."""
         self._alike: Memo[int, Plan] = Memo(self._of_rank)
-        """By the cards held of one rank."""
+        """The plan for cards of one rank, by their mask."""
         self.hold: Memo[int, float] = Memo(self._hold)
-        """By code: how likely a seat that need not is to keep this play back."""
+        """By code: how likely a seat is to keep this play back if it may."""
         self.lead: Memo[int, float] = Memo(self._lead)
         """By code: the weight of this play when leading."""
         self.height: Memo[int, float] = Memo(self._height)
 
     def cost(self, code: int) -> float:
-        """Return what a play costs in a decomposition: high plays win tricks, and cost less than a turn."""
+        """Return what a play costs in a decomposition: high plays win tricks, and so cost less than 1."""
         return 1.0 - 0.6 * self.height[code] ** 2
 
     def ranks(self, hand: int) -> int:
@@ -95,7 +95,7 @@ class Planner:
 
 
 def height_of(rules: Rules):  # type: ignore[no-untyped-def]
-    """Return the function that says how high a play is among plays of its size, from 0 to 1."""
+    """Return a function that says how high a play is among plays of its size, from 0 to 1."""
     order = rules.ruleset.five_card_order
     top = (1 << rules.width) - 1
     cards = rules.width - 1
@@ -115,5 +115,5 @@ def height_of(rules: Rules):  # type: ignore[no-untyped-def]
 
 @lru_cache(maxsize=64)
 def planner_of(rules: Rules) -> Planner:
-    """Return the planner of the rules, kept as long as they are."""
+    """Return the planner of the rules, which is cached."""
     return Planner(rules)

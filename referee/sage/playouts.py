@@ -1,7 +1,7 @@
-"""Playing a deal on to its end, quickly, where all hands are known.
+"""Playing a deal to its end, quickly, with all hands known.
 
 ``Quick`` follows the rules that bear on nearly every deal; ``Careful`` asks the referee's own deal about
-every action, and so plays under any ruleset. Both have all seats play by one policy.
+every action, and so plays under any ruleset. In both, all seats play by one policy.
 """
 
 from collections.abc import Sequence
@@ -17,11 +17,11 @@ from referee.sage.plans import Planner
 from referee.sage.policy import Chance, Policy
 
 BOMBS_OUT_OF_TURN = 0.3
-"""How often a bomb that could be played out of turn is."""
+"""How often a bomb is played out of turn when that is possible."""
 
 
 class Start(NamedTuple):
-    """How a deal stands apart from its hands."""
+    """How a deal stands, except for its hands."""
 
     seat: int
     to_beat: int
@@ -57,7 +57,7 @@ class Start(NamedTuple):
         return cls(following, to_beat, last, locked, out, final, deal.dealer, deal.step, deal.leader)
 
     def is_end(self, first_out: bool, hands: Sequence[int]) -> bool:
-        """Return whether the deal is over with these hands: at the ``first_out``, or the last but one."""
+        """Return whether the deal is over with these hands: at the first seat out, or the last but one."""
         return bool(self.out) and (first_out or sum(map(bool, hands)) == 1)
 
 
@@ -69,7 +69,7 @@ def is_quick(rules: Rules) -> bool:
 
 
 class Quick:
-    """Playouts in which nothing but hands and the play to beat matters."""
+    """Playouts in which only the hands and the play to beat matter."""
 
     def __init__(self, planner: Planner) -> None:
         self._rules, self._policy = planner.rules, Policy(planner)
@@ -118,7 +118,7 @@ class Careful:
         self._rules, self._planner, self._policy = planner.rules, planner, Policy(planner)
         facts = rule_facts(planner.rules)
         self._changes = facts.draws or facts.windows
-        """Whether hands change otherwise than by plays in turn, so that units must be looked after."""
+        """Whether hands change other than by plays in turn, so that units may have to be planned again."""
 
     def points(self, deal: Deal, units: list[list[int]], chance: Chance) -> tuple[int, ...]:
         """Return the points after play to the end; ``deal`` and ``units`` are used up."""

@@ -1,4 +1,4 @@
-"""A quick policy for playouts: from the units of a hand, with some chance in it."""
+"""A quick policy for playouts, which chooses among the units of a hand with some randomness."""
 
 from bisect import bisect, bisect_left
 from collections.abc import Callable, Sequence
@@ -7,16 +7,16 @@ from referee.helpers.singles import stronger_singles
 from referee.sage.plans import Planner
 
 BREAKS = 0.5
-"""How often a seat takes a unit apart to beat a single card."""
+"""How often a seat breaks up a unit to beat a single card."""
 FEW = 3
-"""A seat with so few cards left has the others spend what they keep back."""
+"""A seat with so few cards left makes the others spend what they keep back."""
 
 Chance = Callable[[], float]
-"""Returns a random number from 0 to 1."""
+"""Return a random number from 0 to 1."""
 
 
 class Policy:
-    """Chooses from a hand's units, and takes what it chose out of them."""
+    """Chooses among a hand's units, and removes its choice from them."""
 
     def __init__(self, planner: Planner) -> None:
         rules = planner.rules
@@ -69,7 +69,7 @@ class Policy:
         return 0
 
     def _break(self, units: list[int], card: int) -> int:
-        """Return the code of a single card that is taken out of the unit it is in."""
+        """Take a single card out of the unit that it is in, and return the card's code."""
         rules = self._rules
         unit = next(unit for unit in units if unit & card)
         units.remove(unit)

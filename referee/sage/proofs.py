@@ -1,7 +1,7 @@
 """What can be proved without a search: plays that win the deal whatever the others hold.
 
-A play is *boss* if nothing unseen beats it. Who plays boss after boss and then the last unit goes out first,
-where all that matters in a turn is the play to beat.
+A play is *boss* if nothing unseen beats it. A seat that plays boss after boss and then its last unit goes out
+first, under rules in which only the play to beat matters in a turn.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,7 +12,7 @@ from referee.rules.plays import Rules
 
 
 def run_out(rules: Rules, hand: int, codes: Sequence[int], decomposer: Decomposer, unseen: Unseen) -> int:
-    """Return a legal play that begins to play out the hand without losing the lead, for sure; 0 for none."""
+    """Return a legal play after which the hand surely goes out without losing the lead; 0 for none."""
     full = rules.full
     for code in sorted(codes, key=lambda code: -(code & full).bit_count()):
         left = rules.remove(hand, code & full)

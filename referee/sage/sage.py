@@ -18,26 +18,26 @@ from referee.sage.search import Clock, Search
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """What it does, so that one can measure what each part is worth."""
+    """Which parts of sage are used, so that the worth of each can be measured."""
 
     proves: bool = True
     """Whether it looks for a proof that it can play out its hand."""
     weighs_passes: bool = True
-    """Whether it takes a pass for a sign that a seat cannot beat the play."""
+    """Whether it takes a pass as a sign that a seat cannot beat the play."""
     passes: bool = True
-    """Whether it may pass where it could play."""
+    """Whether it may pass when it could play."""
     solves: bool = True
     """Whether it plays the last cards out exactly."""
     relative: bool = True
-    """Whether a search counts the points of the others, too: a table is won by having more than they do."""
+    """Whether a search also counts the points of the others: a table is won by having more than they do."""
     candidates: int = 8
-    """Actions that are played out."""
+    """How many actions are played out at most."""
     pass_costs: float = 2.0
-    """What a pass costs, in turns: without a search it is the last thing to do."""
+    """What a pass costs, in turns: without a search it is the last resort."""
     height_costs: float = 0.5
     """What spending the highest play costs, in turns."""
     card_saves: float = 0.02
-    """What each card played is worth besides, in turns."""
+    """What each card played is worth in addition, in turns."""
 
 
 USUAL = Style()
@@ -47,14 +47,14 @@ class Sage:
     """Plays a seat, one deal after another."""
 
     def __init__(self, rules: Rules, random: Random, clock: Clock, style: Style = USUAL) -> None:
-        """Take chance and the clock, in seconds, from outside."""
+        """Prepare for a ruleset; ``random`` and ``clock``, in seconds, come from outside."""
         self._rules, self._random, self._clock, self._style = rules, random, clock, style
         self._planner, self._proves = planner_of(rules), style.proves and is_quick(rules)
         self._decomposer = Decomposer(rules, 0)
         self._endings = Endings(rules) if style.solves else None
         self._hand = 0
         self.search: Search | None = None
-        """The search for the last decision; None if there was no need of one."""
+        """The search for the last decision; None if none was needed."""
 
     def choose(
         self,
@@ -67,8 +67,8 @@ class Sage:
     ) -> int:
         """Return the code to play, 0 for a pass.
 
-        ``codes`` are the legal plays of ``seat``. It thinks for so many seconds, or just scores the actions
-        for 0. ``known`` is as in ``Worlds``.
+        ``codes`` are the legal plays of ``seat``. With 0 ``seconds`` to think, the actions are only scored.
+        ``known`` is as in ``Worlds``.
         """
         until = self._clock() + seconds
         self.search = None
@@ -93,10 +93,10 @@ class Sage:
     def prices(
         self, position: Position, seat: int, legal: Sequence[int], seconds: float, known: Sequence[int] = ()
     ) -> dict[int, list[int]]:
-        """Return what each of these actions is worth to ``seat``: points at the end by playouts, by world.
+        """Return what each of these actions is worth to ``seat``: the points of its playouts, world by world.
 
-        ``legal`` has codes, and 0 for a pass. All are played out in the same worlds: their differences tell
-        more than their means.
+        ``legal`` has codes, and 0 for a pass. All are played out in the same worlds, so that their
+        differences say more than their means.
         """
         until = self._clock() + seconds
         self._take(position.hands[seat])
@@ -108,7 +108,7 @@ class Sage:
         return self.candidates(hand, [*codes, 0] if can_pass else codes)[0]
 
     def card_to_return(self, hand: int, singles: Sequence[int]) -> int:
-        """Return the code of the card that the hand is best without, in an exchange."""
+        """Return the code of the card to return in an exchange: the one that the hand can best do without."""
         self._take(hand)
         full = self._rules.full
         return min(
@@ -116,7 +116,7 @@ class Sage:
         )
 
     def candidates(self, hand: int, legal: Sequence[int]) -> list[int]:
-        """Return the actions worth a search, the best by their score first; a pass, if legal, among them."""
+        """Return the actions worth a search, the best score first; a legal pass is always among them."""
         self._take(hand)
         ordered = sorted(legal, key=lambda code: self._score(hand, code))
         found = ordered[: self._style.candidates]
@@ -134,13 +134,13 @@ class Sage:
         return Search(position, seat, units, worlds, self._random, self._endings, relative)
 
     def _take(self, hand: int) -> None:
-        """Prepare to decompose ``hand``; what was found stays as long as no cards come in."""
+        """Prepare to decompose ``hand``; what was found remains valid as long as no cards come in."""
         if hand & ~self._hand:
             self._decomposer = Decomposer(self._rules, hand, self._planner.cost)
         self._hand = hand
 
     def _score(self, hand: int, code: int) -> float:
-        """Return about how many turns are left after an action: less is better."""
+        """Return about how many turns are left after an action; fewer is better."""
         style = self._style
         if not code:
             return self._decomposer.cost(hand) + style.pass_costs

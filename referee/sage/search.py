@@ -1,4 +1,4 @@
-"""Choosing by playouts: the same worlds and the same chance for every candidate, the worst half dropped."""
+"""Choosing by playouts: all candidates get the same worlds and random numbers; the worse half is dropped."""
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import cycle
@@ -12,24 +12,24 @@ from referee.sage.plans import planner_of
 from referee.sage.playouts import Careful, Quick, Start, is_quick
 
 LEAST_WORLDS = 8
-"""Worlds in which each candidate is played out, whatever the clock says."""
+"""The fewest worlds in which each candidate is played out, whatever the clock says."""
 SURE_WORLDS = 24
-"""Worlds before the search may end as decided."""
+"""The fewest worlds before the search may end as decided."""
 SURE = 2.5
-"""Standard errors by which the leader has to be ahead of every other candidate then."""
+"""By how many standard errors the leader must then be ahead of every other candidate."""
 AHEAD = 2.0
-"""Standard errors by which a candidate has to be ahead of the one that the score prefers."""
+"""By how many standard errors a candidate must be ahead of the one that the score prefers."""
 FEW_CARDS = 16
-"""Cards in all hands together from which on a world is played out exactly."""
+"""How few cards all hands together must have for a world to be played out exactly."""
 NODES = 400
-"""Positions of an exact ending that may be looked at for one candidate in one world."""
+"""How many positions of an exact ending may be looked at for one candidate in one world."""
 NODES_A_SECOND = 50_000
-"""Positions that are looked at in a second at least: with no more of them is the time kept that is left."""
+"""How many positions are surely looked at in a second, to bound endings by the time that is left."""
 NUMBERS = 256
-"""Random numbers that a playout draws before they come again."""
+"""How many random numbers a playout draws before they repeat."""
 
 _CHANCES = [chance() for chance in [Random(1).random] * (1 << 13)]  # noqa: S311
-"""Where the numbers of a playout are taken from, at a random place: much quicker than new ones."""
+"""The numbers of a playout are taken from here, at a random place, which is much faster than drawing them."""
 
 Clock = Callable[[], float]
 
@@ -47,10 +47,10 @@ class Search:
         endings: Endings | None = None,
         relative: bool = False,
     ) -> None:
-        """Prepare to compare actions of ``seat``: ``units`` has by their codes how to go on after each.
+        """Prepare to compare actions of ``seat``; ``units`` has, by code, the plan for the hand after each.
 
-        With ``endings`` the last cards are played out exactly. With ``relative`` an action is worth its
-        points less each of the others', added up.
+        With ``endings``, the last cards are played out exactly. With ``relative``, an action is worth the sum
+        of the differences between the seat's points and each of the others'.
         """
         self._seat, self._random, self._relative = seat, random, relative
         self._planner = planner_of(position.rules)
@@ -64,11 +64,11 @@ class Search:
         self._endings = endings if few else None
         self._is_known = few and is_known(position)
         self.values: dict[int, list[int]] = {code: [] for code in units}
-        """What the playouts were worth by candidate, world by world."""
+        """What the playouts were worth, by candidate and world by world."""
 
     @property
     def playouts(self) -> int:
-        """How many playouts there were."""
+        """How many playouts were made."""
         return sum(map(len, self.values.values()))
 
     def best(self, clock: Clock, until: float) -> int:
@@ -95,13 +95,13 @@ class Search:
         """Return the first candidate, which the score prefers, unless ``best`` is clearly ahead of it."""
         first = next(iter(self.values))
         ours, theirs = self.values[best], self.values[first]
-        leads = [a - b for a, b in zip(ours, theirs, strict=False)]  # as far as both were played
+        leads = [a - b for a, b in zip(ours, theirs, strict=False)]  # worlds in which both were played
         mean = sum(leads) / len(leads)
         variance = sum([lead * lead for lead in leads]) / len(leads) - mean * mean
         return best if mean > AHEAD * sqrt(variance / len(leads)) else first
 
     def prices(self, clock: Clock, until: float) -> dict[int, list[int]]:
-        """Return the points of every candidate, world by world: all are played out in the same ones."""
+        """Return the points of every candidate, world by world; all are played out in the same worlds."""
         codes, worlds = list(self.values), 0
         while worlds < LEAST_WORLDS or clock() < until:
             self._play(codes, _nodes(until - clock()))
@@ -151,7 +151,7 @@ class Search:
             hands[self._seat] = rules.remove(hands[self._seat], code & rules.full)
             try:
                 found.append(self._worth(self._endings.points(self._starts[code], hands, nodes)))
-            except TooLong:  # so would most of the other worlds be
+            except TooLong:  # most of the other worlds would be too
                 self._endings = None
                 return False
             nodes -= self._endings.looked_at
@@ -177,11 +177,11 @@ class Search:
 
 
 def is_known(position: Position) -> bool:
-    """Return whether it follows what all hold: at most one hand is hidden, and it has all that is unseen."""
+    """Return whether all hands can be inferred: at most one is hidden, and it has all unseen cards."""
     hidden = [count for count in position.hidden if count]
     return not hidden or hidden == [len(position.unseen)]
 
 
 def _nodes(seconds: float) -> int:
-    """Return how many positions of endings can be looked at in so many seconds."""
+    """Return how many positions of endings can be looked at in this time."""
     return max(0, int(NODES_A_SECOND * seconds))

@@ -13,10 +13,10 @@ from referee.service.gate import Gate
 from referee.service.peers import CallContext, PeerLimit
 
 MAX_TOKEN = 512
-"""Longest token that is looked up."""
+"""The longest token that is looked up."""
 LOOKUPS, LOOKUPS_FROM_PEER, THREADS = 512, 256, 4
-"""Tokens that are looked up at the same time at most, waiting ones included: from everywhere, and from one
-host; and threads that do it."""
+"""The most tokens looked up at the same time, including waiting ones: in all, and from one host; and the
+number of threads that do it."""
 
 _Owner: TypeAlias = BotIdentity | Scope
 
@@ -24,7 +24,7 @@ log = logging.getLogger("referee")
 
 
 def bearer(context: CallContext, why: str = "") -> str:
-    """Return the token of a call's metadata. Raise Refused if it has none; ``why`` says why it has to."""
+    """Return the token in a call's metadata. Raise Refused if it has none; ``why`` says why it must."""
     metadata = {key: str(value) for key, value in context.invocation_metadata() or ()}
     scheme, _, token = metadata.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not token.strip():
@@ -50,7 +50,7 @@ class Access:
         return owner
 
     async def require(self, context: CallContext, *scopes: Scope, why: str = "") -> None:
-        """Raise Refused if a call's token is not of these scopes; ``why`` says why it has to be."""
+        """Raise Refused if a call's token is not of these scopes; ``why`` says why it must be."""
         asked = self._authenticator
         if await self._owner(context, bearer(context, why), asked.scope, asked.bot) not in scopes:
             whose = " or ".join(f"{wanted.value}'s" for wanted in scopes)
@@ -58,15 +58,15 @@ class Access:
         self._gate.know(context)
 
     async def known(self, context: CallContext) -> str:
-        """Return a call's token. Raise Refused if nobody has it."""
+        """Return a call's token. Raise Refused if it belongs to nobody."""
         token = bearer(context)
         await self._owner(context, token, self._authenticator.bot, self._authenticator.scope)
         return token
 
     async def revoked(self, bots: Collection[BotIdentity]) -> Mapping[int, str]:
-        """Return which of these bots, by id, showed a token that is good no longer, and why not.
+        """Return, by version id, which of these bots presented a token that is no longer valid, and why.
 
-        That is none while it is not known.
+        Return none if that cannot be found out.
         """
         loop = asyncio.get_running_loop()
         try:
@@ -82,7 +82,7 @@ class Access:
     async def _owner(
         self, context: CallContext, token: str, *questions: Callable[[str], _Owner | None]
     ) -> _Owner:
-        """Return the first answer. Raise Refused if there is none, or none now."""
+        """Return the first answer. Raise Refused if there is none, or none at the moment."""
         if len(token) > MAX_TOKEN:
             raise Refused(Reason.TOKEN_UNKNOWN)
         with self._lookups.one_of(context):

@@ -1,4 +1,4 @@
-"""What a referee does all the time: tells the lobby the time, and closes streams without a good token."""
+"""What a referee does all the time: it tells the lobby the time, and closes streams without a valid token."""
 
 import asyncio
 import logging
@@ -9,7 +9,7 @@ from referee.service.access import Access
 from referee.service.stream import Alarm, clock
 
 REVOKED_SECONDS = 2.0
-"""How often it is asked whether the tokens of connected bots are still good."""
+"""How often the tokens of connected bots are checked."""
 
 
 log = logging.getLogger("referee")
@@ -24,7 +24,7 @@ async def keep_beating(lobby: Lobby, alarm: Alarm, access: Access) -> None:
         try:
             lobby.beat(clock())
             alarm.set()
-        except Exception:  # without a beat, nothing would be known of pauses or lost streams
+        except Exception:  # without a beat, pauses and lost streams would go unnoticed
             log.exception("the lobby's beat failed")
         if clock() - asked_at >= REVOKED_SECONDS and (asking is None or asking.done()):
             asked_at = clock()
@@ -37,5 +37,5 @@ async def _close_revoked(lobby: Lobby, access: Access) -> None:
         return
     asked = [connection.identity for connection in connections.values()]
     for version, why in (await access.revoked(asked)).items():
-        if lobby.connection(version) is connections[version]:  # it may be here again, with a good token
+        if lobby.connection(version) is connections[version]:  # it may have come back with a valid token
             lobby.close(connections[version], CloseCode.REVOKED, why, clock())

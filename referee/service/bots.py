@@ -51,7 +51,7 @@ class BotServicer:
         closing = stream.connection.closing
         if closing is not None:
             if closing.code is CloseCode.LOST:
-                self._gate.cut(context)  # it would take no status either, and what was written to it waits
+                self._gate.cut(context)  # it would not take a status either, and what was written to it waits
             raise Refused(Reason(closing.code.value), closing.reason)
 
     async def _serve(self, stream: BotStream, sdk: str, context: PlayContext) -> None:
@@ -64,7 +64,7 @@ class BotServicer:
         link: PlayContext = self._options.meter.timed(context, connection.outbox.owed)
         writer: asyncio.Task[None] | None = None
         try:
-            # Not left to the first message: a call that ends while that is on its way would send it again.
+            # Not left to the first message: a call that ends while that is on its way would send them again.
             await context.send_initial_metadata(())
             writer = asyncio.create_task(stream.write(link, self._options))
             listener = asyncio.create_task(stream.listen(link))

@@ -19,9 +19,9 @@ from referee.service.peers import CallContext, PeerLimit
 REQUEST_SECONDS = 10.0
 """How long a call may take to send its request."""
 SILENT, SILENT_FROM_PEER = 8_000, 4_000
-"""Calls at once that have not sent their request at most: from everywhere, and from one host."""
+"""The most open calls that have not sent their request: in all, and from one host."""
 LOOK_SECONDS = 0.2
-"""How often it is looked whether the client of a broken call has ended it."""
+"""Seconds between two checks whether the client of a broken call has ended it."""
 
 _Call: TypeAlias = Callable[[Any, Any], Awaitable[Any]]
 _Handlers: TypeAlias = "dict[str, grpc.RpcMethodHandler[Any, Any]]"
@@ -32,15 +32,15 @@ log = logging.getLogger("referee")
 class Calls:
     """The open calls of a referee.
 
-    A servicer's method raises Refused to end its call, and gets messages that cannot be read as Unreadable,
-    so that they do not end it with a traceback.
+    A servicer's method raises Refused to end its call. Messages that cannot be read reach it as Unreadable,
+    so that they do not end the call with a traceback.
     """
 
     def __init__(self, meter: Meter, gate: Gate) -> None:
         self._meter = meter
         self._gate = gate
         self.open = 0
-        """Calls that have not ended."""
+        """How many calls have not ended."""
         self._silent = PeerLimit("calls that have sent no request", SILENT, SILENT_FROM_PEER)
         self.stopping = False
         """Set when the referee is about to stop: new calls are refused, broken ones are not waited for."""
@@ -53,7 +53,7 @@ class Calls:
             answer = await call(message, context)
             await context.write(answer.SerializeToString())
 
-        # To gRPC's server it is a stream: it would wait for the request itself, without end.
+        # To gRPC's server it is a stream: otherwise it would wait for the request itself, without a limit.
         return grpc.stream_stream_rpc_method_handler(self._served(self._asked(answered)), reader(request))
 
     def streaming(self, call: _Call, request: type[Message]) -> Any:
@@ -90,7 +90,7 @@ class Calls:
         return message
 
     def _sized(self, call: str, direction: str, convert: Callable[[Any], Any] | None = None) -> Any:
-        """Return ``convert``, whose messages are counted if somebody wants to know; None: they are bytes."""
+        """Return ``convert``, with messages counted if the meter does that; None if they stay bytes."""
         return self._meter.sized(call, direction, convert)
 
     def _served(self, call: _Call) -> _Call:
@@ -100,7 +100,7 @@ class Calls:
             try:
                 return await _answer(self._refused if self.stopping else call, request, context)
             except grpc.aio.InternalError as error:
-                # The client went, or takes nothing, while something was sent: no status reaches it any more.
+                # The client left, or takes nothing, while something was sent: no status reaches it any more.
                 log.debug("a call broke: %s", error)
                 await self._end_of(context)
             finally:
@@ -119,12 +119,12 @@ class Calls:
 
 
 def _is_trouble(record: logging.LogRecord) -> bool:
-    """Return whether a record of gRPC's core tells of more than a call that was cancelled before it began."""
+    """Return whether a record of gRPC's log is about more than a call that was cancelled before it began."""
     return record.exc_info is None or record.exc_info[0] is not asyncio.CancelledError
 
 
 async def _answer(call: _Call, request: Any, context: CallContext) -> Any:
-    """Return the answer of a call; end it with the status of its refusal."""
+    """Return the answer of a call; if it is refused, end it with the status of the refusal."""
     try:
         return await call(request, context)
     except Refused as refusal:

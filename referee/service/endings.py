@@ -1,7 +1,7 @@
-"""Connections that have ended, as the kernel tells of each: also those that nobody saw while they were open.
+"""Connections that have ended, as the kernel reports each, even those that nobody saw while they were open.
 
 This is ``sock_diag``'s group of closed sockets, to which anybody may listen on Linux (``ss -E`` does). Where
-it is not there, no connection seems to end.
+it does not exist, no connection seems to end.
 """
 
 import contextlib
@@ -15,15 +15,15 @@ from referee.service.peers import peer_at
 from referee.service.sockets import RECEIVED_AT, Connection, attach, equals
 
 _SOCK_DIAG = 4
-"""The protocol of netlink."""
+"""The netlink protocol of ``sock_diag``."""
 _CLOSED = 0b101
-"""Its groups of TCP sockets that were closed: of IPv4 and of IPv6."""
+"""Its groups of closed TCP sockets, of IPv4 and of IPv6."""
 _FAMILY, _PORT, _PEER_PORT, _ADDRESS, _ATTRIBUTES = 16, 20, 22, 40, 88
-"""Where in a message stand the family, the two ports and the peer's address, and where attributes begin."""
+"""Where a message has the family, the two ports and the peer's address, and where its attributes begin."""
 _INFO = 2
 """The attribute that holds a ``struct tcp_info``."""
 _BYTES = 256 << 10
-"""How much the kernel may keep for us; what is beyond that is not told."""
+"""How many bytes the kernel may keep for us; it drops what is beyond that."""
 
 
 class Endings:
@@ -46,11 +46,11 @@ class Endings:
             self._told = told
 
     def take(self) -> list[Connection]:
-        """Return the connections that have ended since the last time; their files are closed."""
+        """Return the connections that have ended since the last call; their files are closed."""
         return [] if self._told is None else list(_read(self._told))
 
     def close(self) -> None:
-        """Listen no longer."""
+        """Stop listening."""
         if self._told is not None:
             self._told.close()
 
@@ -60,7 +60,7 @@ def _read(told: socket.socket) -> Iterator[Connection]:
         try:
             message = told.recv(4096)
         except OSError as error:
-            if error.errno == errno.ENOBUFS:  # there were more than the kernel keeps, which it says once
+            if error.errno == errno.ENOBUFS:  # there were more than the kernel keeps, which it reports once
                 continue
             return
         (port,) = struct.unpack_from(">H", message, _PEER_PORT)

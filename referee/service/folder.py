@@ -1,4 +1,4 @@
-"""A folder for a socket that nobody else may open, which is gone once its process is."""
+"""A folder for a socket that nobody else may open, and which disappears with its process."""
 
 import contextlib
 import fcntl
@@ -13,11 +13,11 @@ assert sys.platform != "win32", "it has no such sockets, and locks no folders"
 
 PREFIX = "referee-"
 NEW_SECONDS = 60.0
-"""How long a folder is left alone in any case: its process may be about to lock it."""
+"""How old a folder must be to be removed: the process of a younger one may be about to lock it."""
 
 
 class SocketFolder:
-    """A private folder that is locked while its process lives, however that ends."""
+    """A private folder that is locked for as long as its process lives, however that ends."""
 
     def __init__(self) -> None:
         """Make the folder, and remove those that killed processes have left behind."""
@@ -28,7 +28,7 @@ class SocketFolder:
 
     @property
     def address(self) -> str:
-        """What gRPC calls the socket in it."""
+        """The socket in the folder, as gRPC addresses it."""
         return f"unix:{self._path}/socket"
 
     def remove(self) -> None:
@@ -40,7 +40,7 @@ class SocketFolder:
 def remove_abandoned() -> None:
     """Remove the folders of processes that have ended without doing so."""
     for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        with contextlib.suppress(OSError):  # it is somebody else's, in use, or gone meanwhile
+        with contextlib.suppress(OSError):  # it is somebody else's, in use, or already gone
             _remove_if_abandoned(path)
 
 

@@ -15,17 +15,17 @@ from referee.service.traffic import Traffic
 LOOK_SECONDS = 0.1
 """How often the connections are checked."""
 AGAIN_SECONDS = 0.02
-"""How soon again, where a call was one too many."""
+"""How soon they may be checked again if a call was one too many."""
 SHARE = 0.01
-"""How much of the time that may take."""
+"""Which share of the time the checks may take."""
 LOG_SECONDS = 60.0
-"""How often a host is named in the log at most."""
+"""How long the log does not name the same host again, in seconds."""
 
 log = logging.getLogger("referee")
 
 
 class Gate:
-    """What a referee knows of who is connected, and does about it."""
+    """What a referee knows about its connections, and does about them."""
 
     def __init__(self, lobby: Lobby) -> None:
         self._lobby = lobby
@@ -44,7 +44,7 @@ class Gate:
         self._watching = asyncio.create_task(self._keep_watching())
 
     def stop(self) -> None:
-        """Watch no longer."""
+        """Stop watching."""
         if self._watching is not None:
             self._watching.cancel()
         if self._endings is not None:
@@ -66,7 +66,7 @@ class Gate:
         return self._traffic.lasting(peer_of(context), clock)
 
     def know(self, context: CallContext) -> None:
-        """Treat the connection of a call as known from now on: it has shown a token of the arena."""
+        """Treat the connection of a call as known from now on: it has presented a token of the arena."""
         self._traffic.know(peer_of(context), clock())
 
     def cut(self, context: CallContext) -> None:
@@ -100,7 +100,7 @@ class Gate:
             self._refused = barred
 
     def _cut_off(self, versions: Iterable[int], now: float) -> None:
-        """Have bots stay away that flood."""
+        """Keep bots that flood out for a while."""
         for version in versions:
             bot = self._lobby.connection(version)
             if bot is not None:

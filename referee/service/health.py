@@ -1,4 +1,4 @@
-"""The health service of gRPC: whether the referee serves; a referee that drains does not."""
+"""gRPC's health service: whether the referee is serving; a referee that drains is not."""
 
 import asyncio
 from typing import Any
@@ -16,7 +16,7 @@ from referee.service.peers import CallContext, PeerLimit
 SERVICE = health_pb2.DESCRIPTOR.services_by_name["Health"]
 
 WATCHES, WATCHES_FROM_PEER = 256, 64
-"""Calls that watch the health at the same time at most: from everywhere, and from one host."""
+"""The most calls that watch the health at the same time: in all, and from one host."""
 CLOSING = "the referee is shutting down"
 
 
@@ -24,7 +24,7 @@ class HealthServicer:
     """What load balancers and supervisors call."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
-        """Create the service; ``names`` are the known services, and the empty name stands for all of them."""
+        """Create the service; ``names`` are the known services; the empty name stands for all of them."""
         self._names = {"", *names}
         self._watches = PeerLimit("calls that watch the health", WATCHES, WATCHES_FROM_PEER)
         self._draining = asyncio.Event()
@@ -39,7 +39,7 @@ class HealthServicer:
         return generic_handler(SERVICE, handlers)
 
     def drain(self) -> None:
-        """Tell everybody that the referee does not serve any more."""
+        """Tell all watchers that the referee no longer serves."""
         self._draining.set()
 
     def end(self) -> None:
@@ -54,7 +54,7 @@ class HealthServicer:
         return self._status(service)
 
     async def Watch(self, message: Request | Unreadable, context: CallContext) -> None:
-        """Say whether a service is served, now and when that changes."""
+        """Report whether a service is served, now and when that changes."""
         service = readable(message).service
         with self._watches.one_of(context):
             await context.write(self._status(service).SerializeToString())

@@ -22,7 +22,7 @@ from referee.v1 import logs_pb2
 SERVICE = logs_pb2.DESCRIPTOR.services_by_name["LogService"]
 
 READERS, READERS_FROM_PEER, THREADS = 64, 32, 2
-"""Logs that are read at the same time at most, waiting ones included: from everywhere, and from one host; and
+"""The most logs read at the same time, including waiting calls: in all, and from one host; and the number of
 threads that do it."""
 
 Query = TypeVar("Query")
@@ -71,7 +71,7 @@ class LogServicer:
     async def _read(
         self, context: CallContext, read: Callable[[str, Query], Found], token: str, query: Query
     ) -> Found:
-        """Return what the journal finds. Raise LogClosed, LogQueryError, Refused."""
+        """Return what the journal finds. Raise LogClosed, LogQueryError, or Refused if it cannot be read."""
         with self._readers.one_of(context):
             try:
                 loop = asyncio.get_running_loop()
@@ -85,7 +85,7 @@ class LogServicer:
 
 @contextmanager
 def _refusals() -> Iterator[None]:
-    """Refuse a call for which the journal has nothing."""
+    """Refuse a call whose token or query the journal does not accept."""
     try:
         yield
     except LogClosed as error:

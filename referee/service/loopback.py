@@ -1,9 +1,9 @@
-"""A message that the referee sends to itself, the way that messages of bots take.
+"""Messages that the referee sends to itself, by the route that messages of bots take.
 
-The event loop may be well while the thread in which gRPC reads and writes is busy with what one client
-sends: then no bot's answer is read, and no turn is written. So a stream through the same server is kept busy
-with one small message at a time. While one is overdue, the lobby sets clocks back; and when one has come
-back, what had arrived before it was sent has been read.
+The event loop may be fine while the thread in which gRPC reads and writes is busy with what one client sends:
+then no bot's answer is read, and no turn is written. So a stream through the same server always has one small
+message on its way. While a message is overdue, the lobby sets clocks back; when one has come back, everything
+that arrived before it was sent has been read.
 """
 
 import asyncio
@@ -21,12 +21,12 @@ from referee.service.stream import clock
 
 METHOD = "Echo"
 GAP_SECONDS = 0.1
-"""How long after one message came back the next one is sent, where nobody asks for it sooner: a message costs
-a third of a millisecond of CPU time."""
+"""How long after a message came back the next one is sent, unless one is asked for sooner: a message costs a
+third of a millisecond of CPU time."""
 PATIENCE_SECONDS = 60.0
 """How long a message may be on its way before the stream counts as broken."""
 STOP_SECONDS = 1.0
-"""How long the last message may take."""
+"""How long the last message may take when the referee stops."""
 RETRY_SECONDS = 0.25
 """How long after a break the stream is opened again."""
 
@@ -42,14 +42,14 @@ class Loopback:
         self._remove_folder: Callable[[], None] = lambda: None
         self._address = ""
         self._soon = asyncio.Event()
-        """Set when a message is to be sent at once."""
+        """Set when the next message should be sent at once."""
         self._waiting: list[Callable[[], None]] = []
-        """What is to be done when a message has come back that has not been sent yet."""
+        """What to call when the next message to be sent has come back."""
         self._running: asyncio.Task[None] | None = None
         self._stopping = False
 
     def attach(self, server: grpc.aio.Server) -> None:
-        """Have a server that was not started yet answer the messages, beside the clients of its port."""
+        """Let a server that has not started yet answer the messages, in addition to its port's clients."""
         echo = grpc.stream_stream_rpc_method_handler(_echo)
         handler = grpc.method_handlers_generic_handler(self._service, {METHOD: echo})
         server.add_generic_rpc_handlers((handler,))
@@ -67,7 +67,7 @@ class Loopback:
         self._running = asyncio.create_task(self._keep_on())
 
     async def stop(self) -> None:
-        """End it; in peace if it can, as gRPC answers what was cancelled only later."""
+        """End the stream, in good order if possible: gRPC answers a cancelled call only later."""
         self._stopping = True
         self._soon.set()
         if self._running is not None:
@@ -77,7 +77,7 @@ class Loopback:
         self._remove_folder()
 
     def after(self, call: Callable[[], None]) -> None:
-        """Call back when what has arrived by now has been read."""
+        """Call ``call`` when everything that has arrived by now has been read."""
         self._waiting.append(call)
         self._soon.set()
 
@@ -95,7 +95,7 @@ class Loopback:
                 await asyncio.sleep(RETRY_SECONDS)
 
     async def _talk(self, call: Any) -> None:
-        """Send messages and wait for them, one after the other. Raise TimeoutError, AioRpcError."""
+        """Send messages and wait for each to come back. Raise TimeoutError or AioRpcError."""
         while not self._stopping:
             self._soon.clear()
             waiting, self._waiting = self._waiting, []

@@ -1,4 +1,4 @@
-"""What a referee tells of itself as it serves, to whoever counts."""
+"""What a referee reports about itself while it serves, for something that counts."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +12,7 @@ class Meter:
     """Counts nothing; ``referee.service.metrics`` has one that does."""
 
     def attach(self, lobby: Lobby) -> None:
-        """Observe this lobby from now on; called in its event loop."""
+        """Observe this lobby from now on; this is called in its event loop."""
 
     def opened(self, match: Match) -> None:
         """Note that a match begins."""
@@ -21,7 +21,7 @@ class Meter:
         """Count a session that was played to its end."""
 
     def closed(self, match: Match, decisions: int) -> str:
-        """Count a call for a match that ends, before what is still open becomes void; return its outcome."""
+        """Count an ending call for a match, before what is still open becomes void; return its outcome."""
         if match.ended:
             return "taken_over" if match.ended == TAKEN_OVER else "given_up"
         return "done" if match.done else "stopped"
@@ -32,16 +32,16 @@ class Meter:
     def sized(
         self, call: str, direction: str, convert: Callable[[Any], Any] | None
     ) -> Callable[[Any], Any] | None:
-        """Return ``convert``, which reads (``in``) or writes (``out``) a call, with its messages counted.
+        """Return ``convert``, which reads (``in``) or writes (``out``) a call's messages, with these counted.
 
-        None: they are bytes.
+        None stands for messages that stay bytes.
         """
         return convert
 
     def timed(self, context: Any, owed: set[int]) -> Any:
-        """Return the context of a bot's call, of whose turns a sample is timed; ``owed`` as in ``Outbox``."""
+        """Return the context of a bot's call, with a sample of its turns timed; ``owed`` is the outbox's."""
         return context
 
     def over(self, journal: Journal) -> Journal:
-        """Return ``journal``, of which it is counted what goes in."""
+        """Return ``journal``, with its new entries counted."""
         return journal

@@ -1,4 +1,4 @@
-"""What a referee counts, and how it stands now, for Prometheus. The surroundings publish it."""
+"""What a referee counts, and its current state, for Prometheus. The referee's host publishes it."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -16,12 +16,12 @@ from referee.matches.running import Match
 from referee.service.meter import Meter
 
 LATENCY_BOUNDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
-"""Upper bounds of the buckets of histograms, in seconds; there is one more, without a bound."""
+"""Upper bounds of the buckets of histograms, in seconds; there is one more bucket without a bound."""
 
 READ_SECONDS = 2.0
-"""How long the referee's event loop may take to say how it stands."""
+"""How long the referee's event loop may take to report its state."""
 
-disable_created_metrics()  # type: ignore[no-untyped-call]  # nobody asks when each of them began
+disable_created_metrics()  # type: ignore[no-untyped-call]  # nobody needs to know when each of them began
 
 
 class Counts:
@@ -58,12 +58,12 @@ class Counts:
         self.disconnections.labels("goodbye")
 
     def collect(self) -> Iterator[Metric]:
-        """Yield all of it for Prometheus."""
+        """Yield all counts for Prometheus."""
         for counted in vars(self).values():
             yield from counted.collect()
 
     def note(self, entry: Entry) -> None:
-        """Count what is noted for an author, whose codes are all the referee's own words."""
+        """Count an entry for an author; its codes are always the referee's own words."""
         match entry.kind:
             case EntryKind.FAULT:
                 self.faults.labels(entry.code).inc()
@@ -82,24 +82,24 @@ def _counter(name: str, text: str, *labels: str) -> Counter:
 
 
 class PrometheusMeter(Meter, Collector):
-    """Counts for one referee. All methods but ``collect`` are for its event loop."""
+    """Counts for one referee. All methods except ``collect`` are for its event loop."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
         self._lobby: Lobby | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._running: dict[Match, int] = {}
-        """Running matches with the decisions that were seen last."""
+        """Running matches, with the number of decisions seen last."""
         self._decisions = self._voided = 0
-        """Of the matches that run no more."""
+        """The decisions and void sessions of matches that no longer run."""
         self.counts = Counts()
 
     def attach(self, lobby: Lobby) -> None:
-        """Observe this lobby from now on; called in its event loop."""
+        """Observe this lobby from now on; this is called in its event loop."""
         self._lobby, self._loop = lobby, asyncio.get_running_loop()
 
     def collect(self) -> Iterator[Metric]:
-        """Yield all metrics; only that it does not answer, if the referee does not. For any other thread."""
+        """Yield all metrics, or only ``up`` if the referee does not answer. Call this in another thread."""
         standing = self._ask()
         yield _gauge("up", "Whether the referee serves and answers.", bool(standing))
         if standing:
@@ -107,7 +107,7 @@ class PrometheusMeter(Meter, Collector):
             yield from self.counts.collect()
 
     def _ask(self) -> list[Metric]:
-        """Return how the referee stands; nothing when it does not serve or does not answer."""
+        """Return the state of the referee; nothing if it does not serve or does not answer."""
         loop = self._loop
         if loop is None or loop.is_closed():
             return []
@@ -155,7 +155,7 @@ class PrometheusMeter(Meter, Collector):
         self.counts.deals_finished.inc(deals)
 
     def closed(self, match: Match, decisions: int) -> str:
-        """Count a call for a match that ends, before what is still open becomes void; return its outcome."""
+        """Count an ending call for a match, before what is still open becomes void; return its outcome."""
         self._decisions += max(decisions, self._running.pop(match, 0))
         self._voided += match.voided
         outcome = super().closed(match, decisions)
@@ -169,7 +169,7 @@ class PrometheusMeter(Meter, Collector):
         self.counts.handshakes_refused.labels(reason.lower()).inc()
 
     def sized(self, call: str, direction: str, convert: Callable[[Any], Any] | None) -> Callable[[Any], Any]:
-        """Return ``convert``, which reads (``in``) or writes (``out``) a call, with its messages counted."""
+        """Return ``convert``, which reads (``in``) or writes (``out``) a call's messages, counting them."""
         convert = convert or bytes
         messages = self.counts.messages.labels(call, direction)
         sizes = self.counts.message_bytes.labels(call, direction)
@@ -184,11 +184,11 @@ class PrometheusMeter(Meter, Collector):
         return counted
 
     def timed(self, context: Any, owed: set[int]) -> "TimedContext":
-        """Return the context of a bot's call, of whose turns a sample is timed; ``owed`` as in ``Outbox``."""
+        """Return the context of a bot's call, with a sample of its turns timed; ``owed`` is the outbox's."""
         return TimedContext(context, owed, self.counts.decision_seconds, self._clock)
 
     def over(self, journal: Journal) -> "CountingJournal":
-        """Return ``journal``, of which it is counted what goes in."""
+        """Return ``journal``, with its new entries counted."""
         return CountingJournal(journal, self.counts)
 
 
@@ -201,7 +201,7 @@ def _total(name: str, text: str, value: int) -> Metric:
 
 
 def _round_trips(lobby: Lobby) -> Metric:
-    """Return the median, nine tenths and the greatest of the known round trips."""
+    """Return the median, the 90th percentile and the maximum of the known round trips."""
     trips = GaugeMetricFamily(
         "referee_round_trip_seconds", "Round trips of the streams to bots.", labels=["quantile"]
     )
@@ -212,9 +212,9 @@ def _round_trips(lobby: Lobby) -> Metric:
 
 
 class TimedContext:
-    """A bot's call in which one turn at a time is timed: timing each would cost more than it tells.
+    """A bot's call in which one turn at a time is timed: timing every turn would not be worth its cost.
 
-    A turn is known by its session, which is owed from when the message is sent until it is settled.
+    A turn is identified by its session, which is owed from when the message is sent until it is settled.
     """
 
     def __init__(
@@ -225,13 +225,13 @@ class TimedContext:
         self._seconds = seconds
         self._clock = clock
         self._handle: int | None = None
-        """The session whose turn is timed; None: the next message may begin one."""
+        """The session whose turn is being timed; None if the next message may begin one."""
         self._since = self._arrived = clock()
         self._earlier: set[int] = set()
-        """Sessions whose turn was sent before, so that it is not known when."""
+        """Sessions whose turn was sent earlier, at an unknown time."""
 
     async def read(self) -> Any:
-        """Return the next message; called when the last one has been dealt with."""
+        """Return the next message; this is called when the last one has been dealt with."""
         self._settle(self._arrived)
         message = await self._context.read()
         self._arrived = self._clock()
@@ -246,7 +246,7 @@ class TimedContext:
         await self._context.write(message)
 
     def _settle(self, now: float) -> None:
-        """End the timing of a turn that is not owed any more."""
+        """End the timing of a turn that is no longer owed."""
         if self._handle is None:
             self._earlier &= self._owed
         elif self._handle not in self._owed:
@@ -255,21 +255,21 @@ class TimedContext:
 
 
 class CountingJournal:
-    """Counts what goes into a journal."""
+    """A journal whose new entries are counted."""
 
     def __init__(self, journal: Journal, counts: Counts) -> None:
         self._journal = journal
         self._counts = counts
 
     def add(self, entry: Entry) -> None:
-        """Take an entry."""
+        """Count an entry and add it to the journal."""
         self._counts.note(entry)
         self._journal.add(entry)
 
     def read(self, token: str, query: LogQuery) -> list[LogEntry]:
-        """Return what the journal does."""
+        """Return what the journal returns."""
         return self._journal.read(token, query)
 
     def deals(self, token: str, query: DealQuery) -> DealPage:
-        """Return what the journal does."""
+        """Return what the journal returns."""
         return self._journal.deals(token, query)
