@@ -11,12 +11,13 @@ from sqlmodel import col, select
 
 from arena.models import Rating, RatingChange, StrengthFit, StrengthPoint
 from arena.queries.board import Before
+from arena.queries.places import Rated
 from arena.storage import Transaction
 from arena.strength.kept import Pool
 from arena.strength.scale import figure
 
 
-def earlier(tx: Transaction, pool: Pool, ratings: Sequence[Rating], since: datetime) -> dict[int, Before]:
+def earlier(tx: Transaction, pool: Pool, ratings: Sequence[Rated], since: datetime) -> dict[int, Before]:
     """Return by bot version how those with these ratings in a pool stood at a time."""
     elo = _elo(tx, ratings, since)
     figures = _figures(tx, pool, ratings, since)
@@ -27,7 +28,7 @@ def earlier(tx: Transaction, pool: Pool, ratings: Sequence[Rating], since: datet
     }
 
 
-def _elo(tx: Transaction, ratings: Sequence[Rating], since: datetime) -> dict[int, float]:
+def _elo(tx: Transaction, ratings: Sequence[Rated], since: datetime) -> dict[int, float]:
     """Return by rating what its last change until then gave."""
     last = (
         select(RatingChange.id)
@@ -41,7 +42,7 @@ def _elo(tx: Transaction, ratings: Sequence[Rating], since: datetime) -> dict[in
     return dict(tx.exec(changes.where(col(Rating.id).in_([one.id for one in ratings]))).all())
 
 
-def _figures(tx: Transaction, pool: Pool, ratings: Sequence[Rating], since: datetime) -> dict[int, float]:
+def _figures(tx: Transaction, pool: Pool, ratings: Sequence[Rated], since: datetime) -> dict[int, float]:
     """Return by bot version the figure that its history had last until then."""
     last = (
         select(StrengthPoint.id)
@@ -56,9 +57,10 @@ def _figures(tx: Transaction, pool: Pool, ratings: Sequence[Rating], since: date
         .correlate(Rating)
         .scalar_subquery()
     )
-    points = select(StrengthPoint).join(Rating, col(StrengthPoint.id) == last)
+    told = select(StrengthPoint.version_id, StrengthPoint.value, StrengthPoint.deviation)
+    points = told.join(Rating, col(StrengthPoint.id) == last)
     found = tx.exec(points.where(col(Rating.id).in_([one.id for one in ratings])))
-    return {point.version_id: figure(point.value, point.deviation) for point in found}
+    return {version_id: figure(value, deviation) for version_id, value, deviation in found}
 
 
 def _ranks(tx: Transaction, pool: Pool, version_ids: Set[int], since: datetime) -> dict[int, int]:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from heapq import merge
 from itertools import islice
@@ -104,7 +104,7 @@ def telling_deals(storage: Storage, bot: str, each: int = 2) -> tuple[DealLine, 
     Raise UnknownError, and SpecError for no such name.
     """
     with storage.read() as tx:
-        wanted = _Wanted(None, [version.id for version in versions_called(tx, bot)])
+        wanted = _Wanted(None, [version.id for version in versions_called(tx, bot)]).looked_into(tx)
         asked = Asked(HighlightKind.CLOSEST, bot=bot)
         pools = {pool: _few_matches(tx, pool, wanted, each) for pool in _pools(tx, asked, wanted)}
         few = [match_id for ids in pools.values() for match_id in ids or ()]
@@ -144,15 +144,32 @@ class _Wanted:
     tournament_id: int | None
     version_ids: Sequence[int] | None
     """Bot versions of which one sat at the table."""
+    hides: bool = True
+    """Whether there may be such whose deals may not be shown; there are in a few tournaments."""
 
-    def conditions(self) -> Iterator[Any]:
-        """Yield the conditions on sessions and what is joined to them."""
-        yield may_be_shown()
+    def looked_into(self, tx: Transaction) -> "_Wanted":
+        """Return the same, knowing whether any of their tournaments hides deals, where that is soon said."""
+        if self.tournament_id is None and self.version_ids is None:
+            return self
+        hiding = select(Tournament.id).where(
+            col(Tournament.duplicate).is_(True), col(Tournament.finished_at).is_(None), *self.tournaments()
+        )
+        return replace(self, hides=tx.exec(hiding.limit(1)).first() is not None)
+
+    def among(self, rows: Select[Any]) -> Select[Any]:
+        """Return, of rows of highlights, those of these matches; no more is joined than that takes."""
+        rows = rows.join(Session, col(Session.id) == Highlight.session_id)
+        if self.hides or self.tournament_id is not None:
+            rows = rows.join(Match, col(Match.id) == Session.match_id)
+        if self.hides:
+            rows = rows.join(Round, col(Round.id) == Match.round_id)
+            rows = rows.join(Tournament, col(Tournament.id) == Match.tournament_id).where(may_be_shown())
         if self.tournament_id is not None:
-            yield col(Match.tournament_id) == self.tournament_id
+            rows = rows.where(col(Match.tournament_id) == self.tournament_id)
         if self.version_ids is not None:
             sat = (col(Seat.match_id) == Session.match_id, col(Seat.version_id).in_(self.version_ids))
-            yield exists(col(Seat.id)).where(*sat)
+            rows = rows.where(exists(col(Seat.id)).where(*sat))
+        return rows
 
     def tournaments(self) -> Iterator[Any]:
         """Yield the conditions on the tournaments of these matches."""
@@ -179,7 +196,7 @@ class _Wanted:
 def _wanted(tx: Transaction, asked: Asked) -> _Wanted:
     tournament = None if asked.tournament is None else find_tournament(tx, asked.tournament)
     versions = None if asked.bot is None else [version.id for version in versions_called(tx, asked.bot)]
-    return _Wanted(tournament, versions)
+    return _Wanted(tournament, versions).looked_into(tx)
 
 
 class _Way(NamedTuple):
@@ -212,11 +229,8 @@ def _few_matches(tx: Transaction, pool: Pool, wanted: _Wanted, limit: int) -> Se
 
 
 def _shown(tx: Transaction, wanted: _Wanted, match_ids: Sequence[int]) -> Sequence[int]:
-    """Return those of these matches whose deals may be shown: all, but for a few tournaments."""
-    hiding = select(Tournament.id).where(
-        col(Tournament.duplicate).is_(True), col(Tournament.finished_at).is_(None), *wanted.tournaments()
-    )
-    if tx.exec(hiding.limit(1)).first() is None:
+    """Return those of these matches whose deals may be shown."""
+    if not wanted.hides:
         return match_ids
     rows = (
         select(Match.id)
@@ -257,14 +271,8 @@ def _places(
         places = sorted(_among(tx, [kind], way.match_ids)[kind])
         return [place for place in places if after is None or place > (*after,)][:limit]
     value, session_id = col(Highlight.value), col(Highlight.session_id)
-    rows: Any = (
-        select_columns(value, session_id)
-        .join(Session, col(Session.id) == Highlight.session_id)
-        .join(Match, col(Match.id) == Session.match_id)
-        .join(Round, col(Round.id) == Match.round_id)
-        .join(Tournament, col(Tournament.id) == Match.tournament_id)
-    )
-    rows = rows.where(*wanted.conditions())
+    all_places: Any = select_columns(value, session_id).select_from(Highlight)
+    rows = wanted.among(all_places)
     if kind is HighlightKind.CLOSEST:
         return [*islice(_rising(tx, way, rows.where(*way.conditions), after, limit), limit)]
     if after is not None:

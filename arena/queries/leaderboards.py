@@ -8,22 +8,24 @@ from typing import Any
 from sqlmodel import col, select
 
 from arena.errors import SpecError, UnknownError
-from arena.models import Bot, BotVersion, Rating, Strength
+from arena.models import Bot, BotVersion, Rating
 from arena.queries.board import Leaderboard, LeaderboardLine, StrengthLine
 from arena.queries.cursors import make_cursor, read_cursor
 from arena.queries.earlier import earlier
 from arena.queries.names import find_owner, placed_in, versions_called
 from arena.queries.places import (
+    Fitted,
     Key,
     Placed,
     Wanted,
-    find_line,
+    find_lines,
     is_written_in,
     lines_after,
     lines_before,
+    newest_rated,
     offsets,
 )
-from arena.queries.pools import NamedPool, choose_pools, latest_fit
+from arena.queries.pools import NamedPool, choose_pools
 from arena.queries.provisional import is_provisional
 from arena.ratings.elo import TWO_SIDED
 from arena.storage import Storage, Transaction
@@ -99,12 +101,12 @@ def _around(
     tx: Transaction, asked: Asked, pools: Sequence[NamedPool], wanted: Wanted, limit: int, bot: str
 ) -> Leaderboard:
     """Return the lines around a bot: half of them above it, as far as there are so many."""
-    version_ids = [version.id for version in versions_called(tx, bot)][::-1]
+    newest = newest_rated(tx, [version.id for version in versions_called(tx, bot)])
     lines: list[LeaderboardLine] = []
     for pool in pools:
-        own = next(filter(None, (find_line(tx, pool.pool, one) for one in version_ids)), None)
-        if own is None:
+        if pool.pool not in newest:
             continue
+        [own] = find_lines(tx, pool.pool, [newest[pool.pool]])
         above = lines_before(tx, pool.pool, wanted, own.key, limit // 2)
         below = lines_after(tx, pool.pool, wanted, own.key, limit - 1 - len(above))
         lines += shown(tx, pool, [*above, own, *below], asked.since)
@@ -113,11 +115,11 @@ def _around(
     return Leaderboard(tuple(lines), None)
 
 
-def newest_line(tx: Transaction, pool: NamedPool, version_ids: Sequence[int]) -> LeaderboardLine | None:
-    """Return the line of the newest of these versions that is rated in a pool; None if none is."""
-    placed = (find_line(tx, pool.pool, version_id) for version_id in sorted(version_ids, reverse=True))
-    own = next(filter(None, placed), None)
-    return None if own is None else next(shown(tx, pool, [own]))
+def lines_of(tx: Transaction, pool: NamedPool, version_ids: Sequence[int]) -> dict[int, LeaderboardLine]:
+    """Return the lines of those of these bot versions that are rated in a pool."""
+    placed = find_lines(tx, pool.pool, version_ids)
+    lines = shown(tx, pool, placed)
+    return {one.rating.version_id: line for one, line in zip(placed, lines, strict=True)}
 
 
 def _wanted(tx: Transaction, asked: Asked) -> tuple[list[Pool] | None, Wanted]:
@@ -146,10 +148,8 @@ def shown(
     tx: Transaction, pool: NamedPool, placed: Sequence[Placed], since: datetime | None = None
 ) -> Iterator[LeaderboardLine]:
     """Yield the lines of these bots of a pool."""
-    fitted = latest_fit(tx, pool.pool)
-    deviation = 0.0 if fitted is None else fitted[0]
     before = {} if since is None else earlier(tx, pool.pool, [one.rating for one in placed], since)
-    counted = offsets(tx, pool.pool)
+    counted = offsets(tx, pool.pool, placed)
     for one in placed:
         yield LeaderboardLine(
             ruleset=pool.ruleset,
@@ -158,8 +158,8 @@ def shown(
             name=one.version,
             owner=one.owner,
             language=one.language,
-            strength=None if one.strength is None else _strength(one.strength, deviation),
-            provisional=is_provisional(one.strength),
+            strength=None if one.strength is None else _strength(one.strength),
+            provisional=is_provisional(None if one.strength is None else one.strength.deals),
             rating=one.rating.value,
             matches=one.rating.matches,
             deals=one.rating.deals,
@@ -168,8 +168,8 @@ def shown(
         )
 
 
-def _strength(row: Strength, deviation: float) -> StrengthLine:
-    off = TWO_SIDED * row.above_error
+def _strength(row: Fitted) -> StrengthLine:
+    deviation, off = row.deviation, TWO_SIDED * row.above_error
     return StrengthLine(
         points=row.value,
         plus_minus=TWO_SIDED * row.error,

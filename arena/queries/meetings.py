@@ -1,8 +1,9 @@
 """Who met whom, and who finished ahead, in rated deals without a forfeit."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
+from itertools import permutations
 from typing import Any
 
 from sqlalchemy import Select, bindparam, literal_column, union_all
@@ -12,7 +13,7 @@ from sqlmodel import col, func, select
 from arena.errors import SpecError
 from arena.models import BotVersion, Meeting, StrengthSums
 from arena.queries.names import versions_called_each
-from arena.queries.pools import NamedPool, choose_pools
+from arena.queries.pools import choose_pools
 from arena.storage import Storage, Transaction
 from arena.strength.kept import Pool
 
@@ -33,7 +34,13 @@ class Met:
     """Points of this side less those of the other, over all deals."""
 
     def __add__(self, other: "Met") -> "Met":
-        return Met(*(one + more for one, more in zip(astuple(self), astuple(other), strict=True)))
+        return Met(
+            self.matches + other.matches,
+            self.deals + other.deals,
+            self.ahead + other.ahead,
+            self.behind + other.behind,
+            self.lead + other.lead,
+        )
 
 
 NOTHING = Met(0, 0, 0, 0, 0)
@@ -81,11 +88,14 @@ def crosstable(
     with storage.read() as tx:
         found = versions_called_each(tx, bots)
         sides = {bot: [version.id for version in versions] for bot, versions in found.items()}
-        side_of = _sides(sides)
+        pools = choose_pools(tx, ruleset, table_size)
+        met = _crossed(tx, [named.pool for named in pools], _sides(sides))
+        pairs = [*permutations(sides, 2)]
         return [
-            CrossLine(pool.ruleset, pool.table_size, one, other, met)
-            for pool in choose_pools(tx, ruleset, table_size)
-            for (one, other), met in _crossed(tx, pool, [*sides], side_of)
+            CrossLine(pool.ruleset, pool.table_size, one, other, of_pool.get((one, other), NOTHING))
+            for pool in pools
+            if (of_pool := met[pool.pool])
+            for one, other in pairs
         ]
 
 
@@ -103,27 +113,30 @@ def _sides(sides: Mapping[str, Collection[int]]) -> dict[int, str]:
 
 
 def _crossed(
-    tx: Transaction, pool: NamedPool, bots: Sequence[str], side_of: Mapping[int, str]
-) -> Iterator[tuple[tuple[str, str], Met]]:
-    among = [*side_of]
-    met: dict[tuple[str, str], Met] = {}
-    rows = meetings_of(pool_sums(tx, pool.pool), among, among)
-    for _, version_id, other_id, *counts in tx.execute(rows):
-        pair = side_of[version_id], side_of[other_id]
-        met[pair] = met.get(pair, NOTHING) + Met(*counts)
-    for one in bots:
-        for other in bots:
-            if one != other and met:
-                yield (one, other), met.get((one, other), NOTHING)
+    tx: Transaction, pools: Sequence[Pool], side_of: Mapping[int, str]
+) -> dict[Pool, dict[tuple[str, str], Met]]:
+    """Return by pool what came of each two of these sides, in both directions."""
+    met: dict[Pool, dict[tuple[str, str], Met]] = {pool: {} for pool in pools}
+    kept: Any = select_columns(StrengthSums.id, StrengthSums.ruleset_id, StrengthSums.table_size)  # type: ignore[call-overload]
+    sums = {sums_id: met[Pool(*pool)] for sums_id, *pool in tx.execute(kept) if Pool(*pool) in met}
+    lower, higher = col(Meeting.version_id), col(Meeting.other_id)
+    counts: tuple[Any, ...] = (Meeting.matches, Meeting.deals, Meeting.ahead, Meeting.behind, Meeting.lead)
+    among = (col(Meeting.sums_id).in_(sums), lower.in_(side_of), higher.in_(side_of), col(Meeting.deals) > 0)
+    rows: Any = select_columns(Meeting.sums_id, lower, higher, *counts).where(*among)  # type: ignore[call-overload]
+    for sums_id, one, other, matches, deals, ahead, behind, lead in tx.execute(rows):
+        of_pool, own, theirs = sums[sums_id], side_of[one], side_of[other]
+        for pair, seen in (
+            ((own, theirs), Met(matches, deals, ahead, behind, lead)),
+            ((theirs, own), Met(matches, deals, behind, ahead, -lead)),
+        ):
+            before = of_pool.get(pair)
+            of_pool[pair] = seen if before is None else before + seen
+    return met
 
 
-def pool_sums(tx: Transaction, pool: Pool | None = None) -> list[int]:
-    """Return the ids of the sums of a pool, of plain deals and of duplicate ones; of all pools with None."""
-    sums = select(StrengthSums.id)
-    if pool is not None:
-        of_pool = (StrengthSums.ruleset_id == pool.ruleset_id, StrengthSums.table_size == pool.table_size)
-        sums = sums.where(*of_pool)
-    return [*tx.exec(sums)]
+def pool_sums(tx: Transaction) -> list[int]:
+    """Return the ids of the sums of all pools, of plain deals and of duplicate ones."""
+    return [*tx.exec(select(StrengthSums.id))]
 
 
 def meetings_of(

@@ -3,15 +3,16 @@
 Most of a pool has a strength, and an index has these in order, so a page reads little more than its lines.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, and_, exists, null, or_, tuple_
+from sqlalchemy import ColumnElement, Select, and_, exists, or_, tuple_
 from sqlalchemy import select as select_columns
 from sqlmodel import col, func, select
 
-from arena.models import Bot, BotVersion, Owner, Rating, Strength
+from arena.models import Bot, BotVersion, Owner, Rating, Strength, StrengthFit
 from arena.queries.provisional import settled
 from arena.storage import Transaction
 from arena.strength.kept import Pool
@@ -43,14 +44,46 @@ class Key(NamedTuple):
     """The rank in the group, or the bot version's id."""
 
 
+class Rated(NamedTuple):
+    """What is read of a bot version's rating; the names are those of ``Rating``."""
+
+    id: int
+    version_id: int
+    value: float
+    matches: int
+    deals: int
+    last_played: datetime | None
+
+
+class Fitted(NamedTuple):
+    """What is read of a bot version's strength; the names are those of ``Strength``."""
+
+    value: float
+    error: float
+    above: float
+    above_error: float
+    anchored: bool
+    ahead: float | None
+    ahead_low: float | None
+    ahead_high: float | None
+    deals: int
+    group_number: int
+    rank: int
+    best: int
+    worst: int
+    tier: int
+    deviation: float
+    """Of the latest fit of the pool."""
+
+
 class Placed(NamedTuple):
     """A bot version in a pool, in order."""
 
-    rating: Rating
+    rating: Rated
     version: str
     owner: str
     language: str | None
-    strength: Strength | None
+    strength: Fitted | None
     at: int
     """Place in its part, or group; ``Offsets`` has what comes before that."""
 
@@ -75,7 +108,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Offsets:
-    """How many bots of a pool stand before each of its parts."""
+    """How many bots of a pool stand before some of its parts."""
 
     groups: dict[int, int]
     fitted: int
@@ -86,13 +119,19 @@ class Offsets:
         return placed.at + (self.fitted if strength is None else self.groups[strength.group_number])
 
 
-def offsets(tx: Transaction, pool: Pool) -> Offsets:
-    """Count the bots in each part of a pool."""
+def offsets(tx: Transaction, pool: Pool, lines: Collection[Placed]) -> Offsets:
+    """Count the bots of a pool in the parts before those of some lines; before its first group is none."""
+    last = max((one.strength.group_number for one in lines if one.strength is not None), default=0)
     by_group = select(Strength.group_number, func.count()).where(*_in_pool(Strength, pool))
+    if all(one.strength is not None for one in lines):
+        if last == 0:
+            return Offsets({0: 0}, 0)
+        by_group = by_group.where(Strength.group_number < last)
     counted = tx.exec(by_group.group_by(col(Strength.group_number)).order_by(col(Strength.group_number)))
     groups, before = {}, 0
     for group, bots in counted:
         groups[group], before = before, before + bots
+    groups.setdefault(last, before)
     return Offsets(groups, before)
 
 
@@ -116,9 +155,12 @@ def lines_before(tx: Transaction, pool: Pool, wanted: Wanted, key: Key, limit: i
     return found[::-1]
 
 
-def find_line(tx: Transaction, pool: Pool, version_id: int) -> Placed | None:
-    """Return the line of a bot version; None if it is not rated in the pool."""
-    return next(iter(find_lines(tx, pool, [version_id])), None)
+def newest_rated(tx: Transaction, version_ids: Collection[int]) -> dict[Pool, int]:
+    """Return by pool the newest of these bot versions that is rated there."""
+    pool = (col(Rating.ruleset_id), col(Rating.table_size))
+    newest = select_columns(*pool, func.max(Rating.version_id)).group_by(*pool)
+    rated = newest.where(col(Rating.version_id).in_(version_ids), col(Rating.matches) > 0)
+    return {Pool(*of_pool): version_id for *of_pool, version_id in tx.execute(rated)}
 
 
 def find_lines(tx: Transaction, pool: Pool, version_ids: Sequence[int]) -> list[Placed]:
@@ -141,16 +183,43 @@ def _lines(
         .join(Bot, col(Bot.id) == BotVersion.bot_id)
         .join(Owner, col(Owner.id) == Bot.owner_id)
     )
-    return [Placed(*row) for row in tx.execute(named.where(*wanted.conditions).limit(limit))]
+    found = tx.execute(named.where(*wanted.conditions).limit(limit)).all()
+    return [_placed(row) for row in found]
 
 
-COLUMNS: tuple[Any, ...] = (Rating, col(BotVersion.name), col(Owner.name), LANGUAGE)
+_RATED: tuple[Any, ...] = (
+    *(Rating.id, Rating.version_id, Rating.value, Rating.matches, Rating.deals, Rating.last_played),
+)
+_NAMED: tuple[Any, ...] = (col(BotVersion.name), col(Owner.name), LANGUAGE)
+_FITTED: tuple[Any, ...] = (
+    *(Strength.value, Strength.error, Strength.above, Strength.above_error, Strength.anchored),
+    *(Strength.ahead, Strength.ahead_low, Strength.ahead_high, Strength.deals, Strength.group_number),
+    *(Strength.rank, Strength.best, Strength.worst, Strength.tier),
+)
+_AT = len(_RATED)
+_WHOSE = _AT + len(_NAMED)
+"""Where in a row the names begin, and what comes after them."""
+
+
+def _placed(row: Any) -> Placed:
+    """Return the line of a row of ``_fitted``, or of ``_unfitted``, which is shorter."""
+    rating, rest = Rated._make(row[:_AT]), row[_WHOSE:]
+    version, owner, language = row[_AT:_WHOSE]
+    if len(rest) == 1:
+        return Placed(rating, version, owner, language, None, rest[0])
+    strength = Fitted._make(rest)
+    return Placed(rating, version, owner, language, strength, strength.rank)
 
 
 def _fitted(pool: Pool, key: Key | None, back: bool) -> Select[Any]:
     order = (col(Strength.group_number), col(Strength.rank))
     same = and_(col(Rating.version_id) == Strength.version_id, *_rated(pool))
-    rows = select_columns(*COLUMNS, Strength, order[1]).select_from(Strength).join(Rating, same)
+    fits = select(StrengthFit.deviation).where(
+        StrengthFit.ruleset_id == pool.ruleset_id, StrengthFit.table_size == pool.table_size
+    )
+    latest = fits.order_by(col(StrengthFit.matches).desc()).limit(1).scalar_subquery()
+    columns = (*_RATED, *_NAMED, *_FITTED, func.coalesce(latest, 0.0))
+    rows = select_columns(*columns).select_from(Strength).join(Rating, same)
     if key is not None:
         here, there = tuple_(*order), tuple_(int(key.first), key.second)
         rows = rows.where(here < there if back else here > there)
@@ -164,7 +233,7 @@ def _unfitted(pool: Pool, key: Key | None, back: bool) -> Select[Any]:
     value, version_id = col(Rating.value), col(Rating.version_id)
     at = func.row_number().over(order_by=(value.desc(), version_id)).label("at")
     counted = select(Rating.id, at).where(*_rated(pool), ~fitted).subquery()
-    rows = select_columns(*COLUMNS, null(), counted.c.at).join(counted, counted.c.id == Rating.id)
+    rows = select_columns(*_RATED, *_NAMED, counted.c.at).join(counted, counted.c.id == Rating.id)
     if key is not None:
         later = version_id < key.second if back else version_id > key.second
         beyond = value > key.first if back else value < key.first

@@ -7,10 +7,10 @@ from typing import Any
 
 from sqlalchemy import Select, exists
 from sqlalchemy import select as select_columns
-from sqlmodel import col, select
+from sqlmodel import col
 
 from arena.errors import UnknownError
-from arena.models import Rating, StoredRuleset, StrengthFit
+from arena.models import Rating, StoredRuleset
 from arena.queries.names import is_called
 from arena.storage import Storage, Transaction
 from arena.strength.kept import Pool
@@ -90,11 +90,3 @@ def choose_pools(
     return [
         one for one in called if table_size in (None, one.table_size) and (among is None or one.pool in among)
     ]
-
-
-def latest_fit(tx: Transaction, pool: Pool) -> tuple[float, int] | None:
-    """Return the deviation of the latest fit of a pool, and its id; None if there is none."""
-    fits = select(StrengthFit.deviation, StrengthFit.id).where(
-        StrengthFit.ruleset_id == pool.ruleset_id, StrengthFit.table_size == pool.table_size
-    )
-    return tx.exec(fits.order_by(col(StrengthFit.matches).desc()).limit(1)).first()

@@ -13,11 +13,11 @@ from sqlmodel import col, func, select
 
 from arena.models import Bot, BotVersion, FaultTally, Owner, Rating, SeatTally, StoredRuleset
 from arena.queries.board import LeaderboardLine
-from arena.queries.leaderboards import newest_line, shown
+from arena.queries.leaderboards import lines_of
 from arena.queries.matches import MatchLine, newest_of
 from arena.queries.meetings import OpponentLine, met_most
 from arena.queries.names import versions_called
-from arena.queries.places import find_lines
+from arena.queries.places import newest_rated
 from arena.queries.pools import rated_pools
 from arena.ratings.elo import TWO_SIDED
 from arena.storage import Storage, Transaction
@@ -120,9 +120,14 @@ def newest_lines(storage: Storage, name: str) -> list[LeaderboardLine]:
     The pool with most matches comes first. Raise SpecError for no such name, UnknownError.
     """
     with storage.read() as tx:
-        version_ids = [version.id for version in versions_called(tx, name)]
-        found = (newest_line(tx, pool, version_ids) for pool in rated_pools(tx))
-        return sorted(filter(None, found), key=lambda line: -line.matches)
+        newest = newest_rated(tx, [version.id for version in versions_called(tx, name)])
+        lines = (
+            line
+            for pool in rated_pools(tx)
+            if pool.pool in newest
+            for line in lines_of(tx, pool, [newest[pool.pool]]).values()
+        )
+        return sorted(lines, key=lambda line: -line.matches)
 
 
 def _version(row: BotVersion) -> VersionLine:
@@ -139,9 +144,8 @@ def _pools(tx: Transaction, version_ids: Sequence[int]) -> Iterator[LeaderboardL
     lines: dict[tuple[int, Pool], LeaderboardLine] = {}
     for named in rated_pools(tx):
         own = [version_id for version_id, pool in places if pool == named.pool]
-        placed = find_lines(tx, named.pool, own) if own else []
-        for one, line in zip(placed, shown(tx, named, placed) if own else (), strict=True):
-            lines[one.rating.version_id, named.pool] = line
+        for version_id, line in lines_of(tx, named, own).items() if own else ():
+            lines[version_id, named.pool] = line
     yield from (lines[place] for place in places)
 
 

@@ -7,9 +7,9 @@ from arena.models import Strength
 from arena.strength.scale import ENOUGH
 
 
-def is_provisional(strength: Strength | None) -> bool:
-    """Return whether a bot has no strength yet, or one from fewer than ``ENOUGH`` deals."""
-    return strength is None or strength.deals < ENOUGH
+def is_provisional(deals: int | None) -> bool:
+    """Return whether a bot's strength is from fewer than ``ENOUGH`` deals; None: it has none yet."""
+    return deals is None or deals < ENOUGH
 
 
 def settled() -> ColumnElement[bool]:

@@ -12,10 +12,11 @@ from sqlmodel import col
 
 from arena.errors import SpecError
 from arena.models import Seat, Session, StrengthSums
-from arena.queries.leaderboards import newest_line
+from arena.queries.leaderboards import lines_of
 from arena.queries.matches import Asked, MatchLine, match_lines, newest_ids
 from arena.queries.meetings import NOTHING, Met, meetings_of, pool_sums
 from arena.queries.names import versions_called
+from arena.queries.places import newest_rated
 from arena.queries.pools import rated_pools
 from arena.queries.verdicts import Said, said, verdict
 from arena.storage import Storage, Transaction
@@ -134,10 +135,13 @@ def _pools(
     sums = select_columns(StrengthSums.id, StrengthSums.ruleset_id, StrengthSums.table_size)  # type: ignore[call-overload]
     found = tx.execute(sums.where(col(StrengthSums.id).in_({row.sums_id for row in rows})))
     pool_of = {sums_id: Pool(*pool) for sums_id, *pool in found}
-    for named in rated_pools(tx):
+    newest = [newest_rated(tx, ids) for ids in (own, others)] if rows else []
+    for named in rated_pools(tx) if rows else ():
         of_it = [row for row in rows if pool_of[row.sums_id] == named.pool]
         if of_it:
-            one, other = (newest_line(tx, named, ids) for ids in (own, others))
+            two = [rated.get(named.pool) for rated in newest]
+            lines = lines_of(tx, named, [one for one in two if one is not None])
+            one, other = (lines.get(version_id or 0) for version_id in two)
             told = said(verdict(one, other)) if one and other else None
             yield PoolLine(named.ruleset, named.table_size, _total(of_it), told)
 

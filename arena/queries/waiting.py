@@ -53,8 +53,9 @@ def work(storage: Storage, actor: Actor, limit: int = 100) -> Work:
         *(Tournament.name, Round.number, Match.table_number, Match.state, Match.handed_out_at),
         *(Match.lease_until, Match.failures, Match.problem),
     )
-    joined = select(*columns).join(Round, col(Round.tournament_id) == Tournament.id)  # type: ignore[call-overload]
-    oldest = joined.join(Match, col(Match.round_id) == Round.id).where(*running).order_by(Match.id)
+    # An index leads to a tournament's open matches; by its rounds, all of them would be asked for some.
+    joined = select(*columns).join(Match, col(Match.tournament_id) == Tournament.id)  # type: ignore[call-overload]
+    oldest = joined.join(Round, col(Round.id) == Match.round_id).where(*running).order_by(Match.id)
     counted = select(Match.state, func.count()).join(Tournament, col(Tournament.id) == Match.tournament_id)
     with storage.read() as tx:
         found = tuple(WorkLine(*row) for row in tx.exec(oldest.limit(limit)))

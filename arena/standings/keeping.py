@@ -116,8 +116,8 @@ def _kept_pairs(
         .join(Entrant, col(Entrant.id) == Encounter.entrant_id)
         .where(col(Entrant.tournament_id) == tournament.id, *which)
     )
-    for one, other, *counts in tx.connection().execute(entered).all():
-        yield (one, other), Pair(*counts)
+    for one, other, matches, deals, ahead, behind in tx.connection().execute(entered).all():
+        yield (one, other), Pair(matches, deals, ahead, behind)
 
 
 def add_rounds(tx: Transaction, tournament: Tournament, found: Sums, *which: ColumnElement[bool]) -> None:

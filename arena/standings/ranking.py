@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from operator import attrgetter
+from operator import attrgetter, mul
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +134,9 @@ def ranked(
 
 def _line(who: int, own: Total, scores: Mapping[int, float]) -> Standing:
     # Scores are whole or half numbers, so that sums are exact in any order.
-    met = own.met.total()
-    hard = sum(times * scores[other] for other, times in own.met.items())
-    easiest = min((scores[other] for other in own.met), default=0.0)
+    met, others = own.met.total(), [scores[other] for other in own.met]
+    hard = sum(map(mul, own.met.values(), others))
+    easiest = min(others, default=0.0)
     return Standing(
         rank=0,
         entrant=who,

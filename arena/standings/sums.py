@@ -119,9 +119,8 @@ class Sums:
             entrant: Total(own.played, own.points, own.wins, own.matches, own.last, own.byes)
             for entrant, own in self.entrants.items()
         }
-        for (one, other), pair in self.pairs.items():
-            totals[one].met[other] += pair.matches
-            totals[other].met[one] += pair.matches
+        for (one, other), pair in self.pairs.items():  # each two once
+            totals[one].met[other] = totals[other].met[one] = pair.matches
         return totals
 
 

@@ -18,6 +18,7 @@ from arena.queries.matches import Result, find_matches
 from arena.queries.meetings import crosstable
 from arena.queries.profiles import profile
 from arena.queries.versus import versus
+from arena.queries.waiting import work
 from arena.storage import Storage
 from arena.strength.fitting import fit_due
 from referee.matches.journal import DealQuery
@@ -131,6 +132,19 @@ def test_matches_of_two_bots_are_found_in_an_index_that_has_all_that_is_asked_of
         seats = [step for step in plan if " seats" in step]
         assert len(seats) == 2
         assert all("USING COVERING INDEX" in step for step in seats), plan
+
+
+def test_what_workers_have_to_do_is_found_without_the_rounds_that_are_over(pool: World) -> None:
+    with statements(pool.storage) as found:
+        work(pool.storage, ROOT)
+    [plan] = [steps(pool.storage, *one) for one in found if "JOIN rounds" in one[0]]
+    assert any("SEARCH matches" in step and "(tournament_id=? AND state=?)" in step for step in plan), plan
+
+
+def test_page_of_a_leaderboard_asks_for_nothing_that_it_does_not_show(pool: World) -> None:
+    with statements(pool.storage) as found:
+        assert len(leaderboard(pool.storage, limit=3).lines) == 3
+    assert len(found) == 2, found  # the pools, and the lines
 
 
 @pytest.mark.parametrize("session", [None, "cup"])
