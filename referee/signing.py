@@ -15,7 +15,7 @@ from referee.matches.match import Signed
 
 
 class KeyFileError(ValueError):
-    """A file holds no private Ed25519 key."""
+    """A file does not hold a private Ed25519 key."""
 
 
 class SigningKey(NamedTuple):
@@ -27,12 +27,12 @@ class SigningKey(NamedTuple):
 
     @classmethod
     def of(cls, private: Ed25519PrivateKey) -> Self:
-        """Return a key with its public half."""
+        """Return the key pair of a private key."""
         return cls(private, private.public_key().public_bytes_raw().hex())
 
     @classmethod
     def draw(cls) -> Self:
-        """Return a new key."""
+        """Return a new, random key."""
         return cls.of(Ed25519PrivateKey.generate())
 
     @classmethod
@@ -47,7 +47,7 @@ class SigningKey(NamedTuple):
         return cls.of(private)
 
     def pem(self) -> bytes:
-        """Return what ``read`` reads."""
+        """Return the key as a PEM file that ``read`` can read."""
         return self.private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
     def sign(self, digest: str) -> Signed:
@@ -56,7 +56,7 @@ class SigningKey(NamedTuple):
 
 
 def is_valid(signed: Signed) -> bool:
-    """Return whether a signature is that of its key, and of its digest."""
+    """Return whether a signature fits its key and its digest."""
     try:
         key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(signed.key))
         key.verify(bytes.fromhex(signed.signature), bytes.fromhex(signed.digest))

@@ -1,4 +1,4 @@
-"""TOML files, and where in them something is."""
+"""TOML files, and the lines on which their fields are."""
 
 import re
 import tomllib
@@ -17,7 +17,7 @@ _LONG = re.compile(r"\"{3}|'{3}")
 
 
 def read_toml(path: Path) -> dict[str, object]:
-    """Return what a TOML file holds; raise TomlError if it cannot be read or is none."""
+    """Return what a TOML file holds. Raise TomlError if it cannot be read or is not TOML."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -27,9 +27,9 @@ def read_toml(path: Path) -> dict[str, object]:
 
 
 def problems_in(path: Path, found: Sequence[Problem]) -> list[Problem]:
-    """Return problems with the fields of a file, with its path and with the line of what is there.
+    """Return problems with the fields of a file, with its path and the lines of the fields.
 
-    What stands in lists is counted from 1: ``bots no. 3.bot``.
+    Items of lists are counted from 1: ``bots no. 3.bot``.
     """
     lines = dict(_lines(path.read_text(encoding="utf-8")))
     return [
@@ -50,12 +50,12 @@ def _line(lines: dict[str, int], field: str) -> str:
 
 
 def _lines(text: str) -> Iterator[tuple[str, int]]:
-    """Yield fields, ``table.key`` or ``tables[0].key``, with their lines; tables with a name also by that.
+    """Yield fields, as ``table.key`` or ``tables[0].key``, with their lines; named tables also by name.
 
-    The text has to be TOML.
+    The text must be TOML.
     """
     table, again, items = "", "", Counter[str]()
-    long = False  # within a text of several lines
+    long = False  # within a string of several lines
     for number, line in enumerate(text.splitlines(), start=1):
         if not long and (item := _ITEM.match(line)):
             name = _plain(item[1])

@@ -1,4 +1,4 @@
-"""Why nobody can be reached at an address, in plain words: gRPC only repeats what the last layer said."""
+"""Why nobody can be reached at an address, in plain words: gRPC only repeats what the lowest layer said."""
 
 import asyncio
 import socket
@@ -11,7 +11,7 @@ from referee.errors import AddressError
 from referee.tls import ClientTls
 
 PROBE_SECONDS = 1.0
-"""How long somebody at an address may take to show who is there."""
+"""How long to wait, in seconds, for an answer at an address."""
 
 NO_TLS = "it does not use TLS, and this side does: leave ARENA_TLS_CA out for a connection without TLS"
 TLS = "it uses TLS, and this side does not: set ARENA_TLS_CA to a file with its authority, or to system"
@@ -20,22 +20,22 @@ UNTRUSTED = "its certificate comes from no authority that ARENA_TLS_CA names"
 PAGES = "something else answers there, which is no referee (is that the port of the pages?)"
 
 _NO_GRPC = "Failed parsing HTTP/2"
-"""What gRPC says where a server of pages answers."""
+"""What gRPC says if a web server answers."""
 _NOT_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST", "UNKNOWN_PROTOCOL")
-"""How OpenSSL names an answer that is not TLS."""
+"""What OpenSSL calls an answer that is not TLS."""
 _EXPIRED, _NOT_YET_VALID, _SELF_SIGNED, _OTHER_HOST = 10, 9, 18, (62, 64)
-"""OpenSSL's codes of what is wrong with a certificate (X509_V_ERR_…)."""
+"""OpenSSL's codes for problems with a certificate (X509_V_ERR_…)."""
 
 
 async def why_failed(address: str, tls: ClientTls | None, told: str) -> str:
-    """Return why a call to an address failed of which gRPC ``told`` this; empty where it does not show."""
+    """Return why a call to an address failed, about which gRPC said ``told``; empty if that is not clear."""
     return await why_unreached(address, tls) or (PAGES if _NO_GRPC in told else "")
 
 
 async def why_unreached(address: str, tls: ClientTls | None) -> str:
-    """Return why nobody can be reached at an address; empty where it can be, or where that does not show.
+    """Return why nobody can be reached at an address; empty if somebody can be, or if that is not clear.
 
-    ``tls`` is this side's, None for none. Nothing is sent there.
+    ``tls`` is this side's, None for none. Nothing is sent to the address.
     """
     try:
         host, port = split(address)
@@ -83,12 +83,12 @@ def _context(tls: ClientTls) -> ssl.SSLContext:
         cadata=tls.authorities.decode("ascii", "ignore") if tls.authorities else None
     )
     context.set_alpn_protocols(["h2"])
-    context.verify_flags &= ~ssl.VERIFY_X509_STRICT  # gRPC does not ask for that
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT  # gRPC does not require that
     return context
 
 
 async def _speaks_tls(host: str, port: int) -> bool:
-    """Return whether TLS is spoken there, whatever certificate is shown."""
+    """Return whether TLS is spoken there, with whatever certificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     context.set_alpn_protocols(["h2"])

@@ -1,6 +1,6 @@
-"""What pydantic found wrong, told for people: one problem for each field, all of a value at once.
+"""What pydantic found wrong, worded for people: one problem for each field, all of a value at once.
 
-This module does not load pydantic: whoever only connects a bot has no need of it.
+This module does not load pydantic, which a program that only connects a bot does not need.
 """
 
 import datetime
@@ -24,7 +24,7 @@ Node = Mapping[str, object]
 
 
 class _Plain(Repr):
-    """Short forms of values as files have them, not as Python does, also within others."""
+    """Short forms of values as files write them, not as Python does, even inside others."""
 
     def repr_bool(self, value: bool, _level: int) -> str:
         return "true" if value else "false"
@@ -48,7 +48,7 @@ _SHORT.maxlevel = 2
 
 
 class Refused(ValueError):
-    """What a validator has to say about parts of its value: ``problems``, with paths from there."""
+    """Raised by a validator for parts of its value: ``problems`` have paths that start from the value."""
 
     def __init__(self, *problems: Problem) -> None:
         super().__init__("; ".join(map(str, problems)))
@@ -64,13 +64,13 @@ def shown(value: object) -> str:
 
 
 def suggestion(name: str, options: Sequence[str]) -> str:
-    """Return "; did you mean …?" for the option nearest to ``name``, or nothing."""
+    """Return "; did you mean …?" with the option nearest to ``name``, or an empty string."""
     near = get_close_matches(name[:80], options, n=1)
     return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def path_text(path: Path) -> str:
-    """Return a path as messages have it: ``multipliers[0].times``."""
+    """Return a path as messages write it: ``multipliers[0].times``."""
     text = "".join(f"[{step}]" if isinstance(step, int) else f".{shown(step)[1:-1]}" for step in path)
     return text.removeprefix(".")
 
@@ -82,9 +82,9 @@ class Wording:
     thing: str
     """What is read: ``a ruleset``."""
     table: str = "an object"
-    """What its authors call a value with keys."""
+    """What its authors call a value that has keys."""
     keys_at_parent: bool = False
-    """Whether an unknown or missing key of an inner object is a problem of that object, not of the key."""
+    """Whether an unknown or missing key of an inner object is reported for that object, not for the key."""
     path: Callable[[Path], str] = path_text
     """Turns paths into text."""
 
@@ -92,7 +92,7 @@ class Wording:
 def problems(error: "ValidationError", schema: Node, wording: Wording) -> tuple[Problem, ...]:
     """Return what is wrong with a value: first unknown keys, then its fields in order.
 
-    ``schema`` is the JSON Schema of what was to be read.
+    ``schema`` is the JSON Schema of the value.
     """
     found: dict[Problem, None] = {}
     errors = error.errors(include_url=False)
@@ -124,7 +124,7 @@ def _is_inside(path: Path, whole: Path) -> bool:
 
 
 FEW = 30
-"""So many fields at most are listed where none is like the one that was given."""
+"""The most fields that are listed if none is similar to the one that was given."""
 
 _UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
 
@@ -155,7 +155,7 @@ def node_at(schema: Node, path: Path) -> Node:
 
 
 def _plain(schema: Node, node: Node) -> Node:
-    """Return what a reference or "this or null" stands for."""
+    """Resolve references and "this or null"."""
     while "$ref" in node or "anyOf" in node:
         if "$ref" in node:
             definitions = schema["$defs"]
@@ -181,7 +181,7 @@ def _options(node: Node) -> list[str]:
 
 
 def wanted(node: Node) -> str:
-    """Return what a JSON Schema asks for, in words: ``a whole number from 1 to 8``."""
+    """Return what a JSON Schema requires, in words: ``a whole number from 1 to 8``."""
     options, kind = [str(option) for option in _options(node)], str(node.get("type"))
     if options:
         return " or ".join(options) if len(options) <= 2 else f"one of {', '.join(options)}"

@@ -1,4 +1,4 @@
-"""Turns for spectators: what they cost is bounded, however many they are."""
+"""Turns for spectators: their cost is bounded, however many there are."""
 
 import asyncio
 import time
@@ -7,25 +7,25 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 SPECTATOR_SECONDS, SPECTATOR_TURNS = 0.02, 32
-"""How often spectators are served, and how many of them each time."""
+"""How often spectators are served, and how many each time."""
 SHARE = 0.05
-"""How much of the time that may take: what some of them cost has others wait."""
+"""Which share of the time that may take: what some spectators cost makes others wait."""
 TURN_SECONDS, MESSAGE_SECONDS, BYTE_SECONDS = 2e-5, 8e-5, 1e-8
 """What a turn, a message and each of its bytes cost in addition to what is measured: the event loop's work,
-and that of gRPC in a thread of its own. Five million bytes a second are all of the spectators' share."""
+and that of gRPC in a thread of its own. Five million bytes a second use up the spectators' whole share."""
 
 clock = time.monotonic
 
 
 class Pacer:
-    """Serves spectators in turn, some at a time. Hosts take turns: many of one do not delay another's."""
+    """Serves spectators in turn, some at a time. Hosts take turns: many from one do not delay another's."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
-        """By host; the one whose turn is next comes first."""
+        """By host; the host whose turn is next comes first."""
         self._timer: asyncio.TimerHandle | None = None
         self._free_at = 0.0
-        """From when on the time is the spectators' again."""
+        """From when on spectators may be served again."""
 
     async def turn(self, host: str) -> None:
         """Wait for the turn of a spectator of this host."""
@@ -49,7 +49,7 @@ class Pacer:
         self.spend(MESSAGE_SECONDS + size * BYTE_SECONDS)
 
     def spend(self, seconds: float) -> None:
-        """Have spectators wait until the tables have had their part for so much time."""
+        """Make spectators wait until the tables have had their share for this time."""
         self._free_at = max(self._free_at, clock()) + seconds / SHARE
 
     def _wait(self, now: float) -> None:

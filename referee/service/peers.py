@@ -15,7 +15,7 @@ from referee.protocol.reasons import Reason, Refused
 CallContext: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
 
 PREFIX = 64
-"""Bits of an IPv6 address that tell its host: whoever has one address has all others that begin like it."""
+"""Bits of an IPv6 address that identify its host, which has all addresses that begin with them."""
 
 
 class Peer(NamedTuple):
@@ -28,7 +28,7 @@ class Peer(NamedTuple):
 
 
 def peer_at(address: str, port: int) -> Peer:
-    """Return the peer at an IP address, of which an IPv6 one may have a scope or stand for an IPv4 one."""
+    """Return the peer at an IP address; an IPv6 address may have a scope, or map to an IPv4 address."""
     return Peer(*_host_and_address(address), port)
 
 
@@ -58,7 +58,7 @@ def host_of(context: CallContext) -> str:
 
 
 class PeerLimit:
-    """How many calls may be at some point at once: from everywhere, and from one host."""
+    """How many calls of a kind may be open at once: in all, and from one host."""
 
     def __init__(self, what: str, total: int, from_peer: int) -> None:
         """Create a limit; ``what`` names these calls in the refusal."""

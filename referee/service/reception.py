@@ -1,4 +1,4 @@
-"""How bots come in: their hello, room, and a second stream of a bot that is here already."""
+"""How bots come in: their hello, room for them, and a second stream of a bot that is already here."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -27,12 +27,13 @@ from referee.v1 import bots_pb2
 HELLO_SECONDS = 10.0
 """How long a new stream may take to say hello."""
 HANDSHAKES = 256
-"""Bots at once that have shown a token and not said hello, of which the oldest are ended to make room; and as
-many again that have said hello and wait for an earlier stream of theirs: more are turned away."""
+"""How many bots at once may have presented a token without saying hello: the oldest are ended to make room.
+As many again may have said hello and wait for an earlier stream of theirs: more are turned away."""
 SILENT_SECONDS = 1.0
 """How long a new stream that has not said hello keeps another one of its bot out."""
 TAKEOVER_SECONDS, TAKEOVER_LOOKS = 2.0, 100
-"""How long a bot's live stream has to show that it lives when the bot connects a second time."""
+"""How long a bot's live stream has to show that it is alive when the bot connects again, and how often this
+is checked."""
 
 
 ANOTHER_ATTEMPT = "another attempt of the bot to connect is under way"
@@ -53,9 +54,9 @@ class Reception:
         self._alarm = alarm
         self._options = options
         self._connecting: set[int] = set()
-        """Bot versions that have said hello and are not let in yet."""
+        """Bot versions that have said hello but have not been let in yet."""
         self._silent: dict[int, _Silence] = {}
-        """The streams that have not said hello, by their bot versions, the oldest first."""
+        """The streams that have not said hello, by bot version, oldest first."""
 
     async def welcome(self, identity: BotIdentity, context: PlayContext) -> tuple[BotStream, bots_pb2.Hello]:
         """Return the stream of a bot that may play, and its hello. Raise Refused if it may not."""
@@ -83,9 +84,9 @@ class Reception:
         return stream, hello
 
     def _make_room(self, version: int) -> None:
-        """End the stream that has to go for another one of this bot version.
+        """End the silent stream that must make room for another one of this bot version, if any.
 
-        Raise Refused if that is too new.
+        Raise Refused if the bot's own silent stream is too new.
         """
         before = self._silent.get(version)
         if before is not None and clock() - before.since < SILENT_SECONDS:
@@ -112,7 +113,7 @@ class Reception:
         return _checked_hello(message, identity)
 
     async def _connect(self, connection: Connection) -> None:
-        """Let the bot in, in the place of an earlier stream of it if that one gives no sign of life."""
+        """Let the bot in; its new stream replaces an earlier one that gives no sign of life."""
         identity, lobby = connection.identity, self._lobby
         penalty = lobby.penalty(identity.version_id, clock())
         if penalty > 0:
@@ -129,10 +130,10 @@ class Reception:
             raise self._refused(connection, refusal) from None
 
     async def _wait_for_life(self, earlier: Connection) -> None:
-        """Close a stream that gives no sign of life."""
+        """Wait for a sign of life from an earlier stream, and close it if none comes."""
         asked_at = clock()
         earlier.probe()
-        for _ in range(TAKEOVER_LOOKS):  # not by the clock: if the referee itself is stopped, none is taken
+        for _ in range(TAKEOVER_LOOKS):  # not by the clock: if the referee itself is stopped, none is used up
             if (
                 earlier.heard_at > asked_at
                 or self._lobby.connection(earlier.identity.version_id) is not earlier
@@ -155,7 +156,7 @@ def _wants(hello: bots_pb2.Hello) -> Wants | None:
 
 
 def _lacking(capabilities: bots_pb2.Capabilities) -> Callable[[Ruleset], Sequence[str]]:
-    """Return what says in words what a ruleset asks beyond these capabilities; it remembers some rulesets."""
+    """Return a cached function that says in words what a ruleset requires beyond these capabilities."""
     return Memo[Ruleset, Sequence[str]](partial(lacks, capabilities), limit=64).__getitem__
 
 

@@ -1,4 +1,4 @@
-"""The reflection service of gRPC: what the referee's services are called, and their messages."""
+"""gRPC's reflection service: the names of the referee's services, and their messages."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -16,9 +16,9 @@ from referee.service.peers import CallContext, PeerLimit
 SERVICE = reflection_pb2.DESCRIPTOR.services_by_name["ServerReflection"]
 
 ASKING, ASKING_FROM_PEER = 64, 16
-"""Calls that ask at the same time at most: from everywhere, and from one host."""
+"""The most calls that ask at the same time: in all, and from one host."""
 QUESTION_SECONDS = 10.0
-"""How long a call may take for its next question."""
+"""How long a call may take to send its next question."""
 
 
 class ReflectionServicer:

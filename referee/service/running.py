@@ -1,4 +1,4 @@
-"""Running matches as calls name them, and why they ended."""
+"""Finding the running match that a call names, and why a match ended."""
 
 from referee.matches.lobby import TAKEN_OVER, Lobby
 from referee.matches.running import Match

@@ -49,17 +49,17 @@ SERVICES = (
 log = logging.getLogger("referee")
 
 STREAMS = 256
-"""Calls at once on one connection; gRPC's core turns away what goes beyond, at little cost."""
+"""The most calls at once on one connection; gRPC's core turns away further ones at little cost."""
 RECEIVED = 256 << 10
 """About how many bytes of a connection gRPC reads at once: what one connection has sent keeps the others
-waiting no longer than these take."""
+waiting no longer than it takes to read these."""
 HANDSHAKE_MS = 10_000
 """How long a new connection may take to speak HTTP/2."""
 IDLE_MS = 60_000
-"""How long a connection may stay open on which there is no call."""
+"""How long a connection without calls may stay open."""
 PENDING = 50_000
-"""Calls that may wait for the event loop to take them. Beyond 1,000, where gRPC's core draws the line by
-itself, it turns away any client's calls by lot: a worker's match, and not just what belongs to a flood."""
+"""How many calls may wait for the event loop to take them. Beyond its default of 1,000, gRPC's core turns
+away random calls of any client: a worker's match, and not just what belongs to a flood."""
 _OPTIONS = (
     *SERVER_OPTIONS,
     ("grpc.max_concurrent_streams", STREAMS),
@@ -82,7 +82,7 @@ async def serve(
 ) -> None:
     """Serve until ``stop`` is set; then take no new match, and end when the open sessions are finished.
 
-    That takes ``drain_seconds`` at most, and no time once ``hurry`` is set. ``on_ready`` is given the port.
+    That takes ``drain_seconds`` at most, and ends at once when ``hurry`` is set. ``on_ready`` gets the port.
     Raise ListenError.
     """
     services = Services(authenticator, options)
@@ -111,7 +111,7 @@ class Services:
 
     def __init__(self, authenticator: Authenticator, options: ServerOptions) -> None:
         options = replace(options, journal=options.meter.over(options.journal))
-        load_ruleset(DEFAULT)  # what reads rulesets is loaded now, not while bots play
+        load_ruleset(DEFAULT)  # load the code that reads rulesets now, not while bots play
         self.lobby = Lobby(options.journal, encode.sight, options.sign)
         self.loopback = Loopback(self.lobby)
         self.alarm = Alarm(self.lobby, self.loopback.after)
@@ -157,7 +157,7 @@ class Services:
         await self.loopback.stop()
 
     def close(self) -> None:
-        """Let the threads end that calls have used; none must come any more."""
+        """Let the threads that calls have used end; no call may come after this."""
         self.access.close()
         self._logs.close()
 
@@ -181,10 +181,10 @@ def _open_port(server: grpc.aio.Server, listen: str, options: ServerOptions) -> 
 
 
 def set_up_process() -> None:
-    """Tune this process for nothing but refereeing."""
+    """Tune this process for refereeing only."""
     take_precedence()
-    # What tables make is freed as soon as nothing holds it; cycles are left by closed streams alone. To look
-    # for them after each 700 objects, as Python does by itself, takes a twentieth of all time.
+    # What tables create is freed as soon as nothing holds it; only closed streams leave cycles. Looking for
+    # them after every 700 objects, as Python does by default, takes a twentieth of all time.
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 5, 5)
@@ -193,9 +193,9 @@ def set_up_process() -> None:
 def take_precedence() -> bool:
     """Give this process precedence over others on its host; return whether that worked.
 
-    It may not be allowed to, and if it was started with another priority than the usual one, it keeps that.
-    All bots wait for the one referee, and it measures their time: where it has to wait for a processor
-    itself, as bots on the same host use them, everyone waits, and processors are idle afterwards.
+    The process may not be allowed to, and if it was started with an unusual priority, it keeps that. All bots
+    wait for the one referee, and it measures their time: if it has to wait for a processor itself, because
+    bots on the same host use them all, everyone waits, and the processors are idle afterwards.
     """
     if sys.platform == "win32" or os.getpriority(os.PRIO_PROCESS, 0) != 0:
         return False
@@ -224,7 +224,7 @@ def run(
     options: ServerOptions = DEFAULT_OPTIONS,
     on_ready: Callable[[int], None] | None = None,
 ) -> None:
-    """Serve until SIGTERM, and then until the open sessions are finished; SIGINT ends that.
+    """Serve until SIGTERM, and then until the open sessions are finished; SIGINT ends the referee at once.
 
     Raise ListenError.
     """

@@ -1,4 +1,4 @@
-"""How a referee serves."""
+"""Options of a referee's server."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ServerOptions:
-    """How a referee serves."""
+    """Options of a referee's server."""
 
     addresses: Sequence[str] = ()
-    """Addresses of all referees of the arena, for bots to open a stream to each."""
+    """Addresses of all referees of the arena; bots open a stream to each."""
     ids: Sequence[str] = ()
-    """Stable names of these referees, in the same order; empty: their addresses."""
+    """Stable names of these referees, in the same order; if empty, their addresses."""
     share: tuple[int, int] = (0, 1)
-    """Which of how many referees this is, counted from 0: a bot's sessions at once are shared out by it."""
+    """This referee's index, from 0, and the number of referees: they divide a bot's sessions among them."""
     tls: ServerTls | None = None
-    """None: without TLS."""
+    """None for no TLS."""
     drain_seconds: float = 30.0
     """How long open sessions may go on when the referee stops."""
     open_to_spectators: bool = True
@@ -35,13 +35,13 @@ class ServerOptions:
     meter: Meter = Meter()  # noqa: RUF009  # nor has this
     """Counts what happens."""
     key: "SigningKey | None" = None
-    """Signs the results of sessions; None: they have their digest, and no signature."""
+    """Signs the results of sessions; None if they have only a digest, and no signature."""
     for_tools: bool = True
     """Whether operators' tools are served: health and reflection, which a light installation lacks."""
 
     @property
     def sign(self) -> Callable[[str], Signed]:
-        """What signs the digest of a session's result."""
+        """The function that signs the digest of a session's result."""
         return unsigned if self.key is None else self.key.sign
 
     @property
@@ -51,13 +51,13 @@ class ServerOptions:
 
     @property
     def referee_id(self) -> str:
-        """Return this referee's own id; empty where none is known."""
+        """Return this referee's own id; empty if it is not known."""
         return self.referees[self.share[0]][0] if self.addresses else ""
 
     def share_of(self, sessions: int) -> int:
         """Return how many of a bot's sessions at once this referee may give it.
 
-        All referees together keep the bot's limit; ``sessions`` is 0 where the bot leaves it to them.
+        All referees together keep to the bot's limit; ``sessions`` is 0 if the bot leaves it to them.
         """
         index, referees = self.share
         wanted = min(sessions or MAX_SESSIONS * referees, MAX_SESSIONS * referees)
@@ -65,5 +65,5 @@ class ServerOptions:
 
 
 def unsigned(digest: str) -> Signed:
-    """Return a digest that nobody has signed."""
+    """Return a digest without a signature."""
     return Signed(digest, "", "")

@@ -19,11 +19,11 @@ from referee.service.peers import Peer, peer_at
 
 FILES = "/proc/self/fd"
 MOST_REFUSED = 100
-"""Hosts that can be kept out at once."""
+"""How many hosts can be kept out at once."""
 
 _SO_ATTACH_FILTER, _SO_DETACH_FILTER, _TCP_INFO = 26, 27, 11
 RECEIVED_AT = 128
-"""Where ``tcpi_bytes_received`` stands in the kernel's ``struct tcp_info``, eight bytes long."""
+"""The offset of ``tcpi_bytes_received``, eight bytes long, in the kernel's ``struct tcp_info``."""
 _NETWORK = 0xFFF00000
 """Where a packet's IP header begins, for a filter."""
 _LOAD, _LOAD_HALF, _LOAD_BYTE, _AND, _JUMP_EQUAL, _RETURN = 0x20, 0x28, 0x30, 0x54, 0x15, 0x06
@@ -59,18 +59,18 @@ def connections(port: int) -> list[Connection]:
 
 
 def abort(connection: Connection) -> None:
-    """Break a connection off, with all that waits in it."""
+    """Break a connection off, and discard all that waits in it."""
     if sys.platform != "linux":
         return
     with contextlib.suppress(OSError), _borrowed(connection.file) as one:
         address, port, *_ = one.getpeername()  # the number may be another file's by now
         if peer_at(address, port) == connection.peer:
-            # To connect to no address resets the connection, and frees what was not read or sent.
+            # Connecting to no address resets the connection, and frees what was not read or sent.
             _libc.connect(connection.file, bytes(28), 28)
 
 
 def refuse(port: int, hosts: Collection[str]) -> None:
-    """Have the kernel drop what these hosts send to make connections to a port; connections go on."""
+    """Let the kernel drop packets from these hosts that open connections to a port; open ones go on."""
     if sys.platform != "linux":
         return
     program = refusal(list(hosts)[:MOST_REFUSED])
@@ -89,7 +89,7 @@ def refusal(hosts: Collection[str]) -> list[_Instruction]:
 
 
 def _check(host: str) -> list[_Instruction]:
-    """Return what drops a packet from a host and goes on with any other one."""
+    """Return the instructions that drop a packet from a host and go on with any other one."""
     if ":" in host:
         version, at = 0x60, 8
         data = IPv6Network(host).network_address.packed[:8]
@@ -112,7 +112,7 @@ def _check(host: str) -> list[_Instruction]:
 
 
 def equals(at: int, value: int) -> list[_Instruction]:
-    """Return a filter that lets through what has this value in the two bytes from there on."""
+    """Return a filter that lets through packets with this value in the two bytes at ``at``."""
     return [
         (_LOAD_HALF, 0, 0, at),
         (_JUMP_EQUAL, 0, 1, value),
@@ -122,7 +122,7 @@ def equals(at: int, value: int) -> list[_Instruction]:
 
 
 def attach(one: socket.socket, program: list[_Instruction]) -> None:
-    """Have the kernel pass by a socket what a filter does not let through; an empty one lets all through."""
+    """Let the kernel drop what a filter does not let through to a socket; an empty filter drops nothing."""
     if not program:
         one.setsockopt(socket.SOL_SOCKET, _SO_DETACH_FILTER, 0)
         return
@@ -146,7 +146,7 @@ def _port(one: socket.socket) -> int | None:
 
 @contextmanager
 def _borrowed(file: int) -> Iterator[socket.socket]:
-    """Use a file that belongs to gRPC as a socket. Raise OSError if it is none."""
+    """Use a file that belongs to gRPC as a socket. Raise OSError if it is not one."""
     one = socket.socket(fileno=file)
     try:
         yield one

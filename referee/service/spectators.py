@@ -23,10 +23,10 @@ SERVICE = spectators_pb2.DESCRIPTOR.services_by_name["SpectatorService"]
 
 MAX_SPECTATORS = 20_000
 UNREAD, UNREAD_FROM_PEER = 64 << 20, 32 << 20
-"""Bytes on their way to spectators whose connections do not take them: where there are more, to everybody or
-to one host, nothing is sent, and spectators are told later how much was left out."""
+"""How many bytes may wait for connections of spectators to take them, in all and from one host: beyond that
+nothing is sent, and spectators are told later how much they missed."""
 TAKE_SECONDS = 60.0
-"""How long a spectator's connection may take nothing before it is broken off."""
+"""How long a spectator's connection may take no data before it is broken off."""
 SHARED_DEALS = "the deals of this match are played at other tables too"
 WATCHING = "watching needs a token of an organiser or a spectator"
 
@@ -43,9 +43,9 @@ class SpectatorServicer:
         self._open_to_anyone = open_to_anyone
         self._pacer = Pacer()
         self._arriving = 0
-        """Calls that wait to be shown the match."""
+        """How many calls wait to be shown a match."""
         self._unread: Counter[str] = Counter()
-        """Bytes by host."""
+        """Unread bytes by host."""
 
     def handler(self, calls: Calls) -> "grpc.GenericRpcHandler[Any, Any]":
         """Return the service's calls for a server."""
@@ -57,7 +57,7 @@ class SpectatorServicer:
     ) -> None:
         """Show a match to a spectator."""
         watching = (Scope.ORGANISER, Scope.SPECTATOR)
-        if not self._open_to_anyone:  # by a worker's token an arena's pages show matches to its organisers
+        if not self._open_to_anyone:  # an arena's pages show matches to its organisers with a worker's token
             await self._access.require(context, *watching, Scope.WORKER, why=WATCHING)
         match = running_match(self._lobby, readable(message).match_id)
         if match.spec.shared_deals:
@@ -72,7 +72,7 @@ class SpectatorServicer:
     async def _show(self, match: Match, context: WatchContext) -> None:
         host = host_of(context)
         await self._arrive(host)
-        with self._pacer.spending():  # a picture for newcomers may be drawn
+        with self._pacer.spending():  # which may draw a picture for newcomers
             spectator = self._lobby.watch(match)
         try:
             while True:

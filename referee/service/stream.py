@@ -36,32 +36,32 @@ log = logging.getLogger("referee")
 
 
 READ_SECONDS = 0.002
-"""How long what has arrived is read, when time has run out, before the lobby is told so; longer by as much as
-that was noticed too late."""
+"""How long to go on reading what has arrived, when time has run out, before the lobby is told so; the delay
+with which this was noticed is added."""
 MOST_READ_SECONDS = 0.25
-"""How much longer at most."""
+"""The most that is added for the delay."""
 
 
 class Alarm:
     """Calls the lobby's ``tick`` when it is due: one timer for all tables.
 
-    First the answers that had arrived by then are read: an event loop that was busy or stopped may come to
-    its timers before it comes to its sockets, and gRPC's own thread may be busy with others. The lobby is
-    told the time at which the timer rang, so that nothing else runs out meanwhile.
+    The answers that had arrived by then are read first: an event loop that was busy or stopped may get to
+    its timers before its sockets, and gRPC's own thread may be busy with others. The lobby is told the time
+    at which the timer rang, so that nothing else runs out meanwhile.
     """
 
     def __init__(self, lobby: Lobby, after: After = lambda call: call()) -> None:
-        """Create the alarm; ``after`` calls back once everything now at gRPC's sockets has been read."""
+        """Create the alarm; ``after`` calls its argument once everything now in gRPC's sockets was read."""
         self._lobby = lobby
         self._after = after
         self._timer: asyncio.TimerHandle | None = None
         self._due = 0.0
-        """When the timer rings; uvloop's own handles do not always know."""
+        """When the timer rings; uvloop's own handles cannot always tell."""
         self._reading = False
-        """Whether the timer has rung, and what had arrived is being read."""
+        """Whether the timer has rung, and what has arrived is being read."""
 
     def set(self) -> None:
-        """Note that the lobby was given something to do."""
+        """Set the timer again after a change in the lobby."""
         if self._reading:
             return
         when = self._lobby.next_tick()
@@ -96,7 +96,7 @@ async def read_message(context: PlayContext) -> Any:
 
 
 def _closing(connection: Connection, now: float) -> bytes:
-    """Return the message that tells the bot of the referee's end."""
+    """Return the message that tells the bot that the referee is shutting down."""
     response = bots_pb2.PlayResponse()
     shutdown = connection.take_shutdown()
     if shutdown is not None:
@@ -124,7 +124,7 @@ class BotStream:
         self._go = asyncio.Event()
         """Set when a message may be sent."""
         self._timer: asyncio.TimerHandle | None = None
-        """Rings when the next message is held back no longer."""
+        """Rings when the next message is no longer held back."""
         self._loop = asyncio.get_running_loop()
         self.connection = Connection(
             identity, max_sessions, self._woken, clock(), wants=wants, pace=pace, lacks=lacks
@@ -134,14 +134,14 @@ class BotStream:
         """Set when the bot or the referee ends the stream."""
 
     def _woken(self) -> None:
-        """Let the writer go, or have a timer do so, as something waits."""
+        """Let the writer send what waits, now or when a timer rings."""
         if self._go.is_set():
             return
         connection = self.connection
         if connection.closing is not None:
             self._go.set()
             if connection.blocked:
-                self.over.set()  # the writer will not come to it
+                self.over.set()  # the writer will not get to it
         elif connection.ping_due or connection.shutdown_due is not None:
             self._go.set()
         elif not connection.outbox.events:
@@ -176,13 +176,13 @@ class BotStream:
                 self.over.set()
                 return
             self._woken()  # for what came while the message was written
-            if not self._go.is_set():  # else a coroutine would be made for nothing
+            if not self._go.is_set():  # else a coroutine would be created for nothing
                 await self._go.wait()
             self._go.clear()
             message = self._message()
 
     def _message(self) -> bytes:
-        """Return the PlayResponse that is to be sent now; empty if there is nothing to say."""
+        """Return the PlayResponse to send now; empty if there is nothing to say."""
         now = clock()
         connection, outbox = self.connection, self.connection.outbox
         parts: list[bytes] = []
@@ -225,7 +225,7 @@ class BotStream:
         return b"".join(parts)
 
     async def listen(self, context: PlayContext) -> None:
-        """Take what the bot sends until it ends the stream or the stream breaks."""
+        """Handle what the bot sends until it ends the stream or the stream breaks."""
         try:
             read: Any = context.read
             while (request := await read()) is not EOF:
@@ -249,7 +249,7 @@ class BotStream:
             self.over.set()
 
     def read(self, request: Any) -> None:
-        """Take a lazy PlayRequest: answers, a pong, a goodbye."""
+        """Handle a lazy PlayRequest: answers, a pong, a capacity, a goodbye."""
         now = clock()
         connection, lobby = self.connection, self._lobby
         lobby.note_time(now)
@@ -282,12 +282,12 @@ class BotStream:
             lobby.settle(now)
         if request.HasField("pong"):
             useful = connection.pong(request.pong.id, now) or useful
-        if request.HasField("capacity"):  # never useful: each one has the lobby look at all matches
+        if request.HasField("capacity"):  # never useful: each one makes the lobby look at all matches
             lobby.resize(connection, min(request.capacity.max_sessions, MAX_SESSIONS))
         if request.HasField("goodbye"):
             self.said_goodbye = useful = True
         if request.HasField("hello"):
-            notice = Notice(NoticeCode.UNEXPECTED, "hello belongs into the first message only")
+            notice = Notice(NoticeCode.UNEXPECTED, "a hello belongs in the first message only")
             lobby.notice(connection, notice)
             useful = False
         if not useful:

@@ -13,6 +13,6 @@ class Tools(NamedTuple):
 
 
 def tools(names: tuple[str, ...]) -> Tools:
-    """Return the services; ``names`` are those that they tell of, beside themselves."""
+    """Return the services; ``names`` are the services that they report, besides themselves."""
     known = (*names, health.SERVICE.full_name, reflection.SERVICE.full_name)
     return Tools(health.HealthServicer(known), reflection.ReflectionServicer(known))

@@ -1,4 +1,4 @@
-"""What clients have gRPC read, and budgets for it by host and by connection. Times are passed in."""
+"""What clients make gRPC read, and budgets for it by host and by connection. Times are passed in."""
 
 import math
 from collections import Counter
@@ -12,13 +12,13 @@ from referee.service.sockets import Connection
 CALL, CONNECTION = 8 << 10, 16 << 10
 """What a call and a new connection cost in addition to their bytes, in bytes."""
 SHORT = 8 << 10
-"""What a connection costs in addition that had ended before it was looked at: nothing is kept for it."""
+"""The additional cost of a connection that ended before it was looked at: nothing is kept for it."""
 MOST_CONNECTIONS = 256
-"""Open connections of a host that are nobody's the arena knows, at most."""
+"""The most open connections of a host that are not known."""
 
 
 TOKEN = 0
-"""Stands where a bot version would, which are numbered from 1."""
+"""Stands for a token of the arena where a bot version would be; these are numbered from 1."""
 
 
 class Allowance(NamedTuple):
@@ -29,20 +29,20 @@ class Allowance(NamedTuple):
     burst: int
     """At once."""
     debt: int
-    """What is owed at most, however much was spent."""
+    """The most that can be owed, however much was spent."""
 
 
 STRANGERS = Allowance(64 << 10, 2 << 20, 64 << 10)
-"""Of all connections of a host together that are nobody's the arena knows."""
+"""For all connections of a host together that are not known."""
 LATE_SECONDS = 2.0
-"""How late the kernel may tell that a connection has ended."""
+"""How late the kernel may report that a connection has ended."""
 LET_IN = 128 << 10
-"""What a host that had spent all must have again before it is let in."""
+"""How much a host that had spent everything must have again before it is let in."""
 MOST_DEBT = 4 << 20
-"""What a host owes at most that spends all again and again: it is kept out for twice as long each time."""
+"""The most that a host can owe: if it spends everything again, it is kept out twice as long each time."""
 KNOWN = Allowance(1 << 20, 4 << 20, 0)
-"""Of a connection on which a bot plays, or a token of the arena was shown, by itself, for each bot, and for
-all tokens: five times what a bot sends that plays as fast as a referee can."""
+"""For each known connection, on which bots play or a token of the arena was presented: for each of its bots,
+and for its tokens together. A bot that plays as fast as a referee can sends a fifth of this."""
 
 
 class Budget:
@@ -55,55 +55,55 @@ class Budget:
         self._at = now
 
     def spend(self, cost: float, now: float) -> None:
-        """Spend something, even if it is not there."""
+        """Spend something, even beyond what is left."""
         left = self.left(now)
         self._left = max(left - cost, min(left, -self._allowance.debt))
         self._at = now
 
     def bar(self, now: float) -> None:
-        """Have it owe all that it may, and twice as much the next time."""
+        """Make it owe all that it may, and twice as much the next time."""
         self._left, self._at = -self._debt, now
         self._debt = min(2 * self._debt, MOST_DEBT)
 
     def forgive(self) -> None:
-        """Have it owe no more the next time than at first."""
+        """Make it owe no more the next time than the first time."""
         self._debt = self._allowance.debt
 
     @property
     def barred_before(self) -> bool:
-        """Return whether all was spent before, and not forgiven."""
+        """Return whether it was barred before, and not forgiven since."""
         return self._debt > self._allowance.debt
 
     def full(self, now: float) -> bool:
-        """Return whether it is as if nothing had been spent."""
+        """Return whether it is full, as if nothing had been spent."""
         return self.left(now) >= self._allowance.burst
 
     def left(self, now: float) -> float:
-        """Return what is left; it is not above 0 if that is nothing."""
+        """Return what is left; 0 or less if that is nothing."""
         return min(self._allowance.burst, self._left + (now - self._at) * self._allowance.rate)
 
 
 class Traffic:
-    """What the clients of a port have sent. What a host has spent stays spent when it connects again."""
+    """What the clients of a port have sent. What a host has spent remains spent when it connects again."""
 
     def __init__(self) -> None:
         self._hosts: dict[str, Budget] = {}
         self.barred: set[str] = set()
-        """The hosts that had nothing left at the last look, and have too little again."""
+        """The hosts that are kept out, because they spent everything and do not have enough again yet."""
         self._known: dict[Peer, Budget] = {}
-        """Connections on which a bot plays, or a token of the arena was shown."""
+        """Connections on which a bot plays, or a token of the arena was presented."""
         self._bots: dict[Peer, list[int]] = {}
         """The bot versions that play on them; ``TOKEN`` for tokens of the arena."""
         self._received: dict[Peer, int] = {}
-        """Bytes by the last look, the oldest connections first."""
+        """Bytes received by the last look, oldest connections first."""
         self._looked_at = -math.inf
         self._left: dict[Peer, float] = {}
-        """Since which look connections are not known or not open any more; kept for ``LATE_SECONDS``, as the
-        kernel may tell later than a look that they have ended."""
+        """Since which look connections are no longer known or no longer open; kept for ``LATE_SECONDS``, as
+        the kernel may report their end later than a look notices it."""
 
     @contextmanager
     def playing(self, peer: Peer | None, version: int, now: float) -> Iterator[None]:
-        """Treat a connection as known while the block runs, as a bot plays on it; None: this process."""
+        """Treat a connection as known while the block runs, as a bot plays on it; None is this process."""
         self.know(peer, now, version)
         try:
             yield
@@ -143,7 +143,7 @@ class Traffic:
         self._left[peer] = self._looked_at
 
     def called(self, peer: Peer | None, now: float) -> bool:
-        """Note that a call came, and return whether it was one too many; None: from this process."""
+        """Note that a call came, and return whether it was one too many; None is this process."""
         if peer is None:
             return False
         self._spend(peer, CALL, now)
@@ -171,7 +171,7 @@ class Traffic:
             self._spend(peer, -CALL, now())
 
     def ended(self, connections: Iterable[Connection], now: float) -> None:
-        """Note what connections had received that have ended: a short one may never have been looked at."""
+        """Note what ended connections had received: a short one may never have been looked at."""
         for peer, received in ((one.peer, one.received) for one in connections):
             if peer not in self._known and peer not in self._left:
                 self._receive(peer, received, now, SHORT)
@@ -179,7 +179,7 @@ class Traffic:
                 self._left[peer] = now
 
     def look(self, connections: Iterable[Connection], now: float) -> list[Connection]:
-        """Note what connections have received by now; return those that have to be broken off."""
+        """Note what connections have received by now; return those that must be broken off."""
         seen = {one.peer: one for one in connections}
         self._looked_at = now
         before = self._received
@@ -203,7 +203,7 @@ class Traffic:
     def _receive(self, peer: Peer, received: int, now: float, new: int = CONNECTION) -> None:
         """Charge a connection for what it has received since the last look; ``received`` is all of it.
 
-        ``new`` is what one costs in addition that was never looked at.
+        ``new`` is the additional cost of one that was never looked at.
         """
         earlier = self._received.get(peer)
         if earlier is None or received < earlier:

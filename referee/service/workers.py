@@ -28,7 +28,7 @@ from referee.worker.v1alpha1 import worker_pb2
 SERVICE = worker_pb2.DESCRIPTOR.services_by_name["WorkerService"]
 
 PROGRESS_SECONDS = 0.5
-"""How often a worker is sent signs of life of a match, and the finished deals of open sessions."""
+"""How often a worker is sent the progress of a match and the finished deals of its open sessions."""
 
 RunContext: TypeAlias = "grpc.aio.ServicerContext[worker_pb2.RunMatchRequest, bytes]"
 
@@ -36,7 +36,7 @@ log = logging.getLogger("referee")
 
 
 def _read_ruleset(text: str) -> Ruleset:
-    """Return the ruleset of a request. Raise Refused if it is none."""
+    """Return the ruleset of a request. Raise Refused if it is not one."""
     try:
         return load_ruleset(requests.read_ruleset(text))
     except (MatchRefused, RulesetError) as error:
@@ -107,7 +107,7 @@ class WorkerServicer:
                 if deals := match.take_deals():
                     await context.write(requests.deals_response(deals).SerializeToString())
                 deals_due = clock() + PROGRESS_SECONDS
-            if not over or match.left or not began:  # whoever got no update knows that nothing has begun
+            if not over or match.left or not began:  # without any update, a worker knows that nothing began
                 progress = requests.progress_response(self._lobby.progress(match))
                 await context.write(progress.SerializeToString())
                 began = True
@@ -131,7 +131,7 @@ class WorkerServicer:
     async def GetStatus(
         self, message: worker_pb2.GetStatusRequest | Unreadable, context: CallContext
     ) -> worker_pb2.GetStatusResponse:
-        """Say how busy the referee is, and how bots stand."""
+        """Report how busy the referee is, and the presence of bots."""
         await self._access.require(context, Scope.WORKER, Scope.ORGANISER)
         request = readable(message)
         ruleset = _read_ruleset(request.ruleset) if request.ruleset else None

@@ -1,1 +1,1 @@
-"""What is generated for the arena's workers; no promise, see proto/referee/worker."""
+"""Generated code for the arena's workers; no stable interface, see proto/referee/worker."""
