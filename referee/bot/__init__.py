@@ -8,9 +8,9 @@
     if __name__ == "__main__":
         main(choose)
 
-A bot is a function, or a class whose ``choose`` does the same; of a class, one object is made for each
-session. A class with ``choose_many(turns)`` is asked for all open turns at once: of it, one object plays all
-sessions. All of them may be coroutines. Connecting, batching, reconnecting and logging are the SDK's.
+A bot is a function, or a class whose ``choose`` does the same and of which one object is made for each
+session. A class with ``choose_many(turns)`` is asked for all open turns at once, and one object of it plays
+all sessions. All these may be coroutines. The SDK does the connecting, batching, reconnecting and logging.
 """
 
 from referee.bot.bots import Answer, Bot, Chooser, ManyChooser

@@ -1,4 +1,4 @@
-"""Turns that are thought about together: by ``choose_many``, or by coroutines that wait at the same time."""
+"""Turns that are answered together: by ``choose_many``, or by coroutines that wait at the same time."""
 
 import asyncio
 from collections.abc import Awaitable, Iterator, Sequence
@@ -11,7 +11,7 @@ from referee.bot.turn import Turn
 
 
 class Open(NamedTuple):
-    """A turn that is to be answered."""
+    """A turn to be answered."""
 
     seat: Seat
     message: Any
@@ -25,11 +25,11 @@ class Batch:
 
     def __init__(self, bot: object) -> None:
         self._choose_many: Any = getattr(bot, "choose_many", None)
-        """None: each turn has a coroutine of its own."""
+        """None if each turn has a coroutine of its own."""
         self._open: dict[int, Open] = {}
 
     def add(self, seat: Seat, message: Any, came: float) -> None:
-        """Take in a lazy turn of a message that came at this time."""
+        """Add a lazy turn of a message that came at this time."""
         self._open[message.session] = Open(seat, message, seat.asked(message), came)
 
     def turns(self) -> list[tuple[float, Any]]:
@@ -40,7 +40,7 @@ class Batch:
         return session in self._open
 
     def answers(self) -> Iterator[bytes]:
-        """Yield PlayRequests with the moves, as soon as they are known. Raise BotFailed of a strict bot."""
+        """Yield PlayRequests with the moves as they are known. Raise BotFailed if a strict bot fails."""
         asked, self._open = [*self._open.values()], {}
         if not asked:
             return iter(())
@@ -60,7 +60,7 @@ class Batch:
         )
 
     def _asked(self, asked: Sequence[Open]) -> Sequence[object]:
-        """Return an answer for each turn. Raise what the bot raises, TypeError for too many or too few."""
+        """Return an answer for each turn. Raise what the bot raises, or TypeError for a wrong number."""
         found: Any = self._choose_many([one.turn for one in asked])
         if isawaitable(found):
             found = finished(found)
@@ -82,7 +82,7 @@ class Batch:
                     for task in done
                 )
         finally:
-            for task in waiting:  # a signal has ended it
+            for task in waiting:  # a signal has interrupted the waiting
                 task.cancel()
             if waiting:
                 loop.run_until_complete(asyncio.wait(waiting))
@@ -93,7 +93,7 @@ def _reply(asked: Open, answer: object) -> bytes:
 
 
 async def _answer(asked: Open) -> object:
-    """Return what the bot answers, or the exception that it raises."""
+    """Return the bot's answer, or the exception that it raised."""
     try:
         answer: Any = asked.seat.answer_of(asked.turn)
         return await answer if isinstance(answer, Awaitable) else answer

@@ -1,4 +1,4 @@
-"""What a bot can be: a function, a class, and what answers many turns at once or waits for others."""
+"""What a bot can be: a function or a class, which may answer many turns at once or be a coroutine."""
 
 import asyncio
 import threading
@@ -28,9 +28,9 @@ class Chooser(Protocol):
 class ManyChooser(Protocol):
     """A bot: one object for all its sessions, whose ``choose_many`` answers all open turns of kind ``play``.
 
-    There is an answer for each turn, in the same order. An answer that is no good, or an exception in its
-    place, harms only the session of its turn; if ``choose_many`` fails as a whole, it is asked for each turn
-    alone. The other methods are those of a ``Chooser``.
+    It returns an answer for each turn, in the same order. A wrong answer, or an exception in place of one,
+    harms only the session of its turn; if ``choose_many`` fails as a whole, it is asked again for each turn
+    on its own. The other methods are those of a ``Chooser``.
     """
 
     def choose_many(
@@ -41,18 +41,18 @@ class ManyChooser(Protocol):
 Bot: TypeAlias = (
     Callable[[Turn], Answer | Awaitable[Answer]] | type[Chooser] | type[ManyChooser] | ManyChooser
 )
-"""What ``main`` and ``run`` take. The methods of all may be coroutines (``async def``)."""
+"""What ``main`` and ``run`` accept. Functions and methods may be coroutines (``async def``)."""
 
 T = TypeVar("T")
 
 
 def one_for_all(bot: Bot) -> Bot:
-    """Return the bot; of a class that answers many turns at once, the one object."""
+    """Return the bot; for a class that answers many turns at once, its only object."""
     return bot() if isinstance(bot, type) and hasattr(bot, "choose_many") else bot
 
 
 def thinks_together(bot: Bot) -> bool:
-    """Return whether turns that are open at the same time are thought about together."""
+    """Return whether turns that are open at the same time are answered together."""
     return hasattr(bot, "choose_many") or is_async(bot)
 
 
@@ -65,7 +65,7 @@ def is_async(bot: Bot) -> bool:
 
 
 def finished(awaited: Awaitable[T]) -> T:
-    """Return what something comes to that is awaited, in this thread, which runs no event loop."""
+    """Wait for an awaitable in this thread, which runs no event loop, and return its result."""
     return own_loop().run_until_complete(_coroutine(awaited))
 
 
@@ -74,7 +74,7 @@ async def _coroutine(awaited: Awaitable[T]) -> T:
 
 
 def own_loop() -> asyncio.AbstractEventLoop:
-    """Return the event loop in which a bot's coroutines run in this thread, as long as that lives."""
+    """Return the event loop for a bot's coroutines in this thread; it is closed when the thread ends."""
     loop: asyncio.AbstractEventLoop | None = getattr(_OWN, "loop", None)
     if loop is None:
         loop = _OWN.loop = asyncio.new_event_loop()

@@ -25,7 +25,7 @@ from referee.unreached import why_failed
 from referee.v1 import bots_pb2
 
 FIRST_BACKOFF, LAST_BACKOFF = 0.1, 5.0
-"""Seconds between attempts to connect: doubling, each drawn at random from half to the whole."""
+"""Seconds between attempts to connect: doubling, each wait drawn at random from half of that to all of it."""
 UNREACHED_BACKOFF = 60.0
 """The longest such wait for a referee that the bot has only heard of and never reached."""
 
@@ -41,14 +41,14 @@ _PLAY = f"/{bots_pb2.DESCRIPTOR.services_by_name['BotService'].full_name}/Play"
 log = logging.getLogger("bot")
 
 EXPLAIN_SECONDS = 1.0
-"""How long a connection may take before the bot finds out why: gRPC tells of some causes only later."""
+"""How long a connection may take before the bot finds out why: gRPC reports some causes only later."""
 
 
 class BotClient:
     """A bot on all referees of an arena.
 
-    ``max_sessions`` is how many sessions it plays at once, on all of them together; 0 leaves it to them.
-    A strict bot does not go on when its own code fails. ``keep`` is given what a log is to have of each
+    ``max_sessions`` is how many sessions it plays at once, on all of them together; 0 leaves that to them.
+    A strict bot does not go on when its own code fails. ``keep`` is called with the log entry of each
     session.
     """
 
@@ -71,18 +71,18 @@ class BotClient:
         self._max_sessions = max_sessions
         self._given: Sequence[str] = ()
         self._listed: Sequence[bots_pb2.Referee] = ()
-        """The referees of the arena, as the last welcome lists them."""
+        """The referees of the arena, as listed in the last welcome."""
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._streams: dict[str, Stream] = {}
-        """The present attempt at each address; it may not be welcomed yet."""
+        """The current attempt at each address, which may not be welcomed yet."""
         self._live: dict[str, str] = {}
-        """The address of each referee with a stream on which the bot was welcomed, by the referee's id."""
+        """The address of each referee with a stream on which the bot is welcomed, by the referee's id."""
         self._reached: set[str] = set()
         """The ids of referees on which the bot was ever welcomed."""
         self._failed: set[str] = set()
-        """Addresses at which no referee has answered the last attempt."""
+        """Addresses at which no referee answered the last attempt."""
         self._explained: dict[str, str] = {}
-        """What the author was told of an address: why no referee answers there."""
+        """What the author was told about an address: why no referee answers there."""
         self._stopping = self._finishing = False
         self._group: asyncio.TaskGroup
         self._thinker: Thinker
@@ -97,11 +97,11 @@ class BotClient:
             thinker.stop()
 
     async def play(self, addresses: Sequence[str], thinker: Thinker) -> None:
-        """Play until told to leave, or to finish and all is finished; the bot thinks where ``thinker`` does.
+        """Play until told to leave, or until finished when told to finish; ``thinker`` runs the bot's code.
 
-        Raise ConnectionRefused when a referee will not have the bot, and BotFailed when a strict bot fails.
+        Raise ConnectionRefused if a referee refuses the bot, and BotFailed if a strict bot fails.
         """
-        load_ruleset(DEFAULT)  # what reads rulesets is loaded now, not while the first turn's clock runs
+        load_ruleset(DEFAULT)  # load the code that reads rulesets now, not while a clock runs
         self._given, self._thinker = addresses, thinker
         summing_up = asyncio.create_task(self._sum_up())
         try:
@@ -119,7 +119,7 @@ class BotClient:
             self._story.sum_up()
 
     def stop(self) -> None:
-        """Finish at the first call, leave at the second: what a signal asks for."""
+        """Finish at the first call, leave at the second, as signals ask for."""
         if self._stopping:
             self.leave()
         else:
@@ -133,7 +133,7 @@ class BotClient:
         self._part(Stream.finish)
 
     def leave(self) -> None:
-        """Say goodbye everywhere, at once; open sessions go on without the bot."""
+        """Say goodbye everywhere at once; open sessions go on without the bot."""
         self._finishing = False
         self._part(Stream.leave)
 
@@ -175,7 +175,7 @@ class BotClient:
         self._share_out()
 
     def _share_out(self) -> None:
-        """Ask each referee for its share of the sessions, where others of the arena are out of reach."""
+        """Ask each referee for its share of the sessions, leaving out those that are out of reach."""
         if not self._max_sessions or self._stopping:
             return
         within = [referee.id for referee in self._listed if not self._out_of_reach(referee)]
@@ -185,7 +185,7 @@ class BotClient:
                 stream.ask_for(self._max_sessions // len(within) + (place < self._max_sessions % len(within)))
 
     def _out_of_reach(self, referee: bots_pb2.Referee) -> bool:
-        """Return whether the bot was never on a referee, and its address leads nowhere or to another one."""
+        """Return whether the bot never reached a referee, and its address leads nowhere or to another one."""
         if referee.id in self._reached:
             return False
         return referee.address in self._failed or referee.address in self._live.values()
@@ -200,7 +200,7 @@ class BotClient:
     # Staying connected
 
     async def _stay_connected(self, address: str) -> None:
-        """Keep a stream to an address, until the bot leaves or is connected to the same referee elsewhere."""
+        """Keep a stream to an address until the bot leaves, or is connected to the same referee elsewhere."""
         backoff = _Backoff()
         while True:
             explaining = asyncio.create_task(self._explain_soon(address))
@@ -222,7 +222,7 @@ class BotClient:
             await asyncio.sleep(backoff.draw(_least_wait(stream, failure), patient=heard_of))
 
     async def _attempt(self, address: str) -> tuple[Stream, Failure | None]:
-        """Open a stream and play until it ends. Return it and how it failed, None for an orderly end."""
+        """Open a stream and play until it ends. Return it and how it failed; None for an orderly end."""
         stream = self._streams[address] = Stream(
             self._bot,
             self._thinker,
@@ -252,7 +252,7 @@ class BotClient:
         )
 
     def _note(self, address: str, stream: Stream, failure: Failure | None) -> bool:
-        """Log how a stream ended; quietly where a referee is out of reach. Return whether it is."""
+        """Log how a stream ended, unless the referee is out of reach. Return whether it is."""
         silent = failure is not None and not failure.reason and stream.welcome is None
         if silent and address not in self._failed:
             self._failed.add(address)
@@ -262,7 +262,7 @@ class BotClient:
         return silent
 
     async def _explain_soon(self, address: str) -> None:
-        """Log why nobody is reached, where that takes long: gRPC waits for TLS where none is spoken."""
+        """Log why nobody is reached if that takes long: gRPC waits for TLS even where none is spoken."""
         await asyncio.sleep(EXPLAIN_SECONDS)
         if self._streams[address].welcome is None:
             await self._explain(address)
@@ -277,7 +277,7 @@ class BotClient:
             log.warning("referee %s cannot be reached: %s; trying again", address, why)
 
     def _fail(self, error: BotFailed) -> None:
-        """Let ``run`` end with an error."""
+        """Make ``run`` end with an error."""
 
         async def fail() -> NoReturn:
             raise error
@@ -293,14 +293,14 @@ class _Backoff:
         self._next = FIRST_BACKOFF
 
     def draw(self, least: float, *, patient: bool = False) -> float:
-        """Return how many seconds to wait, at least ``least``; ``patient``: up to a minute."""
+        """Return how many seconds to wait: at least ``least``, and up to a minute if ``patient``."""
         wait = self._next * random.uniform(0.5, 1)  # noqa: S311 no secret
         self._next = min(2 * self._next, UNREACHED_BACKOFF if patient else LAST_BACKOFF)
         return max(wait, least * random.uniform(1, 1.25))  # noqa: S311 no secret
 
 
 def _least_wait(stream: Stream, failure: Failure | None) -> float:
-    """Return how many seconds the referee wants the bot to wait."""
+    """Return how many seconds the referee asked the bot to wait."""
     if failure is not None and failure.retry_seconds is not None:
         return failure.retry_seconds
     if stream.closing is not None:
@@ -309,7 +309,7 @@ def _least_wait(stream: Stream, failure: Failure | None) -> float:
 
 
 def _closed(stream: Stream, failure: Failure | None) -> bool:
-    """Return whether a stream ended as its referee shuts down, which ends the sessions there as well."""
+    """Return whether a stream ended because its referee shuts down, which ends the sessions there as well."""
     return stream.closing is not None or (failure is not None and failure.reason == Reason.CLOSING)
 
 

@@ -1,4 +1,4 @@
-"""Why a bot cannot play at its referees: token, address, TLS, protocol, clock, too many sessions."""
+"""Why a bot cannot play at its referees: token, address, TLS, protocol version, clock, too many sessions."""
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,36 +19,36 @@ from referee.v1 import bots_pb2, bots_pb2_grpc, logs_pb2_grpc
 ANSWER_SECONDS = 5.0
 """How long a referee may take to answer a hello."""
 NO_VERSION = 0
-"""A version of the protocol that no referee speaks: it looks at the token, says which one it does speak, and
-lets nobody in, so that a bot that plays with this token is not disturbed."""
+"""A version of the protocol that no referee speaks: the referee checks the token, says which version it does
+speak, and lets nobody in, so that a bot that is playing with this token is not disturbed."""
 TOKEN = "bt_bot_"
-"""How tokens of bots begin."""
+"""The prefix of bots' tokens."""
 MOST_APART = 5.0
-"""Seconds by which two clocks may differ: of that nobody needs to know."""
+"""By how many seconds two clocks may differ without being reported."""
 FAULTS, RECENT = 200, timedelta(days=1)
-"""Faults that are looked at, and how old they are at most."""
+"""How many faults are looked at, and how old they may be."""
 
 
 class Answer(NamedTuple):
-    """How a referee turned away a hello that it cannot take."""
+    """How a referee refused a hello that it cannot accept."""
 
     failure: Failure
     asked: datetime
-    """When it was asked, by the clock here."""
+    """When it was asked, by the local clock."""
     answered: datetime
 
 
 class Finding(NamedTuple):
-    """One thing that was looked at."""
+    """The result of one examination."""
 
     subject: str
     right: bool
     text: str
-    """A sentence without its full stop."""
+    """A sentence without a full stop."""
 
 
 def check_token(token: str) -> Finding:
-    """Return what the form of a token tells."""
+    """Return what can be said from the form of a token."""
 
     def finding(text: str, right: bool = False) -> Finding:
         return Finding("token", right, text)
@@ -88,7 +88,7 @@ async def _examine(address: str, token: str, tls: ClientTls | None) -> list[Find
 
 
 def _meaning(failure: Failure) -> Iterator[tuple[bool, str]]:
-    """Yield what a referee means that did not let a bot in which named no version of the protocol."""
+    """Yield what a referee's refusal of the unacceptable hello means."""
     if failure.reason != Reason.PROTOCOL_VERSION:
         if failure.reason in (Reason.TOKEN_UNKNOWN, Reason.TOKEN_SCOPE):
             yield False, f"{failure.text}: does it belong to this arena, and to the bot's current version?"
@@ -110,7 +110,7 @@ def _meaning(failure: Failure) -> Iterator[tuple[bool, str]]:
 
 
 def compare_clocks(answer: Answer) -> tuple[bool, str]:
-    """Return whether the referee's clock and the one here agree, as far as the way there and back tells."""
+    """Return whether the referee's clock and the local one agree, as far as the round trip allows to tell."""
     try:
         now = datetime.fromisoformat(answer.failure.metadata["now"])
         ahead = (answer.asked - now).total_seconds(), (answer.answered - now).total_seconds()
@@ -132,7 +132,7 @@ def _long(seconds: float) -> str:
 def _faults(
     address: str, token: str, tls: ClientTls | None, metadata: Mapping[str, str]
 ) -> list[LogEntry] | None:
-    """Return the bot's newest faults, of the last day only; None where they are not to be had."""
+    """Return the bot's newest faults of the last day; None if they cannot be had."""
     try:
         query = query_request(LogQuery(metadata["bot"], (EntryKind.FAULT,), limit=FAULTS), "")
         since = datetime.fromisoformat(metadata["now"]) - RECENT
@@ -146,7 +146,7 @@ def _faults(
 
 
 def judge_sessions(faults: Sequence[LogEntry]) -> Iterator[tuple[bool, str]]:
-    """Yield what the faults of the last day say about the number of sessions, and about thinking too long."""
+    """Yield what the faults of the last day say about the number of sessions and about thinking too long."""
     late = [fault.text for fault in faults if fault.code == "timeout"]
     several = sum([SEVERAL_OWED in text for text in late])
     noted = "of the bot's time-outs of the last day came while it owed"
@@ -162,16 +162,16 @@ def judge_sessions(faults: Sequence[LogEntry]) -> Iterator[tuple[bool, str]]:
 
 
 def _ask(address: str, token: str, tls: ClientTls | None) -> Answer:
-    """Say a hello to a referee that it cannot take."""
+    """Send a referee a hello that it cannot accept, and return its answer."""
     asked = datetime.now(UTC)
     failure = _refusal(address, token, tls)
     return Answer(failure, asked, datetime.now(UTC))
 
 
 def _refusal(address: str, token: str, tls: ClientTls | None) -> Failure:
-    """Return how a referee turns away a hello that it cannot take."""
+    """Return how a referee refuses a hello that it cannot accept."""
     hello = bots_pb2.PlayRequest(hello=bots_pb2.Hello(protocol_version=NO_VERSION, sdk="arena bot doctor"))
-    with sync_channel(address, tls, ()) as channel:  # of grpc.aio, a call that is ended at once says not why
+    with sync_channel(address, tls, ()) as channel:  # in grpc.aio, a call that ends at once does not say why
         call = bots_pb2_grpc.BotServiceStub(channel).Play(
             iter([hello]), metadata=(("authorization", f"Bearer {token}"),), timeout=ANSWER_SECONDS
         )

@@ -26,7 +26,7 @@ UNKNOWN = "unknown"
 
 @dataclass(frozen=True, slots=True)
 class EndedDeal:
-    """A deal that has ended, with all that its seats were shown of it."""
+    """A deal that has ended, with everything that its seats were shown."""
 
     session: str
     """The session's public name."""
@@ -81,7 +81,7 @@ class EndedSession:
 
 
 def ended_deal(view: SessionView, ended: Any) -> EndedDeal:
-    """Return what a lazy message and the view of its session, which has taken it in, say of a deal."""
+    """Return the deal in a lazy message and the view of its session, which must have taken it in already."""
     text = hand_text(view.rules)
     return EndedDeal(
         session=view.session_id,
@@ -102,7 +102,7 @@ def ended_deal(view: SessionView, ended: Any) -> EndedDeal:
 
 
 def ended_session(view: SessionView, ended: bots_pb2.SessionEnded) -> EndedSession:
-    """Return what a message and the view of its session say of the session."""
+    """Return the session in a message and the view of the session."""
     return EndedSession(
         session=view.session_id,
         tournament=view.tournament,

@@ -1,4 +1,4 @@
-"""What a bot keeps of a session: the digest of the deals that it saw, and what the referee signed of them."""
+"""What a bot keeps of a session: the digest of the deals that it saw, and the result the referee signed."""
 
 import logging
 from datetime import UTC, datetime
@@ -14,13 +14,14 @@ from referee.v1 import bots_pb2
 log = logging.getLogger("bot")
 
 FORMAT = "bigtwo-bot-log/1"
-"""What a line of a bot's log says of itself."""
+"""The format that a line of a bot's log names."""
 
 SHORT = 16
-"""Digits that are kept of the digest after each deal: nobody can find other deals that have the same."""
+"""How many digits of the digest after each deal are kept: enough that nobody finds other deals with the same.
+"""
 
 LOST = "lost"
-"""How a session ended for a bot whose stream broke; the others are named as in ``SessionEnd``."""
+"""How a session ended for a bot whose stream broke; other ends are named as in ``SESSION_ENDS``."""
 
 
 class Entry(NamedTuple):
@@ -30,22 +31,22 @@ class Entry(NamedTuple):
     """``owner/bot@version``."""
     line: dict[str, object]
     differs: bool
-    """Whether the referee signed something else than the bot saw."""
+    """Whether the referee signed something other than what the bot saw."""
 
 
 class Evidence:
-    """One session on one stream, from what the referee says."""
+    """What one session on one stream leaves as evidence."""
 
     __slots__ = ("_deals", "_digest", "_digests", "_started")
 
     def __init__(self, started: bots_pb2.SessionStarted) -> None:
         self._started = started
         self._digest: str | None = started.deals_digest
-        """Of all deals so far; None once one could not be read."""
+        """Digest of all deals so far; None once one could not be read."""
         self._deals = 0
-        """The number of the last deal that ended; 0: none did on this stream."""
+        """The number of the last deal that ended on this stream; 0 if none did."""
         self._digests: dict[str, str] = {}
-        """By number the beginning of the digest after each deal: the last may be dealt again."""
+        """By number, the beginning of the digest after each deal: the last deal may be dealt again."""
 
     def deal_ended(self, view: SessionView, ended: Any) -> None:
         """Add a deal to the digest, before the view takes in its end, a lazy message."""
@@ -61,11 +62,11 @@ class Evidence:
             self._digests[str(ended.deal)] = self._digest[:SHORT]
 
     def broken(self) -> None:
-        """Note that something could not be read, so that the digest is not known any more."""
+        """Note that something could not be read, so that the digest is no longer known."""
         self._digest = None
 
     def ended(self, message: bots_pb2.SessionEnded) -> Entry | None:
-        """Return the line of a session that has ended; None where there is nothing to tell."""
+        """Return the line of a session that has ended; None if there is nothing to say."""
         if not message.digest:
             return self._unfinished(SESSION_ENDS.get(message.reason, LOST))
         started = self._started
@@ -79,7 +80,7 @@ class Evidence:
         return Entry(started.seats[started.seat], line, differs)
 
     def left(self) -> Entry | None:
-        """Return the line of a session whose stream broke; None where there is nothing to tell."""
+        """Return the line of a session whose stream broke; None if there is nothing to say."""
         return self._unfinished(LOST)
 
     def _unfinished(self, end: str) -> Entry | None:

@@ -1,4 +1,4 @@
-"""What a bot tells of a failure of its own code."""
+"""What a bot reports about a failure of its own code."""
 
 import asyncio
 from pathlib import Path
@@ -10,15 +10,15 @@ from referee.plain import plain_line
 from referee.v1 import bots_pb2
 
 MOST_CALLS = 3
-"""Calls in the bot's code that are told, the innermost first."""
+"""How many calls in the bot's code are reported, the innermost first."""
 LONGEST = 1000
-"""Characters that the referee keeps (``Move.failure`` in bots.proto)."""
+"""How many characters the referee keeps (``Move.failure`` in bots.proto)."""
 
 _SDK = Path(referee.__file__).parent
 _SAMPLES = (str(_SDK / "sample_bots"), str(_SDK / "sage"))
-"""Where files of bots are that are installed along."""
+"""Folders of the bots that are installed with the SDK."""
 _OTHERS = (str(_SDK), str(Path(asyncio.__file__).parent))
-"""Where the files are that call a bot's code."""
+"""Folders of the code that calls a bot's code."""
 
 
 def failing(session: int, sequence: int, error: Exception) -> bytes:
@@ -28,10 +28,10 @@ def failing(session: int, sequence: int, error: Exception) -> bytes:
 
 
 def in_one_line(error: BaseException) -> str:
-    """Return an exception in one line, with the calls in the bot's code that it came through.
+    """Return an exception in one line, with the calls in the bot's code that it passed through.
 
-    Of paths only the last part is told: others have no business with the rest. Of a group of exceptions, as a
-    TaskGroup raises it, the first is told.
+    Only the last part of a path is given, because the rest is nobody else's business. Of a group of
+    exceptions, as a TaskGroup raises it, only the first is given.
     """
     error = first_of(error)
     own = extract_tb(own_calls(error))
@@ -43,14 +43,14 @@ def in_one_line(error: BaseException) -> str:
 
 
 def first_of(error: BaseException) -> BaseException:
-    """Return the first exception of a group of them, however deep; any other one as it is."""
+    """Return the first exception in a group, however deeply nested; any other exception as it is."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
 
 
 def own_calls(error: BaseException) -> TracebackType | None:
-    """Return the calls in the bot's code that an exception came through, without those of the SDK."""
+    """Return the calls in the bot's code that an exception passed through, without those of the SDK."""
     found = None
     for frame, line in reversed([*walk_tb(error.__traceback__)]):
         if _is_own(frame.f_code.co_filename):
@@ -59,5 +59,5 @@ def own_calls(error: BaseException) -> TracebackType | None:
 
 
 def _is_own(file: str) -> bool:
-    """Return whether a file is of a bot, one that is installed along too."""
+    """Return whether a file belongs to a bot, even to one installed with the SDK."""
     return not file.startswith(_OTHERS) or file.startswith(_SAMPLES)

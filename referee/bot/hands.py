@@ -1,4 +1,4 @@
-"""Hands as they come, encoded, as text."""
+"""Hands as they arrive, encoded, turned into text."""
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache
@@ -8,12 +8,12 @@ from referee.rules.plays import Rules
 from referee.v1 import bots_pb2
 
 _PACKED = 0x0A
-"""What an encoded hand begins with."""
+"""The first byte of an encoded hand."""
 
 
 @lru_cache(maxsize=64)
 def hand_text(rules: Rules) -> Callable[[bytes], str]:
-    """Return a function from an encoded hand to its text, card by card: hands are seldom the same twice."""
+    """Return a function from an encoded hand to its text, card by card: hands seldom come up twice."""
     numbers = card_numbers(rules)
     cards = range(len(rules.pack) // rules.decks)
     text = {int(numbers.number(index)): rules.card_text(index) for index in cards}.__getitem__
@@ -21,7 +21,7 @@ def hand_text(rules: Rules) -> Callable[[bytes], str]:
 
 
 def _numbers(encoded: bytes) -> Iterable[int]:
-    """Return the cards of an encoded hand; they are packed by nearly every writer."""
+    """Return the cards of an encoded hand; nearly every encoder packs them."""
     if encoded and encoded[0] == _PACKED and encoded[1] == len(encoded) - 2:
         return encoded[2:]
     return bots_pb2.Hand.FromString(encoded).cards

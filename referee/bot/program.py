@@ -32,10 +32,10 @@ def run(
 ) -> None:
     """Play until SIGINT or SIGTERM, and finish the open sessions; a second signal leaves them at once.
 
-    With ``ARENA_STRICT`` in the environment, as in a check, the bot ends when its own code fails; else that
-    is logged, and the default action is taken. ``ARENA_BOT_LOG`` is the path of the bot's log of its
-    sessions, or ``off``; without it the log lies in the user's folder for state (docs/authors/reading.md).
-    Raise ConnectionRefused when a referee will not have the bot, and BotFailed when a strict bot fails.
+    With ``ARENA_STRICT`` in the environment, as in a check, the bot ends when its own code fails; otherwise
+    that is logged, and the default action is taken. ``ARENA_BOT_LOG`` is the path of the bot's log of its
+    sessions, or ``off``; by default, the log is in the user's state folder (docs/authors/reading.md). Raise
+    ConnectionRefused if a referee refuses the bot, and BotFailed if a strict bot fails.
     """
 
     kept = session_log(os.environ.get("ARENA_BOT_LOG", ""))
@@ -56,9 +56,9 @@ def run(
 
 
 def run_client(client: BotClient, addresses: Sequence[str]) -> None:
-    """Run a client until a signal stops it: it thinks in this thread, which must be the main one.
+    """Run a client until a signal stops it; the bot thinks in this thread, which must be the main one.
 
-    A second signal, and the end of the client, interrupt the bot if it thinks.
+    A second signal, and the end of the client, interrupt the bot if it is thinking.
     """
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         loop = runner.get_loop()
@@ -90,7 +90,7 @@ def run_client(client: BotClient, addresses: Sequence[str]) -> None:
 
 
 def _interrupt() -> None:
-    """Interrupt what the main thread does, a wait too where that is possible."""
+    """Interrupt the main thread, even while it waits if that is possible."""
     if sys.platform == "win32":
         _thread.interrupt_main()
     else:
@@ -100,8 +100,8 @@ def _interrupt() -> None:
 def main(bot: Bot, *, max_sessions: int = 0) -> NoReturn:
     """Run a bot as a program that plays this many sessions at once; 0 leaves it to the referees.
 
-    ``ARENA_TOKEN`` and ``ARENA_REFEREE`` (addresses, with commas) say who it is and where it plays. With
-    ``ARENA_TLS_CA`` (a file of trusted certificates, or ``system``) it uses TLS, and shows
+    ``ARENA_TOKEN`` and ``ARENA_REFEREE`` (addresses separated by commas) say who it is and where it plays.
+    With ``ARENA_TLS_CA`` (a file of trusted certificates, or ``system``) it uses TLS, and presents
     ``ARENA_TLS_CLIENT_CERTIFICATE`` with ``ARENA_TLS_CLIENT_KEY`` if they are set.
     """
     log_to_console()
@@ -123,9 +123,9 @@ def main(bot: Bot, *, max_sessions: int = 0) -> NoReturn:
 
 
 def tls_of_environment() -> ClientTls | None:
-    """Return what the environment says of TLS; None for a connection without it.
+    """Return the TLS settings in the environment; None for a connection without TLS.
 
-    What is wrong with it ends the process, with a line that says so.
+    If they are wrong, exit with a line that says why.
     """
     own = ("ARENA_TLS_CLIENT_CERTIFICATE", "ARENA_TLS_CLIENT_KEY")
     given = [variable for variable in own if os.environ.get(variable)]

@@ -31,7 +31,7 @@ _PASSES = key(_MOVE, "passes", VARINT) + b"\1"
 
 @lru_cache(maxsize=64)
 def _cards(rules: Rules) -> Memo[int, bytes]:
-    """Return the cards of a move, encoded, by their mask."""
+    """Return a cache of the encoded cards of a move, by their mask."""
     packed = card_numbers(rules).packed
     return Memo(lambda mask: _CARDS + sized(packed(mask)))
 
@@ -42,7 +42,7 @@ class _Function:
 
 
 class _Broken:
-    """Stands in for a bot that could not be made for its session: it fails at each turn as it did then."""
+    """Stands in for a bot that could not be created for its session: it raises that error at each turn."""
 
     def __init__(self, error: Exception) -> None:
         self._error, self._calls = error, error.__traceback__
@@ -64,21 +64,21 @@ class Seat:
         strict: bool = False,
         view: SessionView | None = None,
     ) -> None:
-        """Seat a bot; ``view`` is what it knows of the session, where somebody else feeds it."""
+        """Seat a bot; ``view`` is its view of the session if someone else updates that."""
         self.view = view or SessionView(started)
         self.evidence: Evidence | None = None
-        """Where a log is kept."""
+        """What is kept for the bot's log; None without a log."""
         self._cards = _cards(self.view.rules)
         self._strict = strict
         self._waits = is_async(bot)
-        """Whether answers have to be awaited."""
+        """Whether answers must be awaited."""
         self._chooser = self._made(bot)
         self._choose: Callable[[Turn], Any] = getattr(self._chooser, "choose", None) or self._alone
         self._asked = "choose_many" if self._choose == self._alone else "choose"
         """The method that answers turns of kind ``play``."""
 
     def _made(self, bot: Bot) -> Any:
-        """Return the object that chooses in this session. Raise BotFailed where a strict bot makes none."""
+        """Return the object that chooses in this session. Raise BotFailed if a strict bot creates none."""
         if not isinstance(bot, type):
             return bot if hasattr(bot, "choose_many") else _Function(bot)
         try:
@@ -108,7 +108,7 @@ class Seat:
         self._tell("session_ended", lambda: ended_session(self.view, ended))
 
     def _tell(self, hook: str, value: Callable[[], object]) -> None:
-        """Call a method of the bot, if it has it. Raise BotFailed where that of a strict bot fails."""
+        """Call a method of the bot, if it has it. Raise BotFailed if that of a strict bot fails."""
         if getattr(self._chooser, hook, None) is None:
             return
         try:
@@ -119,15 +119,14 @@ class Seat:
                 raise _failed(error) from error
 
     def tell(self, hook: str, value: object) -> None:
-        """Call a method that the bot has. Whatever it raises is raised."""
+        """Call a method that the bot has. Let through whatever it raises."""
         getattr(self._chooser, hook)(value)
 
     def answer(self, message: Any) -> bytes:
         """Return a PlayRequest with the move that answers a lazy turn.
 
-        Such messages, one after the other, are one message with all their moves. Where the bot raises an
-        exception or answers with a wrong type, the move says how, which is a fault; in strict mode, raise
-        BotFailed.
+        Concatenated, such messages are one message with all their moves. If the bot raises an exception or
+        answers with a wrong type, the move says so, which is a fault; in strict mode, raise BotFailed.
         """
         turn = self.asked(message)
         try:
@@ -137,12 +136,12 @@ class Seat:
         return self._move(message, mask)
 
     def asked(self, message: Any) -> Turn:
-        """Return the turn of a lazy message, with what has happened since the last one taken in."""
+        """Return the turn in a lazy message, after taking in what has happened since the last one."""
         self.view.happened(message.actions[:])
         return Turn(self.view, message)
 
     def reply(self, message: Any, turn: Turn, answer: object) -> bytes:
-        """Return what ``answer`` does, where the bot was asked elsewhere; an exception is what it raised."""
+        """Return what ``answer`` does for a bot that was asked elsewhere; an exception is what it raised."""
         try:
             if isinstance(answer, Exception):
                 raise answer
@@ -152,7 +151,7 @@ class Seat:
         return self._move(message, mask)
 
     def answer_of(self, turn: Turn) -> object:
-        """Return what the bot answers to a turn of kind ``play``, perhaps to be awaited."""
+        """Return the bot's answer to a turn of kind ``play``, which may have to be awaited."""
         return self._choose(turn)
 
     def _move(self, message: Any, mask: int) -> bytes:
@@ -167,9 +166,9 @@ class Seat:
         return failing(message.session, message.sequence, error)
 
     def decide(self, turn: Turn) -> int:
-        """Return the cards with which the bot answers a turn, 0 for a pass.
+        """Return the mask of the cards with which the bot answers a turn, 0 for a pass.
 
-        Whatever the bot raises is raised, TypeError and CardError for an answer that is none.
+        Let through whatever the bot raises; raise TypeError or CardError for what is not an answer.
         """
         plays = turn.kind == "play"
         answer = self._choose(turn) if plays else self._special(turn)
@@ -178,7 +177,7 @@ class Seat:
         return self._mask(answer, self._asked if plays else turn.kind)
 
     def _alone(self, turn: Turn) -> Any:
-        """Return the answer of a bot that is asked for many, to one turn."""
+        """Return the answer to one turn from a bot with ``choose_many``."""
         answers: Any = self._chooser.choose_many([turn])
         if isawaitable(answers):
             answers = finished(answers)
@@ -188,7 +187,7 @@ class Seat:
         return answer
 
     def _special(self, turn: Turn) -> Any:
-        """Return the answer to a turn that is no ordinary one."""
+        """Return the answer to a turn of a kind other than ``play``."""
         method: Callable[[Turn], Any] | None = getattr(self._chooser, turn.kind, None)
         if method is not None:
             return method(turn)
@@ -197,9 +196,9 @@ class Seat:
         return turn.hand[0] if turn.kind == "exchange" else turn.legal[0]
 
     def _mask(self, answer: object, asked: str) -> int:
-        """Return the cards of an answer, 0 for a pass. Raise TypeError or CardError for what is none.
+        """Return the mask of an answer, 0 for a pass. Raise TypeError or CardError for what is not an answer.
 
-        ``asked`` is the method that gave it.
+        ``asked`` is the method that returned it.
         """
         if answer is None:
             return 0
@@ -218,7 +217,7 @@ def hooks(bot: Bot) -> bool:
 
 
 def _log(error: Exception, text: str, *values: object) -> None:
-    """Log a failure of the bot's own code, with the calls in that code alone."""
+    """Log a failure of the bot's own code, with only the calls in that code."""
     log.error(text, *values, exc_info=(type(error), error, own_calls(error)))
 
 
@@ -227,7 +226,7 @@ def _failed(error: Exception) -> BotFailed:
 
 
 def _kind(answer: object) -> str:
-    """Return the type of a wrong answer, for people; of a list, also that of its first wrong element."""
+    """Describe the type of a wrong answer; for a list, with that of its first wrong element."""
     kind = type(answer).__name__
     if isinstance(answer, Sequence):
         wrong = next(type(card).__name__ for card in answer if not isinstance(card, str))
@@ -236,9 +235,9 @@ def _kind(answer: object) -> str:
 
 
 class UnreadSeat:
-    """The bot in a session that the SDK cannot read: it takes the default action, as far as that shows.
+    """The bot in a session that the SDK cannot read: it takes the default action as far as it can tell.
 
-    It passes where it can. Else it plays the card that the play must contain, or its lowest card, which
+    It passes if it may. Otherwise it plays the card that the play must contain, or its lowest card, which
     nearly every ruleset allows as a lead.
     """
 
@@ -254,7 +253,7 @@ class UnreadSeat:
         self._hand = list(started.hand)
 
     def deal_ended(self, ended: Any) -> None:
-        """Take in the end of a deal: nothing of it is needed."""
+        """Do nothing at the end of a deal."""
 
     def answer(self, message: Any) -> bytes:
         """Return a PlayRequest with the move that answers a lazy turn."""

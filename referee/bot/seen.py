@@ -1,4 +1,4 @@
-"""The position of a deal as one seat sees it, from the messages it received."""
+"""The position of a deal as one seat sees it, from the messages that it received."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -13,11 +13,11 @@ class Happened(NamedTuple):
 
     seat: int
     played: int
-    """Mask, 0 for a pass."""
+    """Mask of the cards played; 0 for a pass."""
     drawn: int
     """How many cards were drawn at the pass."""
     drawn_cards: int
-    """Their mask, if this seat drew them; else 0."""
+    """The mask of the cards drawn if it was this seat; else 0."""
     out_of_turn: bool
 
 
@@ -35,7 +35,7 @@ def seen_position(
 ) -> Position:
     """Return the position as ``seat``, which owes a decision, sees it.
 
-    ``hand`` is its mask, ``counts`` are the cards of all seats now, ``happened`` what they did since the
+    ``hand`` is its mask, ``counts`` are the cards of all seats now, ``happened`` is what they did since the
     first lead; ``include`` is the mask of the card that the lead must contain, and ``window`` says that the
     last play may be bombed out of turn now.
     Raise PositionError once cards that were set aside have become the stock.
@@ -60,7 +60,7 @@ def seen_position(
 
 
 def _sizes(counts: Sequence[int], happened: Sequence[Happened]) -> list[int]:
-    """Return how many cards the seats had before all this happened."""
+    """Return how many cards the seats had before these actions."""
     sizes = list(counts)
     for action in happened:
         sizes[action.seat] += action.played.bit_count() - action.drawn
@@ -68,12 +68,12 @@ def _sizes(counts: Sequence[int], happened: Sequence[Happened]) -> list[int]:
 
 
 def _undealt(rules: Rules, sizes: Sequence[int]) -> list[int]:
-    """Return the stock as it was, none of its cards known."""
+    """Return the original stock, with no card known."""
     return [0] * (len(rules.pack) - sum(sizes))
 
 
 def _own(rules: Rules, seat: int, hand: int, happened: Sequence[Happened]) -> int:
-    """Return the hand of ``seat`` as the play began."""
+    """Return the hand of ``seat`` when play began."""
     for action in reversed(happened):
         if action.seat == seat:
             hand = rules.add(rules.remove(hand, action.drawn_cards), action.played)
@@ -81,9 +81,10 @@ def _own(rules: Rules, seat: int, hand: int, happened: Sequence[Happened]) -> in
 
 
 def _known(rules: Rules, sizes: Sequence[int], happened: Sequence[Happened], stock: list[int]) -> list[int]:
-    """Return the cards known of the hands as the play began; enter those known of the stock.
+    """Return the known cards of the hands when play began, and enter those of the stock in ``stock``.
 
-    What a seat played is taken to have been dealt to it as long as that can be, then to have been drawn.
+    What a seat played is assumed to have been dealt to it as long as that is possible, then to have been
+    drawn.
     """
     known = [0] * len(sizes)
     drawn: list[list[int]] = [[] for _ in sizes]

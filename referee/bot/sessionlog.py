@@ -1,4 +1,4 @@
-"""A bot's own log of its sessions: a small file, which ``arena verify --with`` holds exports to."""
+"""A bot's own log of its sessions: a small file, which ``arena verify --with`` compares with exports."""
 
 import json
 import logging
@@ -14,14 +14,14 @@ from queue import Empty, Full, Queue
 from referee.bot.evidence import Entry
 
 MOST_BYTES = 8 << 20
-"""A file that would become larger is renamed to ``….1``, in place of the one before."""
+"""A file that would become larger is renamed to ``….1``, replacing the previous one."""
 MOST_WAITING = 10_000
-"""Lines that may wait to be written; more are left out."""
+"""How many lines may wait to be written; further ones are dropped."""
 CLOSE_SECONDS = 2.0
 """How long the end of a bot waits for its log."""
 
 OFF = "off"
-"""Instead of a path: no log is kept."""
+"""Stands for a path if no log is to be kept."""
 
 _BOT = re.compile(r"[a-z0-9-]{1,39}/[a-z0-9-]{1,39}@[0-9]{1,9}")
 
@@ -41,7 +41,7 @@ class SessionLog:
         self._thread.start()
 
     def add(self, entry: Entry) -> None:
-        """Take a line, to be written soon; it is left out where too many wait."""
+        """Add a line, to be written soon; drop it if too many wait."""
         try:
             self._waiting.put_nowait(entry)
         except Full:
@@ -89,7 +89,7 @@ class SessionLog:
 
 
 def append(path: Path, lines: bytes) -> None:
-    """Add whole lines to a private file, whoever else does so too: all of them or none. Raise OSError."""
+    """Append whole lines to a private file that others may append to: all of them or none. Raise OSError."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     while True:
         file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
@@ -110,7 +110,7 @@ def append(path: Path, lines: bytes) -> None:
 def _lock(file: int) -> None:
     """Wait until no other process has the file locked, and lock it until it is closed.
 
-    Not on Windows: there, a bot should not run twice with the same log.
+    On Windows, do nothing: a bot should not run twice with the same log there.
     """
     if sys.platform != "win32":
         import fcntl
@@ -119,7 +119,7 @@ def _lock(file: int) -> None:
 
 
 def _put_away(file: int, path: Path) -> None:
-    """Give a locked file the name ``….1``; where an open file cannot be renamed, its contents."""
+    """Rename a locked file to ``….1``, or move its contents there if an open file cannot be renamed."""
     path = path.resolve()  # what a link leads to, and not the link
     older = path.with_name(f"{path.name}.1")
     if sys.platform == "win32":
@@ -156,7 +156,7 @@ def _encoded(line: Mapping[str, object]) -> bytes:
 
 
 def default_place(bot: str) -> Path:
-    """Return the file of a bot's log in the user's folder for state: ``owner.bot.jsonl``."""
+    """Return the file of a bot's log in the user's state folder: ``owner.bot.jsonl``."""
     state = os.environ.get("XDG_STATE_HOME", "")
     folder = Path(state) if os.path.isabs(state) else Path.home() / ".local" / "state"
     name = bot.partition("@")[0].replace("/", ".") if _BOT.fullmatch(bot) else "bot"
@@ -164,7 +164,7 @@ def default_place(bot: str) -> Path:
 
 
 def session_log(variable: str) -> SessionLog | None:
-    """Return the log that ``ARENA_BOT_LOG`` asks for: a path, ``off``, or empty for the usual place."""
+    """Return the log that ``ARENA_BOT_LOG`` asks for: a path, ``off``, or empty for the default place."""
     if variable == OFF:
         return None
     if variable:

@@ -1,4 +1,4 @@
-"""Where the time of a session's turns went, as its bot saw it."""
+"""Where the time of a session's turns went, as the bot saw it."""
 
 from math import inf
 from typing import Any
@@ -13,14 +13,14 @@ class Spent:
         self._thinking: list[float] = []
         """Seconds of each decision."""
         self._waiting = 0.0
-        """The longest that a turn waited, here, until it was thought about."""
+        """The longest that a turn waited here before the bot began to think about it."""
         self._left = inf
-        """The least that was left of the time for a decision when it was answered; negative: it was late."""
+        """The least time that was left for a decision when it was answered; negative if it was late."""
         self._credit = 0
         """The most milliseconds that the referee credited for the network."""
 
     def add(self, turn: Any, came: float, begun: float, done: float) -> None:
-        """Take in a lazy turn: when it came, when it was begun to be thought about, and when it was done."""
+        """Take in a lazy turn: when it came, when the bot began to think about it, and when that was done."""
         self._thinking.append(done - begun)
         if begun - came > self._waiting:
             self._waiting = begun - came
@@ -31,7 +31,7 @@ class Spent:
             self._credit = turn.credit_ms
 
     def __str__(self) -> str:
-        """Tell it in words; nothing of a session without a turn."""
+        """Describe it in words; empty for a session without a turn."""
         ordered = sorted(self._thinking)
         if not ordered:
             return ""

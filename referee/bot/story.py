@@ -11,9 +11,9 @@ from referee.errors import CardError
 from referee.v1 import bots_pb2
 
 MOST_LINES = 20
-"""Lines about sessions and faults in one period; more are only counted."""
+"""How many lines about sessions and faults are logged in one period; further ones are only counted."""
 PERIOD_SECONDS = 10.0
-"""How often what was only counted is told, in one line."""
+"""How often what was only counted is logged, in one line."""
 
 log = logging.getLogger("bot")
 
@@ -23,29 +23,29 @@ class _Rated(NamedTuple):
 
     value: int
     matches: int
-    """Matches that it comes from."""
+    """How many matches it is based on."""
 
 
 class Story:
-    """Tells of sessions and faults on all streams of a bot; any thread may call it."""
+    """Logs sessions and faults on all streams of a bot; any thread may call it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._lines = 0
-        """Lines in this period."""
+        """How many lines there were in this period."""
         self._untold: Counter[str] = Counter()
         """What was only counted in this period."""
         self._rated: dict[str, _Rated] = {}
         """The bot's latest rating in each pool."""
 
     def began(self, view: SessionView, *, resumed: bool) -> None:
-        """Tell that a session began, or that the bot came back to it; and first of a rating that is news."""
+        """Log that a session began, or that the bot came back to it, and before that a rating that is new."""
         if rating := self._news(view):
             log.info("%s", rating)
         self._tell(logging.INFO, lambda: _beginning(view, resumed), begun=1)
 
     def ended(self, view: SessionView, ended: bots_pb2.SessionEnded, spent: str = "") -> None:
-        """Tell how a session ended, and where the time of its turns went."""
+        """Log how a session ended, and where the time of its turns went."""
         points = ended.scores[view.seat] if ended.scores else 0
 
         def text() -> str:
@@ -54,29 +54,29 @@ class Story:
         self._tell(logging.INFO, text, ended=1, points=points)
 
     def fault(self, view: SessionView | None, fault: bots_pb2.Fault) -> None:
-        """Tell of a fault; ``view`` is None where the session cannot be read."""
+        """Log a fault; ``view`` is None if the session cannot be read."""
         self._tell(logging.WARNING, lambda: _fault(view, fault), faults=1)
 
     def forfeited(self, view: SessionView, seat: int) -> None:
-        """Tell that a bot has forfeited a session that goes on without it."""
+        """Log that a bot has forfeited a session that goes on without it."""
         self._tell(logging.INFO, lambda: _forfeit(view, seat), forfeits=1)
 
     def sum_up(self) -> None:
-        """Tell in one line what was only counted, and begin the next period."""
+        """Log in one line what was only counted, and begin the next period."""
         with self._lock:
             untold, self._untold, self._lines = self._untold, Counter(), 0
         if summary := ", ".join(_counts(untold)):
             log.info("not shown one by one: %s", summary)
 
     def _news(self, view: SessionView) -> str:
-        """Return the bot's rating in words; empty where there is none, and while no match was added to it."""
+        """Return the bot's rating in words; empty if it has none, or no match has been added to it."""
         ratings = view.ratings
         if ratings is None:
             return ""
         now = _Rated(ratings.values[view.seat], ratings.matches[view.seat])
         with self._lock:
             before = self._rated.get(ratings.pool)
-            if before is not None and now.matches <= before.matches:  # also of a match handed out earlier
+            if before is not None and now.matches <= before.matches:  # perhaps of a match handed out earlier
                 return ""
             self._rated[ratings.pool] = now
         if not now.matches:
@@ -95,7 +95,7 @@ class Story:
 
 
 def _counts(untold: Counter[str]) -> Iterator[str]:
-    """Yield in words what was only counted."""
+    """Yield, in words, what was only counted."""
     if begun := untold["begun"]:
         yield f"{begun:,} sessions begun"
     if ended := untold["ended"]:

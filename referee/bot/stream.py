@@ -1,4 +1,4 @@
-"""A bot's stream to one referee: read and written in the event loop, thought about in the bot's thread."""
+"""A bot's stream to one referee: read and written in the event loop, answered in the bot's thread."""
 
 import asyncio
 import logging
@@ -22,14 +22,14 @@ from referee.errors import BotFailed
 from referee.v1 import bots_pb2
 
 FLUSH_SECONDS = 0.005
-"""A bot that thinks sends the answers it has at least this often."""
+"""A bot that is thinking sends the answers that it has at least this often."""
 LINGER_SECONDS = 0.3
-"""How long a bot without sessions that wants no more waits for one that was on its way."""
+"""How long a bot that wants no more sessions, and has none, waits for one that may be on its way."""
 GOODBYE_SECONDS = 2.0
 """How long after its goodbye the bot waits for the referee to end the stream."""
 
 _ENDS = ("deal_ended", "session_ended")
-"""Events at which the bot may do something that takes long."""
+"""Events at which the bot may do something slow."""
 
 Call: TypeAlias = "grpc.aio.StreamStreamCall[bytes, Any]"
 
@@ -37,7 +37,7 @@ log = logging.getLogger("bot")
 
 
 class UnreadableMessage(Exception):
-    """The referee sent what is not a PlayResponse."""
+    """The referee sent something that is not a PlayResponse."""
 
 
 class Stream:
@@ -58,16 +58,16 @@ class Stream:
         on_welcome: Callable[[bots_pb2.Welcome], None],
         on_failure: Callable[[BotFailed], None],
     ) -> None:
-        """Create a stream; ``keep`` takes a line for the log after each session, in the bot's thread."""
+        """Create a stream; ``keep`` is called with a log entry after each session, in the bot's thread."""
         self.welcome: bots_pb2.Welcome | None = None
         """None before the referee has let the bot in."""
         self.closing: bots_pb2.Closing | None = None
-        """What the referee said of its shutdown; None before that."""
+        """What the referee said about its shutdown; None before that."""
         self._bot, self._thinker, self._strict = bot, thinker, strict
         self._hooked = hooks(bot)
         self._answer = self._answer_together if thinks_together(bot) else self._answer_in_turn
         self._events: deque[tuple[float, Iterable[Any]]] = deque()
-        """When messages came that are to be thought about, and their events."""
+        """When the messages came that wait for the bot, and their events."""
         self._spent: dict[int, Spent] = {}
         self._keep, self._story = keep, story
         self._on_welcome, self._on_failure = on_welcome, on_failure
@@ -87,7 +87,7 @@ class Stream:
         return len(self._seats)
 
     async def play(self, call: Call, hello: bots_pb2.Hello) -> None:
-        """Play until the stream ends. Raise AioRpcError when it breaks, UnreadableMessage for nonsense."""
+        """Play until the stream ends. Raise AioRpcError if it breaks, or UnreadableMessage."""
         writer = asyncio.create_task(self._write(call))
         try:
             async with self._patience:
@@ -146,14 +146,14 @@ class Stream:
         self._wake.set()
 
     async def _flush(self, call: Call) -> None:
-        """Write what is to be sent. Raise AioRpcError where the stream is broken."""
-        with suppress(asyncio.InvalidStateError):  # the stream has ended, of which its reader is told
+        """Write what is to be sent. Raise AioRpcError if the stream is broken."""
+        with suppress(asyncio.InvalidStateError):  # the stream has ended, as its reader will see
             async with self._writing:
                 while self._unsent:
                     await call.write(self._unsent.popleft())
 
     async def _write(self, call: Call) -> None:
-        """Write what comes to be sent while nothing is read, until the goodbye."""
+        """Write what is to be sent while nothing is read, until the goodbye."""
         with suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):
             while not self._left or self._unsent:
                 await self._wake.wait()
@@ -165,11 +165,11 @@ class Stream:
     # In the bot's thread
 
     def _think(self) -> None:
-        """Take in what has come and answer the turns in it: all at once, or in parts if that takes long."""
+        """Take in what has come, and answer the turns in it: all at once, or in parts if that takes long."""
         if self._thinker.interrupted:
             return
         try:
-            if self._events:  # else it was thought about together with an earlier message
+            if self._events:  # else it was answered together with an earlier message
                 self._answer(*self._events.popleft())
         except BotFailed as error:
             self._call(self._on_failure, error)
@@ -207,7 +207,7 @@ class Stream:
             self._unsent.append(b"".join(moves))
 
     def _answer_together(self, came: float, events: Iterable[Any]) -> None:
-        """Take in these events and all that have come since, and answer all turns that are open then."""
+        """Take in these events and all that have come since, and answer all turns that are then open."""
         batch = Batch(self._bot)
         waiting = [(came, events), *self._events]
         self._events.clear()
@@ -233,9 +233,9 @@ class Stream:
                 self._spent[turn.session].add(turn, came, begun, now)
 
     def _gather(self, came: float, event: Any, batch: Batch) -> None:
-        """Take in an event; turns that can be thought about together wait in the batch."""
+        """Take in an event; turns that can be answered together wait in the batch."""
         message: Any = getattr(event, event.WhichOneof("event") or "", None)
-        if getattr(message, "session", None) in batch:  # what is known to it changes: it is answered before
+        if getattr(message, "session", None) in batch:  # its view is about to change, so it is answered first
             self._reply(batch)
         if not event.HasField("turn"):
             self._happened(event)
@@ -247,12 +247,12 @@ class Stream:
             self._put((seat.answer(message),))
 
     def _put(self, moves: Iterable[bytes]) -> None:
-        """Have moves sent while the bot goes on to think."""
+        """Let moves be sent while the bot goes on thinking."""
         self._unsent.append(b"".join(moves))
         self._call(self._wake.set)
 
     def _happened(self, event: Any) -> None:
-        """Take in a lazy event that is no turn; one that is not known here has no kind."""
+        """Take in a lazy event other than a turn; an unknown one has no kind."""
         match event.WhichOneof("event"):
             case "session_started":
                 started = event.session_started
@@ -287,11 +287,11 @@ class Stream:
             left.session_ended(ended)
 
     def _evidence(self, started: bots_pb2.SessionStarted) -> Evidence | None:
-        """Return what is kept of a session from now on; None where no log is kept."""
+        """Return what collects evidence of a session from now on; None if no log is kept."""
         return None if self._keep is None else Evidence(started)
 
     def _note(self, entry: Entry | None) -> None:
-        """Keep what a session came to."""
+        """Keep the log entry of a session, if there is one."""
         if entry is None or self._keep is None:
             return
         if entry.differs:
@@ -299,7 +299,7 @@ class Stream:
         self._keep(entry)
 
     def _leave_sessions(self) -> None:
-        """Keep what the bot saw of the sessions that were open when the stream ended."""
+        """Keep log entries of the sessions that were open when the stream ended."""
         for seat in self._seats.values():
             if seat.evidence is not None:
                 self._note(seat.evidence.left())
@@ -326,6 +326,6 @@ class Stream:
             self._call(self.leave)
 
     def _call(self, function: Callable[..., None], *arguments: object) -> None:
-        """Have something done in the event loop, unless that has ended."""
+        """Call a function in the event loop, unless that has ended."""
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(partial(function, *arguments))

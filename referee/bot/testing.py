@@ -39,7 +39,7 @@ __all__ = ["DealPlayed", "play_deal", "turn_at", "turn_from"]
 DECISION_MS = 1000
 
 TIMES = ("ms", "credit_ms")
-"""Fields of records that differ from one time to the next."""
+"""Fields of records that differ each time a deal is played."""
 
 Record: TypeAlias = Mapping[str, Any]
 
@@ -48,14 +48,14 @@ FIELDS = ("hand", "to beat", "counts", "seat", "must", "ms")
 
 
 def turn_from(text: str) -> Turn:
-    """Return the turn that a text describes: the ruleset, and then what is known, parted by semicolons.
+    """Return the turn that a text describes: the ruleset, and then what is known, separated by semicolons.
 
-    ``hand 3D 4C 5C`` is the bot's. ``to beat 3C 3H`` was played by the seat before it; without it, the bot
+    ``hand 3D 4C 5C`` is the bot's. ``to beat 3C 3H`` was played by the seat before it; without that, the bot
     leads, and ``must 3D`` is the card that its play must contain. ``counts 3 8 13 2`` are the cards left,
     seat 0 first, by default those of a fresh hand; ``seat 0`` is the bot's, ``ms 1000`` the time it has. A
-    position in text, as ``str(turn.position())`` is, will do as well.
+    position as text, such as ``str(turn.position())``, is also accepted.
 
-    Raise PositionError where that cannot be.
+    Raise PositionError for what is impossible.
     """
     if "hands" in text and " / " in text:
         position = Position.parse(text)
@@ -114,9 +114,9 @@ def _described(rules: Rules, given: Mapping[str, str]) -> Turn:
 def turn_at(record: Record | Iterable[Record] | Path | str, *, deal: int | None = None, action: int) -> Turn:
     """Return the turn before the ``action`` of this index, from 0, in a recorded deal.
 
-    ``record`` is a deal record, several, or the path of a file of them, a JSON object a line, as
-    ``arena bot games --json`` prints them; ``deal`` says which, by its number in its session. The turn is
-    that of the seat that acted. Raise RecordError where there is no such deal or action.
+    ``record`` is a deal record, several, or the path of a file with one JSON object per line, as
+    ``arena bot games --json`` prints them; ``deal`` says which one, by its number in its session. The turn is
+    that of the seat that acted. Raise RecordError if there is no such deal or action.
     """
     return _turn_of(_chosen([*_records(record)], deal), action)
 
@@ -155,7 +155,7 @@ def _turn_of(record: Record, action: int) -> Turn:
 def _turn(
     deal: Deal, seat: int, time_ms: int = DECISION_MS, *, seats: tuple[str, ...] = (), number: int = 1
 ) -> Turn:
-    """Return the turn of a seat that is asked in a deal."""
+    """Return the turn of a seat that owes a decision in a deal."""
     names = seats or seat_names(["bot"] * deal.rules.ruleset.players, range(deal.rules.ruleset.players))
     view = LocalView(_session(deal.rules, names, number), seat)
     begun = deal.start if deal.exchange is None else deal.opening
@@ -185,7 +185,7 @@ def _session(rules: Rules, seats: tuple[str, ...], deals: int) -> events.Session
 
 @dataclass(frozen=True)
 class DealPlayed:
-    """What a deal came to that was played in a test."""
+    """The result of a deal played in a test."""
 
     points: tuple[int, ...]
     """By seat."""
@@ -196,10 +196,10 @@ class DealPlayed:
 
 
 def play_deal(*bots: Bot | str, ruleset: str = "chinese", seed: str = "1") -> DealPlayed:
-    """Play one deal in this process, and return what it came to; the seed deals the same cards again.
+    """Play one deal in this process and return its result; the same seed deals the same cards.
 
-    ``bots`` sit in this order: functions, classes, or names of sample bots, which also fill the seats that
-    are left (``greedy``). Raise BotFailed where a bot raises an exception or answers illegally.
+    ``bots`` sit in this order: functions, classes, or names of sample bots; ``greedy`` fills the remaining
+    seats. Raise BotFailed if a bot raises an exception or answers illegally.
     """
     rules = rules_of(ruleset)
     players = rules.ruleset.players

@@ -9,18 +9,18 @@ from contextlib import suppress
 from queue import SimpleQueue
 
 HANDOVER_SECONDS = 0.002
-"""How long the event loop waits for a bot that answers at once, which is quicker than to be woken again."""
+"""How long the event loop waits for a bot that answers at once, which is faster than being woken again."""
 QUICK_SECONDS, SLOW_SECONDS = 0.005, 0.020
-"""A bot that answers messages within the first time may have the event loop in its thread; after an answer
-that took longer than the second, the loop moves out."""
+"""If a bot answers messages within the first time, the event loop may run in its thread; after an answer that
+took longer than the second, the loop moves out."""
 QUICK_ANSWERS = 250
-"""After so many in a row the event loop moves in, and after twice as many each time that it has moved out."""
+"""How many quick answers in a row bring the event loop in; the number doubles each time it moves out."""
 
 log = logging.getLogger("bot")
 
 
 class _Job:
-    """Something to be thought about."""
+    """Some work for the bot's thread."""
 
     __slots__ = ("done", "left", "then", "work")
 
@@ -30,35 +30,34 @@ class _Job:
         self.done.acquire()
         """Released when the work is done."""
         self.left = False
-        """Whether the event loop has moved on, and must be notified."""
+        """Whether the event loop has gone on, and must be told when the work is done."""
 
 
 class Thinker:
-    """Has one thread do what all streams of a bot give it, one after the other.
+    """Lets one thread do the work of all streams of a bot, one job after the other.
 
     So the event loop is free for pings while the bot thinks, however long that takes, and no two decisions
-    are thought about at the same time: neither for two referees, nor for a stream that broke and the one
-    that took its place.
+    are made at the same time: neither for two referees, nor for a broken stream and its replacement.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
         self._busy = 0
-        """Jobs that the event loop has left to the thread."""
+        """How many jobs the event loop has left to the thread."""
         self.thinking = False
         """Whether something is being done."""
         self.interrupted = False
-        """Whether a thought was interrupted: the bot is leaving, and is asked nothing more."""
+        """Whether work was interrupted: the bot is leaving, and is asked nothing more."""
 
     def start(self) -> None:
         """Start a thread, as a daemon: a bot that does not stop thinking does not keep its process alive."""
         threading.Thread(target=self.work, name="bot", daemon=True).start()
 
     def do(self, work: Callable[[], None], then: Callable[[], None]) -> bool:
-        """Have work done in the thread, after all that was given before.
+        """Let the thread do some work, after all earlier work.
 
-        Return whether it is done. If it is not, ``then`` is called in the event loop when it is.
+        Return whether it is done. If it is not, ``then`` will be called in the event loop once it is.
         """
         job = _Job(work, then)
         self._jobs.put(job)
@@ -71,11 +70,11 @@ class Thinker:
         return False
 
     def stop(self) -> None:
-        """Let the thread end after what it was given."""
+        """Let the thread end after the work that it was given."""
         self._jobs.put(None)
 
     def work(self) -> None:
-        """Do in this thread what is given, until ``stop``."""
+        """Do the work in this thread, until ``stop``."""
         while (job := self._jobs.get()) is not None:
             self._think(job.work)
             job.done.release()
@@ -84,7 +83,7 @@ class Thinker:
                     self._loop.call_soon_threadsafe(self._finish, job)
 
     def _think(self, work: Callable[[], None]) -> None:
-        """Do some work; KeyboardInterrupt ends that work alone."""
+        """Do some work; KeyboardInterrupt ends only that work."""
         try:
             try:
                 self.thinking = True
@@ -104,24 +103,24 @@ class Thinker:
 
 
 class HomeThinker(Thinker):
-    """Thinks in the thread that calls ``run``, and has the event loop run there as well while that is quick.
+    """Thinks in the thread that calls ``run``, where the event loop runs too as long as the bot is quick.
 
-    To hand a turn to another thread and back takes longer than a simple bot takes to answer it. A bot that
+    Handing a turn to another thread and back takes longer than a simple bot takes to answer it. A bot that
     does think has its thread for itself: after one slow answer, the event loop goes on in another one.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, *, apart: bool = False) -> None:
-        """Create a thinker; ``apart``: the event loop stays out, for a bot that has one of its own."""
+        """Create a thinker; with ``apart``, the event loop stays out, for a bot that has one of its own."""
         super().__init__(loop)
         self._apart = apart
         self._together = self._move_in = self._slow = False
-        """Whether the loop runs in the bot's thread, is to run there next, and whether the last answer was
-        slow."""
+        """Whether the loop runs in the bot's thread, whether it should run there next, and whether the last
+        answer was slow."""
         self._quick, self._wanted = 0, QUICK_ANSWERS
-        """Quick answers in a row, and how many of them bring the loop in."""
+        """How many quick answers came in a row, and how many of them bring the loop in."""
 
     def do(self, work: Callable[[], None], then: Callable[[], None]) -> bool:
-        """Have work done in the thread, at once where the event loop runs in it."""
+        """Let the thread do some work; do it at once if the event loop runs in that thread."""
         if not self._together:
             done = super().do(work, then)
             if self._quick >= self._wanted and not self._busy and not self._apart:
@@ -141,7 +140,7 @@ class HomeThinker(Thinker):
         self._slow = taken > SLOW_SECONDS
 
     def pause(self) -> None:
-        """Have ``run`` look again where the event loop is to run; to be called in the event loop."""
+        """Make ``run`` check again where the event loop should run; call this in the event loop."""
         self._loop.stop()
         if not self._together:
             self.stop()
@@ -161,7 +160,7 @@ class HomeThinker(Thinker):
             self.work()  # what came while the loop stopped
 
     def _move(self) -> None:
-        """Have the event loop run in the other thread, once it has stopped in this one."""
+        """Let the event loop run in the other thread once it has stopped in this one."""
         if self._move_in is self._together:
             self._quick, self._move_in = 0, not self._together
             self.pause()

@@ -1,4 +1,4 @@
-"""A turn, with its legal plays: what a bot is asked."""
+"""A turn, with its legal plays: what a bot is asked to decide."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, overload
@@ -22,7 +22,7 @@ class Play:
     def __init__(self, rules: Rules, code: int) -> None:
         self._rules = rules
         self.code = code
-        """The engine's number of the play: kind, strength and cards in one."""
+        """The play's code in the compiled rules: kind, strength and cards in one number."""
 
     @property
     def cards(self) -> tuple[str, ...]:
@@ -36,11 +36,11 @@ class Play:
 
     @property
     def mask(self) -> int:
-        """Its cards as a bit mask, as ``turn.hand_mask`` and the helpers have them."""
+        """Its cards as a bit mask, like ``turn.hand_mask`` and in the helpers."""
         return self.code & self._rules.full
 
     def beats(self, other: "Play") -> bool:
-        """Return whether it may be played on ``other``."""
+        """Return whether it beats the play ``other``."""
         return self._rules.beats(self.code, other.code)
 
     def __len__(self) -> int:
@@ -60,7 +60,7 @@ class Play:
 
 
 class Plays(Sequence[Play]):
-    """Plays, each created on access: a turn may have many, and a bot takes one."""
+    """Plays, each created on access: a turn may have many, and a bot makes only one."""
 
     __slots__ = ("_codes", "_rules")
 
@@ -119,7 +119,7 @@ class Turn:
 
     @property
     def ruleset(self) -> Ruleset:
-        """All fields of the rules that are played."""
+        """The ruleset, with all its fields."""
         return self._view.rules.ruleset
 
     @property
@@ -149,7 +149,7 @@ class Turn:
 
     @property
     def deal(self) -> int:
-        """Counts the deals of the session from 1."""
+        """The number of the deal in its session, from 1."""
         return self._view.deal
 
     @property
@@ -164,7 +164,7 @@ class Turn:
 
     @property
     def happened(self) -> list[Happened]:
-        """What the seats did in this deal since an exchange, in masks, for bots that calculate."""
+        """What the seats did in this deal after any exchange, as masks, for bots that calculate."""
         return self._view.happened_in_play()
 
     @property
@@ -197,7 +197,7 @@ class Turn:
 
     @property
     def bank_ms(self) -> int | None:
-        """What is left in the bot's bank, in milliseconds; None where the session has none."""
+        """What is left in the bot's bank, in milliseconds; None if the session has no bank."""
         return self._message.bank_ms if self._message.HasField("bank_ms") else None
 
     @property
@@ -215,7 +215,7 @@ class Turn:
         return self._legal_codes
 
     def position(self) -> Position:
-        """Return the position as the bot sees it, to search in; the cards of others are not known.
+        """Return the position as the bot sees it, to search in; the cards of the others are not known.
 
         Raise PositionError in an exchange, and once cards set aside have become the stock.
         """

@@ -1,4 +1,4 @@
-"""What a bot knows of a session: a fold of the events it was sent."""
+"""What a bot knows of a session: a fold over the events that it was sent."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -38,19 +38,19 @@ class Step(NamedTuple):
     """A decoded action."""
 
     changed: int
-    """The seats whose hands it changes, as bits."""
+    """The seats whose hands the action changes, as bits."""
     seat: int
     change: int
     """By how many cards the seat's hand grows."""
     played: int
-    """The cards that it plays, as a mask."""
+    """Mask of the cards played."""
     drawn: int
-    """Mask of the cards drawn, for the bot's own."""
+    """Mask of the cards drawn, if the bot's own seat drew them."""
     taker: int
     """Seat that gets the card of an exchange; -1 for all other actions."""
     action: Action
     text: str
-    """As all seats were shown it, in the form of deal records; empty for an exchange."""
+    """The action as all seats were shown it, in the form of deal records; empty for an exchange."""
 
 
 def _step(rules: Rules, encoded: bytes) -> Step:
@@ -78,7 +78,7 @@ _text_of = attrgetter("text")
 
 
 def _shown(seat: int, kind: str, cards: str, drawn: int) -> str:
-    """Return an action as ``referee.records.results`` has it."""
+    """Return an action in the form of ``referee.records.results``."""
     if cards:
         return f"{seat}{'!' if kind == 'bomb' else ':'}{cards}"
     return f"{seat}:- +{drawn}" if drawn else f"{seat}:-"
@@ -86,13 +86,13 @@ def _shown(seat: int, kind: str, cards: str, drawn: int) -> str:
 
 @lru_cache(maxsize=64)
 def _steps(rules: Rules) -> Memo[bytes, Step]:
-    """Return the actions of a compiled ruleset by their encoding, decoded when they are first met."""
+    """Return a cache of the actions of a compiled ruleset, by their encoding, decoded when first met."""
     return Memo(lambda encoded: _step(rules, encoded))
 
 
 @lru_cache(maxsize=64)
 def _played(rules: Rules) -> Memo[bytes, int]:
-    """Return the codes of plays by their cards, encoded."""
+    """Return a cache of the codes of plays, by their encoded cards."""
     mask = card_numbers(rules).mask
     return Memo(lambda encoded: rules.code(mask(encoded)))
 
@@ -116,7 +116,7 @@ class SessionView:
     # fmt: on
 
     def __init__(self, started: bots_pb2.SessionStarted, rules: Rules | None = None) -> None:
-        """Begin with what the session's start says; ``rules`` are its ruleset, where that is compiled."""
+        """Begin with the start of a session; ``rules`` are its compiled rules, if they are at hand."""
         self.session_id = started.session_id
         self.tournament = started.tournament
         self.rules = rules or rules_of(json.loads(started.ruleset))
@@ -125,7 +125,7 @@ class SessionView:
         self._own_bit = 1 << started.seat
         self.deals = started.deals
         self.ratings = _ratings(started)
-        """How the seats' bots are rated; None where the match is not rated."""
+        """How the seats' bots are rated; None if the match is not rated."""
         self.scores = tuple(started.scores)
         self.deal = 0
         self.hand = 0
@@ -137,7 +137,7 @@ class SessionView:
         self._gone = 0
         """The cards that have left the hand since the plays were listed or filtered."""
         self._log: list[Step] = []
-        """What happened in the deal; the next two hold as much of it as has been read."""
+        """What happened in the deal; ``_actions`` and ``_counts`` follow it as far as they have been read."""
         self._actions: list[Action] = []
         self._counts: list[int] = []
         self._counted = 0
@@ -145,7 +145,7 @@ class SessionView:
         self._played = _played(self.rules)
 
     def deal_started(self, started: bots_pb2.DealStarted) -> None:
-        """Process the beginning of a deal, for the first time or after a reconnect."""
+        """Process the start of a deal, for the first time or after a reconnect."""
         self.begin(
             started.deal,
             self._numbers.mask(started.hand),
@@ -155,7 +155,7 @@ class SessionView:
         )
 
     def begin(self, deal: int, hand: int, counts: Iterable[int], *, dealer: int, clockwise: bool) -> None:
-        """Begin a deal with this hand, a mask, and so many cards in each seat."""
+        """Begin a deal with this hand, a mask, and these numbers of cards, by seat."""
         self.deal, self.hand = deal, hand
         self.dealer, self.clockwise = dealer, clockwise
         self._log, self._actions = [], []
@@ -167,12 +167,12 @@ class SessionView:
         self.scores = tuple(ended.scores)
 
     def happened(self, actions: Sequence[bytes]) -> None:
-        """Process what the seats did: encoded actions."""
+        """Process what the seats did, as encoded actions."""
         own = self._own_bit
         steps = [*map(self._step, actions)]
         self._log += steps
         for step in steps:
-            if step[0] & own:  # read by place, which is quicker than by name
+            if step[0] & own:  # by index, which is faster than by name
                 if step.taker >= 0:
                     self._exchanged(step.seat, step.taker, step.played)
                 else:
@@ -187,7 +187,7 @@ class SessionView:
         return actions
 
     def shown_actions(self) -> Iterator[str]:
-        """Yield what happened in this deal as all seats were shown it, an exchange left out."""
+        """Yield what happened in this deal as all seats were shown it, without an exchange."""
         return filter(None, map(_text_of, self._log))
 
     @property
@@ -220,7 +220,7 @@ class SessionView:
         if not gone:
             return found
         held = []
-        for code in found:  # mostly few, for which this is quicker than a comprehension
+        for code in found:  # mostly few, for which this is faster than a comprehension
             if not code & gone:
                 held.append(code)  # noqa: PERF401
         return held
@@ -230,7 +230,7 @@ class SessionView:
         encoded = message.to_beat
         if encoded:
             return self._played[encoded[0]]
-        if message.can_pass or message.next_has_one:  # no common lead: cards may be there that are not packed
+        if message.can_pass or message.next_has_one:  # not a common lead: there may be unpacked cards
             cards = bots_pb2.Turn.FromString(message.SerializeToString()).to_beat
             return self.rules.code(self.mask(cards)) if cards else 0
         return 0
@@ -244,7 +244,7 @@ class SessionView:
         return self._numbers.numbers(mask)
 
     def happened_in_play(self) -> list[Happened]:
-        """Return what the seats did in this deal since an exchange, if there was one."""
+        """Return what the seats did in this deal, without an exchange."""
         return [
             Happened(step.seat, step.played, step.action.drawn, step.drawn, step.action.kind == "bomb")
             for step in self._log
