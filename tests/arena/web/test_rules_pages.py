@@ -50,6 +50,9 @@ def test_rules_when_two_are_compared_then_only_what_differs_is_listed(client: Te
     section = answer.text.partition('id="differences"')[2].partition("</section>")[0]
     assert differ
     assert section.count("<tr>") == len(differ) + 1
+    assert "holder of the <code>lowest</code> card" in section
+    assert "A 2 3 4 5<br>2 3 4 5 6<br>" in section
+    assert "`" not in section
     for name in differ:
         assert f"<code>{name}</code>" in section
     assert "There are none" in client.get("/rules/chinese?other=chinese").text
