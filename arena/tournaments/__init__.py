@@ -1,1 +1,1 @@
-"""Tournaments: created, started, paused, ended, entered and left."""
+"""Tournaments: creating, starting, pausing and ending them; bots that enter and leave."""

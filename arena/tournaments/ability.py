@@ -16,8 +16,8 @@ from arena.tournaments.overview import find_tournament
 def require_able(storage: Storage, name: str, now: datetime, ask: Ask, bot: str = "") -> None:
     """Raise SpecError if a connected bot has said that it cannot play the ruleset, or takes too few sessions.
 
-    With ``bot``, only that one is asked about; it need not have entered. A bot that is not connected, or
-    whose referee does not answer, is not refused: it gets a notice once its match waits for it.
+    With ``bot``, check only that one, which need not have entered. A bot that is not connected, or whose
+    referee does not answer, is not refused: it gets a notice once its match waits for it.
     Raise UnknownError if there is no such tournament or bot, StateError if no token of it is valid.
     """
     with storage.read() as tx:
@@ -36,7 +36,7 @@ def require_able(storage: Storage, name: str, now: datetime, ask: Ask, bot: str 
 def unable_lines(
     tournament: Tournament, ruleset: StoredRuleset, version_ids: Sequence[int], answers: Sequence[Answer]
 ) -> dict[int, str]:
-    """Return why each connected version that cannot play in a tournament cannot, after its name.
+    """Return, by version id, why a connected version cannot play in a tournament, worded to follow its name.
 
     ``answers`` are the referees', about these versions and this ruleset.
     """

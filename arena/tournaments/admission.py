@@ -1,4 +1,4 @@
-"""Whose bots may enter a tournament: invitations, what authors ask for, and how many an owner may have."""
+"""Whose bots may enter a tournament: invitations, authors' requests, and how many bots an owner may have."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -27,15 +27,15 @@ from arena.unknown import unknown
 from arena.webhooks.outbox import emit
 
 LONGEST_REASON = 300
-"""Characters in an organiser's reason at most."""
+"""The most characters in an organiser's reason."""
 
 MOST_INVITED = 100
-"""Names that are invited at once at most."""
+"""The most names that are invited at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestShown:
-    """A bot that asked to enter, and what it was answered."""
+    """A bot that asked to enter, and the answer."""
 
     bot: str
     """``owner/bot@version``."""
@@ -44,16 +44,16 @@ class RequestShown:
     """Account of whoever asked."""
     asked_at: datetime
     answered_by: str | None
-    """Account of whoever answered, empty at the arena's own terminal; None: nobody has."""
+    """Account of whoever answered, empty at the arena's own terminal; None if nobody has."""
     answered_at: datetime | None
-    """When; None: nobody has."""
+    """When it was answered; None if it was not."""
     reason: str | None
-    """Why it was declined; None: it was not."""
+    """Why it was declined; None if it was not."""
 
 
 @dataclass(frozen=True, slots=True)
 class InvitationShown:
-    """Whom the organiser lets enter."""
+    """An owner or a bot that the organiser lets enter."""
 
     invited: str
     """``owner``, for all bots of an owner, or ``owner/bot``."""
@@ -64,13 +64,13 @@ class InvitationShown:
 
 @dataclass(frozen=True, slots=True)
 class EntriesShown:
-    """Who may enter a tournament, as far as it is the reader's business."""
+    """Who may enter a tournament, as far as the reader may know."""
 
     tournament: str
     entries: str
     """``open``, ``invited`` or ``approved``."""
     owner_limit: int | None
-    """Most bots of one owner; None: as many as the format allows."""
+    """The most bots of one owner; None for as many as the format allows."""
     invitations: Sequence[InvitationShown]
     """By name."""
     requests: Sequence[RequestShown]
@@ -86,7 +86,7 @@ def check_owner_limit(bots: Sequence[str], limit: int | None) -> None:
 
 
 def check_reason(given: str) -> str:
-    """Return an organiser's reason without blanks around it. Raise SpecError if it can be none."""
+    """Return an organiser's reason without surrounding blanks. Raise SpecError if it is not a valid one."""
     reason = given.strip()
     if not reason or len(reason) > LONGEST_REASON or not reason.isprintable():
         raise SpecError("reason", f"must be one line of 1 to {LONGEST_REASON} printable characters")
@@ -94,9 +94,9 @@ def check_reason(given: str) -> str:
 
 
 def admits(tx: Transaction, actor: Actor, tournament: Tournament, version: BotVersion) -> bool:
-    """Return whether the actor may enter a version at once; False: it may ask the organiser.
+    """Return whether the actor may enter a version at once; if not, it may ask the organiser.
 
-    Raise NotAllowed where it takes an invitation, TakenError if it has asked, StateError if it was declined.
+    Raise NotAllowed if it needs an invitation, TakenError if it has asked, StateError if it was declined.
     """
     open_to_all = tournament.entries == "open" or actor.organises(tournament.organiser_id)
     if open_to_all or _is_invited(tx, tournament, version):
@@ -123,7 +123,7 @@ def _is_invited(tx: Transaction, tournament: Tournament, version: BotVersion) ->
 
 
 def find_request(tx: Transaction, tournament: Tournament, version_id: int) -> EntryRequest | None:
-    """Return what a version asked for; None: it did not ask."""
+    """Return the request of a version to enter; None if it did not ask."""
     mine = (EntryRequest.tournament_id == tournament.id, EntryRequest.version_id == version_id)
     return tx.exec(select(EntryRequest).where(*mine)).first()
 
@@ -148,7 +148,7 @@ def ask_to_enter(
 def answer(
     tx: Transaction, actor: Actor, request: EntryRequest, now: datetime, reason: str | None = None
 ) -> None:
-    """Approve a request, or with a reason decline it, as part of a transaction."""
+    """Approve a request, or decline it if there is a reason, as part of a transaction."""
     request.state = EntryState.DECLINED if reason else EntryState.APPROVED
     request.answered_by, request.answered_at, request.reason = actor.account, now, reason
     tx.add(request)
@@ -159,7 +159,7 @@ def find_asking(
 ) -> tuple[EntryRequest, str]:
     """Return the request of ``owner/bot`` or of a version in one of these states, and the version's name.
 
-    Raise SpecError, UnknownError for such a bot; StateError if there is none, or more than one.
+    Raise SpecError or UnknownError for a wrong bot, StateError if there is no such request, or more than one.
     """
     versions = find_all_versions(tx, bot.partition("@")[0])
     names = {version.id: version.name for version in versions if "@" not in bot or version.name == bot}
@@ -175,7 +175,7 @@ def find_asking(
 
 
 def decline(storage: Storage, actor: Actor, name: str, bot: str, reason: str, now: datetime) -> RequestShown:
-    """Decline what a bot asked for. Raise NotAllowed, SpecError, UnknownError, StateError."""
+    """Decline a bot's request to enter. Raise NotAllowed, SpecError, UnknownError, StateError."""
     actor.require(Role.ORGANISER, f"decline bots in {name}")
     with storage.write() as tx:
         tournament = find_tournament(tx, name)
@@ -188,7 +188,7 @@ def decline(storage: Storage, actor: Actor, name: str, bot: str, reason: str, no
 
 
 def invite(storage: Storage, actor: Actor, name: str, invited: Sequence[str], now: datetime) -> EntriesShown:
-    """Let owners, or bots, enter a tournament; those who are invited already stay so.
+    """Let owners, or bots, enter a tournament; earlier invitations remain.
 
     Raise NotAllowed, SpecError, UnknownError, StateError.
     """
@@ -224,7 +224,7 @@ def require_known(tx: Transaction, invited: str) -> None:
 
 
 def uninvite(storage: Storage, actor: Actor, name: str, invited: str, now: datetime) -> None:
-    """Take an invitation back; who has entered stays. Raise NotAllowed, UnknownError, StateError."""
+    """Withdraw an invitation; bots that have entered stay. Raise NotAllowed, UnknownError, StateError."""
     actor.require(Role.ORGANISER, f"invite to {name}")
     with storage.write() as tx:
         tournament = find_tournament(tx, name)
@@ -239,7 +239,7 @@ def uninvite(storage: Storage, actor: Actor, name: str, invited: str, now: datet
 
 
 def list_entries(storage: Storage, actor: Actor, name: str) -> EntriesShown:
-    """Return who is invited and who has asked: to the organiser all, to authors what concerns their bots.
+    """Return who is invited and who has asked: all of it for the organiser, for authors that of their bots.
 
     Raise NotAllowed, UnknownError.
     """
@@ -277,7 +277,7 @@ def _invitations(tx: Transaction, tournament: Tournament) -> Sequence[Tournament
 
 
 def shown(request: EntryRequest, bot: str) -> RequestShown:
-    """Return a request as it is shown."""
+    """Return a request in the form in which it is shown."""
     return RequestShown(
         bot,
         request.state,

@@ -11,7 +11,7 @@ class Changed(TournamentStatus):
     """A tournament after a change."""
 
     warnings: Sequence[str]
-    """What makes no sense about it, who is not there, and whether nobody could be told."""
+    """What makes little sense about it, which bots are absent, and whether its workers could not be told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Entered:
     tournament: str
     bot: str
     first_round: int | None
-    """From which round on it plays; None: it does once the organiser has approved it."""
+    """From which round on it plays; None if the organiser must approve it first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""After the end: organisers confirm results, or correct them by entries of their own, which are signed."""
+"""After the end: organisers confirm results, or correct them by signed events."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -27,7 +27,7 @@ from referee.signing import SigningKey
 
 
 def confirm(storage: Storage, actor: Actor, name: str, now: datetime, key: SigningKey) -> TournamentStatus:
-    """Confirm the results of a tournament that has ended: they are final. ``key`` is the arena's.
+    """Confirm the results of a tournament that has ended, which makes them final. ``key`` is the arena's.
 
     Raise NotAllowed, UnknownError, StateError.
     """
@@ -52,19 +52,19 @@ class Wanted:
     correction: Kind
     """See ``Correction``."""
     reason: str
-    """One line, which everybody reads."""
+    """One line, which everybody can read."""
     round: int | None = None
-    """Where ``correction`` is ``points``: of the match."""
+    """If ``correction`` is ``points``, the round of the match."""
     table: int | None = None
-    """Likewise."""
+    """If ``correction`` is ``points``, the table of the match."""
     points: int | None = None
-    """What the match counts more."""
+    """If ``correction`` is ``points``, how many more points the match counts."""
 
 
 def correct(
     storage: Storage, actor: Actor, name: str, wanted: Wanted, now: datetime, key: SigningKey
 ) -> Correction:
-    """Correct the standings of a tournament that has ended, by an event that the arena's key signs.
+    """Correct the standings of a tournament that has ended, by an event signed with the arena's key.
 
     Raise NotAllowed, SpecError, UnknownError, StateError, TakenError.
     """
@@ -100,7 +100,7 @@ def _match_of(wanted: Wanted) -> tuple[int, int] | None:
 
 
 def _lock_ended(tx: Transaction, actor: Actor, name: str, what: str) -> Tournament:
-    """Return a tournament whose row is locked, and about which its organiser can decide now."""
+    """Lock the row of a tournament that its organiser can decide about now, and return it."""
     tournament = find_tournament(tx, name)
     actor.require_organiser(tournament.organiser_id, f"{what} {name}")
     lock_row(tx, tournament.id)

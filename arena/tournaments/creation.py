@@ -1,4 +1,4 @@
-"""Tournaments are created: checked as a whole, stored with their seed's hash, not yet started."""
+"""Creating tournaments: they are checked as a whole and stored with their seed's hash, but not started."""
 
 import secrets
 from collections import Counter
@@ -28,11 +28,11 @@ from referee.ruleset import Ruleset, load_ruleset
 from referee.ruleset.limits import most_deals, most_points
 
 MOST_MATCH_POINTS = 2**31 - 1
-"""What a seat's points in a match may come to, up or down: the database has 32 bits for them."""
+"""The most points, up or down, of a seat in a match: the database has 32 bits for them."""
 
 
 class Wrong:
-    """Collects what is wrong: an error about what was asked for ends its block, and the next one is tried."""
+    """Collects errors: each ends its own ``with`` block, and the next block is tried."""
 
     def __init__(self) -> None:
         self._errors: list[ArenaError] = []
@@ -48,7 +48,7 @@ class Wrong:
 
     @property
     def problems(self) -> list[Problem]:
-        """All that was wrong; bots that cannot play are a problem of the entrants."""
+        """All problems; bots that cannot play are a problem of the field ``entrants``."""
         found = dict[Problem, None]()
         for error in self._errors:
             if isinstance(error, SpecError):
@@ -95,7 +95,7 @@ def create_in(
 ) -> Tournament:
     """Create a tournament of an organiser as part of a transaction.
 
-    The same errors, and IntegrityError for a taken name.
+    Raise the same errors, and IntegrityError for a taken name.
     """
     spec, ruleset, versions = check_in(tx, spec, now)
     tournament = _add_tournament(tx, spec, ruleset, now, seed or secrets.token_bytes(32), organiser_id)
@@ -110,9 +110,9 @@ def create_in(
 def check_in(
     tx: Transaction, spec: TournamentSpec, now: datetime
 ) -> tuple[TournamentSpec, Ruleset, list[BotVersion]]:
-    """Return what would be created, its ruleset, and its entrants in the order of seeding; only read.
+    """Return what would be created, its ruleset, and its entrants in the order of seeding, without writing.
 
-    The same errors.
+    Raise the same errors.
     """
     ruleset = load_ruleset(spec.ruleset)
     if tx.exec(select(Tournament.id).where(Tournament.name == spec.name)).first():
@@ -162,7 +162,7 @@ def entrants_wrong(storage: Storage, names: Sequence[str], now: datetime) -> Seq
 def _find_entrants(tx: Transaction, names: Sequence[str], now: datetime) -> list[BotVersion]:
     """Return the versions of these names.
 
-    Raise SpecError for all that have no valid token or are there twice; UnknownError and StateError as
+    Raise SpecError for all that have no valid token or are listed twice, and UnknownError and StateError as
     ``find_versions`` does.
     """
     try:

@@ -14,7 +14,7 @@ from arena.tournaments.overview import find_tournament
 
 
 def list_doubts(storage: Storage, name: str) -> list[str]:
-    """Return a line for each thing that makes no sense about a tournament and its entrants of now.
+    """Return a line for each thing that makes little sense about a tournament and its current entrants.
 
     Raise UnknownError.
     """
@@ -23,19 +23,19 @@ def list_doubts(storage: Storage, name: str) -> list[str]:
 
 
 def doubts_of(tx: Transaction, tournament: Tournament) -> list[str]:
-    """Return the same of a tournament as part of a transaction."""
+    """Return the same for a tournament as part of a transaction."""
     stay = (Entrant.tournament_id == tournament.id, col(Entrant.withdrawn_after).is_(None))
     entrants = tx.exec(select(func.count()).select_from(Entrant).where(*stay)).one()
     return [*doubts_about(tournament, tournament.table_size, entrants), *_of_requests(tx, tournament)]
 
 
 def doubts_about(asked: Tournament | TournamentSpec, size: int, entrants: int) -> list[str]:
-    """Return what makes no sense about what is asked for, with so many entrants at tables of ``size``."""
+    """Return what makes little sense about a tournament of so many entrants at tables of ``size``."""
     return [*doubts(asked.format, asked, size, entrants), *_of_limits(asked)]
 
 
 def doubts(format: str, plan: Plan, size: int, entrants: int) -> Iterator[str]:
-    """Yield what makes no sense about a plan for so many entrants at tables of ``size``."""
+    """Yield what makes little sense about a plan for this number of entrants at tables of ``size``."""
     tables = entrants // size
     if plan.rounds is not None and not FORMATS[format].in_batches:
         different = different_rounds(entrants, size)
@@ -67,7 +67,7 @@ def _of_requests(tx: Transaction, tournament: Tournament) -> Iterator[str]:
 
 
 def different_rounds(entrants: int, size: int) -> int:
-    """Return in how many ways so many bots fill all tables of ``size`` that they can; the rest sit out."""
+    """Return in how many ways bots can fill as many tables of ``size`` as possible; the rest sit out."""
     tables = entrants // size
     out = entrants - tables * size
     seated = factorial(entrants) // factorial(out)

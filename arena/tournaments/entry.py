@@ -1,4 +1,4 @@
-"""Coming late, leaving early and coming back: bots enter a tournament that was created, and withdraw."""
+"""Coming late, leaving early and coming back: bots enter a tournament after its creation, and withdraw."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -37,10 +37,10 @@ from arena.tournaments.overview import ENDED, find_tournament
 def enter(storage: Storage, actor: Actor, name: str, bot: str, now: datetime, ask: Ask) -> int | None:
     """Enter a bot into a tournament, again if it has withdrawn; return the first round that it then plays in.
 
-    There is none if the others end before. Rounds that it misses are worth nothing to it; what it made before
-    it withdrew stays. ``ask`` asks the referees whether it can play. Return None where the organiser decides,
-    and has been asked. Raise NotAllowed, UnknownError, SpecError for a bot that cannot play, TakenError if it
-    is in the tournament or has asked already, StateError.
+    That round never comes if the tournament ends before. The bot scores nothing in rounds that it misses, and
+    keeps what it scored before it withdrew. ``ask`` asks the referees whether it can play. Return None if the
+    organiser decides, and has now been asked. Raise NotAllowed, UnknownError, SpecError for a bot that cannot
+    play, TakenError if it is in the tournament or has asked already, StateError.
     """
     _require_maybe_theirs(actor, bot, "enter")
     require_able(storage, name, now, ask, bot)
@@ -59,7 +59,7 @@ def enter(storage: Storage, actor: Actor, name: str, bot: str, now: datetime, as
 
 
 def _enter(tx: Transaction, actor: Actor, tournament: Tournament, version: BotVersion, now: datetime) -> int:
-    """Enter a version that may; a request of it is thereby approved."""
+    """Enter a version that is allowed to; this approves any request of it."""
     request = find_request(tx, tournament, version.id)
     if request is not None and request.state != EntryState.APPROVED:
         answer(tx, actor, request, now)
@@ -75,7 +75,7 @@ def _enter(tx: Transaction, actor: Actor, tournament: Tournament, version: BotVe
 
 
 def approve(storage: Storage, actor: Actor, name: str, bot: str, now: datetime, ask: Ask) -> tuple[str, int]:
-    """Enter a bot that has asked, or was declined before; return its version and its first round.
+    """Enter a bot that has asked, or was declined; return its version and its first round.
 
     Raise NotAllowed, UnknownError, StateError if it has not asked, and what ``enter`` raises.
     """
@@ -88,7 +88,7 @@ def approve(storage: Storage, actor: Actor, name: str, bot: str, now: datetime, 
     require_able(storage, name, now, ask, asking)
     with storage.write() as tx:
         tournament = _lock_format(tx, name, now, lambda format: format.late_entry, "entered")
-        find_asking(tx, tournament, asking, waiting)  # as its author may have taken it back
+        find_asking(tx, tournament, asking, waiting)  # because its author may have withdrawn it
         [version] = find_versions(tx, [asking], now)
         for check in (_require_not_in_it, *CHECKS):
             check(tx, tournament, version, now)
@@ -103,25 +103,25 @@ class Prospect:
     bot: str
     """The version that would play."""
     answer: Literal["enter", "ask", "no"]
-    """``enter``: at once. ``ask``: once the organiser has approved it."""
+    """``enter`` if it may at once, ``ask`` if the organiser must approve it first."""
     reasons: Sequence[str]
-    """All that is against it; empty unless the answer is ``no``."""
+    """All reasons against it; empty unless the answer is ``no``."""
     entries: str
     """Who may enter: ``open``, ``invited`` or ``approved``."""
     owner_limit: int | None
-    """Most bots of one owner; None: as many as the format allows."""
+    """The most bots of one owner; None for as many as the format allows."""
     require_check: bool
     """Whether it must have passed the check."""
     first_round: int | None
-    """The first round that it would play in, if it entered now; None: it may not."""
+    """The first round that it would play in if it entered now; None if it may not."""
     request: RequestShown | None
-    """What it asked for before; None: it did not ask."""
+    """Its earlier request; None if it did not ask."""
 
 
 def may_enter(storage: Storage, actor: Actor, name: str, bot: str, now: datetime, ask: Ask) -> Prospect:
-    """Return whether a bot may enter a tournament now, and all that is against it; nothing is changed.
+    """Return whether a bot may enter a tournament now, and all reasons against it; change nothing.
 
-    Raise NotAllowed, SpecError for no such name, UnknownError, StateError if no token of it is valid.
+    Raise NotAllowed, SpecError for a wrong name, UnknownError, StateError if no token of it is valid.
     """
     _require_maybe_theirs(actor, bot, "enter")
     against: list[str] = []
@@ -155,7 +155,7 @@ def may_enter(storage: Storage, actor: Actor, name: str, bot: str, now: datetime
 
 @contextmanager
 def _told(against: list[str]) -> Iterator[None]:
-    """Add what is against an entry, if the block raises it."""
+    """Add the reason against an entry that the block raises, if any."""
     try:
         yield
     except SpecError as error:
@@ -172,7 +172,7 @@ def _require_open(tournament: Tournament) -> None:
 
 
 def _require_maybe_theirs(actor: Actor, bot: str, what: str) -> None:
-    """Raise NotAllowed if it is plain, before anything is looked up, that neither can be the actor's."""
+    """Raise NotAllowed if it is clear, before any look-up, that neither bot nor tournament is the actor's."""
     if actor.role is not Role.ORGANISER:
         actor.require_owner(owner_of(bot), f"{what} {bot}")
 
@@ -222,11 +222,11 @@ def _require_few(tx: Transaction, tournament: Tournament, version: BotVersion, _
 
 
 CHECKS = (_require_token, _require_checked, _require_rounds, _require_apart, _require_few)
-"""Whether a version can enter now, whether it was there before or not: they raise SpecError or StateError."""
+"""Checks whether a version can enter now, for the first time or again: they raise SpecError or StateError."""
 
 
 def _anew(tx: Transaction, tournament: Tournament, version: BotVersion) -> Entrant:
-    """Return the entrant of a version that was not there before."""
+    """Return a new entrant for a version."""
     of_it = Entrant.tournament_id == tournament.id
     last = tx.exec(select(func.max(Entrant.number)).where(of_it)).one() or 0
     if last >= MOST_ENTRANTS:
@@ -260,9 +260,9 @@ def _staying(tx: Transaction, tournament: Tournament) -> Sequence[str]:
 def withdraw(storage: Storage, actor: Actor, name: str, bot: str, now: datetime) -> int:
     """Withdraw a bot from a tournament; return the last round that it plays in (0: none).
 
-    ``owner/bot`` alone is the version of it that is in the tournament, its token good or revoked. What is
-    paired it still has to play, and it stays in the standings. One that has only asked to enter does so no
-    longer. Raise SpecError, UnknownError, StateError.
+    ``owner/bot`` alone means its version in the tournament, whether its token is valid or revoked. The bot
+    still has to play the rounds that are paired, and it stays in the standings. If it has only asked to
+    enter, its request is withdrawn. Raise SpecError, UnknownError, StateError.
     """
     _require_maybe_theirs(actor, bot, "withdraw")
     with storage.write() as tx:
@@ -290,7 +290,7 @@ def withdraw(storage: Storage, actor: Actor, name: str, bot: str, now: datetime)
 
 
 def _take_back(tx: Transaction, actor: Actor, tournament: Tournament, bot: str, now: datetime) -> bool:
-    """Take back what a bot asked for; return whether it had asked, and was not answered."""
+    """Withdraw the request of a bot; return whether it had one without an answer."""
     try:
         request, version = find_asking(tx, tournament, bot, [EntryState.ASKED])
     except StateError:

@@ -12,7 +12,7 @@ from arena.storage import Storage
 from arena.tournaments.overview import TournamentStatus, find_tournament, statuses_of
 
 MOST_EVENTS = 500
-"""Events that are read at once."""
+"""How many events are read at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,22 +21,22 @@ class Seen:
 
     status: TournamentStatus
     last: int
-    """Number of its latest event; 0: there is none."""
+    """Number of its latest event; 0 if there is none."""
     events: Sequence[Mapping[str, Any]]
-    """The events after the one that was known, the first ones if there are many."""
+    """The events after the one that was known; only the first of them if there are many."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeadShown:
-    """What a tournament was committed to, and what happened to it since."""
+    """What a tournament was committed to, and what has happened to it since."""
 
     tournament: str
     commitment: str | None
-    """Digest of the head; None: it is not locked yet."""
+    """Digest of the head; None if it is not locked yet."""
     head: dict[str, Any] | None
-    """All that was settled before the first round; None: it is not locked yet."""
+    """All that was settled before the first round; None if it is not locked yet."""
     events: list[dict[str, Any]]
-    """The chain of events in order; the first one covers the commitment, each other one the one before."""
+    """The chain of events in order; the first covers the commitment, and each other one its predecessor."""
 
 
 def head(storage: Storage, name: str) -> HeadShown:
@@ -48,7 +48,7 @@ def head(storage: Storage, name: str) -> HeadShown:
 
 
 def look(storage: Storage, known: Mapping[str, int | None]) -> list[Seen]:
-    """Return how tournaments stand, and their events after the ones that are known; None: of no interest.
+    """Return how tournaments stand, and their events after the numbers in ``known``, or none for None.
 
     Raise UnknownError for a single name that no tournament has.
     """
@@ -77,6 +77,6 @@ def look(storage: Storage, known: Mapping[str, int | None]) -> list[Seen]:
 
 
 def list_events(storage: Storage, name: str, after: int) -> list[dict[str, Any]]:
-    """Return the events of a tournament after a number, the first ones if there are many."""
+    """Return the events of a tournament after a number; only the first of them if there are many."""
     with storage.read() as tx:
         return events_of(tx, find_tournament(tx, name), after, MOST_EVENTS)

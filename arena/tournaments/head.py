@@ -24,7 +24,7 @@ def lock_head(tx: Transaction, tournament: Tournament, now: datetime) -> None:
 
 
 def head_of(tx: Transaction, tournament: Tournament, now: datetime | None) -> dict[str, object]:
-    """Return the head as it was locked, or as it would be if it were locked now (None: not at all)."""
+    """Return the head as it was locked, or as it would be if locked ``now``; None gives it no time."""
     if tournament.head is not None:
         return tournament.head
     ruleset = tx.get_one(StoredRuleset, tournament.ruleset_id)

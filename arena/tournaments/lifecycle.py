@@ -1,4 +1,4 @@
-"""Tournaments are started, paused, resumed, stopped and cancelled."""
+"""Starting, pausing, resuming, stopping and cancelling tournaments."""
 
 import re
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ from arena.tournaments.head import lock_head
 from arena.tournaments.overview import ENDED, TournamentStatus, find_tournament, status_of
 
 LONGEST_VALUE = 1000
-"""Characters in the value of a beacon at most."""
+"""The most characters in the value of a beacon."""
 
 
 def lock(storage: Storage, actor: Actor, name: str, now: datetime) -> TournamentStatus:
@@ -40,7 +40,7 @@ def lock(storage: Storage, actor: Actor, name: str, now: datetime) -> Tournament
 
     Raise UnknownError, StateError.
 
-    Its commitment is known from then on, and whoever noted it can tell whether anything was changed after.
+    Its commitment is known from then on, so whoever noted it can tell whether anything was changed later.
     """
     actor.require(Role.ORGANISER, f"lock {name}")
     with storage.write() as tx:
@@ -59,9 +59,9 @@ def start(
 ) -> TournamentStatus:
     """Start a tournament, or continue one that failed.
 
-    ``ask`` asks the referees which entrants cannot play it. ``beacon_value`` is what the beacon said that the
-    tournament was created with, after it was locked. Raise UnknownError, StateError, and SpecError for an
-    entrant that cannot play, or that lost the check which is required.
+    ``ask`` asks the referees which entrants cannot play it. ``beacon_value`` is the value of the tournament's
+    beacon, published after the tournament was locked. Raise UnknownError, StateError, and SpecError for an
+    entrant that cannot play, or that has not passed a required check.
     """
     actor.require(Role.ORGANISER, f"start {name}")
     require_able(storage, name, now, ask)
@@ -74,7 +74,7 @@ def start(
 
 
 def start_in(tx: Transaction, tournament: Tournament, now: datetime, beacon_value: str | None = None) -> None:
-    """Start a tournament as part of a transaction; the same errors."""
+    """Start a tournament as part of a transaction. Raise the same errors."""
     first = tournament.state == TournamentState.CREATED
     if first and tournament.require_check:
         require_checks(_versions(tx, tournament))
@@ -92,7 +92,7 @@ def start_in(tx: Transaction, tournament: Tournament, now: datetime, beacon_valu
 
 
 def _check_beacon(tournament: Tournament, value: str | None) -> None:
-    """Raise StateError where the value of a beacon is missing, comes too early, or nobody asked for it."""
+    """Raise StateError if the value of a beacon is missing, comes too early, or is not wanted."""
     name, first = tournament.name, tournament.state == TournamentState.CREATED
     if value is not None and (tournament.beacon is None or not first):
         why = "its luck is drawn already" if tournament.beacon else "it was created without a beacon"
@@ -123,7 +123,7 @@ def pause(storage: Storage, actor: Actor, name: str, now: datetime) -> Tournamen
         actor.require_organiser(tournament.organiser_id, f"pause {name}")
         running = (col(Tournament.id) == tournament.id, col(Tournament.state) == TournamentState.RUNNING)
         values = {"state": TournamentState.PAUSED, "advanced_at": now}
-        # Workers see it at the next sign of life: see arena.matches.playing.
+        # Workers notice at the next sign of life; see arena.matches.playing.
         if not changed(tx, update(Tournament).where(*running).values(values)):
             raise StateError(
                 f"tournament {name} is {tournament.state.value}; only a running one can be paused"
@@ -150,7 +150,7 @@ def resume(storage: Storage, actor: Actor, name: str, now: datetime) -> Tourname
 
 
 def _run(tx: Transaction, tournament: Tournament, states: Sequence[TournamentState], now: datetime) -> bool:
-    """Let a tournament run that is in one of these states; return whether it was."""
+    """Set a tournament running if it is in one of these states; return whether it was."""
     waits = (col(Tournament.id) == tournament.id, col(Tournament.state).in_(states))
     started_at = func.coalesce(Tournament.started_at, now)
     values = {"state": TournamentState.RUNNING, "problem": None, "started_at": started_at}
@@ -169,7 +169,7 @@ def _versions(tx: Transaction, tournament: Tournament) -> Sequence[BotVersion]:
 
 
 def cancel(storage: Storage, actor: Actor, name: str, now: datetime) -> TournamentStatus:
-    """End a tournament early: what is stored stays, the seed is revealed. Raise UnknownError, StateError."""
+    """End a tournament early: what is stored stays; the seed is revealed. Raise UnknownError, StateError."""
     actor.require(Role.ORGANISER, f"cancel {name}")
     with storage.write() as tx:
         tournament = find_tournament(tx, name)
@@ -180,7 +180,7 @@ def cancel(storage: Storage, actor: Actor, name: str, now: datetime) -> Tourname
             raise StateError(f"tournament {name} is {tournament.state.value} already")
         unfinished = [MatchState.WAITING, MatchState.RUNNING, MatchState.FAILED]
         matches = (col(Match.tournament_id) == tournament.id, col(Match.state).in_(unfinished))
-        # Without its lease a worker stops: see arena.matches.leases.
+        # A worker stops without its lease; see arena.matches.leases.
         values = {"state": MatchState.CANCELLED, "finished_at": now, "lease_owner": None, "lease_until": None}
         changed(tx, update(Match).where(*matches).values(values))
         cancelled = select(Match.id).where(Match.tournament_id == tournament.id)
@@ -194,7 +194,7 @@ def cancel(storage: Storage, actor: Actor, name: str, now: datetime) -> Tourname
 
 
 def stop(storage: Storage, actor: Actor, name: str, now: datetime) -> TournamentStatus:
-    """Let a tournament end with the rounds that are paired. Raise UnknownError, StateError."""
+    """Let a tournament end after the rounds that are paired. Raise UnknownError, StateError."""
     actor.require(Role.ORGANISER, f"stop {name}")
     with storage.write() as tx:
         tournament = find_tournament(tx, name)

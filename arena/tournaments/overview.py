@@ -26,7 +26,7 @@ from arena.terms import Terms
 from arena.unknown import unknown
 
 PROBLEMS_SHOWN = 20
-"""Matches whose troubles a status lists at most."""
+"""The most matches whose problems a status lists."""
 
 
 ENDED = (TournamentState.FINISHED, TournamentState.CANCELLED)
@@ -34,47 +34,47 @@ ENDED = (TournamentState.FINISHED, TournamentState.CANCELLED)
 
 @dataclass(frozen=True, slots=True)
 class TournamentStatus:
-    """A tournament as it is shown."""
+    """The status of a tournament."""
 
     id: int
     name: str
     format: str
     state: TournamentState
     problem: str | None
-    """Why it failed; None: it has not."""
+    """Why it failed; None if it has not."""
     ruleset: str
-    """Name and version, as ``hong-kong@1``."""
+    """Name and version, such as ``hong-kong@1``."""
     table_size: int
     entrants: int
     """Number of entrants."""
     rounds: int | None
-    """Rounds in all; None: not known yet, or until it is stopped."""
+    """Rounds in all; None if not known yet, or if it goes on until it is stopped."""
     sessions: int
     """Sessions in a match."""
     deals: int | None
-    """Deals in a session; None: as the ruleset says."""
+    """Deals in a session; None for as many as the ruleset says."""
     rated: bool
     """Whether it changes ratings."""
     seed_hash: str
     """SHA-256 of the seed."""
     commitment: str | None
-    """Digest of the head: all that was settled before the first round; None: it is not locked yet."""
+    """Digest of the head: all that was settled before the first round; None if it is not locked yet."""
     beacon: str | None
-    """The public value that has a share in the luck; None: the organiser alone draws it."""
+    """The public value that has a share in the luck; None if only the organiser's seed decides."""
     beacon_value: str | None
-    """What the beacon said; None: there is none, or the tournament has not been started."""
+    """The beacon's value; None without a beacon, or before the start."""
     seed: str | None
-    """The seed in hexadecimal; None: secret until the tournament has ended."""
+    """The seed in hexadecimal; None while it is secret, until the tournament has ended."""
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None
-    """When it finished or was cancelled; None: not yet."""
+    """When it finished or was cancelled; None if not yet."""
     provisional: bool
     """Whether its results wait for its organiser to confirm them."""
     confirmed_at: datetime | None
-    """When its organiser confirmed its results; None: not yet, or it need not."""
+    """When its organiser confirmed its results; None if not yet, or if that is not needed."""
     round: int
-    """The latest round that was opened; 0: none yet."""
+    """The latest round that was opened; 0 if none was."""
     matches_done: int
     matches_running: int
     matches_total: int
@@ -85,7 +85,7 @@ class TournamentStatus:
     waiting: tuple[str, ...]
     """A line for each match that something keeps from being played."""
     leased_until: datetime | None
-    """Until when a worker has one of its matches, if it gives no further sign of life; None: none has."""
+    """Until when a worker holds one of its matches without a further sign of life; None if none does."""
 
     @property
     def ended(self) -> bool:
@@ -94,20 +94,20 @@ class TournamentStatus:
 
 
 def status(storage: Storage, name: str) -> TournamentStatus:
-    """Return the status of a tournament; raise UnknownError if there is none of this name."""
+    """Return the status of a tournament. Raise UnknownError if there is none of this name."""
     with storage.read() as tx:
         return status_of(tx, find_tournament(tx, name))
 
 
 def terms(storage: Storage, name: str) -> Terms:
-    """Return what a tournament is played under; raise UnknownError if there is none of this name."""
+    """Return the terms of a tournament. Raise UnknownError if there is none of this name."""
     with storage.read() as tx:
         tournament = find_tournament(tx, name)
         return Terms.model_validate({name: getattr(tournament, name) for name in Terms.model_fields})
 
 
 def list_tournaments(storage: Storage, limit: int = 100) -> list[TournamentStatus]:
-    """Return how the latest tournaments stand, newest first."""
+    """Return the status of the latest tournaments, newest first."""
     shown = select(Tournament).where(col(Tournament.test).is_(False)).options(WITHOUT_HEAD)
     latest = shown.order_by(col(Tournament.id).desc()).limit(limit)
     with storage.read() as tx:
@@ -115,7 +115,7 @@ def list_tournaments(storage: Storage, limit: int = 100) -> list[TournamentStatu
 
 
 def find_tournament(tx: Transaction, name: str) -> Tournament:
-    """Return the tournament of this name, or UnknownError."""
+    """Return the tournament of this name. Raise UnknownError if there is none."""
     named = select(Tournament).where(Tournament.name == name).options(WITHOUT_HEAD)
     found = tx.exec(named).first()
     if found is None:
@@ -124,13 +124,13 @@ def find_tournament(tx: Transaction, name: str) -> Tournament:
 
 
 def status_of(tx: Transaction, tournament: Tournament) -> TournamentStatus:
-    """Return how this tournament stands in this transaction."""
+    """Return the status of a tournament as part of a transaction."""
     [found] = statuses_of(tx, [tournament])
     return found
 
 
 def statuses_of(tx: Transaction, tournaments: Sequence[Tournament]) -> list[TournamentStatus]:
-    """Return how these stand; it takes as many statements for one as for many, and reads no closed round."""
+    """Return the status of each; this takes a fixed number of statements, and reads no closed round."""
     tx.flush()
     ids = [tournament.id for tournament in tournaments]
     kept, matches, problems = _kept(tx, ids), _unclosed_matches(tx, ids), _problems(tx, ids)
@@ -141,7 +141,7 @@ def statuses_of(tx: Transaction, tournaments: Sequence[Tournament]) -> list[Tour
 
 
 class _Kept(NamedTuple):
-    """What indexes tell of a tournament."""
+    """What can be read of a tournament from indexes."""
 
     id: int
     ruleset: str
@@ -160,11 +160,11 @@ class _Kept(NamedTuple):
     last: int
     """Tables of the last round."""
     before_planned: int | None
-    """Tables before the first planned round; None: no round is planned."""
+    """Tables before the first planned round; None if no round is planned."""
 
 
 def _kept(tx: Transaction, ids: Sequence[int]) -> dict[int, _Kept]:
-    """Return by tournament what indexes tell of it, in one statement."""
+    """Return, by tournament, what can be read from indexes, in one statement."""
     round, match, entrant = col(Round.id), col(Match.id), col(Entrant.tournament_id)
     of_it = col(Round.tournament_id) == Tournament.id
     number = select(Round.number).where(of_it).order_by(col(Round.number).desc()).limit(1)
@@ -193,7 +193,7 @@ def _kept(tx: Transaction, ids: Sequence[int]) -> dict[int, _Kept]:
 
 
 def _one(query: Any) -> Any:
-    """Return the query as a column of one about tournaments."""
+    """Return the query as a column of a query about tournaments."""
     return query.correlate(Tournament).scalar_subquery()
 
 
@@ -202,7 +202,7 @@ Counts: TypeAlias = Mapping[str, tuple[int, int]]
 
 
 def _unclosed_matches(tx: Transaction, ids: Sequence[int]) -> Mapping[int, Counts]:
-    """Return by tournament the matches of rounds that are open or were cancelled."""
+    """Return, by tournament, the matches of rounds that are open or were cancelled."""
     unclosed = col(Round.state).in_([RoundState.OPEN, RoundState.CANCELLED])
     counts = (
         select(Round.tournament_id, Match.state, func.count(), func.sum(Match.sessions_done))
@@ -268,7 +268,7 @@ def _tables_to_come(tournament: Tournament, playing: int) -> int:
 
 
 def _problems(tx: Transaction, ids: Sequence[int]) -> dict[int, list[str]]:
-    """Return by tournament a line for each of the first matches that something keeps from being played."""
+    """Return, by tournament, a line for each of the first matches that something keeps from being played."""
     order = (col(Round.number), col(Match.table_number))
     place = func.row_number().over(partition_by=col(Round.tournament_id), order_by=order)
     troubled = (

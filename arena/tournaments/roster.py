@@ -26,13 +26,13 @@ class RosterLine:
     entered_at_round: int
     """The first round that it plays."""
     withdrawn_after: int | None
-    """The last round that it plays; None: it has not withdrawn."""
+    """The last round that it plays; None if it has not withdrawn."""
     absences: Sequence[Sequence[int]]
     """The first and the last of the rounds that it missed, for each time that it withdrew and came back."""
     connected: bool | None
-    """Whether it is connected to a referee; None: no referee says, or it does not matter any more."""
+    """Whether it is connected to a referee; None if no referee says, or it no longer matters."""
     problem: str | None
-    """Why it could not play now, after its name; None: nothing is known against it."""
+    """Why it could not play now, worded to follow its name; None if no reason is known."""
     forfeits: int
     """Sessions that it forfeited so far, by absence or by too many faults."""
 
@@ -40,7 +40,7 @@ class RosterLine:
 def roster(
     storage: Storage, name: str, now: datetime, ask: Ask, limit: int | None = None, offset: int = 0
 ) -> list[RosterLine]:
-    """Return the entrants of a tournament in order, so many after the first ``offset``. Raise UnknownError.
+    """Return up to ``limit`` entrants in order, after the first ``offset``. Raise UnknownError.
 
     The referees are not asked about a tournament that has ended, nor about a bot that has withdrawn.
     """
@@ -73,7 +73,7 @@ def roster(
 
 
 def place_in_roster(storage: Storage, name: str, bot: str) -> int | None:
-    """Return how many entrants stand before a bot, or before one version of it; None: it has not entered.
+    """Return how many entrants come before a bot, or before one version of it; None if it has not entered.
 
     Raise UnknownError.
     """
@@ -95,7 +95,7 @@ def place_in_roster(storage: Storage, name: str, bot: str) -> int | None:
 
 
 class _Asked:
-    """What the referees say of the bot versions that play."""
+    """What the referees say about the bot versions that play."""
 
     def __init__(
         self,
@@ -115,7 +115,7 @@ class _Asked:
         others = _other_versions(storage, absent) if absent else {}
         here = _connected(list(others), ask(list(others), ruleset.content) if others else ())
         self._instead = {others[id_].bot_id: others[id_].name for id_, connected in here.items() if connected}
-        """By bot the name of another version that is connected; the newest if there are several."""
+        """By bot, the name of another version that is connected; the newest if there are several."""
 
     def connected(self, version: BotVersion) -> bool | None:
         return self._here.get(version.id)
@@ -144,7 +144,7 @@ def _other_versions(storage: Storage, version_ids: Sequence[int]) -> dict[int, B
 
 
 def _connected(version_ids: Sequence[int], answers: Sequence[Answer]) -> Mapping[int, bool]:
-    """Return which of these versions a referee has a stream of; of none if no referee can be used."""
+    """Return which of these versions have a stream to a referee; empty without a usable answer."""
     usable = [status for answer in answers if (status := answer.usable) is not None]
     return {
         version_id: any(status.bots[at].connected for status in usable)
@@ -153,11 +153,11 @@ def _connected(version_ids: Sequence[int], answers: Sequence[Answer]) -> Mapping
 
 
 MOST_TOLD = 20
-"""Entrants that ``absence`` names at most."""
+"""The most entrants that ``absence`` names."""
 
 
 def absence(lines: Sequence[RosterLine], ask: Ask) -> list[str]:
-    """Return a line for each entrant that could not play now, up to a number; or why nobody knows it."""
+    """Return a line for each of up to ``MOST_TOLD`` entrants that could not play now; or why that is unknown."""
     playing = [line for line in lines if line.withdrawn_after is None]
     if playing and all(line.connected is None for line in playing):
         why = silence(ask((), None))

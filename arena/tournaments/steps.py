@@ -19,15 +19,15 @@ class Steps:
     version: str
     """``owner/bot@number``."""
     connected: bool | None
-    """Whether it is connected to a referee now; None: no referee says."""
+    """Whether it is connected to a referee now; None if no referee says."""
     checked: bool | None
-    """Whether it passed its latest check; None: there was none."""
+    """Whether it passed its latest check; None if there was none."""
     test: TournamentStatus | None
     """Its latest test match."""
 
 
 def steps_of(storage: Storage, actor: Actor, bot: str, ask: Ask) -> Steps:
-    """Return how far a bot of the actor's has come, its newest version with a valid token.
+    """Return how far a bot of the actor's has come, or rather its newest version with a valid token.
 
     Raise NotAllowed, SpecError, UnknownError.
     """

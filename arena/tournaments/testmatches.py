@@ -1,4 +1,4 @@
-"""Test matches: an author lets a bot play house bots at once, unrated, with no organiser."""
+"""Test matches: an author lets a bot play house bots at once, unrated and without an organiser."""
 
 import secrets
 from collections.abc import Collection, Sequence
@@ -23,7 +23,7 @@ from referee.ruleset import Ruleset, load_ruleset
 from referee.validation import suggestion
 
 SESSIONS, DEALS = 4, 4
-"""Of a test match: every bot has every seat once."""
+"""Sessions of a test match, and deals in each: every bot has every seat once."""
 
 
 def start_test_match(
@@ -37,8 +37,8 @@ def start_test_match(
 ) -> TournamentStatus:
     """Start an unrated match of a bot against house bots, as a tournament of its own.
 
-    ``against`` names house bots that sit at the table, without their owner; others take the seats that are
-    left. It needs the bot and enough house bots connected; an owner has one open test match at a time. Raise
+    ``against`` names house bots that sit at the table, without their owner; others take the remaining seats.
+    The bot and enough house bots must be connected; an owner has only one open test match at a time. Raise
     NotAllowed, RulesetError, SpecError, UnknownError, StateError.
     """
     actor.require_owner(owner_of(bot), f"start a test match of {bot}")
@@ -76,7 +76,7 @@ def house_names(storage: Storage, now: datetime) -> list[str]:
 
 
 def latest_test(tx: Transaction, version: BotVersion) -> TournamentStatus | None:
-    """Return how the latest test match of a bot version stands; None: it had none."""
+    """Return the status of the latest test match of a bot version; None if it had none."""
     tests = select(Tournament).join(Entrant, col(Entrant.tournament_id) == Tournament.id)
     own = tests.where(col(Tournament.test).is_(True), Entrant.version_id == version.id)
     found = tx.exec(own.order_by(col(Tournament.id).desc()).limit(1)).first()
@@ -100,7 +100,7 @@ def _short(version: BotVersion) -> str:
 
 
 def _named_first(house: Sequence[BotVersion], against: Sequence[str]) -> list[BotVersion]:
-    """Return the house bots, those first that are named. Raise UnknownError for one that there is not."""
+    """Return the house bots, those named first. Raise UnknownError for a name that no house bot has."""
     by_name = {_short(version): version for version in house}
     for name in against:
         if name not in by_name:
@@ -122,7 +122,7 @@ def _require_none_open(tx: Transaction, mine: BotVersion) -> None:
 def _seated(
     rules: Ruleset, mine: BotVersion, house: Sequence[BotVersion], named: int, ask: Ask
 ) -> list[BotVersion]:
-    """Return who sits at the table: the first ``named`` of the house in any case.
+    """Return the bots at the table; the first ``named`` house bots are always among them.
 
     Raise StateError if somebody is missing or cannot play.
     """

@@ -1,4 +1,4 @@
-"""Greedy: sheds as many cards as it can at every turn, and of these plays the weakest."""
+"""Greedy: plays as many cards as it can at every turn, and of these plays the weakest."""
 
 from referee.bot import Play, Turn, main
 

@@ -1,6 +1,6 @@
-"""Pairs first: counts in how many plays its hand would be gone, and takes the play that leaves the fewest.
+"""Pairs first: counts how many plays its hand needs, and makes the play after which it needs the fewest.
 
-It does not tear a combination apart to follow a single card, except when somebody is about to go out.
+It does not break up a combination to follow a single card, except when somebody is about to go out.
 """
 
 from referee.bot import Play, Turn, main
@@ -26,7 +26,7 @@ def choose(turn: Turn) -> Play | None:
 
 
 def plays_needed(codes: list[int], hand: int, full: int) -> int:
-    """About how many plays it takes to shed the hand: the largest combinations first."""
+    """Return about how many plays it takes to play out the hand, with the largest combinations first."""
     needed = 0
     for code in sorted(codes, key=lambda code: (-(code & full).bit_count(), code)):
         mask = code & full

@@ -1,4 +1,4 @@
-"""Random: any legal play or a pass, all equally likely. The same cards make it play the same way again."""
+"""Random: any legal play or a pass, all equally likely; the same again in the same session and seat."""
 
 import random
 

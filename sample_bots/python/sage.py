@@ -1,4 +1,4 @@
-"""Sage: proves what can be proved, and plays the rest out in worlds that agree with what it has seen.
+"""Sage: proves what can be proved, and plays the rest out in worlds consistent with what it has seen.
 
 It thinks about a decision for a tenth of a second, or as long as ``ARENA_SAGE_MS`` says.
 """

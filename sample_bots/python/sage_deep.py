@@ -1,4 +1,4 @@
-"""Sage with a second for a decision, as far as the time allowed goes."""
+"""Sage with a second for each decision, if the clock allows."""
 
 from referee.bot import main
 from referee.sage.bot import SageBot, milliseconds

@@ -1,4 +1,4 @@
-"""Sage with a fiftieth of a second for a decision."""
+"""Sage with a fiftieth of a second for each decision."""
 
 from referee.bot import main
 from referee.sage.bot import SageBot, milliseconds

@@ -4,7 +4,7 @@ from referee.bot import Play, Turn, main
 
 
 def choose(turn: Turn) -> Play | None:
-    """Shed as many cards as possible, and of these plays the weakest."""
+    """Play as many cards as possible, and of these plays the weakest."""
     return min(turn.legal, key=lambda play: (-len(play), play.code), default=None)
 
 
