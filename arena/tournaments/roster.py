@@ -157,7 +157,7 @@ MOST_TOLD = 20
 
 
 def absence(lines: Sequence[RosterLine], ask: Ask) -> list[str]:
-    """Return a line for each of up to ``MOST_TOLD`` entrants that could not play now; or why that is unknown."""
+    """Return a line for each of up to ``MOST_TOLD`` entrants that cannot play now; or why that is unknown."""
     playing = [line for line in lines if line.withdrawn_after is None]
     if playing and all(line.connected is None for line in playing):
         why = silence(ask((), None))
