@@ -13,36 +13,36 @@ from arena.standings.sums import Sums
 Kind = Literal["disqualified", "reinstated", "points"]
 
 MOST_POINTS = 10**9
-"""Points by which a match can be adjusted at most, up or down."""
+"""The most points by which a match can be adjusted, up or down."""
 
 
 class CorrectionError(ValueError):
-    """A correction that can be none; the message names the field."""
+    """The details of an event are not a valid correction; the message names the field."""
 
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """A decision about the standings, as the chain of events has it."""
+    """A decision about the standings, from the chain of events."""
 
     number: int
-    """Of its event."""
+    """The number of its event."""
     at: str
-    """When, in ISO 8601."""
+    """When it was made, in ISO 8601."""
     by: str
-    """Account of the organiser; empty: at the arena's own terminal."""
+    """Account of the organiser; empty at the arena's own terminal."""
     correction: Kind
-    """``disqualified``: it stands behind all others. ``reinstated``: no longer. ``points``: its points of a
-    match count for more, or less."""
+    """``disqualified``: it ranks behind all others. ``reinstated``: it no longer does. ``points``: its points
+    in a match are adjusted."""
     entrant: int
     """Number of the entrant."""
     bot: str
     """``owner/bot@version``."""
     round: int | None
-    """Of the match whose points it changes; None: it changes none."""
+    """Round of the match whose points it changes; None if it changes none."""
     table: int | None
-    """Likewise."""
+    """Table of that match, or None."""
     points: int | None
-    """What the match counts more; None: it changes none."""
+    """How many points are added for the match, negative to take some off; None if it changes none."""
     reason: str
     """Why."""
     key: str
@@ -50,7 +50,7 @@ class Correction:
 
 
 def read_correction(number: int, at: str, details: Mapping[str, Any]) -> Correction:
-    """Return the correction that an event tells of. Raise CorrectionError."""
+    """Return the correction in an event's details. Raise CorrectionError."""
     kind, of_match = details.get("correction"), ("round", "table", "points")
     if kind not in get_args(Kind):
         raise CorrectionError("correction: is none of " + ", ".join(get_args(Kind)))
@@ -133,7 +133,7 @@ def adjust_sums(
 
 
 def demoted(lines: Sequence[Standing], disqualified: set[int]) -> list[Standing]:
-    """Return the standings with the disqualified behind all others, on one last rank; these close up."""
+    """Return the standings with the disqualified last, on one shared rank; the others close up."""
     if not disqualified:
         return list(lines)
     others = [line for line in lines if line.entrant not in disqualified]

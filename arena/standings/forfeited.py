@@ -12,7 +12,7 @@ from arena.storage import Transaction
 def forfeited_sessions(tx: Transaction, tournament: Tournament) -> Counter[int]:
     """Return how many sessions each entrant forfeited so far, by its number.
 
-    Those of rounds that are summed are kept; the sessions of others are read.
+    For summed rounds the number is stored; for others the sessions are read.
     """
     kept = (
         select(Entrant.number, EntrantSum.forfeits)

@@ -1,4 +1,4 @@
-"""The sums of standings are kept as rounds close; what is not in them yet is added as it is read."""
+"""Storing the sums of standings as rounds close, and adding what is not in them yet when they are read."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
@@ -26,7 +26,7 @@ from arena.standings.sums import Pair, Played, Sum, Sums
 from arena.storage import Transaction, add_to_rows
 
 ADDED = ("matches", "played", "points", "wins", "byes", "deals", "raw", "total", "squares", "forfeits")
-"""Of an entrant's sums; the others are of its last round."""
+"""The fields of an entrant's sums that are added up; the others describe its last round."""
 
 
 def add_round(
@@ -64,7 +64,7 @@ def _add_entrants(tx: Transaction, found: Sums) -> None:
 
 
 def current_sums(tx: Transaction, tournament: Tournament) -> Sums:
-    """Return the sums over all finished matches, by the entrants' ids: those kept, and of other rounds."""
+    """Return the sums over all finished matches, by the entrants' ids: those stored, plus other rounds."""
     found = kept_sums(tx, tournament)
     add_rounds(tx, tournament, found, col(Round.summed).is_(False), col(Round.state).in_(BEGUN))
     return found
@@ -78,7 +78,7 @@ def kept_sums(tx: Transaction, tournament: Tournament) -> Sums:
 def pairs_among(
     tx: Transaction, tournament: Tournament, entrant_ids: Collection[int]
 ) -> Mapping[tuple[int, int], Pair]:
-    """Return what came of all finished matches between each two of these, the lower id first.
+    """Return the results of all finished matches between each two of these entrants, the lower id first.
 
     Only their own rows are read, however many others there are.
     """
@@ -86,7 +86,7 @@ def pairs_among(
     found = Sums(pairs=dict(_kept_pairs(tx, tournament, *those)))
     open_rounds = (col(Round.summed).is_(False), col(Round.state).in_(BEGUN))
     theirs = select(Seat.match_id).where(col(Seat.entrant_id).in_(entrant_ids))
-    # What duplicate deals are compared with makes no difference to who was before whom.
+    # Comparing duplicate deals makes no difference to who finished before whom.
     _add_played(tx, tournament, found, *open_rounds, col(Match.id).in_(theirs), duplicate=False)
     wanted = {*entrant_ids}
     return {both: pair for both, pair in found.pairs.items() if wanted.issuperset(both)}
@@ -143,7 +143,7 @@ def _add_played(
 def _seated(
     tx: Transaction, tournament: Tournament, *which: ColumnElement[bool]
 ) -> Mapping[int, Mapping[int, Mapping[int, int]]]:
-    """Return by round and table the points of those who sit there, in the order of positions."""
+    """Return, by round and table, the points of the entrants there, in the order of positions."""
     seats = (
         select_columns(col(Round.number), col(Match.table_number), col(Seat.entrant_id), col(Seat.points))
         .select_from(Round)

@@ -1,7 +1,7 @@
 """What has been played in a tournament, read from the rows into plain values.
 
 Entrants are named by their number in the list of entrants, so that the same entrants in the same order are
-paired alike everywhere.
+paired in the same way everywhere.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -64,7 +64,7 @@ def outcomes(tx: Transaction, tournament: Tournament) -> list[MatchOutcome]:
 def duplicate_points(
     tx: Transaction, tournament: Tournament, round_id: int | None = None
 ) -> dict[tuple[int, int], tuple[float, ...]]:
-    """Return what counts in a duplicate tournament by position, for each round and table that is done."""
+    """Return the points that count in a duplicate tournament by position, for each finished match."""
     which = () if round_id is None else (col(Round.id) == round_id,)
     found: dict[tuple[int, int], tuple[float, ...]] = {}
     for round, tables in played_deals(tx, tournament, *which):
@@ -73,7 +73,7 @@ def duplicate_points(
 
 
 def scores_of(tables: Mapping[int, Sequence[PlayedSession]]) -> dict[int, tuple[float, ...]]:
-    """Return what counts of a duplicate round by table, by position, of its sessions by table."""
+    """Return the points that count in a duplicate round by table and position, from its sessions."""
     points = [{one.number: one.points for one in sessions} for sessions in tables.values()]
     attempts = [{one.number: one.attempts for one in sessions} for sessions in tables.values()]
     return dict(zip(tables, scores(points, attempts), strict=True))
@@ -87,9 +87,9 @@ def played_in(tx: Transaction, tournament: Tournament, round: Round) -> dict[int
 def played_deals(
     tx: Transaction, tournament: Tournament, *which: ColumnElement[bool]
 ) -> Iterator[tuple[int, dict[int, list[PlayedSession]]]]:
-    """Yield the number of each round with a finished match, and their sessions by table, in order.
+    """Yield the number of each round with a finished match, and the sessions of these by table, in order.
 
-    ``which`` are conditions of rounds. It is one statement, of which no more than a round is held at a time.
+    ``which`` are conditions on rounds. One statement reads them, and holds no more than a round at a time.
     """
     sessions = (
         select_columns(
@@ -119,9 +119,9 @@ def played_deals(
 
 
 def byes(tx: Transaction, tournament: Tournament) -> list[int]:
-    """Return everyone who sat out in a round that is over, once for each time.
+    """Return everyone who sat out in a closed round, once for each time.
 
-    While its matches are played, nobody is ahead of those who play for having sat out.
+    While a round is being played, a bye in it puts nobody ahead of those who play.
     """
     closed = (Round.tournament_id == tournament.id, Round.state == RoundState.CLOSED)
     rounds = tx.exec(select(Round.byes).where(*closed).order_by(col(Round.number)))
@@ -141,7 +141,7 @@ def current_standings(
 
 
 def corrections_of(tx: Transaction, tournament: Tournament) -> list[Correction]:
-    """Return what the organiser decided about the standings, in order; before the end there is nothing."""
+    """Return what the organiser decided about the standings, in order; nothing before the end."""
     if tournament.finished_at is None:
         return []
     of_it = (TournamentEvent.tournament_id == tournament.id, TournamentEvent.kind == "corrected")

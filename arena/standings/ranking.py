@@ -42,7 +42,7 @@ class Standing:
     """Place, from 1; shared only by those who are equal in everything that decides."""
 
     entrant: int
-    """Who."""
+    """Number of the entrant."""
 
     score: float
     """Sum of the match scores: k - 1 for the first of k to 0 for the last, ties sharing; see ``Criteria``."""
@@ -89,9 +89,9 @@ def standings(
 ) -> list[Standing]:
     """Return the standings after these matches; ``byes`` names everyone who sat out, once for each time.
 
-    Ranked by ``criteria``; those equal in all of them share a rank and stand in the order of ``entrants``.
-    Where a bye is worth something it is the mean score of a table as large as those played (nothing before
-    the first match).
+    They are ranked by ``criteria``; those equal in all of them share a rank, in the order of ``entrants``.
+    If byes count, each is worth the mean score of a table as large as those played (nothing before the first
+    match).
     """
     totals = totals_of(outcomes)
     for entrant in byes:
@@ -101,7 +101,7 @@ def standings(
 
 @dataclass(slots=True)
 class Total:
-    """What an entrant has made of its matches, and whom it met."""
+    """The results of an entrant's matches, and whom it met."""
 
     played: float = 0.0
     """Sum of the match scores, without what byes are worth."""
@@ -118,7 +118,7 @@ class Total:
 def ranked(
     entrants: Sequence[int], totals: Mapping[int, Total], size: int, criteria: Criteria = BY_SCORE
 ) -> list[Standing]:
-    """Return the standings by what everyone has made; ``size`` is that of the tables (1 without matches)."""
+    """Return the standings from everyone's totals; ``size`` is that of the tables (1 without matches)."""
     bye = (size - 1) / 2 if criteria.byes_count else 0.0
     nothing = Total()
     scores = {who: total.played + bye * total.byes for who, total in totals.items()}
@@ -153,7 +153,7 @@ def _line(who: int, own: Total, scores: Mapping[int, float]) -> Standing:
 
 
 def totals_of(outcomes: Sequence[MatchOutcome]) -> dict[int, Total]:
-    """Return what everyone has made of these matches."""
+    """Return everyone's results in these matches."""
     totals: dict[int, Total] = defaultdict(Total)
     for outcome in sorted(outcomes, key=attrgetter("round", "table")):
         for entrant, scored in match_scores(outcome.points).items():

@@ -1,4 +1,4 @@
-"""The sums of standings are counted again from the deals, to show that they are right."""
+"""Counting the sums of standings again from the deals, to show that they are right."""
 
 import math
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from arena.standings.sums import Pair, Sum, Sums
 from arena.storage import Storage, Transaction, changed
 
 CLOSE = 1e-6
-"""Sums this near each other are the same: they may have been added in another order."""
+"""Sums this close to each other are equal: they may have been added in another order."""
 
 
 def wrong_standings(tx: Transaction) -> list[str]:
@@ -30,10 +30,10 @@ def wrong_standings(tx: Transaction) -> list[str]:
 
 
 def mend_standings(storage: Storage) -> int:
-    """Count the sums of all tournaments again, and correct those that are wrong; return how many it was.
+    """Count the sums of all tournaments again, and correct those that are wrong; return how many were.
 
-    Closed rounds that were not in them are. What takes long is only reading: under the lock of a tournament
-    just those rounds are added that closed meanwhile.
+    Closed rounds that were not in them are added. The long part only reads: under the lock of a tournament,
+    only the rounds that have closed in the meantime are added.
     """
     with storage.read() as tx:
         ids = tx.exec(select(Tournament.id).order_by(col(Tournament.id))).all()

@@ -1,4 +1,4 @@
-"""Standings and crosstables as they are shown."""
+"""Standings and crosstables for display."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -21,7 +21,7 @@ from arena.tournaments.entrants import EntrantInfo, list_entrants
 from arena.tournaments.overview import find_tournament
 
 CROSSED = 50
-"""Lines of a crosstable, if no other number is asked for."""
+"""Lines of a crosstable by default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +32,14 @@ class StandingLine:
     name: str
     """``owner/bot@version``."""
     raw: int
-    """Points of all deals as they were scored; in a duplicate tournament other than those that count."""
+    """Points of all deals as they were scored; in a duplicate tournament, not the ones that count."""
     deals: int
     """Deals that the points come from."""
     plus_minus: float | None
     """Half the width of the 95 % interval around the points that count, as if the deals were drawn again;
     None for fewer than two deals."""
     disqualified: bool
-    """Whether the organiser decided that it stands behind all others."""
+    """Whether the organiser disqualified it, so that it ranks behind all others."""
     forfeits: int
     """Sessions that it forfeited, by absence or by too many faults."""
 
@@ -55,9 +55,9 @@ class Placed(Standing):
     deals: int
     """Deals played."""
     plus_minus: float | None
-    """Margin of ``points`` in 95 of 100 cases; None: too few deals."""
+    """Margin of ``points`` in 95 of 100 cases; None for fewer than two deals."""
     disqualified: bool
-    """Whether its organiser decided that it stands behind all others."""
+    """Whether its organiser disqualified it, so that it ranks behind all others."""
     forfeits: int
     """Sessions that it forfeited, by absence or by too many faults."""
 
@@ -68,9 +68,9 @@ class Scoreboard:
 
     tournament: str
     state: TournamentState
-    """They are final if it is finished or cancelled, and they are not provisional."""
+    """The standings are final if it is finished or cancelled and they are not provisional."""
     provisional: bool
-    """Whether its organiser has still to confirm them."""
+    """Whether its organiser still has to confirm them."""
     corrections: tuple[Correction, ...]
     """What its organiser decided about them, in order."""
     standings: tuple[Placed, ...]
@@ -83,9 +83,9 @@ class CrosstableMatrix:
 
     bots: tuple[str, ...]
     before: tuple[tuple[int | None, ...], ...]
-    """Deals that the row finished before the column; None: both are the same bot."""
+    """How many deals the row finished before the column; None if both are the same bot."""
     deals: tuple[tuple[int | None, ...], ...]
-    """Deals that both played."""
+    """How many deals both played; None if both are the same bot."""
     offset: int
     """Places left out before the first row."""
     entrants: int
@@ -102,7 +102,7 @@ class Crossed:
 
 @dataclass(frozen=True, slots=True)
 class Crosstable:
-    """Who finished before whom how often, of some neighbours in the standings."""
+    """How often each of some neighbours in the standings finished before each other."""
 
     names: tuple[str, ...]
     """In the order of the standings."""
@@ -184,7 +184,7 @@ def standings(storage: Storage, name: str) -> list[StandingLine]:
 def _corrected(
     tx: Transaction, tournament: Tournament, entrants: Sequence[EntrantInfo]
 ) -> tuple[Sums, set[int]]:
-    """Return the sums as they count, and who is disqualified."""
+    """Return the sums with corrections applied, and who is disqualified."""
     sums, corrections = current_sums(tx, tournament), corrections_of(tx, tournament)
     if any(one.points for one in corrections):
         ids = {entrant.number: entrant.entrant_id for entrant in entrants}
@@ -208,8 +208,8 @@ def crosstable(
 ) -> Crosstable:
     """Return how often each bot finished before each other one, in the deals of all finished matches.
 
-    Covers ``limit`` lines of the standings after the first ``offset``; ``board`` is these, where they are
-    known. Raise UnknownError if there is no such tournament.
+    Cover ``limit`` lines of the standings after the first ``offset``; ``board`` are the standings, if they
+    are known already. Raise UnknownError if there is no such tournament.
     """
     lines = (scoreboard(storage, name) if board is None else board).standings
     shown = lines[offset : offset + limit]

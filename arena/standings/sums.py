@@ -1,4 +1,4 @@
-"""What standings and crosstables follow from: sums over the matches of a tournament."""
+"""Sums over the matches of a tournament, from which standings and crosstables follow."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ Number = TypeVar("Number", int, float)
 
 @dataclass(slots=True)
 class Sum:
-    """What an entrant made of its matches; the fields are those of ``EntrantSum``."""
+    """The results of an entrant's matches; the fields are those of ``EntrantSum``."""
 
     matches: int = 0
     played: float = 0.0
@@ -45,17 +45,17 @@ class Pair:
 
 @dataclass(slots=True)
 class Sums:
-    """Sums by entrant, and by two of them, the lower number first."""
+    """Sums by entrant, and by pair of entrants, the lower number first."""
 
     entrants: dict[int, Sum] = field(default_factory=dict)
     pairs: dict[tuple[int, int], Pair] = field(default_factory=dict)
 
     def of(self, entrant: int) -> Sum:
-        """Return the sum of an entrant, empty where it has none yet."""
+        """Return the sum of an entrant, empty if it has none yet."""
         return self.entrants.setdefault(entrant, Sum())
 
     def pair(self, one: int, other: int) -> Pair:
-        """Return what two, the lower number first, have in common."""
+        """Return the sums of a pair, the lower number first."""
         return self.pairs.setdefault((one, other), Pair())
 
     def add_byes(self, byes: Iterable[int]) -> None:
@@ -99,7 +99,7 @@ class Sums:
     def _add_deals(
         self, entrants: Sequence[int], raw: Sequence[Sequence[int]], scored: Sequence[Sequence[float]]
     ) -> None:
-        """Add the deals of a match; for each entrant what it made of each."""
+        """Add the deals of a match; ``raw`` and ``scored`` have the points of each entrant in each deal."""
         for entrant, points, score in zip(entrants, raw, scored, strict=True):
             own = self.of(entrant)
             own.deals += len(points)
@@ -114,7 +114,7 @@ class Sums:
             pair.behind += sum(map(lt, mine, theirs))
 
     def totals(self) -> dict[int, Total]:
-        """Return what standings are ranked by."""
+        """Return the totals by which standings are ranked."""
         totals = {
             entrant: Total(own.played, own.points, own.wins, own.matches, own.last, own.byes)
             for entrant, own in self.entrants.items()
@@ -125,7 +125,7 @@ class Sums:
 
 
 def _columns(sessions: Sequence[PlayedSession], deals: Sequence[Sequence[Number]]) -> list[list[Number]]:
-    """Return for each position at a table what it made of each deal; ``deals`` are by seat, in order."""
+    """Return the points of each deal for each position at a table; ``deals`` are by seat, in order."""
     columns: list[list[Number]] = [[] for _ in sessions[0].seating]
     rest = iter(deals)
     for one in sessions:

@@ -22,13 +22,13 @@ from arena.strength.kinds import Array, Places
 TWO_SIDED = 1.96
 """Standard errors of a 95 % interval."""
 STEPS, CLOSE = 50, 1e-6
-"""How often Newton's method goes on at most, and the step at which it ends."""
+"""The most steps of Newton's method, and the size of a step at which it ends."""
 LONGEST = 2.0
 """The longest step."""
 ROUNDS, NEAR = 100, 1e-3
 """How long each step is refined in large pools, and the relative residual at which that ends."""
 SLOPE = 4 / math.sqrt(4 * math.pi)
-"""By how much b differs for a difference of one standard deviation of points in a deal, for even bots."""
+"""How much b differs for a difference of one standard deviation of points in a deal, for even bots."""
 GRID = 512
 """Places at which chances are computed in large pools; those between are interpolated."""
 
@@ -42,19 +42,19 @@ class Ahead(NamedTuple):
 
 
 class Results(NamedTuple):
-    """What came of all pairs of bots that met."""
+    """The results of all pairs of bots that met."""
 
     firsts: Places
     seconds: Places
     deals: Array
     wins: Array
-    """Of the first ones, a tie counting half."""
+    """Deals in which the first one finished ahead, a tie counting half."""
     dependence: float
     """Variance of a bot's results in a deal, as a multiple of that of independent results without ties."""
 
 
 def finishing_ahead(kinds: Sequence[Counts], found: Fit) -> list[Ahead] | None:
-    """Return how often each bot of a fit finishes ahead; None if it is not known of any deal."""
+    """Return how often each bot of a fit finishes ahead; None if that is known for no deal."""
     results = _results(kinds, found)
     if results is None:
         return None
@@ -105,13 +105,13 @@ def _chance(differences: Array) -> Array:
 
 
 def _sums(results: Results, ones: Array, others: Array, count: int) -> Array:
-    """Return by bot the sum of ``ones`` where it is the first of a pair, of ``others`` where the second."""
+    """Return by bot the sum of ``ones`` where it is the first of a pair and ``others`` where it is second."""
     first = np.bincount(results.firsts, ones, count)
     return np.asarray(first + np.bincount(results.seconds, others, count), dtype=np.float64)
 
 
 def _solve(results: Results, weights: Array, ghost: Array, right: Array) -> Array:
-    """Return H^-1 times something."""
+    """Return H^-1 times ``right``."""
     count = len(right)
     if count <= DENSE:
         return np.asarray(np.linalg.solve(_laplacian(results, weights, count) + np.diag(ghost), right))

@@ -13,7 +13,7 @@ class Above(NamedTuple):
     """A bot's strength against the anchor of its group."""
 
     value: float
-    """Points a deal more than the mean of the anchor."""
+    """Points per deal above the mean of the anchor."""
     error: float
     """Standard error of that."""
     anchored: bool
@@ -45,7 +45,7 @@ def above_anchor(fit: Fit, baselines: Set[int], settled: Set[int]) -> list[Above
 
 
 def _above(fit: Fit, members: Places, anchor: Places, anchored: bool) -> Iterator[Above]:
-    """Yield for each member of a group what it is above the mean of some of them."""
+    """Yield for each member of a group its strength above the mean of ``anchor``."""
     mean = fit.strengths[anchor].mean()
     if fit.covariances is not None:
         of_anchor = fit.covariances[np.ix_(anchor, anchor)].mean()

@@ -1,4 +1,4 @@
-"""Which bot versions are the baselines of strengths; the organiser says so."""
+"""Which bot versions are the baselines of strengths; the operator decides."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from arena.storage import Storage
 
 @dataclass(frozen=True, slots=True)
 class Baselines:
-    """The baselines there are."""
+    """All baselines."""
 
     baselines: list[str]
     """Names of bot versions, sorted."""
@@ -33,7 +33,7 @@ def list_baselines(storage: Storage) -> list[str]:
 def add_baselines(storage: Storage, actor: Actor, names: Sequence[str], now: datetime) -> None:
     """Make bot versions baselines, all or none; ``owner/bot`` alone is its newest version.
 
-    The next fit of a pool hangs its scale on those that play in it. A house bot that was never run is
+    The next fit of a pool anchors its scale to those that play in it. A house bot that was never run is
     registered: ``arena up`` runs those that are baselines. Raise NotAllowed, SpecError,
     UnknownError, and StateError for one that is a baseline already.
     """
@@ -48,15 +48,15 @@ def add_baselines(storage: Storage, actor: Actor, names: Sequence[str], now: dat
 
 
 def remove_baselines(storage: Storage, actor: Actor, names: Sequence[str], now: datetime) -> None:
-    """Make bot versions baselines no more, all or none.
+    """Remove bot versions from the baselines, all or none.
 
-    Raise NotAllowed, SpecError, UnknownError, and StateError for one that is no baseline.
+    Raise NotAllowed, SpecError, UnknownError, and StateError for one that is not a baseline.
     """
     actor.require(Role.OPERATOR, "say which bots are baselines")
     with storage.write() as tx:
         for version in find_versions(tx, names, None):
             baseline = tx.get(Baseline, version.id)
             if baseline is None:
-                raise StateError(f"{version.name} is no baseline")
+                raise StateError(f"{version.name} is not a baseline")
             tx.delete(baseline)
             record(tx, actor, "rating.baseline.remove", version.name, now)

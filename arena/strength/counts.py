@@ -63,7 +63,7 @@ def bots_of(kinds: Sequence[Counts]) -> Numbers:
 
 
 def groups_of(count: int, met: Iterable[tuple[NDArray[np.intp], NDArray[np.intp]]]) -> NDArray[np.intp]:
-    """Return for each of so many bots the number, from 0, of its group: those that met, if through others.
+    """Return for each of ``count`` bots the number of its group, from 0: those that met, directly or not.
 
     ``met`` are the places of bots and of those that they met. The groups are numbered by size, the largest
     first.

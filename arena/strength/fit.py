@@ -6,8 +6,8 @@ In a match of D deals at a table of k, the mean score of bot a, relative to the 
 
 with t the strengths, spread with variance tau^2, and g_ao = -g_oa what bot a gains from bot o beyond what
 both strengths say, spread with variance g^2: bots are not transitive, and who meets the same few again and
-again learns little of the field. What is asked for is how a bot does against the whole pool, each opponent
-alike:
+again learns little of the field. The quantity of interest is how a bot does against the whole pool, each
+opponent alike:
 
     theta_a = t_a - mean(t) + sum_o g_ao / n
 
@@ -47,11 +47,11 @@ from arena.strength.sums import Sums
 TYPICAL_GAIN = 0.08
 """g / s to expect before anything is known of it; mixtures of the sample bots have about 0.06."""
 ENOUGH = 20
-"""Degrees of freedom within matches from which s^2 is taken from these alone."""
+"""With at least this many degrees of freedom within matches, s^2 is estimated from these alone."""
 ROUNDS = 8
-"""How often s^2 and the strengths are settled in turn where deals within matches are too few."""
+"""How often s^2 and the strengths are estimated in turn if deals within matches are too few."""
 LEAST_SHARE, LEAST_VARIANCE = 1e-6, 1e-12
-"""s^2 is at least this share of how much points differ in all, and more than nothing."""
+"""s^2 is at least this share of the total variance of points, and always positive."""
 DENSE = 1200
 """In larger pools, covariances are left out, and equations solved by iteration."""
 
@@ -94,8 +94,7 @@ class System(Protocol):
         ...
 
     def absorbed(self, spread: float) -> float:
-        """Return how much of the squares of gains, each of variance 1, these strengths would take for
-        theirs."""
+        """Return how much of the squares of gains, each of variance 1, these strengths would absorb."""
         ...
 
     def posterior(self, gain: float, groups: NDArray[np.intp]) -> Posterior:
@@ -156,7 +155,7 @@ def _posterior(
 
 
 def _set_variance(kind: Kind, explained: float, freedom: float) -> None:
-    """Settle s^2 of one kind; ``explained`` and ``freedom`` are what strengths take from ``between``."""
+    """Estimate s^2 of one kind; ``explained`` and ``freedom`` are what strengths take from ``between``."""
     sums = kind.sums
     squares, free = sums.within, float(sums.within_freedom)
     least = LEAST_SHARE * (sums.within + sums.between) / (sums.within_freedom + sums.between_freedom)
@@ -167,7 +166,7 @@ def _set_variance(kind: Kind, explained: float, freedom: float) -> None:
 
 
 def _gain(kinds: Sequence[Kind], strengths: Array, freedom: float, absorbed: float) -> float:
-    """Return g^2: what strengths and deals leave unexplained of matches, drawn towards what is typical."""
+    """Return g^2: what strengths and deals leave unexplained of matches, shrunk towards the typical value."""
     left = free = told = noise = 0.0
     for kind in kinds:
         sums = kind.sums

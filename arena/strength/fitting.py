@@ -1,4 +1,4 @@
-"""Strengths are fitted anew when a pool's sums have changed, and kept."""
+"""Fitting strengths anew when a pool's sums have changed, and storing them."""
 
 import json
 import math
@@ -25,7 +25,7 @@ from arena.strength.reading import counts_of
 from arena.strength.scale import ENOUGH
 
 SHARE = 20
-"""After a fit, a pool has its next one no sooner than so many times later as the fit took."""
+"""After a fit, a pool rests for at least this many times as long as the fit took."""
 
 
 def fit_due(storage: Storage, now: datetime) -> int:
@@ -42,7 +42,7 @@ def _has_rested(latest: StrengthFit, now: datetime) -> bool:
 
 
 def fit_pool(storage: Storage, pool: Pool, now: datetime) -> None:
-    """Fit a pool, and keep what comes of it, unless somebody else has kept as much meanwhile."""
+    """Fit a pool and store the result, unless a fit of as much has been stored in the meantime."""
     begun = time.monotonic()
     with storage.read() as tx:
         kinds = counts_of(tx, pool)
@@ -70,12 +70,12 @@ def fit_pool(storage: Storage, pool: Pool, now: datetime) -> None:
 
 
 def _keep(tx: Transaction, pool: Pool, kept: StrengthFit, rows: Sequence[dict[str, Any]]) -> None:
-    """Keep a fit and its strengths, unless the latest one that is kept has as much."""
+    """Store a fit and its strengths, unless the latest stored one covers as much."""
     latest = latest_fits(tx).get(pool)
     if latest is not None and latest.matches >= kept.matches:
         if latest.matches > kept.matches or latest.baselines == kept.baselines:
             return
-        tx.delete(latest)  # the baselines are others
+        tx.delete(latest)  # the baselines have changed
         tx.flush()
     tell(tx, rows, kept.fitted_at, kept.deviation)
     of_pool = (col(Strength.ruleset_id) == pool.ruleset_id, col(Strength.table_size) == pool.table_size)

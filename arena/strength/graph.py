@@ -16,7 +16,7 @@ from arena.strength.lines import SHARES, Lines, walk
 ITERATIONS, CLOSE = 300, 1e-7
 """How long strengths are refined, and the residual, relative to the scores, at which that ends."""
 STEP = 4
-"""Every so many of the spreads are tried first, and then those around the best."""
+"""Every fourth spread is tried first, and then those around the best."""
 
 
 class Graph:
@@ -36,20 +36,20 @@ class Graph:
         self.degrees: Array = np.asarray(np.bincount(rows, weights, count), dtype=np.float64)
         """The diagonal of A."""
         self.squares: Array = np.asarray(np.bincount(rows, weights**2, count), dtype=np.float64)
-        """That of L."""
+        """The diagonal of L."""
         self.scores: Array = sum((kind.scores / kind.variance for kind in kinds), np.zeros(count))
         self.scale = float(self.degrees.mean())
         self.noise = 1.0
-        """By how much gains make scores vary more."""
+        """The factor by which gains raise the variance of scores."""
 
     def spread(self) -> float:
-        """Return tau^2 at its most likely, and from then on take steps between versions at theirs."""
+        """Return the most likely tau^2, and use the most likely steps between versions from then on."""
         tried = [self._likeliest(share) for share in (SHARES if self._lines else (self._share,))]
         _, self._share, best = max(tried)
         return self._variance(best)
 
     def _likeliest(self, share: float) -> tuple[float, float, int]:
-        """Return how likely the most likely tau is for steps of such a share, the share, and tau's place."""
+        """Return the likelihood of the most likely tau with steps of a share, the share, and tau's place."""
         chances: dict[int, float] = {}
         for at in range(0, len(GRID), STEP):
             chances[at] = self._chance(at, share)
@@ -66,8 +66,7 @@ class Graph:
         )
 
     def absorbed(self, spread: float) -> float:
-        """Return how much of the squares of gains, each of variance 1, these strengths would take for
-        theirs."""
+        """Return how much of the squares of gains, each of variance 1, these strengths would absorb."""
         keeps = 1 / (self.degrees + 1 / spread)
         return float(np.sum(self.squares * keeps * (2 - self.degrees * keeps)))
 
@@ -97,7 +96,7 @@ class Graph:
         return float(GRID[at]) ** 2 / self.scale
 
     def _chance(self, at: int, share: float) -> float:
-        """Return the logarithm of a spread's likelihood, but for a constant."""
+        """Return the logarithm of a spread's likelihood, up to a constant."""
         spread = self._variance(at)
         found = self._solve(self.noise / spread, share)
         logs = np.log(spread * self.degrees + self.noise)

@@ -1,9 +1,9 @@
-"""What is kept of fits: now and then a whole pool, and of each bot the points in time at which it changed.
+"""What is stored of fits: snapshots of the whole pool now and then, and a point for each change of a bot.
 
-A pool in continuous play is fitted every minute or so, for years. What is kept of that grows with the
-logarithm of the matches, as what is known does: a snapshot of the pool when it has a hundredth more matches
-than the one before, and the last one of each day; a point of a bot's history when its strength is no longer
-what the last point said.
+A pool in continuous play is fitted every minute or so, for years. What is stored grows with the logarithm of
+the matches, as knowledge of the strengths does: a snapshot of the pool when it has one per cent more matches
+than the one before, and the last one of each day; a point of a bot's history when its strength has changed
+since the last point.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,18 +21,18 @@ from arena.strength.kept import Pool
 from arena.strength.scale import figure
 
 GROWTH = 0.01
-"""By which share a pool's matches grow from one snapshot that is kept to the next."""
+"""The share by which a pool's matches grow from one stored snapshot to the next."""
 MOVED = 0.25
-"""A strength has changed if it is off by so many of its standard errors …"""
+"""A strength has changed if it differs by more than this many of its standard errors …"""
 NARROWED = 0.25
-"""… or if its standard error is less, or more, by this share."""
+"""… or if its standard error is smaller or larger by more than this share."""
 
 
 # Snapshots
 
 
 def forget_between(tx: Transaction, pool: Pool, now: datetime) -> None:
-    """Delete the latest fit of a pool, before a newer one is kept, unless it is worth keeping."""
+    """Delete the latest fit of a pool, before a newer one is stored, unless it is worth keeping."""
     of_pool = (StrengthFit.ruleset_id == pool.ruleset_id, StrengthFit.table_size == pool.table_size)
     newest = select(StrengthFit.id, StrengthFit.matches, StrengthFit.fitted_at).where(*of_pool)
     fits = tx.exec(newest.order_by(col(StrengthFit.id).desc()).limit(2)).all()
@@ -47,7 +47,7 @@ def forget_between(tx: Transaction, pool: Pool, now: datetime) -> None:
 
 
 def tell(tx: Transaction, rows: Sequence[dict[str, Any]], fitted_at: datetime, deviation: float) -> None:
-    """Add to the histories of bots what has changed; ``rows`` are the new strengths of a pool.
+    """Add the changes to the histories of bots; ``rows`` are the new strengths of a pool.
 
     They get ``told_value`` and ``told_error``; the old strengths are still in the database.
     """
@@ -79,7 +79,7 @@ def _changed(
 
 
 def has_changed(before: tuple[float, float], now: tuple[float, float]) -> bool:
-    """Return whether a strength, given with its standard error, is another one than before."""
+    """Return whether a strength has changed; both are given with their standard errors."""
     (value, error), (new_value, new_error) = before, now
     return abs(new_value - value) > MOVED * new_error or abs(new_error - error) > NARROWED * error
 
@@ -89,11 +89,11 @@ class StrengthAt:
     """The strength of a bot version in a pool, from some time on."""
 
     id: int
-    """What ``history`` goes on from."""
+    """The ``before`` with which ``history`` continues after this point."""
     pool: Pool
     at: datetime
     points: float
-    """Points a deal more than the baselines of the group; than its mean if it had none."""
+    """Points per deal above the baselines of the group; above its mean if it had none."""
     plus_minus: float
     """Half the width of the 95 % interval around that."""
     figure: float
@@ -103,7 +103,7 @@ class StrengthAt:
     anchored: bool
     """Whether the group had baselines."""
     deals: int
-    """Deals that it came from."""
+    """How many deals it is based on."""
 
 
 def history(
@@ -116,8 +116,8 @@ def history(
 ) -> list[StrengthAt]:
     """Return the newest points of a bot version's history, newest first: in one pool, or in all.
 
-    ``before`` is the id of the last point that was returned, to go on from there. Each point stands until the
-    next one, to within a quarter of its standard error.
+    ``before`` is the id of the last point that was returned, to continue from there. Each point holds until
+    the next one, to within a quarter of its standard error.
     """
     of_it = select(StrengthPoint).where(StrengthPoint.version_id == version_id)
     if pool is not None:

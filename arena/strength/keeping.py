@@ -1,4 +1,4 @@
-"""The sums of a pool's strengths are kept up to date as rounds close."""
+"""Keeping the sums for a pool's strengths up to date as rounds close."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
@@ -29,13 +29,13 @@ def add_round(tx: Transaction, tournament: Tournament, tables: Sequence[Table], 
 
 
 def add_tallies(tallies: Tallies, tables: Sequence[Table], played: Played) -> None:
-    """Add what the tables of a round come to by pair of bots and by seat."""
+    """Add the results of a round's tables by pair of bots and by seat."""
     for table in tables:
         tallies.add(table.match.id, table.version_ids, played.get(table.match.table_number, ()))
 
 
 def add_seats(tx: Transaction, tournament: Tournament, sat: Mapping[tuple[int, int], Sat]) -> None:
-    """Add what bots made of their seats to what is kept of the pool."""
+    """Add the results of bots by seat to those stored for the pool."""
     pool = {"ruleset_id": tournament.ruleset_id, "table_size": tournament.table_size}
     rows = [
         pool | {"version_id": version_id, "seat": seat} | found.values()
@@ -46,7 +46,7 @@ def add_seats(tx: Transaction, tournament: Tournament, sat: Mapping[tuple[int, i
 
 
 def scored_tables(tournament: Tournament, tables: Sequence[Table], played: Played) -> Iterator[Scored]:
-    """Yield what each table of a round made of its deals; those that somebody forfeited do not count."""
+    """Yield the scores of each table of a round; deals that somebody forfeited do not count."""
     bots = {table.match.table_number: table.version_ids for table in tables}
     compared: Sequence[Sequence[Sequence[float]]] | None = None
     if tournament.duplicate:
@@ -63,7 +63,7 @@ def scored_tables(tournament: Tournament, tables: Sequence[Table], played: Playe
 def _by_position(
     sessions: Sequence[PlayedSession], compared: Sequence[Sequence[float]] | None
 ) -> list[list[float]]:
-    """Return what counts of each deal that was played out, by position at the table."""
+    """Return the points that count of each deal that was played out, by position at the table."""
     deals: list[list[float]] = []
     at = 0
     for session in sessions:
@@ -80,7 +80,7 @@ def _by_position(
 def add_sums(
     tx: Transaction, ruleset_id: int, found: Sums, met: Mapping[tuple[int, int], Met], *, duplicate: bool
 ) -> None:
-    """Add sums, and what came of the meetings in them, to those that are kept of a pool."""
+    """Add sums, and the results of the meetings in them, to those stored for a pool."""
     pool = (
         StrengthSums.ruleset_id == ruleset_id,
         StrengthSums.table_size == found.size,

@@ -17,13 +17,13 @@ class Pool(NamedTuple):
 
 
 def are_fitted(storage: Storage) -> bool:
-    """Return whether the strengths follow from all rounds that are closed."""
+    """Return whether the strengths cover all closed rounds."""
     with storage.read() as tx:
         return not unfitted(tx)
 
 
 def unfitted(tx: Transaction) -> list[tuple[Pool, StrengthFit | None]]:
-    """Return the pools whose sums, or baselines, are not those of their latest fit, each with that fit."""
+    """Return the pools whose sums or baselines have changed since their latest fit, each with that fit."""
     latest, baselines = latest_fits(tx), baselines_in(tx)
     return [
         (pool, fitted)
@@ -65,7 +65,7 @@ def lines_in(tx: Transaction, pool: Pool) -> list[list[int]]:
 
 
 def matches_of(tx: Transaction) -> list[tuple[Pool, int]]:
-    """Return the pools in which there are sums, each with the number of its matches."""
+    """Return the pools that have sums, each with the number of its matches."""
     pool = (col(StrengthSums.ruleset_id), col(StrengthSums.table_size))
     counted = select(*pool, func.sum(StrengthSums.matches)).group_by(*pool).order_by(*pool)
     return [(Pool(ruleset_id, size), int(matches)) for ruleset_id, size, matches in tx.exec(counted)]

@@ -1,4 +1,4 @@
-"""The sums of a pool as arrays, and what a fit gives."""
+"""The sums of a pool as arrays, and the result of a fit."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,13 +24,13 @@ class Kind:
     scores: Array
     """By bot."""
     firsts: Places
-    """Of each meeting, the place of one bot."""
+    """For each meeting, the place of one bot."""
     seconds: Places
-    """The place of the other."""
+    """For each meeting, the place of the other bot."""
     deals: Array
-    """How many deals they met in."""
+    """For each meeting, in how many deals the two met."""
     variance: float = 1.0
-    """s^2: of a bot's points in one deal."""
+    """s^2, the variance of a bot's points in one deal."""
 
     @classmethod
     def of(cls, sums: Counts, bots: Sequence[int] | Numbers) -> "Kind":
@@ -70,7 +70,7 @@ class Posterior:
 
 
 def weights_of(chances: Sequence[float], grid: Array) -> Array:
-    """Return the weights of spreads, from the logarithms of their likelihoods; before, all are as likely."""
+    """Return the weights of spreads, from the logarithms of their likelihoods; the prior is uniform."""
     found = np.exp(np.array(chances) - max(chances)) * grid
     return np.asarray(found / found.sum())
 

@@ -1,8 +1,8 @@
 """Versions of one bot: a new one is about as strong as the one before, until it shows otherwise.
 
 The strength of a bot's first version in a pool has variance tau^2 before anything is known; that of each
-further one differs from the version before by a step of variance (share tau)^2. So a new version begins with
-what its predecessor has shown, a little less surely, and nobody gains by registering the same bot again.
+further one differs from the version before by a step of variance (share tau)^2. So a new version starts from
+its predecessor's results, with a little more doubt, and nobody gains by registering the same bot again.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from arena.strength.kinds import Array, Places
 
 SHARES = (0.125, 0.25, 0.5, 1.0)
-"""The steps that are tried, in units of tau; all are as likely before anything is known."""
+"""The steps that are tried, in units of tau; all are equally likely before anything is known."""
 
 
 class Lines:
@@ -56,6 +56,6 @@ class Lines:
 
 
 def walk(versions: int, share: float) -> Array:
-    """Return the covariances of so many successive versions, in units of tau^2."""
+    """Return the covariances of this many successive versions, in units of tau^2."""
     number = np.arange(versions)
     return np.asarray(1 + share**2 * np.minimum(number[:, None], number[None, :]))

@@ -10,11 +10,11 @@ from arena.strength.kinds import GRID, Array, Kind, Places, Posterior, centred, 
 from arena.strength.lines import SHARES, Lines
 
 NEGLIGIBLE = 1e-4
-"""A spread of less weight is left out."""
+"""A spread of no more weight than this is left out."""
 STEP = 4
-"""Every so many of the spreads tell how far versions differ."""
+"""How far versions differ is estimated from every fourth spread."""
 RIDGE = 1e-9
-"""Makes matrices invertible whose rows sum to zero, as scores do."""
+"""What makes matrices invertible although their rows sum to zero, as scores do."""
 
 
 class Matrices:
@@ -53,8 +53,7 @@ class Matrices:
         return self.vectors @ (self.loads * keeps), float(np.sum(self.values * keeps))
 
     def absorbed(self, spread: float) -> float:
-        """Return how much of the squares of gains, each of variance 1, these strengths would take for
-        theirs."""
+        """Return how much of the squares of gains, each of variance 1, these strengths would absorb."""
         keeps = 1 / (self.values + 1 / spread)
         turned = np.einsum("ij,ij->j", self.vectors, self.squares @ self.vectors)
         return float(np.sum(turned * keeps * (2 - self.values * keeps)))
@@ -89,7 +88,7 @@ class Matrices:
         return math.sqrt(float(weights @ np.square(SHARES)))
 
     def _factor(self, told: Array, groups: Places) -> "_Factor":
-        """Return the Cholesky factor of Cov b, and how likely the scores are by it."""
+        """Return the Cholesky factor of Cov b, and the likelihood of the scores under it."""
         ridge = RIDGE * float(np.trace(told)) / len(groups)
         factor = np.asarray(np.linalg.cholesky(told + ridge * np.eye(len(groups))), dtype=np.float64)
         half = np.asarray(np.linalg.solve(factor, self.scores), dtype=np.float64)
@@ -105,4 +104,4 @@ class _Factor(NamedTuple):
     half: Array
     """The solution x of factor x = b."""
     chance: float
-    """The logarithm of the scores' likelihood, but for a constant."""
+    """The logarithm of the scores' likelihood, up to a constant."""

@@ -1,9 +1,8 @@
 """Who is better than whom, as far as is known: ranges of ranks, and tiers.
 
 Both hold for all bots at once. A rank range follows Mogstad, Romano, Shaikh and Wilhelm, "Inference for
-Ranks" (Review of Economic Studies 91, 2024, doi 10.1093/restud/rdad006): a bot's rank lies between the number
-of those that are better beyond doubt and of those that are not worse beyond doubt, where doubt allows for the
-many comparisons.
+Ranks" (Review of Economic Studies 91, 2024, doi 10.1093/restud/rdad006): a bot ranks behind those that are
+better beyond doubt and before those that are worse beyond doubt, where doubt allows for the many comparisons.
 """
 
 from collections.abc import Sequence
@@ -17,11 +16,11 @@ from arena.strength.kinds import Array, Places
 
 CONFIDENCE = 0.95
 DRAWS = 400
-"""Draws from what is known of the strengths, for each range."""
+"""Draws from the distribution of the strengths, for each range."""
 RANGE_DRAWS = 2000
 """Draws of the range of equal bots."""
 LARGEST = 1200
-"""The range of more equal bots than these hardly grows."""
+"""With more equal bots than this, their range hardly grows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +33,7 @@ class Place:
     """The best rank that it may have."""
     worst: int
     tier: int
-    """From 1; a bot is in the tier of the best bot that it cannot be told from."""
+    """From 1; a bot is in the tier of the best bot from which it cannot be told apart."""
 
 
 def places(fit: Fit) -> list[Place]:
@@ -88,7 +87,7 @@ def _errors(fit: Fit, order: Places, at: int) -> Array:
 
 
 def _apart(count: int) -> float:
-    """Return how far off the worst of all comparisons with one bot may be, for ``count`` bots known alike."""
+    """Return how far off the worst of all comparisons with one of ``count`` equally known bots may be."""
     rng = np.random.default_rng(0)
     one = rng.standard_normal(DRAWS)
     farthest = np.zeros(DRAWS)

@@ -1,4 +1,4 @@
-"""What a fit needs of a pool, read from the rows."""
+"""Reading the sums of a pool that a fit needs."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -14,7 +14,7 @@ from arena.strength.counts import MEETING, SCORE, Counts
 from arena.strength.kept import Pool
 
 AT_ONCE = 20_000
-"""Rows that are in memory at once as anything but arrays."""
+"""The most rows in memory at once before they are in arrays."""
 
 
 def counts_of(tx: Transaction, pool: Pool) -> list[Counts]:

@@ -5,17 +5,17 @@ import math
 CENTRE = 1500.0
 """The figure of the anchor."""
 LENGTH = 40
-"""Deals of the match that the scale speaks of."""
+"""Deals of the match to which the scale refers."""
 ENOUGH = 10 * LENGTH
-"""Deals from which a strength is no longer provisional."""
+"""From this many deals on, a strength is no longer provisional."""
 HELD = "87 to 100 %"
 """How many of the 95 % intervals held, by the kind of field, in the trials of ``docs/ratings.md``."""
 FARTHEST = 8.0
-"""Deviations beyond which a probability is no number any more."""
+"""Differences are cut off at this many deviations, beyond which the scale would not be finite."""
 
 
 def figure(strength: float, deviation: float) -> float:
-    """Return the Elo-like figure of a bot that makes so many points a deal more than the anchor.
+    """Return the Elo-like figure of a bot that is ``strength`` points per deal above the anchor.
 
     It is 1500 + 400 log10(p / (1 - p)), with p the chance that it finishes a match of ``LENGTH`` deals before
     the anchor, if points in one deal have this standard deviation: p = Phi(t sqrt(D) / (s sqrt 2)).

@@ -1,4 +1,4 @@
-"""What is kept of a pool's matches for its strengths: sums alone, so that a fit reads no history."""
+"""What is stored of a pool's matches for its strengths: only sums, so that a fit reads no history."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -7,18 +7,18 @@ from typing import NamedTuple
 
 
 class Scored(NamedTuple):
-    """What the bots at one table made of the deals of a match that count."""
+    """The scores of the bots at one table in the deals of a match that count."""
 
     bots: tuple[int, ...]
     deals: int
     scores: tuple[float, ...]
-    """By bot, its points less the mean of the table, summed over the deals."""
+    """By bot, its points minus the mean of the table, summed over the deals."""
     within: float
-    """Sum over deals and bots of the squared distances from the bot's mean of the match."""
+    """Sum over deals and bots of the squared distances from the bot's mean in the match."""
 
 
 def scored(bots: Sequence[int], deals: Sequence[Sequence[float]]) -> Scored | None:
-    """Return what some deals come to, each given as the points by bot; None if there are none."""
+    """Return the scores of some deals, each given as the points by bot; None if there are no deals."""
     if not deals:
         return None
     size, count = len(bots), len(deals)
@@ -43,11 +43,11 @@ class Sums:
     within: float = 0.0
     """Squared distances of deals from the means of their matches; see ``Scored``."""
     between: float = 0.0
-    """Squared mean scores of the matches, by bot, each times the deals of the match."""
+    """Sum over matches and bots of the squared mean score, times the deals of the match."""
     scores: dict[int, float] = field(default_factory=dict)
     """By bot; see ``Scored``."""
     bot_deals: dict[int, int] = field(default_factory=dict)
-    """By bot, the deals that it sat in."""
+    """By bot, the deals in which it sat."""
     meetings: dict[tuple[int, int], int] = field(default_factory=dict)
     """Deals in which two bots, the lower number first, sat at one table."""
 

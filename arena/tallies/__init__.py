@@ -1,1 +1,1 @@
-"""Counts that queries read in place of history: what they are, and how they are kept and recounted."""
+"""Counts that queries read instead of history: what they are, and how they are stored and recounted."""

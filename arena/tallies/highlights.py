@@ -19,16 +19,16 @@ Record = Mapping[str, Any]
 
 
 class Found(NamedTuple):
-    """The deal of a session that stands out most in one respect; of several alike the first."""
+    """The deal of a session that stands out most in one respect; the first of several equal ones."""
 
     kind: HighlightKind
     deal: int
-    """Counts the deals of the session from 1."""
+    """Number of the deal in the session, from 1."""
     value: int
 
 
 def highlights(deals: Sequence[Record], ruleset: Mapping[str, object]) -> list[Found]:
-    """Return what stands out in a session, a deal of each kind where there is one.
+    """Return the deals that stand out in a session, one of each kind if there is one.
 
     - closest: the fewest points between the best seat and the second;
     - swing: the most points that a seat won or lost;
@@ -79,7 +79,7 @@ def _length(deal: Record) -> int:
 
 @lru_cache(maxsize=32)
 def _bombs(ruleset: str) -> Callable[[Record], int]:
-    """Return what counts the bombs in a deal under a ruleset, given as JSON."""
+    """Return a function that counts the bombs in a deal under a ruleset, given as JSON."""
     rules = compile_ruleset(load_ruleset(json.loads(ruleset)))
 
     def is_bomb(action: str) -> bool:

@@ -43,7 +43,7 @@ class Recounted(NamedTuple):
 
 
 def recounted(tx: Transaction) -> Iterator[list[Recounted]]:
-    """Yield all sessions in order of their ids, some at a time."""
+    """Yield all sessions in order of their ids, in batches."""
     contents = {row.id: row.content for row in tx.exec(select(StoredRuleset))}
     last = 0
     while sessions := _sessions(tx, last):
@@ -87,7 +87,7 @@ def _bots(tx: Transaction, match_ids: set[int]) -> dict[int, list[int]]:
 
 
 def _kept_highlights(tx: Transaction, session_ids: Sequence[int]) -> dict[int, list[dict[str, Any]]]:
-    """Return the highlights of sessions as they are kept."""
+    """Return the stored highlights of sessions."""
     found: dict[int, list[dict[str, Any]]] = {}
     for row in tx.exec(select(Highlight).where(col(Highlight.session_id).in_(session_ids))):
         found.setdefault(row.session_id, []).append(row.model_dump())
@@ -115,7 +115,7 @@ def _kind(row: Mapping[str, Any]) -> str:
 
 
 def correct_highlights(tx: Transaction, sessions: Sequence[Recounted]) -> None:
-    """Replace what is kept of what is worth seeing in sessions."""
+    """Replace the stored highlights of sessions."""
     ids = [session.session_id for session in sessions]
     changed(tx, delete(Highlight).where(col(Highlight.session_id).in_(ids)))
     rows = [row for session in sessions for row in highlight_rows(session.session_id, session.tallies)]
@@ -131,9 +131,9 @@ def count_faults(counted: Counter[FaultKey], sessions: Sequence[Recounted]) -> N
 
 
 def missing_faults(tx: Transaction, counted: Mapping[FaultKey, int]) -> dict[FaultKey, int]:
-    """Return what faults are missing in those that are kept, or fewer than none if they are too many.
+    """Return how many faults the stored tallies lack; negative if they have too many.
 
-    ``counted`` is of all sessions that this transaction sees.
+    ``counted`` covers all sessions that this transaction sees.
     """
     kept = {
         (row.version_id, row.ruleset_id, row.table_size, row.kind.value): row.count
@@ -144,7 +144,7 @@ def missing_faults(tx: Transaction, counted: Mapping[FaultKey, int]) -> dict[Fau
 
 
 def add_faults(tx: Transaction, missing: Mapping[FaultKey, int]) -> None:
-    """Add faults that are missing; others may add theirs meanwhile."""
+    """Add the missing faults; others may add theirs in the meantime."""
     rows = [
         {"version_id": version_id, "ruleset_id": ruleset_id, "table_size": size, "kind": kind, "count": more}
         for (version_id, ruleset_id, size, kind), more in missing.items()
@@ -155,6 +155,6 @@ def add_faults(tx: Transaction, missing: Mapping[FaultKey, int]) -> None:
 
 
 def told_faults(tx: Transaction, key: FaultKey, more: int) -> str:
-    """Return in words what is wrong with faults that are kept."""
+    """Return in words what is wrong with the stored faults."""
     name = tx.get_one(BotVersion, key[0]).name
     return f"{name}: {abs(more)} {key[3]} faults too {'few' if more > 0 else 'many'} are counted"

@@ -1,4 +1,4 @@
-"""What the deals of rated matches come to by pair of bots and by seat, which is kept as rounds close."""
+"""Tallies of the deals of rated matches by pair of bots and by seat, stored as rounds close."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -11,9 +11,9 @@ from arena.matches.duplicate import Deals, PlayedSession
 
 @dataclass(slots=True)
 class Met:
-    """What came of two bots' meetings in the deals that were played out with all bots.
+    """The results of two bots' meetings in the deals that were played out with all bots.
 
-    Whoever has more points in a deal is ahead, also where it is scores of duplicate deals that count.
+    The one with more points in a deal is ahead, even if the scores of duplicate deals are what counts.
     """
 
     matches: int = 0
@@ -23,12 +23,12 @@ class Met:
     behind: int = 0
     """Deals in which the other one was."""
     lead: int = 0
-    """Points of the one less those of the other."""
+    """Points of the one minus those of the other."""
     last_match_id: int = 0
     """The highest id of the matches."""
 
     def values(self) -> dict[str, int]:
-        """Return what the columns of ``meetings`` hold, deals aside."""
+        """Return the values of the columns of ``meetings``, apart from the deals."""
         return {
             "matches": self.matches,
             "ahead": self.ahead,
@@ -40,12 +40,12 @@ class Met:
 
 @dataclass(slots=True)
 class Sat:
-    """What a bot made of a seat; deals count that were played out with all bots, faults and forfeits all."""
+    """The results of a bot in a seat: of deals played out with all bots, and all its faults and forfeits."""
 
     deals: int = 0
     points: int = 0
     squares: int = 0
-    """Of the points of each deal."""
+    """Sum of the squared points of each deal."""
     first: float = 0.0
     """Deals in which nobody had more points; one that n bots share counts 1/n."""
     faults: int = 0
@@ -53,11 +53,11 @@ class Sat:
     """Sessions that it forfeited."""
 
     def __add__(self, other: "Sat") -> "Sat":
-        """Return both together."""
+        """Return the sum of both."""
         return Sat(**{name: value + getattr(other, name) for name, value in self.values().items()})
 
     def values(self) -> dict[str, Any]:
-        """Return what the columns of ``seat_tallies`` hold."""
+        """Return the values of the columns of ``seat_tallies``."""
         return {
             "deals": self.deals,
             "points": self.points,
@@ -85,7 +85,7 @@ class Tallies:
             deals = session.points[: session.forfeited_from]
             self._add_session(bots, session, deals)
             for position, column in zip(session.seating, zip(*deals, strict=True), strict=False):
-                columns[position].extend(column)  # there are no columns where no deal was played out
+                columns[position].extend(column)  # there are no columns if no deal was played out
         if columns[0]:
             self._add_meetings(match_id, bots, columns)
 

@@ -1,4 +1,4 @@
-"""What is kept of a session besides the session itself, in the transaction that stores it."""
+"""What is stored about a session besides the session itself, in the transaction that stores it."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ class Pool(NamedTuple):
 
 
 class SessionTallies(NamedTuple):
-    """What is worth seeing in a session, and who made what faults."""
+    """The highlights of a session, and who committed which faults."""
 
     pool: Pool
     highlights: Sequence[Found]
@@ -32,7 +32,7 @@ class SessionTallies(NamedTuple):
 def tallies_of(
     pool: Pool, ruleset: Mapping[str, object], deals: Sequence[Record], seats: Sequence[int]
 ) -> SessionTallies:
-    """Return what is kept of a session, from its lean records and the bot versions by seat."""
+    """Return the tallies of a session, from its lean records and the bot versions by seat."""
     return SessionTallies(pool, highlights(deals, ruleset), faults_of(deals, seats))
 
 
@@ -44,7 +44,7 @@ def faults_of(deals: Iterable[Record], seats: Sequence[int]) -> Counter[tuple[in
 
 
 def keep(tx: Transaction, session_id: int, found: SessionTallies) -> None:
-    """Keep the tallies of a session that is being stored."""
+    """Store the tallies of a session that is being stored itself."""
     rows = highlight_rows(session_id, found)
     if rows:
         tx.connection().execute(ADD_HIGHLIGHT, rows)

@@ -169,7 +169,7 @@ def test_baselines_when_they_cannot_be_changed_then_nothing_is(world: World) -> 
     world.register(2)
     with pytest.raises(UnknownError):
         add_baselines(world.storage, ROOT, ["owner-0/bot-0", "nobody/bot"], world.clock())
-    with pytest.raises(StateError, match="owner-0/bot-0@1 is no baseline"):
+    with pytest.raises(StateError, match="owner-0/bot-0@1 is not a baseline"):
         remove_baselines(world.storage, ROOT, ["owner-0/bot-0"], world.clock())
     with pytest.raises(NotAllowed):
         add_baselines(world.storage, Actor(Role.AUTHOR, "owner-0"), ["owner-0/bot-0"], world.clock())
