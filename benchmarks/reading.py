@@ -36,6 +36,7 @@ from arena.queries.meetings import crosstable
 from arena.queries.pools import list_pools
 from arena.queries.profiles import newest_lines, profile
 from arena.queries.rulesets import find_ruleset, list_rulesets
+from arena.queries.sheets import sheets
 from arena.queries.tables import round_tables
 from arena.queries.together import same_deal
 from arena.queries.versions import find_bots
@@ -164,6 +165,7 @@ QUESTIONS: Mapping[str, Callable[[Asker], object]] = {
     "faults": lambda one: faults_by_bot(one.storage),
     "versus": lambda one: versus(one.storage, *one.two()),
     "tables of a round": lambda one: round_tables(one.storage, "season", 1, 24),
+    "results of entrants by round": lambda one: sheets(one.storage, 1, range(1, 101)),
     "crosstable of ten": lambda one: crosstable(one.storage, one.some(10)),
     "tournament": lambda one: overview.status(one.storage, "season"),
     "tournaments": lambda one: overview.list_tournaments(one.storage),

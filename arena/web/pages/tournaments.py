@@ -13,6 +13,7 @@ from arena.models import TournamentState
 from arena.queries import matches
 from arena.queries import tournaments as queries
 from arena.queries.matches import MatchLine
+from arena.queries.sheets import Sheets, sheets
 from arena.queries.tables import round_tables
 from arena.rounds.overview import RoundShown
 from arena.specs import Name
@@ -24,6 +25,7 @@ from arena.web.context import Shared, Web
 from arena.web.pages.asked import FromForm
 from arena.web.pages.page import Page
 from arena.web.pages.routing import page_router
+from arena.web.pages.sheets import lines_of, rounds_shown
 from arena.web.pairings import Why
 
 router = page_router()
@@ -39,6 +41,9 @@ RIVER = 20
 BRACKET = 200
 """Latest matches of a knockout, which its bracket is drawn from."""
 LARGEST = 2**31 - 1
+
+WITH_SHEETS = ("round-robin", "swiss", "gauntlet")
+"""Formats whose standings show what was made of each round; others have a bracket, or no rounds."""
 
 CRITERIA = {
     "score": ("Score", "for each opponent beaten at a table 1, for a tie ½"),
@@ -130,12 +135,19 @@ def show_tournament(
     river: Sequence[MatchLine] = ()
     if status.format == "continuous":
         river = matches.find_matches(web.storage, matches.Asked(tournament=tournament), RIVER).lines
+    lines = board.standings[offset : offset + PLACES]
+    rounds = rounds_shown(status.round)
+    results: Sheets = {}
+    if status.format in WITH_SHEETS and len(rounds) > 1:
+        results = sheets(web.storage, status.id, [line.entrant for line in lines], rounds[0] - 1)
     return page(
         "tournament.html",
         one=status,
         board=board,
         decided=[correction_text(one) for one in board.corrections],
-        lines=board.standings[offset : offset + PLACES],
+        lines=lines,
+        rounds=rounds,
+        sheets=lines_of(status.name, status.table_size, results, rounds),
         offset=offset,
         entrants=len(board.standings),
         places=PLACES,
@@ -159,7 +171,11 @@ def winners(status: TournamentStatus, board: scoreboard.Scoreboard) -> Sequence[
 
 def place_of(board: scoreboard.Scoreboard, bot: str) -> int | None:
     """Return the place, from 0, of a bot or of one version in the standings; None: it has none."""
-    return next((at for at, line in enumerate(board.standings) if is_called(line.name, bot)), None)
+    wanted = bot.strip().lower()
+    of_any_version = f"{wanted}@"
+    names = (line.name.lower() for line in board.standings)
+    found = (at for at, name in enumerate(names) if name == wanted or name.startswith(of_any_version))
+    return next(found, None)
 
 
 def is_called(name: str, bot: str) -> bool:

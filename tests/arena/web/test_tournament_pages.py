@@ -1,5 +1,6 @@
 """The pages of tournaments and matches: what they show is what the queries say."""
 
+import re
 from collections.abc import Iterator
 from urllib.parse import quote
 
@@ -93,6 +94,21 @@ def test_tournament_when_it_is_read_then_bots_stand_in_the_order_of_the_standing
         assert str(proof) in page.text
     assert "arena verify cup.jsonl" in page.text
     assert "Decided by score" in page.text
+
+
+def test_standings_when_there_are_rounds_then_each_bot_has_its_place_at_every_table(
+    client: TestClient, storage: Storage
+) -> None:
+    page = client.get(tournament_url("cup")).text
+    lines = matches.find_matches(storage, matches.Asked(tournament="cup")).lines
+    assert {line.round for line in lines} == {1, 2, 3}
+    for line in lines:
+        places = sorted(1 + sum(more > own for more in line.points) for own in line.points)
+        link = f'href="{match_url(line.tournament, line.round, line.table)}"'
+        assert sorted(map(int, re.findall(rf'{link}[^>]*title="Round [^>]*>(\d)<', page))) == places
+    with_byes = scoreboard.standings(storage, "cup")
+    assert page.count("<span>–</span>") == sum(3 - line.standing.matches for line in with_byes)
+    assert 'class="sheet"' not in client.get(tournament_url("knock")).text
 
 
 def test_tournament_when_it_still_runs_then_its_events_are_followed_and_its_seed_is_secret(
