@@ -1,7 +1,7 @@
 """Attempts at the sessions of a match, and the deals that they finish.
 
-A session that an attempt does not play to its end is played on by the next one: after the deals that are
-finished, with new cards. Whatever is written here belongs to a transaction that has the match's lease.
+A session that an attempt does not play to its end is continued by the next one: after its finished deals,
+with new cards. Whatever is written here is part of a transaction that holds the match's lease.
 """
 
 import json
@@ -23,7 +23,7 @@ from referee.matches.match import DealsFinished, Finished
 from referee.matches.resuming import finished_deals
 
 UNREADABLE = (RecordError, ValueError, LookupError, TypeError, AttributeError)
-"""What is raised where a kept deal is not what was stored."""
+"""What is raised if a kept deal is not what was stored."""
 
 
 @dataclass(slots=True)
@@ -33,17 +33,17 @@ class Kept:
     records: list[str] = field(default_factory=list)
     """Lean records, from the first deal on."""
     banks: list[str] = field(default_factory=list)
-    """After each deal, as JSON, what was left in the seats' banks; empty without banks, or where a later deal
+    """After each deal, as JSON, what was left in the seats' banks; empty without banks, or if a later deal
     was stored with it."""
 
     stored: int = 0
-    """How many deals are in the database; more than ``records`` where one of them is lost."""
+    """How many deals are in the database; more than there are ``records`` if one of them is lost."""
 
     def finished(self, ruleset: Mapping[str, object], *, banked: bool) -> Finished | None:
-        """Return how the session stands after the last deal up to which all can be read; None: there is none.
+        """Return the state of the session after the last deal up to which all are readable, or None.
 
-        ``banked`` says that seats have banks, so that it can only go on after a deal with which they are
-        known. The deals after that one are left out from now on.
+        ``banked`` says that seats have banks, so that it can only continue after a deal for which they are
+        known. The deals after that one are dropped from this object.
         """
         found = self._finished(ruleset, banked)
         if found is None:
@@ -62,12 +62,12 @@ class Kept:
         return None
 
     def _cut(self, count: int) -> None:
-        """Keep no more than so many deals."""
+        """Keep no more than ``count`` deals."""
         del self.records[count:], self.banks[count:]
 
 
 def _can_be_read(record: str) -> bool:
-    """Return whether a lean record has what is summed up over a session."""
+    """Return whether a lean record has everything that is summed over a session."""
     with suppress(*UNREADABLE):
         deal = json.loads(record)
         sum(deal["points"])
@@ -85,14 +85,14 @@ def begin_attempts(match: Match, tournament: Tournament, missing: Collection[int
 
 
 def undo_attempts(match: Match, unbegun: Collection[int]) -> None:
-    """Give back the attempts at sessions of which nobody was shown a card."""
+    """Take back the attempts at sessions of which nobody was shown a card."""
     match.attempts = [count - (number in unbegun) for number, count in enumerate(match.attempts, start=1)]
 
 
 def note_void(tx: Transaction, match: Match, void: Mapping[int, int], now: datetime) -> None:
-    """Note that attempts came to nothing, if any did: for each session that is ``void`` its attempt.
+    """Note the attempts that are void, if there are any; ``void`` has the attempt by session.
 
-    The next attempt at each of them is one more. This locks the tournament's row, which has to be
+    The next attempt at each of them has the next number. This locks the tournament's row, which has to be
     locked before the match's.
     """
     if not void:
@@ -106,7 +106,7 @@ def note_void(tx: Transaction, match: Match, void: Mapping[int, int], now: datet
 def kept_deals(tx: Transaction, match_id: int) -> dict[int, Kept]:
     """Return the finished deals of a match's open sessions by the session's number.
 
-    Those after a deal that is missing are not among them.
+    Deals after a missing one are left out.
     """
     raw = _as_stored if tx.connection().dialect.name == "sqlite" else _as_text
     rows = select(OpenDeal.session, OpenDeal.deal, raw(OpenDeal.record), raw(OpenDeal.bank_ms))
@@ -122,17 +122,17 @@ def kept_deals(tx: Transaction, match_id: int) -> dict[int, Kept]:
 
 
 def _as_text(column: object) -> ColumnElement[Any]:
-    """Return a column as text, which may be no JSON."""
+    """Return a column as text, which may not be JSON."""
     return cast(col(column), String)
 
 
 def _as_stored(column: object) -> ColumnElement[Any]:
-    """Return a column as bytes, as SQLite has texts that are no UTF-8, which could not even be selected."""
+    """Return a column as bytes: SQLite may hold text that is not UTF-8, which could not even be selected."""
     return cast(col(column), LargeBinary)
 
 
 def _read(stored: str | bytes) -> str:
-    """Return a text; an empty one, which is no record either, where it cannot be read."""
+    """Return a stored text; if it cannot be read, an empty one, which is not a record either."""
     try:
         return stored.decode() if isinstance(stored, bytes) else stored
     except UnicodeDecodeError:
@@ -140,7 +140,7 @@ def _read(stored: str | bytes) -> str:
 
 
 def drop_deals(tx: Transaction, match: Match, lost: Mapping[int, int], now: datetime) -> None:
-    """Drop finished deals that cannot be read, and note it: of each session those after a number of deals.
+    """Drop finished deals that cannot be read, and note it; ``lost`` has the last readable deal by session.
 
     Like ``note_void``, this locks the tournament's row.
     """
@@ -154,7 +154,7 @@ def drop_deals(tx: Transaction, match: Match, lost: Mapping[int, int], now: date
 
 
 def keep_deals(tx: Transaction, match_id: int, finished: Sequence[DealsFinished]) -> None:
-    """Keep finished deals of open sessions; those that are kept already are left as they are."""
+    """Store finished deals of open sessions; those that are stored already are left as they are."""
     last = select(OpenDeal.session, func.max(OpenDeal.deal)).where(OpenDeal.match_id == match_id)
     known = dict(tx.exec(last.group_by(col(OpenDeal.session))).all())
     rows = [
@@ -168,12 +168,12 @@ def keep_deals(tx: Transaction, match_id: int, finished: Sequence[DealsFinished]
 
 
 def forget_deals(tx: Transaction, match_id: int, session: int) -> None:
-    """Forget the finished deals of a session, which is stored whole."""
+    """Forget the finished deals of a session that is stored whole."""
     changed(tx, delete(OpenDeal).where(col(OpenDeal.match_id) == match_id, col(OpenDeal.session) == session))
 
 
 def deal_attempts(deals: Iterable[Mapping[str, object]]) -> list[object] | None:
-    """Return for each lean record the attempt that dealt it; None: the first dealt all."""
+    """Return for each lean record the attempt that dealt it; None if the first dealt all."""
     attempts = [deal.get("attempt", 1) for deal in deals]
     return None if all(attempt == 1 for attempt in attempts) else attempts
 

@@ -22,11 +22,11 @@ class ConnectedBot:
     referee: str
     """The referee's address."""
     max_sessions: int
-    """Sessions at once that this referee gives it at most."""
+    """The most sessions at once that this referee gives it."""
     sessions: int
     """Sessions that it plays there."""
     bounds: tuple[str, ...]
-    """What it says that it plays at most, in words; empty: it plays everything."""
+    """The limits that it declares on what it plays, in words; empty if it plays everything."""
 
 
 def connected_bots(
@@ -34,7 +34,8 @@ def connected_bots(
 ) -> tuple[list[ConnectedBot], list[str]]:
     """Return the bots that are connected, of all owners or of one, by name.
 
-    And a line for each referee that does not say who is connected to it. Raise StateError if none does.
+    Also return a line for each referee that does not say who is connected to it. Raise StateError if none
+    does.
     """
     names = _good_versions(storage, owner)
     answers = ask(list(names), None)
@@ -54,7 +55,7 @@ def _good_versions(storage: Storage, owner: str | None = None) -> dict[int, str]
 
 
 def _connected(names: Mapping[int, str], answer: Answer) -> list[ConnectedBot]:
-    """Return the bots that are connected to a referee, which was asked about these versions."""
+    """Return the bots that are connected to a referee, from its answer about these versions."""
     if answer.status is None:
         return []
     return [
@@ -71,7 +72,7 @@ class RefereeLine:
     referee: str
     """Its address."""
     problem: str
-    """Why it takes no match; empty: it does."""
+    """Why it takes no matches; empty if it does."""
     matches: int
     sessions: int
     spectators: int
@@ -85,11 +86,11 @@ class Referees:
 
     referees: tuple[RefereeLine, ...]
     problem: str
-    """Why none can be asked; empty: they were."""
+    """Why none can be asked; empty if they were."""
 
 
 def connected_in(found: Referees, owner: str | None = None) -> tuple[list[ConnectedBot], list[str]]:
-    """Return what ``connected_bots`` returns, from what is known of all referees."""
+    """Return what ``connected_bots`` returns, from the state of all referees."""
     bots = [bot for line in found.referees for bot in line.bots if owner in (None, owner_of(bot.bot))]
     return sorted(bots, key=lambda one: (one.bot, one.referee)), [found.problem] if found.problem else []
 

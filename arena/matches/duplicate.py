@@ -1,8 +1,8 @@
 """Duplicate deals: all tables of a round play the same cards, and a bot is scored against its seat elsewhere.
 
-What a seat gets from the cards alone is the same at every table, so it cancels: what is left is what the bot
-made of them (as in duplicate bridge). The tables' seats are fixed through the match, so nobody sees a deal
-twice. A deal that a table played with cards of its own, as it was dealt again, is a fouled board.
+What a seat gets from the cards alone is the same at every table, so it cancels out: what is left is what the
+bot made of them (as in duplicate bridge). Seats at the tables are fixed throughout the match, so nobody sees
+a deal twice. A deal that only one table played with its cards, because it was dealt again, is a fouled board.
 """
 
 from collections import Counter
@@ -19,7 +19,7 @@ Deals = Sequence[Sequence[int]]
 
 
 Attempts = Sequence[int] | None
-"""For each deal of a session the attempt that dealt it; None: the first dealt all."""
+"""For each deal of a session the attempt that dealt it; None if the first dealt all."""
 
 
 class PlayedSession(NamedTuple):
@@ -33,11 +33,11 @@ class PlayedSession(NamedTuple):
     forfeits: Sequence[int] = ()
     """The seats whose bots forfeited it."""
     forfeit: int | None = None
-    """The seat whose forfeit ended it, in its last deal; None: it was played to its end."""
+    """The seat whose forfeit ended it, in its last deal; None if it was played to its end."""
     forfeited_from: int | None = None
-    """Place, from 0, of the first deal without all bots; None: all played all deals."""
+    """Index of the first deal without all bots; None if all played all deals."""
     faults: Sequence[int] = ()
-    """By seat."""
+    """The number of faults by seat."""
 
 
 def scores(
@@ -62,8 +62,8 @@ def deal_scores(
     """Return for each table, for each of its deals by session and number, the score of each seat.
 
     That is its points minus the mean of the same seat's at the other tables that played the deal with the
-    same cards. Where others played it, but none with the same cards, since an attempt dealt it again, it is
-    fouled: 0 for every seat. Where no other table played it, it is its points.
+    same cards. If others played it, but none with the same cards because an attempt dealt it again, it is
+    fouled: 0 for every seat. If no other table played it, the score is the seat's points.
     """
     found: list[list[tuple[float, ...]]] = [[] for _ in tables]
     for at, points, totals, others in _deals(tables, attempts):
@@ -105,8 +105,8 @@ def _sum(counts: Mapping[int, int]) -> Fraction:
 def session_deals(ruleset: Ruleset, deals: int | None) -> int | None:
     """Return the deals of a duplicate tournament's session if ``deals`` are asked for (None: the ruleset's).
 
-    Where what a seat holds depends on how the deal before ended, a seat would hold other cards at another
-    table: there a session is one deal. Raise SpecError if more are asked for.
+    If a seat's cards depend on how the previous deal ended, they would differ from table to table; under such
+    rulesets a session is one deal. Raise SpecError if more are asked for.
     """
     if ruleset.dealer != "rotate":
         reason = f"the {ruleset.dealer} of a deal deals the next"

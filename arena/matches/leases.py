@@ -1,8 +1,8 @@
 """A match under a lease: claimed, renewed, given back, refused.
 
 The lease is a conditional update: at any time at most one attempt has a match, and only that attempt can
-store (``arena.matches.storing``). What an attempt has stored stays, and the next attempt asks the referee for
-the other sessions only, with new cards after the deals that are finished.
+store (``arena.matches.storing``). What an attempt has stored stays, and the next attempt asks the referee
+only for the other sessions, with new cards after the finished deals.
 """
 
 import logging
@@ -41,7 +41,7 @@ from referee.matches.match import (
 log = logging.getLogger("arena.matches")
 
 RETRY_SECONDS = (1, 2, 4, 8, 15)
-"""Waits after failed attempts in a row; the last one stands for all further ones."""
+"""Waits after consecutive failed attempts; the last one applies to all further ones."""
 
 LONGEST_WAIT = timedelta(seconds=max(RETRY_SECONDS))
 
@@ -55,13 +55,13 @@ class Claim:
 
     match_id: int
     owner: str
-    """Names the attempt in the match's row."""
+    """The name of the attempt in the match's row."""
     route: int
-    """Which referee to ask: another one after each failure."""
+    """Which referee to ask: a different one after each failure."""
     sessions: int
     """Sessions of the whole match."""
     lease: timedelta
-    """How long the attempt keeps it from each sign of life on."""
+    """How long the attempt keeps it after each sign of life."""
     spec: MatchSpec
     """The sessions that are still to be played."""
     pool: Pool
@@ -93,7 +93,7 @@ def claim(storage: Storage, match_id: int, now: datetime, lease: timedelta) -> C
         if last is None:
             return None
         crashed, tournament_id = last
-        if crashed is not None:  # what is noted of it below needs the tournament, which comes before a match
+        if crashed is not None:  # the note below needs the tournament, which is locked before a match
             lock_row(tx, tournament_id)
         same = col(Match.lease_owner).is_not_distinct_from(crashed)
         if not changed(tx, update(Match).where(*free, same).values(values)):
@@ -118,7 +118,7 @@ def claim(storage: Storage, match_id: int, now: datetime, lease: timedelta) -> C
 
 
 def _drop_lost(storage: Storage, claimed: Claim, lost: Mapping[int, int], now: datetime) -> bool:
-    """Drop the kept deals that cannot be read: of each session those after so many.
+    """Drop the stored deals that cannot be read; ``lost`` has the last readable one by session.
 
     Return whether the match is still this attempt's.
     """
@@ -135,8 +135,8 @@ def _drop_lost(storage: Storage, claimed: Claim, lost: Mapping[int, int], now: d
 def due(now: datetime, lease: timedelta) -> tuple[ColumnElement[bool], ...]:
     """Return conditions under which a match waits for a worker: nobody has it and it may be tried.
 
-    Times of both kinds come from clocks, which may have been wrong: one further ahead than the
-    longest wait, or than two whole leases, was written by such a clock, and counts as past.
+    Both times come from clocks, which may have been wrong: a time further ahead than the longest wait, or
+    than two whole leases, was written by such a clock, and counts as past.
     """
     free, tried = col(Match.lease_until), col(Match.not_before)
     return (
@@ -147,7 +147,7 @@ def due(now: datetime, lease: timedelta) -> tuple[ColumnElement[bool], ...]:
 
 
 def lapsed(now: datetime, lease: timedelta) -> tuple[ColumnElement[bool], ...]:
-    """Return conditions of which a due match that a worker has had meets one: each is a part of an index."""
+    """Return conditions; a due match that a worker has had meets one of them. Each is a range of an index."""
     free = col(Match.lease_until)
     return free < now, free > now + 2 * lease
 
@@ -191,14 +191,14 @@ def hand_back(
 
 
 def refuse(storage: Storage, claimed: Claim, now: datetime, problem: str) -> None:
-    """Halt the tournament because a referee does not take the match; it can be started again."""
+    """Halt the tournament because a referee refused the match; it can be started again."""
     log.error("%s: refused: %s", claimed.spec.match_id, problem)
     where = f"round {claimed.spec.round} table {claimed.spec.table}"
     with suppress(LeaseLost), storage.write() as tx:
         tournament = tx.get_one(Tournament, tx.get_one(Match, claimed.match_id).tournament_id)
         running = (col(Tournament.id) == tournament.id, col(Tournament.state) == TournamentState.RUNNING)
         halt = {"state": TournamentState.FAILED, "problem": f"{where}: {problem}"}
-        # The tournament before the match, as in a cancellation: else the two could wait for each other.
+        # The tournament before the match, as in a cancellation: otherwise the two could deadlock.
         if changed(tx, update(Tournament).where(*running).values(halt)):
             spec = claimed.spec
             note(tx, tournament, "refused", now, round=spec.round, table=spec.table, problem=problem)
@@ -211,7 +211,7 @@ def refuse(storage: Storage, claimed: Claim, now: datetime, problem: str) -> Non
 
 
 def update_claimed(tx: Transaction, claimed: Claim, **values: object) -> None:
-    """Update the match's row if it is this attempt's, and so keep everyone else off it; else LeaseLost."""
+    """Update the match's row if it is this attempt's, which locks it; otherwise raise LeaseLost."""
     mine = update(Match).where(*is_mine(claimed))
     if not changed(tx, mine.values(values or {"lease_owner": claimed.owner})):
         raise LeaseLost(LOST)

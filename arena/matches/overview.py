@@ -1,4 +1,4 @@
-"""A match as it is shown, with its finished sessions and their deals."""
+"""A match for display, with its finished sessions and their deals."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,13 +25,13 @@ class PlayedSession:
     names: tuple[str, ...]
     """By seat."""
     points: tuple[int, ...] | None
-    """By seat; None where the deals are withheld, as they would tell which seat had good cards."""
+    """By seat; None if the deals are withheld, because points would tell which seat had good cards."""
     faults: tuple[int, ...]
     """By seat."""
     forfeits: tuple[int, ...]
     """The seats whose bots forfeited it, in order."""
     deal_points: tuple[tuple[int, ...], ...] | None
-    """Of each deal, by seat; None like ``points``."""
+    """The points of each deal, by seat; None if ``points`` is."""
     finished_at: datetime
 
 
@@ -40,11 +40,11 @@ class SessionView(PlayedSession):
     """A finished session with its deals."""
 
     records: tuple[Mapping[str, object], ...]
-    """Full deal records; none where the match says why they are withheld."""
+    """Full deal records; none if the match says why they are withheld."""
 
     @property
     def deals(self) -> int | None:
-        """How many deals it had; None where they are withheld."""
+        """How many deals it had; None if they are withheld."""
         return None if self.deal_points is None else len(self.deal_points)
 
 
@@ -57,7 +57,7 @@ class PlayedMatch:
     table: int
     state: str
     problem: str | None
-    """What last kept it from being played; None: nothing does."""
+    """What last kept it from being played; None if nothing does."""
     names: tuple[str, ...]
     """By position at the table."""
     points: tuple[int, ...] | None
@@ -67,7 +67,7 @@ class PlayedMatch:
     sessions: tuple[PlayedSession, ...]
     """In order."""
     withheld: str | None
-    """Why no deals are shown, nor what they brought; None: they are."""
+    """Why neither deals nor their points are shown; None if they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ def played_match(storage: Storage, tournament: str, round: int, table: int) -> P
 
 
 def is_over(storage: Storage, tournament: str, round: int, table: int) -> bool:
-    """Return whether a match is played no longer; raise UnknownError if there is none."""
+    """Return whether a match is over; raise UnknownError if there is none."""
     with storage.read() as tx:
         return _find(tx, tournament, round, table).match.state in (MatchState.DONE, MatchState.CANCELLED)
 
@@ -121,7 +121,7 @@ def shown_deals(
 ) -> list[Mapping[str, Any]]:
     """Return the full records of a finished session's deals, for anybody.
 
-    Raise UnknownError, and StateError while other tables are still to play these deals.
+    Raise UnknownError, and StateError while other tables still have to play these deals.
     """
     with storage.read() as tx:
         found = _find(tx, tournament, round, table)
@@ -178,7 +178,7 @@ def _summary(tx: Transaction, found: _Found) -> dict[str, Any]:
 
 
 def _told(session: Session, names: tuple[str, ...], shown: bool) -> dict[str, Any]:
-    """Return the fields of a session, without its deals; what they brought only where these are shown."""
+    """Return the fields of a session, without its deals; with points only if the deals are shown."""
     return {
         "number": session.number,
         "names": tuple(names[position] for position in session.seating),

@@ -1,4 +1,4 @@
-"""A match is played by a referee and stored session by session; a pause takes effect between sessions."""
+"""Letting a referee play a match, and storing it by session; a pause takes effect between sessions."""
 
 import logging
 import time
@@ -19,20 +19,20 @@ from referee.errors import MatchRefused, NotBegun, RefereeUnavailable
 from referee.matches.match import DealsFinished, MatchSpec, SessionResult, Update
 
 RENEWALS = 10
-"""A lease is renewed so often while it would last, as long as the referee shows signs of life."""
+"""How often a lease is renewed within its duration, as long as the referee shows signs of life."""
 
 RETRY_SECONDS = 0.5
-"""The wait before a session is stored again that could not be stored."""
+"""The wait before another attempt to store a session that could not be stored."""
 
 log = logging.getLogger("arena.matches")
 
 Clock = Callable[[], datetime]
 
 Run = Callable[[int, MatchSpec], Generator[Update]]
-"""Has a referee play a match; the number chooses the referee where there are several."""
+"""Lets a referee play a match; the number chooses the referee if there are several."""
 
 Hold = Callable[[str], None]
-"""Has the referee that plays the match of this name begin no further session of it; may raise
+"""Tells the referee that plays the match of this name to begin no further session of it; may raise
 RefereeUnavailable."""
 
 
@@ -51,12 +51,12 @@ def play(
     stopping: Callable[[], bool] = lambda: False,
     wait: Callable[[float], None] = time.sleep,
 ) -> bool:
-    """Claim a match and have it played; return whether it was there to be claimed.
+    """Claim a match and let a referee play it; return whether it was there to be claimed.
 
     End when all sessions are stored, when the lease is lost, when the referee fails, or when the sessions
-    have ended that were being played when a pause began or ``stopping`` said so (also if the tournament was
-    resumed meanwhile); whatever is missing then is handed out again. A session that cannot be stored is tried
-    again after a ``wait`` of some seconds as long as the lease holds.
+    have ended that were being played when a pause began or ``stopping`` said so (even if the tournament has
+    been resumed since); whatever is missing then is handed out again. Storing a session that cannot be stored
+    is tried again after a ``wait``, as long as the lease holds.
     """
     try:
         claimed = claim(storage, match_id, clock(), lease)
@@ -110,14 +110,14 @@ class _Attempt:
         self._wait = wait
         self._missing = {session.number for session in claimed.spec.sessions}
         self._left: tuple[int, ...] = ()
-        """The sessions that the referee says will not begin."""
+        """The sessions that will not begin, as the referee says."""
         self._deals: list[DealsFinished] = []
         """Finished deals of open sessions that are still to be stored."""
         self._renewed = clock()
         self._held = False
         """Whether the referee has been told to begin no further session."""
         self._away = False
-        """Whether the database was away when it was last used, which has been logged."""
+        """Whether the database was unavailable when it was last used, which has been logged."""
 
     def play(self, run: Run) -> bool:
         """Return whether the match was played to its end; otherwise it was given back."""
@@ -173,7 +173,7 @@ class _Attempt:
         self._deals = []
 
     def _while_leased(self, store: Callable[[datetime], None]) -> None:
-        """Store something, and so keep the lease; again and again while there is no database but a lease."""
+        """Store something, which renews the lease; while the lease holds, try again if the database is away."""
         while True:
             now = self._clock()
             try:
@@ -186,7 +186,7 @@ class _Attempt:
                 return
 
     def _bear(self, error: StorageError) -> None:
-        """Log once that the database is away; raise ``error`` when the lease has run out."""
+        """Log once that the database is unavailable; raise ``error`` when the lease has run out."""
         if abs(self._clock() - self._renewed) >= self._claimed.lease:
             raise error
         if not self._away:
@@ -194,9 +194,9 @@ class _Attempt:
         self._away = True
 
     def _show_life(self) -> None:
-        """Take a pause if there is one, store finished deals, and keep the lease.
+        """Apply a pause if there is one, store finished deals, and keep the lease.
 
-        While there is no database but a lease, that waits for the next sign of life.
+        While the database is unavailable and the lease holds, that waits for the next sign of life.
         """
         try:
             if not self._held and (self._stopping() or self._is_paused()):

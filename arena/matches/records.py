@@ -49,12 +49,12 @@ def may_be_shown() -> ColumnElement[bool]:
 
 
 def pack_records(records: Sequence[str]) -> bytes:
-    """Return lean records as they are stored: one JSON line a deal, zlib."""
+    """Return lean records as they are stored: one line of JSON per deal, compressed with zlib."""
     return zlib.compress("\n".join(records).encode())
 
 
 def unpack_records(packed: bytes) -> list[dict[str, Any]]:
-    """Return the lean records that ``pack_records`` was given."""
+    """Return the lean records that ``pack_records`` packed."""
     return [json.loads(line) for line in zlib.decompress(packed).splitlines()]
 
 

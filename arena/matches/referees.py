@@ -10,7 +10,7 @@ from referee.errors import RefereeUnavailable
 from referee.tls import ClientTls
 
 STATUS_SECONDS = 1.0
-"""How long a referee may take to say how it stands."""
+"""How long a referee may take to report its state."""
 
 
 NO_REFEREE = "no referee has been started with this data folder, and ARENA_WORKER_TOKEN is not set"
@@ -24,31 +24,31 @@ TROUBLES = {
     "token_unknown": OTHER_TOKEN,
     "token_scope": OTHER_TOKEN,
 }
-"""Why referees say nothing, by the code of the failure."""
+"""Why a referee gives no answer, by the code of the failure."""
 
 
 REFUSED = "connection refused"
-"""What gRPC says, among other things, where nobody listens."""
+"""What gRPC says, among other things, if nobody listens."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a referee says."""
+    """The answer of a referee, or why there is none."""
 
     address: str
     status: RefereeStatus | None
-    """None: nothing."""
+    """None if it gave no answer."""
     problem: str = ""
-    """Why it says nothing."""
+    """Why it gave none."""
 
     @property
     def usable(self) -> RefereeStatus | None:
-        """The same where it takes matches."""
+        """The status, if the referee takes matches."""
         return None if self.status is None or self.status.draining else self.status
 
     @property
     def trouble(self) -> str:
-        """Why it cannot be used, after its name; empty if it can."""
+        """Why it cannot be used, to follow its name; empty if it can."""
         if self.status is not None:
             return "is shutting down" if self.status.draining else ""
         code, _, details = self.problem.removeprefix(f"referee {self.address}: ").partition(": ")
@@ -65,11 +65,11 @@ def silence(answers: Sequence[Answer]) -> str:
 
 
 Ask = Callable[[Sequence[int], Mapping[str, object] | None], Sequence[Answer]]
-"""Asks all referees for their state, for that of these bot versions, and what these lack for a ruleset."""
+"""Asks all referees for their state, that of these bot versions, and what these lack for a ruleset."""
 
 
 def nobody_asked(version_ids: Sequence[int], ruleset: Mapping[str, object] | None) -> Sequence[Answer]:
-    """Return no answers, where no referee can be asked."""
+    """Return no answers, for when no referee can be asked."""
     return ()
 
 
@@ -99,9 +99,9 @@ def ask_referees(
     tls: ClientTls | None,
     timeout: float,
 ) -> list[Answer]:
-    """Return what each referee says within ``timeout`` seconds of itself and of these bot versions.
+    """Return what each referee says within ``timeout`` seconds about itself and these bot versions.
 
-    With ``ruleset`` it also says what the ruleset asks for that they cannot do.
+    With ``ruleset`` it also says what the ruleset requires that they cannot do.
     """
 
     def ask(address: str) -> Answer:
@@ -127,7 +127,7 @@ def find_unable(version_ids: Sequence[int], answers: Sequence[Answer]) -> dict[i
 
 
 def find_too_few(version_ids: Sequence[int], answers: Sequence[Answer], least: int) -> dict[int, int]:
-    """Return for each connected version that takes fewer than ``least`` sessions at a referee how many."""
+    """Return the sessions of each connected version that takes fewer than ``least`` of them at a referee."""
     return {
         version_id: bot.max_sessions
         for answer in answers

@@ -11,20 +11,20 @@ SWAPS = 20_000
 """Effort of the search for the seatings of one number of sessions."""
 
 HOT, COLD = 6.0, 1.0
-"""Largest worsening that the search takes at its start and at its end."""
+"""The largest increase in cost that the search accepts at its start and at its end."""
 
 SEAT_WEIGHT = 4
-"""How much more an uneven count of a seat costs than one of a neighbour."""
+"""How much more an uneven count of a seat costs than an uneven count of a neighbour."""
 
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """How even some seatings are."""
+    """The evenness of some seatings."""
 
     seats: tuple[tuple[int, ...], ...]
-    """For each position how often it has each seat."""
+    """For each position, how often it has each seat."""
     after: tuple[tuple[int, ...], ...]
-    """For each position how often it plays directly after each other one; 0 for itself."""
+    """For each position, how often it plays directly after each other one; 0 for itself."""
 
     @property
     def seat_spread(self) -> tuple[int, int]:
@@ -42,7 +42,7 @@ class Balance:
 
 
 def balance(seatings: Sequence[Sequence[int]]) -> Balance:
-    """Return how even these seatings are; there must be one at least."""
+    """Return how even these seatings are; there must be at least one."""
     counts = Counts(len(seatings[0]))
     for seating in seatings:
         counts.add(seating, 1)
@@ -50,14 +50,13 @@ def balance(seatings: Sequence[Sequence[int]]) -> Balance:
 
 
 def seatings(size: int, sessions: int, *, duplicate: bool = False) -> list[tuple[int, ...]]:
-    """Return for each session of a match: the position in the table (0 … size - 1) that has each seat.
+    """Return for each session of a match the position at the table (0 … size - 1) that has each seat.
 
     In ``duplicate`` each position keeps the seat of its number, so that nobody has a deal's cards twice and
-    everyone can be compared with the same seat at another table. Else, over the sessions each position has
-    each seat as often as any other (or once more or less), and plays directly after each other one as
-    equally often as the search finds while keeping that. Both are exactly equal after blocks of
-    ``size * (size - 1)`` sessions if ``size`` is odd, and of twice as many if it is even. Made for 2 to 8
-    seats.
+    everyone can be compared with the same seat at another table. Otherwise, over the sessions each position
+    has each seat equally often (give or take one), and plays directly after each other one as equally often
+    as the search can manage with that. Both are exactly equal after blocks of ``size * (size - 1)`` sessions
+    if ``size`` is odd, and of twice as many if it is even. Meant for 2 to 8 seats.
     """
     if duplicate:
         return [tuple(range(size))] * sessions
@@ -68,7 +67,7 @@ def seatings(size: int, sessions: int, *, duplicate: bool = False) -> list[tuple
 
 @cache
 def _block(size: int) -> tuple[tuple[int, ...], ...]:
-    """Return all turns of cyclic orders in which everyone follows each other one equally often."""
+    """Return all rotations of cyclic orders in which everyone follows each other one equally often."""
     if size % 2:
         orders = [[step * seat % size for seat in range(size)] for step in range(1, size)]  # size is prime
     else:
@@ -85,7 +84,7 @@ def zigzag(size: int) -> list[int]:
 
 @cache
 def _searched(size: int, sessions: int) -> tuple[tuple[int, ...], ...]:
-    """Return the better of two searches: from the turns of a zigzag, and from seatings by lot."""
+    """Return the better of two searches: from the rotations of a zigzag, and from random seatings."""
     rng = generator(b"", f"seatings/{size}/{sessions}")
     turns = [[(position + turn) % size for position in zigzag(size)] for turn in range(sessions)]
     drawn = [shuffled(range(size), rng) for _ in range(sessions)]
@@ -131,7 +130,7 @@ class Counts:
         """Sum of the squares of all counts, those of seats weighted: least when they are equal."""
 
     def add(self, seating: Sequence[int], times: int) -> None:
-        """Count a session (times 1) or take it back (times -1)."""
+        """Count a session (``times`` is 1) or take it back (-1)."""
         for seat, position in enumerate(seating):
             self.cost += SEAT_WEIGHT * _bump(self.seat[position], seat, times)
             self.cost += _bump(self.after[position], seating[seat - 1], times)
@@ -145,7 +144,7 @@ class Counts:
 
 
 def _bump(counts: list[int], index: int, times: int) -> int:
-    """Add to a count; return by how much its square grew."""
+    """Add ``times`` to a count; return by how much its square grew."""
     counts[index] += times
     return times * (2 * counts[index] - times)
 

@@ -16,7 +16,7 @@ from referee.matches.match import Limits, MatchBot, MatchSpec, Rated, SessionSpe
 
 
 def match_spec(tx: Transaction, match: Match, tournament: Tournament, missing: Collection[int]) -> MatchSpec:
-    """Return the sessions of a match that are ``missing``, as a referee is asked for them."""
+    """Return the order to a referee to play the ``missing`` sessions of a match."""
     number = tx.get_one(Round, match.round_id).number
     other_tables = select(Match.id).where(Match.round_id == match.round_id, Match.id != match.id).limit(1)
     seed = luck(bytes.fromhex(tournament.seed), tournament.beacon_value)
@@ -80,7 +80,7 @@ def _bots(tx: Transaction, match: Match, tournament: Tournament) -> Iterator[Mat
 
 
 def resumed(spec: MatchSpec, kept: Mapping[int, Kept]) -> MatchSpec:
-    """Return a match whose sessions go on after the deals that are kept of them and can be read."""
+    """Return a match whose sessions continue after their stored deals, as far as these can be read."""
     banked = spec.limits.bank_ms > 0
     sessions = [
         replace(session, after=kept[session.number].finished(spec.ruleset, banked=banked))

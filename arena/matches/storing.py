@@ -1,4 +1,4 @@
-"""Storing results: each session whole and once, and before that its finished deals."""
+"""Storing results: each session whole and exactly once, and before that its finished deals."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ ADD_TO_SEAT = (
         points=col(Seat.points) + bindparam("more_points"), faults=col(Seat.faults) + bindparam("more_faults")
     )
 )
-"""Adds to a seat what it made of a session."""
+"""Adds the points and faults of a session to a seat."""
 
 ADD_SESSION = insert(Session).returning(col(Session.id))
 
@@ -43,7 +43,7 @@ FREE_SEATED = (
 
 
 def store_session(storage: Storage, claimed: Claim, result: SessionResult, now: datetime) -> None:
-    """Store a finished session, whole and once; the last one of a match also ends the match.
+    """Store a finished session, whole and exactly once; the last one of a match also ends the match.
 
     Raise LeaseLost, and store nothing, if the match is no longer this attempt's.
     """
@@ -78,7 +78,7 @@ def store_session(storage: Storage, claimed: Claim, result: SessionResult, now: 
 def _tell_forfeits(
     tx: Transaction, claimed: Claim, seating: tuple[int, ...], result: SessionResult, now: datetime
 ) -> None:
-    """Have the organiser told which bots forfeited a session."""
+    """Notify the organiser which bots forfeited a session."""
     spec, match = claimed.spec, select(Match.tournament_id).where(Match.id == claimed.match_id)
     bots = [{"bot": spec.bots[seating[seat]].name, "faults": result.faults[seat]} for seat in result.forfeits]
     place = {"round": spec.round, "table": spec.table, "session": result.number}
@@ -86,7 +86,7 @@ def _tell_forfeits(
 
 
 def _count_session(tx: Transaction, claimed: Claim, deals: int, now: datetime) -> int:
-    """Count one more session with so many deals, and keep the lease; return how many are stored then.
+    """Count one more session with ``deals`` deals, and keep the lease; return how many are stored then.
 
     Raise LeaseLost.
     """

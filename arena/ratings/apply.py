@@ -1,4 +1,4 @@
-"""Ratings are applied when a round closes."""
+"""Applying ratings when a round closes."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -66,14 +66,14 @@ def rate_round(
 
 
 def latest(*times: datetime | None) -> datetime | None:
-    """Return the latest of some times; None where there is none."""
+    """Return the latest of some times; None if there is none."""
     return max((time for time in times if time is not None), default=None)
 
 
 def lock_pools(tx: Transaction, ruleset_id: int, *, matches: int) -> None:
-    """Lock the pools of a ruleset until this transaction ends, and count so many more matches rated in them.
+    """Lock the pools of a ruleset until this transaction ends, and count ``matches`` more rated in them.
 
-    Whoever reads ratings to change them does this first, so that nobody else gets past here meanwhile.
+    Whoever reads ratings to change them does this first, so that nobody else can until this one is done.
     """
     pools = update(StoredRuleset).where(col(StoredRuleset.id) == ruleset_id)
     changed(tx, pools.values(rated_matches=StoredRuleset.rated_matches + matches))
@@ -90,13 +90,13 @@ def forfeited_shares(
 
 
 def points_of(table: Table, compared: Sequence[float] | None) -> dict[int, float]:
-    """Return the points that count, by bot version; ``compared`` are they in a duplicate tournament."""
+    """Return the points that count, by bot version: ``compared`` in a duplicate tournament."""
     points = compared or [seat.points for seat in table.seats]
     return dict(zip(table.version_ids, points, strict=True))
 
 
 def _ratings(tx: Transaction, tournament: Tournament, tables: Sequence[Table]) -> dict[int, Rating]:
-    """Return the pool's ratings of all who sit at the tables; those who have none yet get theirs."""
+    """Return the pool's ratings of all who sit at the tables; those who have none yet get one."""
     seated = {version_id: None for table in tables for version_id in table.version_ids}  # in order
     in_pool = (Rating.ruleset_id == tournament.ruleset_id, Rating.table_size == tournament.table_size)
     found = tx.exec(select(Rating).where(*in_pool, col(Rating.version_id).in_(seated)))

@@ -16,14 +16,14 @@ K = 32.0
 """The most that one match of full length can change a rating."""
 
 FULL_LENGTH = 40
-"""Deals from which on a match weighs in full: with fewer, it weighs as much less."""
+"""The least number of deals with which a match has full weight; with fewer it weighs proportionally less."""
 
 SCALE = 400.0
-"""So many points of difference make the better one ten times as likely to finish before the other."""
+"""The difference in points that makes the better one ten times as likely to finish before the other."""
 
 
 UNKNOWN = 200.0
-"""Standard deviation of what a bot is taken to be worth before anything is known of it, in rating points."""
+"""Standard deviation, in rating points, of the assumed worth of a bot of which nothing is known."""
 
 MIXED = 0.16
 """Mean of p (1 - p), p the expected share, over opponents whose worth is spread as ``UNKNOWN`` says."""
@@ -33,7 +33,7 @@ TWO_SIDED = 1.96
 
 
 def match_weight(sessions: int, deals: int) -> float:
-    """Return what a match of so many sessions of so many deals weighs, from 0 to 1."""
+    """Return the weight of a match of ``sessions`` sessions of ``deals`` deals each, from 0 to 1."""
     return min(1.0, sessions * deals / FULL_LENGTH)
 
 
@@ -43,12 +43,12 @@ def expected(own: float, other: float) -> float:
 
 
 class Share(NamedTuple):
-    """A part of a match between two, and how it came out."""
+    """A part of a match between two, and its result."""
 
     weight: float
-    """Of the whole match, which weighs 1."""
+    """Weight of the part; the whole match weighs 1."""
     won: float
-    """By the first of the two: 1 for a win, 0.5 for a draw, 0 for a loss."""
+    """The result for the first of the two: 1 for a win, 0.5 for a draw, 0 for a loss."""
 
 
 def apply_match(
@@ -59,10 +59,10 @@ def apply_match(
 ) -> dict[int, float]:
     """Return the new ratings of those who sat at a table; their changes sum to zero.
 
-    ``points`` are the totals of the match: more of them than another's is a win over that other, as many a
-    draw. Where bots forfeited, ``shares`` say how it came out instead, by the places of two in ``points``,
-    the higher place first (``arena.ratings.forfeits``). ``weight`` is what the match weighs
-    (``match_weight``). Whoever has no rating yet starts at ``START``.
+    ``points`` are the totals of the match: more than another's is a win over that other, an equal number a
+    draw. If bots forfeited, ``shares`` give the results instead, by the places of two in ``points``, the
+    higher place first (``arena.ratings.forfeits``). ``weight`` is the weight of the match (``match_weight``).
+    Whoever has no rating yet starts at ``START``.
     """
     before = {entrant: ratings.get(entrant, START) for entrant in points}
     step = K * weight / (len(points) - 1)
@@ -79,15 +79,15 @@ def apply_match(
 
 
 def uncertainty(matches: float, size: int) -> float:
-    """Return how far a rating may be off after so many matches at tables of ``size``, for pairing by
+    """Return how far a rating may be off after ``matches`` matches at tables of ``size``, for pairing by
     closeness.
 
-    Each match counts as what it weighs (``match_weight``).
+    Each match counts with its weight (``match_weight``).
 
-    Two things make a rating wrong: what is left of starting everyone at ``START``, which every match brings
-    down by about the same share, and the chance in its latest matches, which K keeps from dying away. This is
-    1.96 deviations of both together, for placings by chance and ability. It is no confidence interval: how
-    far ratings spread depends on how long matches are (``arena.strength`` has intervals).
+    Two things make a rating wrong: what is left of starting everyone at ``START``, which every match reduces
+    by about the same share, and the luck in its latest matches, which K keeps from dying away. This is 1.96
+    standard deviations of both together, for placings by luck and ability. It is not a confidence interval:
+    how far ratings spread depends on how long matches are (``arena.strength`` has intervals).
     """
     slope = math.log(10.0) / SCALE * MIXED
     keeps = (1 - K * slope) ** (2 * matches)
@@ -97,7 +97,7 @@ def uncertainty(matches: float, size: int) -> float:
 
 
 def spread(count: int, total: float, squares: float) -> float | None:
-    """Return half the width of the 95 % interval around the sum of so many independent values.
+    """Return half the width of the 95 % interval around the sum of ``count`` independent values.
 
     ``total`` is their sum, ``squares`` that of their squares; None for fewer than two values.
     """

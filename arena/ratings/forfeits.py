@@ -8,10 +8,10 @@ from arena.ratings.elo import Share
 
 
 class _Counted(NamedTuple):
-    """What counts of a session, by place at the table."""
+    """The part of a session that counts, by place at the table."""
 
     points: Sequence[float]
-    """Of the deals that were played to their end."""
+    """Points of the deals that were played to their end."""
     gone: frozenset[int]
     """The places whose bots forfeited it."""
     share: float
@@ -23,10 +23,10 @@ def shares(
 ) -> dict[int, dict[tuple[int, int], list[Share]]]:
     """Return the shares of the matches of a round in which bots forfeited, by table and pair of places.
 
-    ``deals`` is how many a session has at most. Each session is the same share of its match. To a pair one of
-    whom forfeited it, it is a loss; to a pair who both did, nothing. For others what counts are the points of
-    all such sessions together. Of one that a forfeit ended, they count as far as it was played, which is the
-    share of its deals that were finished.
+    ``deals`` is the most that a session has. Each session is the same share of its match. If one of a pair
+    forfeited it, that one loses it; if both did, it counts for nothing between them. For all other pairs, the
+    points of all their sessions together count. A session that a forfeit ended weighs less: by the share of
+    its deals that were finished.
     """
     return {
         table: _pairs([_counted(tables, table, session, deals, duplicate) for session in sessions])
@@ -65,7 +65,7 @@ def _counted(
     share = 1.0 if session.forfeit is None else min(1.0, len(finished) / deals)
     points = [0.0] * len(session.seating)
     by_seat = _compared(tables, table, here) if duplicate else map(sum, zip(*finished, strict=True))
-    for position, scored in zip(session.seating, by_seat, strict=False):  # none where no deal is finished
+    for position, scored in zip(session.seating, by_seat, strict=False):  # none if no deal is finished
         points[position] = scored
     gone = frozenset(session.seating[seat] for seat in session.forfeits)
     return _Counted(points, gone, share)

@@ -1,4 +1,4 @@
-"""Rows of sums that are kept as rounds close, beside what they should be."""
+"""Comparing the rows of sums that are stored as rounds close with what they should be."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ from arena.tallies.rounds import Sat
 Key: TypeAlias = tuple[int, ...]
 """The values of a table's key."""
 Row: TypeAlias = tuple[float, ...]
-"""The values of its other columns."""
+"""The values of a table's other columns."""
 Which: TypeAlias = tuple[int, bool]
 """Sums under a ruleset: the table size, and whether they are of duplicate deals."""
 
@@ -31,11 +31,11 @@ class Ledger:
     every_key: Callable[[], Iterable[Key]]
     """Returns the keys of all rows that there should be."""
     right: Callable[[Key], Row | None]
-    """Returns what a row should be; None: there should be none."""
+    """Returns what a row should be; None if there should be none."""
     problem: str
-    """What is said where a row is wrong."""
+    """The message about a wrong row."""
     for_fits: Callable[[Row | None, Row | None], bool]
-    """Returns whether strengths follow from what differs between two rows."""
+    """Returns whether a difference between two rows affects strengths."""
 
     @property
     def columns(self) -> tuple[list[Column[Any]], list[Column[Any]]]:
@@ -51,11 +51,11 @@ class WrongRow:
     ledger: Ledger
     key: Key
     for_fits: bool
-    """Whether strengths follow from what is wrong."""
+    """Whether the error affects strengths."""
 
 
 def wrong_rows(tx: Transaction, ledger: Ledger) -> Iterator[WrongRow]:
-    """Yield what is wrong, as far as rounds were replayed that this transaction sees."""
+    """Yield the wrong rows, compared with the rounds that were replayed."""
     keys, others = ledger.columns
     right_ones = 0
     for values in tx.connection().execute(select_columns(*keys, *others).where(ledger.of_pool)):
@@ -72,7 +72,7 @@ def wrong_rows(tx: Transaction, ledger: Ledger) -> Iterator[WrongRow]:
 
 
 def are_same(kept: Sequence[float], right: Sequence[float]) -> bool:
-    """Return whether numbers are the same, up to what rounding may do."""
+    """Return whether numbers are the same, up to rounding errors."""
     return all(
         one == other or math.isclose(one, other, rel_tol=CLOSE, abs_tol=CLOSE)
         for one, other in zip(kept, right, strict=True)
@@ -80,7 +80,7 @@ def are_same(kept: Sequence[float], right: Sequence[float]) -> bool:
 
 
 def correct(tx: Transaction, ledger: Ledger, keys: Sequence[Key]) -> None:
-    """Make rows what they should be, under the lock of their pool and with all rounds replayed."""
+    """Correct rows, under the lock of their pool and with all rounds replayed."""
     key_columns, others = ledger.columns
     names = [column.name for column in (*key_columns, *others)]
     right = {key: ledger.right(key) for key in keys}
@@ -93,14 +93,14 @@ def correct(tx: Transaction, ledger: Ledger, keys: Sequence[Key]) -> None:
 
 
 def sums_ids(tx: Transaction, ruleset_id: int) -> dict[Which, int]:
-    """Return the ids of the sums that are kept under a ruleset."""
+    """Return the ids of the sums that are stored for a ruleset."""
     columns = select(StrengthSums.table_size, StrengthSums.duplicate, StrengthSums.id)
     rows = tx.exec(columns.where(StrengthSums.ruleset_id == ruleset_id))
     return {(size, duplicate): id_ for size, duplicate, id_ in rows}
 
 
 def ledgers(replay: Replay, ids: Mapping[Which, int], label: str) -> Iterator[Ledger]:
-    """Yield all ledgers of a ruleset's pools; ``label`` names the ruleset for people."""
+    """Yield all ledgers of a ruleset's pools; ``label`` is the ruleset's name for people."""
     for which, sums_id in ids.items():
         where = f"{label}, tables of {which[0]}"
         yield _scores(replay, which, sums_id, where)
@@ -110,7 +110,7 @@ def ledgers(replay: Replay, ids: Mapping[Which, int], label: str) -> Iterator[Le
 
 
 def problem_of_sums(where: str, *, duplicate: bool) -> str:
-    """Return what is said where sums are wrong."""
+    """Return the message about wrong sums."""
     kind = "duplicate deals" if duplicate else "deals"
     return f"{where}: the sums of {kind}, from which strengths follow, are wrong"
 
@@ -144,7 +144,7 @@ def _meetings(replay: Replay, which: Which, sums_id: int, where: str) -> Ledger:
         col(Meeting.sums_id) == sums_id,
         lambda: ((sums_id, *pair) for pair in sums.meetings),
         right,
-        f"{where}: what came of meetings is wrong",
+        f"{where}: the results of meetings are wrong",
         lambda kept, right: kept is None or right is None or kept[0] != right[0],
     )
 
@@ -163,6 +163,6 @@ def _seats(replay: Replay, size: int, where: str) -> Ledger:
         of_pool,
         lambda: ((bot, replay.ruleset_id, size, seat) for bot, seat in {**both[0], **both[1]}),
         right,
-        f"{where}: what bots made of their seats is wrong",
+        f"{where}: the results of bots by seat are wrong",
         lambda kept, right: False,
     )

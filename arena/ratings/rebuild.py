@@ -1,4 +1,4 @@
-"""Ratings, sums and tallies are built again from the deals, to show that they are right."""
+"""Building ratings, sums and tallies again from the deals, to show that they are right."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -42,23 +42,23 @@ AT_ONCE = 500
 """Rows that are corrected in one transaction, for which others may have to wait."""
 
 SUBJECT = "ratings"
-"""What is changed, in the audit log."""
+"""The subject of changes in the audit log."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rebuilt:
-    """What came of building all pools again."""
+    """The result of building all pools again."""
 
     pools: int
     matches: int
     ratings: int
     problem: str | None
-    """The first difference between what was built and what is stored; None: there is none."""
+    """The first difference between what was built and what is stored; None if there is none."""
     mended: int = 0
-    """Ratings, sums and tallies that were not as they were built, and are now."""
+    """How many ratings, sums and tallies were wrong and have been corrected."""
 
     def with_ruleset(self, replay: Replay, ratings: int) -> "Rebuilt":
-        """Return this with what was found under one more ruleset, which has so many ratings."""
+        """Return this with the figures of one more ruleset, which has ``ratings`` ratings."""
         return replace(
             self,
             pools=self.pools + len(replay.pools),
@@ -69,7 +69,7 @@ class Rebuilt:
 
 @dataclass(slots=True)
 class _Differences:
-    """What is wrong with what is kept of a ruleset's pools."""
+    """What is wrong with the rows of a ruleset's pools."""
 
     ratings: int = 0
     """How many there are, right or wrong."""
@@ -78,15 +78,15 @@ class _Differences:
     sums: list[Which] = field(default_factory=list)
     rows: list[WrongRow] = field(default_factory=list)
     problem: str | None = None
-    """The first; None: there is none."""
+    """The first thing that is wrong; None if nothing is."""
 
     @property
     def for_fits(self) -> bool:
-        """Return whether strengths follow from something that is wrong."""
+        """Return whether something that is wrong affects strengths."""
         return bool(self.sums) or any(row.for_fits for row in self.rows)
 
     def __len__(self) -> int:
-        """Return how much is wrong."""
+        """Return how many things are wrong."""
         return len(self.wrong_ratings) + len(self.sums) + len(self.rows)
 
 
@@ -117,9 +117,9 @@ def mend(storage: Storage, actor: Actor, now: datetime) -> Rebuilt:
 
     Raise NotAllowed.
 
-    It may be done while tournaments run: what takes long is only reading. What was found to be wrong is
-    corrected some rows at a time: the pools of its ruleset are locked, replayed from there to what was rated
-    meanwhile, and these rows become what they should be.
+    It may be done while tournaments run: the long part only reads. What was found to be wrong is corrected
+    some rows at a time: the pools of its ruleset are locked, what was rated in the meantime is replayed, and
+    these rows are corrected.
     """
     actor.require(Role.OPERATOR, "mend ratings")
     found = Rebuilt(0, 0, 0, None)
@@ -151,7 +151,7 @@ def _replay_all(tx: Transaction) -> list[Replay]:
 
 
 def _compare(tx: Transaction, replay: Replay) -> _Differences:
-    """Compare what is kept of a ruleset's pools with what was built from all that this transaction sees."""
+    """Compare the rows of a ruleset's pools with what was built from all that this transaction sees."""
     found = _Differences()
     label = tx.get_one(StoredRuleset, replay.ruleset_id).label
     found.ratings = tx.exec(
@@ -199,7 +199,7 @@ def _difference(rating: Rating, right: Built) -> str | None:
 
 
 def _wrong_sums(tx: Transaction, replay: Replay) -> list[Which]:
-    """Return which sums are wrong, those of single bots and pairs aside."""
+    """Return which sums are wrong, apart from those of single bots and pairs."""
     of_it = select(StrengthSums).where(StrengthSums.ruleset_id == replay.ruleset_id)
     kept = {
         (row.table_size, row.duplicate): (row.matches, row.deals, row.within, row.between)
@@ -218,7 +218,7 @@ def _numbers(sums: Sums) -> tuple[int, int, float, float]:
 
 
 def _mend(storage: Storage, replay: Replay, differences: _Differences, actor: Actor, now: datetime) -> int:
-    """Correct what is wrong with what is kept of a ruleset's pools; return how much it was."""
+    """Correct what is wrong in the rows of a ruleset's pools; return how many things were."""
     with _locked(storage, replay) as tx:
         new = _make_sums(tx, replay)
     if new:  # rows refer to them, and all of these are missing
@@ -251,7 +251,7 @@ def _locked(storage: Storage, replay: Replay) -> Iterator[Transaction]:
 
 
 def _make_sums(tx: Transaction, replay: Replay) -> int:
-    """Add the rows of sums that are missing, as of no match; return how many."""
+    """Add the missing rows of sums, with no matches in them; return how many."""
     kept = sums_ids(tx, replay.ruleset_id)
     missing = [which for which, sums in replay.sums.items() if sums.matches and which not in kept]
     for size, duplicate in missing:
@@ -274,7 +274,7 @@ def _correct_sums(tx: Transaction, replay: Replay, which: Which) -> None:
 
 
 def _forget_fits(tx: Transaction, ruleset_id: int) -> None:
-    """Delete what was fitted to sums that were wrong."""
+    """Delete the fits to sums that were wrong."""
     for of_pool in (StrengthFit, Strength):
         changed(tx, delete(of_pool).where(col(of_pool.ruleset_id) == ruleset_id))
 
@@ -283,7 +283,7 @@ def _forget_fits(tx: Transaction, ruleset_id: int) -> None:
 
 
 def _mend_standings(storage: Storage, actor: Actor, now: datetime) -> int:
-    """Correct the sums of standings; return of how many tournaments."""
+    """Correct the sums of standings; return the number of tournaments concerned."""
     mended = mend_standings(storage)
     if mended:
         with storage.write() as tx:
@@ -295,7 +295,7 @@ def _mend_standings(storage: Storage, actor: Actor, now: datetime) -> int:
 
 
 def _check_sessions(tx: Transaction) -> None:
-    """Compare what is kept of sessions with their deal records; raise Wrong."""
+    """Compare the tallies of sessions with their deal records; raise Wrong."""
     counted: Counter[recount.FaultKey] = Counter()
     for sessions in recount.recounted(tx):
         recount.count_faults(counted, sessions)
@@ -307,9 +307,9 @@ def _check_sessions(tx: Transaction) -> None:
 
 
 def _mend_sessions(storage: Storage, actor: Actor, now: datetime) -> int:
-    """Correct what is kept of sessions; return of how many highlights, and how many counts of faults, it was.
+    """Correct the tallies of sessions; return how many sets of highlights and counts of faults were wrong.
 
-    Raise Wrong if somebody else has mended meanwhile.
+    Raise Wrong if somebody else has mended them in the meantime.
     """
     counted: Counter[recount.FaultKey] = Counter()
     mended = 0
@@ -335,5 +335,5 @@ def _mend_sessions(storage: Storage, actor: Actor, now: datetime) -> int:
 
 
 def _last_mending(tx: Transaction) -> int | None:
-    """Return the id of the last entry of the audit log that says that something was mended."""
+    """Return the id of the last entry in the audit log about mending."""
     return tx.exec(select(func.max(AuditEntry.id)).where(AuditEntry.subject == SUBJECT)).one()

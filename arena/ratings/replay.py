@@ -17,12 +17,12 @@ from arena.strength.sums import Sums
 from arena.tallies.rounds import Tallies
 
 CLOSE = 1e-6
-"""Numbers this near each other are the same: another machine may round its powers otherwise."""
+"""Numbers this close to each other are equal: another machine may round powers differently."""
 
 
 @dataclass(slots=True)
 class Built:
-    """A rating as it is built again."""
+    """A rating that is built again."""
 
     value: float = START
     matches: int = 0
@@ -33,16 +33,16 @@ class Built:
 
 @dataclass(slots=True)
 class Replay:
-    """The pools of one ruleset, built again as far as was looked."""
+    """The pools of one ruleset, built again as far as rounds have been replayed."""
 
     ruleset_id: int
     pools: dict[int, dict[int, Built]] = field(default_factory=dict)
     """Ratings by table size and bot version."""
     matches: int = 0
     sums: dict[tuple[int, bool], Sums] = field(default_factory=dict)
-    """What strengths follow from, by table size, and whether deals were duplicate."""
+    """The sums from which strengths follow, by table size and whether deals were duplicate."""
     tallies: dict[tuple[int, bool], Tallies] = field(default_factory=dict)
-    """What came of meetings and seats, by the same."""
+    """The results of meetings and seats, by the same keys."""
     last: int = 0
     """The highest id of the rating changes that were replayed: rounds under one ruleset are rated one at a
     time, so whatever is rated later has higher ones."""
@@ -61,7 +61,7 @@ class Wrong(Exception):
 
 
 def catch_up(tx: Transaction, replay: Replay) -> None:
-    """Replay the rounds that were rated after what was replayed before."""
+    """Replay the rounds that were rated after those already replayed."""
     for round_id, last in _rated_rounds(tx, replay):
         round = tx.get_one(Round, round_id)
         tournament = tx.get_one(Tournament, round.tournament_id)

@@ -1,9 +1,9 @@
 """What happens next in a tournament: one idempotent step after another, until there is nothing to do.
 
 A step is a transaction of its own. It begins with an update of the tournament's row that only succeeds while
-the tournament runs, so that steps of one tournament follow each other whoever takes them, and it looks again
-at what it depends on. After a crash anywhere, or when several advance at once, the next call goes on from the
-rows.
+the tournament runs, so that steps of one tournament follow each other no matter who takes them, and it checks
+its preconditions again. After a crash anywhere, or when several processes advance at once, the next call
+continues from the rows.
 """
 
 import logging
@@ -47,12 +47,12 @@ def advance(
 ) -> bool:
     """Close what is done, pair what is next, finish the tournament, and hand out matches that are due.
 
-    ``hand_out`` sends a message for a match; ``connected`` is asked for the bots of a continuous tournament
-    that are free. At most ``at_once`` messages are on their way; a match
-    that none has taken ``again_after`` its message was sent gets another: the first may be lost.
-    After a match, its ``round_id`` is given: of a continuous tournament, only that round is closed, and bots
-    that were away are not asked for again, so that a match costs the same however many have entered; both
-    is done without one. Return whether a round was closed.
+    ``hand_out`` sends a message for a match; ``connected`` tells which free bots of a continuous tournament
+    are connected. At most ``at_once`` messages are on their way; a match that no worker has taken within
+    ``again_after`` of its message gets another, since the first may be lost.
+    After a match, ``round_id`` is its round: in a continuous tournament only that round is closed, and bots
+    that were away are not asked about again, so that a match costs the same however many have entered.
+    Without one, all rounds are looked at, and all bots. Return whether a round was closed.
     """
     closed = False
     while True:
@@ -84,7 +84,7 @@ def round_of(storage: Storage, match_id: int) -> tuple[int, int]:
 
 
 def next_step(storage: Storage, tournament_id: int) -> Step | None:
-    """Return what the rows ask for but the closing of rounds; None: nothing before one is closed, or ever."""
+    """Return the next step other than closing a round; None if there is none until then, or at all."""
     with storage.read() as tx:
         tournament = tx.get(Tournament, tournament_id)
         if tournament is None or tournament.state != TournamentState.RUNNING:
@@ -134,7 +134,7 @@ def open_next_round(storage: Storage, tournament_id: int, now: datetime) -> bool
 
 
 def pair_rounds(storage: Storage, tournament_id: int, now: datetime) -> bool:
-    """Plan the next round, or several rounds of a round-robin, or see that there is none."""
+    """Plan the next round, or several rounds of a round-robin, or find that there are no more."""
     with storage.read() as tx:  # pairing many takes a while, during which nobody should have to wait
         tournament = tx.get_one(Tournament, tournament_id)
         if _opened_or_planned(tx, tournament_id):
@@ -161,9 +161,9 @@ def pair_rounds(storage: Storage, tournament_id: int, now: datetime) -> bool:
 
 
 def _rounds_in_all(tournament: Tournament, entrants: int, more: int) -> int | None:
-    """Return the rounds of the tournament when ``more`` are paired now; None: until it is stopped.
+    """Return the rounds of the tournament when ``more`` are paired now; None if it goes on until stopped.
 
-    With no more to be paired, those paired are all. A knockout may turn out shorter than planned.
+    If none are left to pair, those paired are all. A knockout may turn out shorter than planned.
     """
     if not more:
         return tournament.paired
@@ -186,7 +186,7 @@ def finish(storage: Storage, tournament_id: int, now: datetime) -> bool:
 def _take_due(
     storage: Storage, tournament_id: int, now: datetime, at_once: int, again_after: timedelta
 ) -> list[int]:
-    """Return matches to send messages for, already noted as handed out."""
+    """Return matches for which to send messages, already noted as handed out."""
     with storage.read() as tx:
         if not _to_hand_out(tx, tournament_id, now, at_once, again_after):
             return []
@@ -210,10 +210,10 @@ def _to_hand_out(
     first, last = (_round(tx, tournament_id, RoundState.OPEN, last=last) for last in (False, True))
     if first is None or last is None:
         return []
-    # Rounds between these are open, or have no match that waits.
+    # Rounds between these are open, or have no waiting match.
     opened = col(Match.round_id).between(first.id, last.id)
     waiting = (col(Match.tournament_id) == tournament_id, opened, *due(now, again_after))
-    # Of a clock that was wrong, a time may lie far ahead: then the message is not waited for.
+    # A wrong clock may have written a time far ahead: such a message is not waited for.
     on_the_way = col(Match.handed_out_at).between(
         now - again_after + timedelta(microseconds=1), now + again_after
     )
@@ -221,7 +221,7 @@ def _to_hand_out(
     order = (col(Match.round_id), col(Match.table_number))
     not_sent = select(Match).where(*waiting, or_(col(Match.handed_out_at).is_(None), ~on_the_way))
     free = max(0, at_once - sent)
-    # One kind at a time, so that an index has each: those that run, and are not due, are not looked at.
+    # One kind at a time, so that each uses an index: running matches that are not due are not looked at.
     kinds = (col(Match.state) == MatchState.WAITING, *lapsed(now, again_after))
     found = [match for kind in kinds for match in tx.exec(not_sent.where(kind).order_by(*order).limit(free))]
     return sorted(found, key=lambda match: (match.round_id, match.table_number))[:free]
@@ -240,8 +240,8 @@ def _round(tx: Transaction, tournament_id: int, state: RoundState, *, last: bool
 
 
 def _finished_round(tx: Transaction, tournament_id: int, round_id: int | None) -> Round | None:
-    """Return the first of the open rounds that has no unfinished match; of this one alone if it is given."""
-    # Not "other than done": an index leads to what is in one of these states, past all that is done.
+    """Return the first open round, or the one with this id, if it has no unfinished match."""
+    # Not "other than done": with the states listed, an index skips everything that is done.
     states = [state for state in MatchState if state != MatchState.DONE]
     unfinished = select(Match.id).where(Match.round_id == Round.id, col(Match.state).in_(states))
     opened = select(Round).where(Round.tournament_id == tournament_id, Round.state == RoundState.OPEN)

@@ -1,7 +1,7 @@
 """Continuous tournaments: who is free, and the batches of tables at which they are seated.
 
-What a batch costs does not depend on how many are entered: each entrant's row says whether it is free, and
-only those who are, and their latest tables, are read.
+The cost of a batch does not depend on how many have entered: each entrant's row says whether it is free, and
+only those who are free, and their latest tables, are read.
 """
 
 import logging
@@ -36,11 +36,11 @@ from arena.storage import Storage, Transaction, changed
 log = logging.getLogger("arena.advance")
 
 Connected = Callable[[Sequence[int]], Collection[int]]
-"""Of these bot versions, those that a referee could seat now."""
+"""Returns those of these bot versions that a referee could seat now."""
 
 
 def everyone(version_ids: Sequence[int]) -> Collection[int]:
-    """Return all of them, where nobody can say who is connected."""
+    """Return all of them, for when nobody can say who is connected."""
     return version_ids
 
 
@@ -56,7 +56,7 @@ class FreeEntrant:
 
 
 def free_entrants(tx: Transaction, tournament: Tournament, *, away: bool) -> list[FreeEntrant]:
-    """Return the free entrants in the order of their numbers; ``away``: also those who were not connected."""
+    """Return the free entrants by number, with ``away`` also those who were not connected."""
     states = [EntrantState.FREE, EntrantState.AWAY] if away else [EntrantState.FREE]
     rows = (
         select(Entrant, Bot.owner_id)
@@ -69,7 +69,7 @@ def free_entrants(tx: Transaction, tournament: Tournament, *, away: bool) -> lis
         FreeEntrant(entrant.number, entrant.id, entrant.version_id, owner_id, entrant.state)
         for entrant, owner_id in tx.exec(rows)
     ]
-    # Not in the database, which would go through the numbers of all to have them in order.
+    # Not in the database, which would go through the numbers of all entrants to sort them.
     return sorted(found, key=lambda one: one.number)
 
 
@@ -82,9 +82,9 @@ def others_play(tx: Transaction, tournament: Tournament) -> bool:
 def pair_batch(
     storage: Storage, tournament_id: int, now: datetime, connected: Connected, *, away: bool = True
 ) -> bool:
-    """Seat those who are free in a continuous tournament, if they are enough: a round that opens at once.
+    """Seat those who are free in a continuous tournament, if there are enough, in a round that opens at once.
 
-    ``away``: whether to ask also for those who were not connected when they were last asked for.
+    With ``away``, ask also about those who were not connected the last time.
     """
     with storage.read() as tx:
         tournament = tx.get(Tournament, tournament_id)
@@ -127,7 +127,7 @@ class _Batch:
             )
             pairings = FORMATS[tournament.format].next(setup_of(tournament), course)
         self._pairing = pairings[0] if pairings else None
-        """None: too few owners; others will be free, or come."""
+        """None with too few owners; others will become free, or enter."""
 
     def open(self, tx: Transaction, tournament: Tournament) -> bool:
         """Open the batch, unless somebody came or left since it was paired; return whether it is open."""
@@ -150,7 +150,7 @@ class _Batch:
         return True
 
     def _is_right(self, tx: Transaction, tournament: Tournament) -> bool:
-        """Return whether those present are there still, and nobody entered."""
+        """Return whether those present are still there, and nobody has entered."""
         staying = (
             select(func.count())
             .select_from(Entrant)
@@ -183,13 +183,13 @@ def _goes_on(tournament: Tournament | None) -> TypeGuard[Tournament]:
 
 
 def _count_entrants(tx: Transaction, tournament: Tournament) -> int:
-    """Return how many have entered; they are numbered from 1, and none is ever taken out."""
+    """Return how many have entered; they are numbered from 1, and none is ever removed."""
     last = select(func.max(Entrant.number)).where(Entrant.tournament_id == tournament.id)
     return tx.exec(last).one() or 0
 
 
 def _ratings(tx: Transaction, tournament: Tournament, present: Sequence[FreeEntrant]) -> dict[int, Rated]:
-    """Return by number the ratings of these in the tournament's pool."""
+    """Return by number the ratings of these entrants in the tournament's pool."""
     rows = select(Rating.version_id, Rating.value, Rating.weight).where(
         Rating.ruleset_id == tournament.ruleset_id,
         Rating.table_size == tournament.table_size,

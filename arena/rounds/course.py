@@ -16,7 +16,7 @@ from arena.tournaments.entrants import EntrantInfo, present_in
 
 
 def setup_of(tournament: Tournament) -> Setup:
-    """Return what the tournament was asked for as."""
+    """Return the tournament's settings for its format."""
     return Setup(
         size=tournament.table_size,
         rounds=tournament.rounds,
@@ -27,7 +27,7 @@ def setup_of(tournament: Tournament) -> Setup:
 
 
 def course_of(tx: Transaction, tournament: Tournament, entrants: Sequence[EntrantInfo]) -> Course:
-    """Return how a tournament has gone that is paired in rounds, to be used while the transaction lasts."""
+    """Return the course of a tournament that is paired in rounds, for use while the transaction lasts."""
     return Course(
         entrants=[entrant.number for entrant in entrants],
         present=present_in(tx, tournament, tournament.paired + 1),

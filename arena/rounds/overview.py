@@ -1,4 +1,4 @@
-"""The pairings of a tournament as they are shown, with their reasons."""
+"""The pairings of a tournament for display, with their reasons."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,15 +18,15 @@ from arena.tournaments.overview import find_tournament
 
 @dataclass(frozen=True, slots=True)
 class RoundShown:
-    """A round as it is shown; entrants stand as their places in ``names``."""
+    """A round for display; its entrants are keys of ``names``."""
 
     number: int
     state: RoundState
     pairing: Pairing
     reasons: tuple[TableReason, ...]
-    """Why each of the tables; empty where there is nothing to choose, or it was not asked for."""
+    """Why each table is as it is; empty if there was no choice, or reasons were not asked for."""
     only: bool = False
-    """Whether no other pairing was possible: just enough for one were there."""
+    """Whether no other pairing was possible, because just enough for one table were present."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +52,9 @@ class RoundNamed:
     byes: tuple[str, ...]
     """Bots that sit out."""
     reasons: tuple[TableReason, ...]
-    """Why each table of a Swiss round is as it is, where that was asked for; bots by their numbers."""
+    """Why each table of a Swiss round is as it is, if that was asked for; bots by their numbers."""
     only: bool
-    """Whether no other pairing was possible: just enough for one were there."""
+    """Whether no other pairing was possible, because just enough for one table were present."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ def _reasons(
     rounds: Sequence[tuple[Round, Pairing]],
     wanted: int | None,
 ) -> dict[int, list[TableReason]]:
-    """Return by round why each of its tables is as it is, of one round or of all."""
+    """Return by round the reasons for each of its tables, for one round or for all."""
     format, setup = FORMATS[tournament.format], setup_of(tournament)
     played = cache(partial(outcomes, tx, tournament))
     found = {}
@@ -141,7 +141,7 @@ def _reasons(
 
 
 def _is_only(round: Round, pairing: Pairing) -> bool:
-    """Return whether all who could be seated in a round just filled a table."""
+    """Return whether all who could be seated in a round exactly filled one table."""
     seated = sum(map(len, pairing.tables))
     there = seated + len(pairing.byes) if round.free is None else len(round.free)
     return len(pairing.tables) == 1 and there == seated

@@ -1,4 +1,4 @@
-"""Rounds and their matches as rows, and the lock under which a tournament moves on."""
+"""Rounds and their matches as rows, and the lock under which a tournament advances."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -74,7 +74,7 @@ def tables_paired(tx: Transaction, tournament_id: int, rounds: int) -> int:
 def lock_running(
     tx: Transaction, tournament_id: int, now: datetime, *conditions: ColumnElement[bool]
 ) -> Tournament | None:
-    """Keep other steps of the tournament off until this transaction ends; None if it does not run."""
+    """Lock out other steps of the tournament until this transaction ends; return None if it does not run."""
     running = (col(Tournament.id) == tournament_id, col(Tournament.state) == TournamentState.RUNNING)
     if not changed(tx, update(Tournament).where(*running, *conditions).values(advanced_at=now)):
         return None

@@ -27,16 +27,15 @@ class Preview:
     entrants: int
     """Number of entrants."""
     rounds: int | None
-    """Rounds in all; None: as many as it takes, or until it is stopped."""
+    """Rounds in all; None for as many as it takes, or until it is stopped."""
     matches: int
-    """Matches in all, as far as that can be told."""
+    """Matches in all, as far as that is known."""
     sessions: int
-    """Sessions in all, as far as that can be told."""
+    """Sessions in all, as far as that is known."""
     warnings: list[str]
     """What makes no sense about it."""
     tables: list[list[str]]
-    """The first round, if lots fell as they did for this preview; empty where tables are seated as bots
-    become free."""
+    """The first round with the lots of this preview; empty if tables are seated as bots become free."""
     byes: list[str]
     """Who would sit out in it."""
 

@@ -6,7 +6,7 @@ from arena.pairing import TableReason
 
 
 def reason_lines(reason: TableReason, names: Mapping[int, str]) -> Iterator[str]:
-    """Yield lines of what speaks for a table; ``names`` are those of the entrants."""
+    """Yield lines with the reasons for a table; ``names`` are those of the entrants."""
     places = ", ".join(map(str, reason.places))
     scores = ", ".join(map(_number, reason.scores))
     yield f"places {places}; scores {scores}; gap {_number(reason.gap)}"

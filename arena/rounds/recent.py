@@ -1,4 +1,4 @@
-"""What a continuous tournament's next batch looks back on, read from the rows."""
+"""The recent past that matters to a continuous tournament's next batch, read from the rows."""
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
@@ -17,8 +17,8 @@ def recent_tables(
 ) -> Recent:
     """Return the recent past of those present, given as numbers by entrants' ids.
 
-    It is what ``arena.pairing.Batches`` tells of all tables; here only those are read at which one of
-    them sat. A tournament's matches have ascending ids in the order of rounds and tables.
+    It is what ``arena.pairing.Batches`` returns from all tables; here only those at which one of them sat are
+    read. A tournament's matches have ascending ids in the order of rounds and tables.
     """
     first = _first_match(tx, tournament, tournament.paired - entrants + 1)
     latest = _match_at(tx, tournament, tables_paired(tx, tournament.id, tournament.paired) - entrants)
@@ -26,14 +26,14 @@ def recent_tables(
 
 
 def _first_match(tx: Transaction, tournament: Tournament, number: int) -> int:
-    """Return the id of the first match of a round; 0 where rounds begin after that."""
+    """Return the id of the first match of a round; 0 for a round before the first."""
     of_it = (Round.tournament_id == tournament.id, Round.number == number)
     first = select(Match.id).join(Round, col(Round.id) == Match.round_id).where(*of_it)
     return tx.exec(first.where(Match.table_number == 1)).first() or 0
 
 
 def _match_at(tx: Transaction, tournament: Tournament, tables: int) -> int:
-    """Return the id of the match that has so many tables before it; 0 for less than none."""
+    """Return the id of the match with ``tables`` tables before it; 0 if the number is not positive."""
     if tables <= 0:
         return 0
     rounds = (
@@ -55,7 +55,7 @@ def _seats_since(tx: Transaction, present: Mapping[int, int], first: int) -> dic
 
 
 def _tables_since(tx: Transaction, present: Mapping[int, int], first: int) -> list[Sequence[int]]:
-    """Return the tables of those present from a match on that are among the latest of somebody there."""
+    """Return the tables of those present, from a match on, that are among the latest of somebody there."""
     mine, there, later = aliased(Seat), aliased(Seat), aliased(Seat)
     as_many_later = (
         select(later.id)

@@ -1,4 +1,4 @@
-"""A tournament shown whole: its terms, its progress, who entered, what is wrong, and what it waits for."""
+"""Everything about a tournament: its terms, progress and entrants, what is wrong, and what it waits for."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -20,7 +20,7 @@ class TournamentShown(TournamentStatus):
     """A tournament with everything about it."""
 
     settings: Terms
-    """As its file has them."""
+    """The settings as in its file."""
     roster: Sequence[RosterLine]
     """Who entered."""
     unable: Sequence[str]
@@ -32,7 +32,7 @@ class TournamentShown(TournamentStatus):
 
 
 def show(storage: Storage, name: str, now: datetime, ask: Ask) -> TournamentShown:
-    """Return a tournament with everything about it, as far as the referees tell. Raise UnknownError."""
+    """Return a tournament with everything about it, as far as the referees answer. Raise UnknownError."""
     status = overview.status(storage, name)
     lines = roster(storage, name, now, ask)
     return TournamentShown(

@@ -33,20 +33,20 @@ from arena.tournaments.overview import TournamentStatus
 from referee.matches.match import Presence
 
 BEGIN = timedelta(seconds=2)
-"""How long a match may take to begin before it is asked what it waits for."""
+"""How long a match may take to begin before its obstacles are looked for."""
 
 SHOWN = 20
-"""Most matches of which that is shown."""
+"""The most matches whose obstacles are shown."""
 
 NAMED = 5
-"""Most bots named in a line."""
+"""The most bots named in a line."""
 
 SLOW = (10, 60, 600, 3600)
-"""Seconds for which a decision is owed that are told; the time itself would change whenever it is asked."""
+"""The steps in which overdue decisions are reported, in seconds; an exact time would change on every call."""
 
 STALLED = timedelta(seconds=10)
-"""For how long nothing of a match must have finished before it is told whose few sessions or slow decisions
-it waits for."""
+"""How long nothing of a match must have finished before the line says whose few sessions or slow decisions it
+waits for."""
 
 PAUSING = "paused; open sessions are being finished"
 PAUSED = "paused; go on with: arena tournament resume {}"
@@ -58,7 +58,7 @@ class _Bot:
     version_id: int
     name: str
     token: str
-    """What is wrong with its token, after its name; empty if nothing is."""
+    """What is wrong with its token, to follow its name; empty if nothing is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,41 +68,41 @@ class _Match:
     round: int
     table: int
     problem: str | None
-    """Why the last attempt failed; None: it did not."""
+    """Why the last attempt failed; None if it did not."""
     not_before: datetime | None
-    """When it is tried again; None: at once."""
+    """When it is tried again; None for at once."""
     taken: bool
-    """Whether a worker has it, for a while already."""
+    """Whether a worker has had it for a while."""
     since: datetime | None
-    """When its latest session was stored, or a worker first had it."""
+    """When its latest session was stored, or else when a worker first had it."""
     bots: tuple[_Bot, ...]
     left: int
     """Sessions that are not stored yet."""
     elsewhere: Mapping[int, Sequence[str]]
-    """The other tournaments of which a worker has a match of one of its bots, by version."""
+    """The other tournaments in which a worker has a match of one of its bots, by bot version."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What the referees said when they were asked."""
+    """What the referees answered."""
 
     somebody: bool
-    """Whether one of them did."""
+    """Whether at least one of them did."""
     places: Mapping[int, Sequence[Presence]]
-    """How each connected bot version stands where it is."""
+    """The state of each connected bot version at the referees where it is."""
     min_sessions: int
-    """Sessions at once that bots must take."""
+    """The fewest sessions at once that bots must take."""
     now: datetime
 
 
 @dataclass(frozen=True, slots=True)
 class _Lone:
-    """A continuous tournament without a table that is being played."""
+    """A continuous tournament at which no table is being played."""
 
     needed: int
     """Bots that have to be connected for the first table."""
     bots: tuple[_Bot, ...]
-    """Who could play."""
+    """The bots that could play."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class Obstacles:
     for_worker: bool = True
     """Whether there is something that a worker could do, if one came."""
     tried: datetime | None = None
-    """Another time after each failed attempt at a match; None: none failed."""
+    """A different time after each failed attempt at a match; None if none failed."""
 
 
 def obstacles(storage: Storage, status: TournamentStatus, ask: Ask, now: datetime) -> Obstacles:
@@ -168,7 +168,7 @@ def is_played(status: TournamentStatus, now: datetime) -> bool:
 
 
 def busy_elsewhere(storage: Storage, status: TournamentStatus, now: datetime) -> list[str]:
-    """Return the other tournaments of which a worker has a match now, by name."""
+    """Return the names of the other tournaments in which a worker has a match now, sorted."""
     with storage.read() as tx:
         played = (
             select(Tournament.name)
@@ -275,9 +275,9 @@ def _lone_bots(tx: Transaction, status: TournamentStatus, now: datetime) -> _Lon
 
 
 def _why(bot: _Bot, match: _Match, places: Sequence[Presence], asked: _Asked) -> str:
-    """Return how a connected bot holds up a match, as what it does; empty if that is not known.
+    """Return how a connected bot holds up a match, as a predicate; empty if that is not known.
 
-    ``places`` is how it stands at the referees.
+    ``places`` is its state at the referees.
     """
     lacks = next((place.lacks for place in places if place.lacks), ())
     if lacks:

@@ -90,7 +90,7 @@ def without_sums(tx: Transaction) -> None:
         tx.exec(delete(table))
 
 
-MEETINGS, SEATS = "what came of meetings is wrong", "what bots made of their seats is wrong"
+MEETINGS, SEATS = "the results of meetings are wrong", "the results of bots by seat are wrong"
 SUMS, HIGHLIGHTS = "the sums of deals, from which strengths follow, are wrong", ": its highlights are wrong"
 
 WRONG: dict[str, tuple[Callable[[Transaction], None], str]] = {
