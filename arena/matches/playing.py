@@ -173,7 +173,7 @@ class _Attempt:
         self._deals = []
 
     def _while_leased(self, store: Callable[[datetime], None]) -> None:
-        """Store something, which renews the lease; while the lease holds, try again if the database is away."""
+        """Store something, which renews the lease; try again while it holds but the database is away."""
         while True:
             now = self._clock()
             try:
