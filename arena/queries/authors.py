@@ -22,7 +22,7 @@ class LogLine:
     bot: str
     """``owner/bot@number``."""
     referee: str
-    """Which one wrote it."""
+    """The referee that wrote it."""
     kind: str
     """``connected``, ``left``, ``lost``, ``refused``, ``fault`` or ``notice``."""
     code: str
@@ -30,7 +30,7 @@ class LogLine:
     text: str
     """The reason in words."""
     session_id: str
-    """``tournament/round/table/session``; empty where it is not about a session."""
+    """``tournament/round/table/session``; empty if it is not about a session."""
     details: Mapping[str, Any]
     """For a fault the position, and what was answered and played."""
 
@@ -41,7 +41,7 @@ class LogPage:
 
     entries: tuple[LogLine, ...]
     next: str | None
-    """Cursor of the next page; None: there is none."""
+    """Cursor of the next page; None if there is none."""
 
 
 def log_for(storage: Storage, actor: Actor, query: LogQuery, cursor: str | None = None) -> LogPage:
@@ -76,7 +76,7 @@ def _line(entry: LogEntry) -> LogLine:
 
 @dataclass(frozen=True, slots=True)
 class OwnDeal:
-    """A finished deal, as the author of a bot at its table reads it."""
+    """A finished deal, for the author of a bot at its table."""
 
     bot: str
     """``owner/bot@number``."""
@@ -96,11 +96,11 @@ class OwnDeal:
 
 @dataclass(frozen=True, slots=True)
 class OwnDeals:
-    """A page of deals, newest first; it may have fewer than were asked for though others follow."""
+    """A page of deals, newest first; it may have fewer than were asked for even if others follow."""
 
     deals: tuple[OwnDeal, ...]
     next: str | None
-    """Cursor of the next page; None: there is none."""
+    """Cursor of the next page; None if there is none."""
 
 
 def deals_for(storage: Storage, actor: Actor, query: DealQuery, cursor: str | None = None) -> OwnDeals:

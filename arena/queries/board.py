@@ -1,4 +1,4 @@
-"""The values of a leaderboard, apart from the database, which clients of an arena on the network lack."""
+"""The values of a leaderboard, without the database, which clients of an arena on the network do not have."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -7,22 +7,22 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """How a bot version stood in its pool at an earlier time."""
+    """The standing of a bot version in its pool at an earlier time."""
 
     rating: float | None
-    """Elo; None: it was not rated yet."""
+    """Elo; None if it was not rated yet."""
     figure: float | None
-    """Its strength on a scale like that of Elo; None: it had none yet."""
+    """Its strength on a scale like that of Elo; None if it had none yet."""
     rank: int | None
-    """Its rank in the whole fit of that time; None: it was in none yet."""
+    """Its rank in the whole fit of that time; None if it was in none yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class StrengthLine:
-    """How strong a bot version is, by the latest fit of its pool (``arena.strength``)."""
+    """The strength of a bot version, by the latest fit of its pool (``arena.strength``)."""
 
     points: float
-    """Points a deal more than the mean of the group."""
+    """Points per deal above the mean of the group."""
     plus_minus: float
     """Half the width of the 95 % interval around that."""
     figure: float
@@ -34,7 +34,7 @@ class StrengthLine:
     anchor: Literal["baselines", "mean"]
     """The anchor: the mean of the group's baselines; without them, of its bots that are not provisional."""
     ahead: float | None
-    """How often it finishes a deal ahead of another bot of the group, from 0 to 1; None: not known."""
+    """How often it finishes a deal ahead of another bot of the group, from 0 to 1; None if unknown."""
     ahead_low: float | None
     """The lower end of the 95 % interval of that."""
     ahead_high: float | None
@@ -49,7 +49,7 @@ class StrengthLine:
     group: int
     """From 1; bots of different groups never met, not even indirectly, and are not comparable."""
     deals: int
-    """Deals that it comes from."""
+    """How many deals it is based on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +60,12 @@ class LeaderboardLine:
     """Name and version, as ``hong-kong@1``."""
     table_size: int
     place: int
-    """In the whole pool, from 1; by strength where it is known, then by rating."""
+    """In the whole pool, from 1: first the bots with a strength, by strength, then the others by rating."""
     name: str
     """``owner/bot@version``."""
     owner: str
     language: str | None
-    """What it is written in; None: not told."""
+    """What it is written in; None if not stated."""
     strength: StrengthLine | None
     """None before the first fit, and without deals that were played out."""
     provisional: bool
@@ -74,9 +74,9 @@ class LeaderboardLine:
     matches: int
     deals: int
     last_played: datetime | None
-    """When its last rated match finished; None: not known."""
+    """When its last rated match finished; None if unknown."""
     before: Before | None
-    """How it stood at the time asked for; None: none was."""
+    """Its standing at the time that was asked for; None if none was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,4 +85,4 @@ class Leaderboard:
 
     lines: tuple[LeaderboardLine, ...]
     next: str | None
-    """Cursor of the next page; None: there is none, or there are several pools."""
+    """Cursor of the next page; None if there is none, or if there are several pools."""

@@ -1,4 +1,4 @@
-"""The audit in pages: who changed what."""
+"""The audit log in pages: who changed what."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from arena.storage import Storage
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Which changes."""
+    """Which changes are wanted."""
 
     subject: str | None = None
     """Only those of the tournament, league, bot, account or token of this name."""
@@ -27,7 +27,7 @@ class ChangePage:
 
     entries: tuple[Change, ...]
     next: str | None
-    """Cursor of the page that follows; None: this is the last."""
+    """Cursor of the next page; None if there is none."""
 
 
 def changes(

@@ -1,4 +1,4 @@
-"""Cursors: where a page ends, as a text that only the same question takes back."""
+"""Cursors: where a page ends, as a text that only the same question accepts."""
 
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -9,25 +9,25 @@ from typing import Any, TypeAlias
 from arena.errors import SpecError
 
 Key: TypeAlias = tuple[Any, ...]
-"""What a list is ordered by: texts, numbers and times of the last line of a page."""
+"""The values by which a list is ordered: texts, numbers and times of the last line of a page."""
 
 LONGEST = 400
-"""Most characters in a cursor."""
+"""The most characters in a cursor."""
 
 
 LARGEST = 2**31 - 1
-"""Largest whole number in a key, as databases have them."""
+"""The largest integer in a key, a limit of databases."""
 
 
 def make_cursor(question: object, key: Key) -> str:
-    """Return the cursor after ``key``; ``question`` is the frozen value that the page answers."""
+    """Return the cursor after ``key``; ``question`` is the frozen value of which the page is the answer."""
     parts = [part.isoformat() if isinstance(part, datetime) else part for part in key]
     text = json.dumps([_mark(question), *parts], separators=(",", ":"))
     return urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
 def read_cursor(question: object, cursor: str, *kinds: type) -> Key:
-    """Return the key that a cursor was made of, whose parts are of these kinds.
+    """Return the key from which a cursor was made; its parts must be of these kinds.
 
     Raise SpecError if it was not made by ``make_cursor``, or for another question.
     """

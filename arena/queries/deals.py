@@ -16,9 +16,9 @@ class SessionDeals:
     """Deals of a finished session."""
 
     deals: tuple[Mapping[str, Any], ...]
-    """Full deal records, each to be replayed alone."""
+    """Full deal records, each of which can be replayed on its own."""
     next: str | None
-    """Cursor of the next page; None: there is none."""
+    """Cursor of the next page; None if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class DealInSession:
     deals: int
     """How many deals its session has."""
     shared: bool
-    """Whether other tables of the round play it too: it is of a duplicate tournament."""
+    """Whether other tables of the round play it too, in a duplicate tournament."""
 
 
 def session_deals(
@@ -44,7 +44,7 @@ def session_deals(
 ) -> SessionDeals:
     """Return deals of a finished session for anybody, in order.
 
-    Raise UnknownError; StateError while other tables are still to play these deals; SpecError for a cursor
+    Raise UnknownError; StateError while other tables still have to play these deals; SpecError for a cursor
     of another list.
     """
     question = (tournament, round, table, number)
@@ -58,14 +58,14 @@ def session_deals(
 def one_deal(
     storage: Storage, tournament: str, round: int, table: int, number: int, deal: int
 ) -> Mapping[str, Any]:
-    """Return a deal of a finished session for anybody; the same errors as of ``session_deals``."""
+    """Return a deal of a finished session for anybody. Raise the same errors as ``session_deals``."""
     return deal_in_session(storage, tournament, round, table, number, deal).record
 
 
 def deal_in_session(
     storage: Storage, tournament: str, round: int, table: int, number: int, deal: int
 ) -> DealInSession:
-    """Return a deal of a finished session for anybody, and how many there are; the same errors."""
+    """Return a deal of a finished session for anybody, and how many there are. Raise the same errors."""
     records = shown_deals(storage, tournament, round, table, number)
     if not 1 <= deal <= len(records):
         raise UnknownError(f"no deal {deal} in session {number}: it has {len(records)}")

@@ -1,4 +1,4 @@
-"""How bots stood at an earlier time."""
+"""The standing of bots at an earlier time."""
 
 import json
 import zlib
@@ -18,7 +18,7 @@ from arena.strength.scale import figure
 
 
 def earlier(tx: Transaction, pool: Pool, ratings: Sequence[Rated], since: datetime) -> dict[int, Before]:
-    """Return by bot version how those with these ratings in a pool stood at a time."""
+    """Return by bot version the standing of those with these ratings in a pool at a time."""
     elo = _elo(tx, ratings, since)
     figures = _figures(tx, pool, ratings, since)
     ranks = _ranks(tx, pool, {one.version_id for one in ratings}, since) if ratings else {}
@@ -29,7 +29,7 @@ def earlier(tx: Transaction, pool: Pool, ratings: Sequence[Rated], since: dateti
 
 
 def _elo(tx: Transaction, ratings: Sequence[Rated], since: datetime) -> dict[int, float]:
-    """Return by rating what its last change until then gave."""
+    """Return by rating its value after the last change until then."""
     last = (
         select(RatingChange.id)
         .where(col(RatingChange.rating_id) == Rating.id, col(RatingChange.created_at) <= since)
@@ -43,7 +43,7 @@ def _elo(tx: Transaction, ratings: Sequence[Rated], since: datetime) -> dict[int
 
 
 def _figures(tx: Transaction, pool: Pool, ratings: Sequence[Rated], since: datetime) -> dict[int, float]:
-    """Return by bot version the figure that its history had last until then."""
+    """Return by bot version the last figure in its history until then."""
     last = (
         select(StrengthPoint.id)
         .where(
@@ -64,7 +64,7 @@ def _figures(tx: Transaction, pool: Pool, ratings: Sequence[Rated], since: datet
 
 
 def _ranks(tx: Transaction, pool: Pool, version_ids: Set[int], since: datetime) -> dict[int, int]:
-    """Return by bot version, of these, its rank in the last fit until then that was kept."""
+    """Return by bot version its rank in the last stored fit until then."""
     fits = select(StrengthFit.lines).where(
         StrengthFit.ruleset_id == pool.ruleset_id,
         StrengthFit.table_size == pool.table_size,
@@ -75,9 +75,9 @@ def _ranks(tx: Transaction, pool: Pool, version_ids: Set[int], since: datetime) 
     return {one: ranks[one] for one in version_ids if one in ranks}
 
 
-@lru_cache(maxsize=4)  # a leaderboard is asked for again and again, and a large fit takes long to read
+@lru_cache(maxsize=4)  # leaderboards are asked for again and again, and a large fit takes long to read
 def _ranks_of(lines: bytes) -> Mapping[int, int]:
-    """Return the rank of each bot version of a kept fit."""
+    """Return the rank of each bot version in a stored fit."""
     strengths = [(strength, version_id) for version_id, strength, *_ in json.loads(zlib.decompress(lines))]
     falling = sorted(-strength for strength, _ in strengths)
     return {version_id: 1 + bisect_left(falling, -strength) for strength, version_id in strengths}

@@ -17,7 +17,7 @@ from referee.matches.kinds import FaultKind
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Whose faults; None: all."""
+    """Which faults are wanted; None stands for all."""
 
     owner: str | None = None
     ruleset: str | None = None
@@ -28,12 +28,12 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class FaultsLine:
-    """How many faults a bot version made, in rated matches or not."""
+    """How many faults a bot version committed, in rated matches or not."""
 
     name: str
     """``owner/bot@version``."""
     faults: int
-    """Of the kinds that are asked for."""
+    """Faults of the kinds that were asked for."""
     illegal: int
     timeout: int
     malformed: int
@@ -49,7 +49,7 @@ class FaultsPage:
 
     lines: tuple[FaultsLine, ...]
     next: str | None
-    """Cursor of the next page; None: there is none."""
+    """Cursor of the next page; None if there is none."""
 
 
 KINDS = (
@@ -61,13 +61,13 @@ KINDS = (
     FaultKind.FLOOD,
     FaultKind.EXCEPTION,
 )
-"""In the order of the fields of a line."""
+"""The kinds in the order of the fields of a line."""
 
 
 def faults_by_bot(
     storage: Storage, asked: Asked = Asked(), limit: int = 50, cursor: str | None = None
 ) -> FaultsPage:
-    """Return the bot versions with faults, those with most first.
+    """Return the bot versions with faults, those with the most first.
 
     Raise UnknownError, and SpecError for a cursor of another list.
     """

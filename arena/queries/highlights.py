@@ -1,4 +1,4 @@
-"""Notable deals: from each session the one that stands out most in some respect."""
+"""Notable deals: from each session, the one that stands out most in some respect."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,15 +30,15 @@ from arena.storage import Storage, Transaction
 from arena.strength.kept import Pool
 
 AT_ONCE = 500
-"""Ids that a statement names at most: for many more PostgreSQL would rather read whole tables."""
+"""The most ids in a statement: for many more, PostgreSQL would rather read whole tables."""
 
 FEW = 1_000
-"""The deals of so many matches at least are looked up without an index of their order."""
+"""The deals of up to this many matches are always looked up without an index of their order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Which deals; None: all."""
+    """Which deals are wanted; None stands for all."""
 
     kind: HighlightKind
     ruleset: str | None = None
@@ -51,7 +51,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class DealLine:
-    """A deal worth seeing; what is told of bots is by seat."""
+    """A notable deal; what it says about bots is by seat."""
 
     tournament: str
     round: int
@@ -60,7 +60,7 @@ class DealLine:
     deal: int
     kind: HighlightKind
     value: int
-    """How much it has of that: points, actions or bombs (``arena.tallies.highlights``)."""
+    """What stands out, as a number: points, actions or bombs (``arena.tallies.highlights``)."""
     ruleset: str
     """Name and version, as ``hong-kong@1``."""
     table_size: int
@@ -76,17 +76,17 @@ class DealPage:
 
     lines: tuple[DealLine, ...]
     next: str | None
-    """Cursor of the next page; None: there is none."""
+    """Cursor of the next page; None if there is none."""
 
 
 Place: TypeAlias = tuple[int, int]
-"""What deals are ordered by, rising: the value, and the session the other way round."""
+"""The ascending order of deals: by the value, then by the session, which descends."""
 
 
 def find_deals(storage: Storage, asked: Asked, limit: int = 20, cursor: str | None = None) -> DealPage:
-    """Return the deals that stand out most first, and of those alike the newest; one of each session.
+    """Return the deals that stand out most first, equal ones newest first; one of each session.
 
-    Deals that others are still to play are left out. Raise UnknownError, and SpecError for a cursor of
+    Deals that others still have to play are left out. Raise UnknownError, and SpecError for a cursor of
     another list.
     """
     with storage.read() as tx:
@@ -99,9 +99,9 @@ def find_deals(storage: Storage, asked: Asked, limit: int = 20, cursor: str | No
 
 
 def telling_deals(storage: Storage, bot: str, each: int = 2) -> tuple[DealLine, ...]:
-    """Return the deals of a bot that stand out most, of each kind so many, no deal twice.
+    """Return the deals of a bot that stand out most, ``each`` of each kind, no deal twice.
 
-    Raise UnknownError, and SpecError for no such name.
+    Raise UnknownError, and SpecError for a malformed name.
     """
     with storage.read() as tx:
         wanted = _Wanted(None, [version.id for version in versions_called(tx, bot)]).looked_into(tx)
@@ -121,7 +121,7 @@ def telling_deals(storage: Storage, bot: str, each: int = 2) -> tuple[DealLine, 
 
 
 def _pools(tx: Transaction, asked: Asked, wanted: "_Wanted") -> list[Pool]:
-    """Return the pools; each ruleset has one, as it tells how many sit at a table."""
+    """Return the pools; each ruleset has one, because it sets how many sit at a table."""
     rulesets = select(StoredRuleset.id, StoredRuleset.players)
     if asked.ruleset is not None:
         rulesets = rulesets.where(col(StoredRuleset.id).in_(rulesets_called(tx, asked.ruleset)))
@@ -139,16 +139,16 @@ def _pools(tx: Transaction, asked: Asked, wanted: "_Wanted") -> list[Pool]:
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """Which matches the deals are of."""
+    """The matches whose deals are wanted."""
 
     tournament_id: int | None
     version_ids: Sequence[int] | None
-    """Bot versions of which one sat at the table."""
+    """Bot versions, one of which sat at the table."""
     hides: bool = True
-    """Whether there may be such whose deals may not be shown; there are in a few tournaments."""
+    """Whether there may be matches whose deals may not be shown; a few tournaments have them."""
 
     def looked_into(self, tx: Transaction) -> "_Wanted":
-        """Return the same, knowing whether any of their tournaments hides deals, where that is soon said."""
+        """Return the same, with ``hides`` looked up if that is quick."""
         if self.tournament_id is None and self.version_ids is None:
             return self
         hiding = select(Tournament.id).where(
@@ -157,7 +157,7 @@ class _Wanted:
         return replace(self, hides=tx.exec(hiding.limit(1)).first() is not None)
 
     def among(self, rows: Select[Any]) -> Select[Any]:
-        """Return, of rows of highlights, those of these matches; no more is joined than that takes."""
+        """Return those rows of highlights that are of these matches, with no more joins than that takes."""
         rows = rows.join(Session, col(Session.id) == Highlight.session_id)
         if self.hides or self.tournament_id is not None:
             rows = rows.join(Match, col(Match.id) == Session.match_id)
@@ -180,7 +180,7 @@ class _Wanted:
             yield col(Tournament.id).in_(select_columns(col(Entrant.tournament_id)).where(of_them))
 
     def matches(self, pool: Pool) -> Select[Any] | None:
-        """Select the ids of those in a pool, to which an index leads; None if they are all of the pool."""
+        """Select, by an index, the ids of these matches in a pool; None if they are all of the pool."""
         if self.version_ids is None:
             of_it = col(Match.tournament_id) == self.tournament_id
             return None if self.tournament_id is None else select_columns(col(Match.id)).where(of_it)
@@ -200,12 +200,12 @@ def _wanted(tx: Transaction, asked: Asked) -> _Wanted:
 
 
 class _Way(NamedTuple):
-    """How the deals of a kind in a pool are found."""
+    """How to find the deals of a kind in a pool."""
 
     conditions: tuple[Any, ...]
-    """On highlights."""
+    """Conditions on highlights."""
     match_ids: Sequence[int] | None = None
-    """Of these matches alone, which are not in order; None: an index has all in order."""
+    """Only the deals of these matches, in no order; None if an index has all deals in order."""
 
 
 def _way(kind: HighlightKind, pool: Pool, match_ids: Sequence[int] | None) -> _Way:
@@ -214,10 +214,10 @@ def _way(kind: HighlightKind, pool: Pool, match_ids: Sequence[int] | None) -> _W
 
 
 def _few_matches(tx: Transaction, pool: Pool, wanted: _Wanted, limit: int) -> Sequence[int] | None:
-    """Return the matches of which deals of a pool are wanted; None: those of all, or of too many.
+    """Return the matches of a pool whose deals are wanted; None for all, or for too many.
 
-    Where they are few, their deals are looked up and put in order; where they are many, hardly more deals
-    than are shown are passed over in order. What is read is the less, and about the root of all at most.
+    If they are few, their deals are looked up and sorted; if they are many, going through all deals in order
+    passes over hardly more than are shown. The cheaper way reads at most about the square root of all deals.
     """
     matches = wanted.matches(pool)
     if matches is None:
@@ -242,12 +242,12 @@ def _shown(tx: Transaction, wanted: _Wanted, match_ids: Sequence[int]) -> Sequen
 
 
 def _named(column: object, ids: Sequence[int]) -> ColumnElement[bool]:
-    """Return the condition that a column has one of these ids, which are written out: that takes less."""
+    """Return the condition that a column has one of these ids, which are written out: that is faster."""
     return col(column).in_(bindparam("ids", ids, expanding=True, literal_execute=True))
 
 
 def _parts(ids: Sequence[int]) -> Iterator[Sequence[int]]:
-    """Yield as many ids at a time as a statement may well name."""
+    """Yield at most ``AT_ONCE`` ids at a time."""
     yield from (ids[at : at + AT_ONCE] for at in range(0, len(ids), AT_ONCE))
 
 
@@ -259,7 +259,7 @@ def _merged(
     after: Key | None,
     limit: int,
 ) -> list[Place]:
-    """Return the places of what is found first in each of the pools, together in order."""
+    """Return the first places of all pools together, in order."""
     ways = [_way(kind, pool, match_ids) for pool, match_ids in pools.items()]
     return [*islice(merge(*(_places(tx, kind, way, wanted, after, limit) for way in ways)), limit)]
 
@@ -299,7 +299,7 @@ def _among(
 
 
 def _rising(tx: Transaction, way: _Way, rows: Select[Any], after: Key | None, limit: int) -> Iterator[Place]:
-    """Yield places with rising values, a value at a time: the index has its sessions the other way round."""
+    """Yield places with ascending values, one value at a time: in the index its sessions ascend too."""
     value, session_id = col(Highlight.value), col(Highlight.session_id)
     values = select(func.min(value)).where(*way.conditions)
     reached = tx.exec(values if after is None else values.where(value >= after[0])).one()
@@ -312,7 +312,7 @@ def _rising(tx: Transaction, way: _Way, rows: Select[Any], after: Key | None, li
 
 
 def _rows(tx: Transaction, found: Mapping[HighlightKind, Sequence[Place]]) -> list[Any]:
-    """Return what is shown of deals, in the order of their kinds and places here."""
+    """Return the rows of deals for display, in the order of ``found``."""
     wanted = [(-session, kind) for kind, places in found.items() for _, session in places]
     columns: tuple[Any, ...] = (
         *(Highlight.session_id, Highlight.kind, Highlight, Session.number, Session.seating),

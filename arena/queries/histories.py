@@ -23,10 +23,10 @@ from arena.strength.kept import Pool
 from arena.strength.scale import figure
 
 LAST = 2**31 - 1
-"""As much as any id can be, in PostgreSQL too."""
+"""The largest possible id, in PostgreSQL too."""
 
 NEWEST = (LAST, LAST)
-"""Before what lines are wanted, of both kinds, if all are."""
+"""The ids, of both kinds, before which lines are wanted if all are."""
 
 
 class HistoryKind(StrEnum):
@@ -40,7 +40,7 @@ class HistoryKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Whose history, of what, in which pools; None: all."""
+    """Which history is wanted, and in which pools; None stands for all."""
 
     bot: str
     """``owner/bot``, with all its versions, or one of them."""
@@ -52,7 +52,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class HistoryLine:
-    """A change of Elo by a match, or of the strength by a fit; what the other has is None."""
+    """A change of Elo by a match, or of the strength by a fit; the fields of the other are None."""
 
     at: datetime
     """When the round was closed, or the pool fitted."""
@@ -68,7 +68,7 @@ class HistoryLine:
     rating: float | None
     """Elo after the match."""
     change: float | None
-    """What the match changed."""
+    """By how much the match changed it."""
     figure: float | None
     """Strength on a scale like that of Elo."""
     figure_low: float | None
@@ -76,7 +76,7 @@ class HistoryLine:
     figure_high: float | None
     """The upper end."""
     deals: int | None
-    """Deals that the strength comes from."""
+    """How many deals the strength is based on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +85,11 @@ class HistoryPage:
 
     lines: tuple[HistoryLine, ...]
     next: str | None
-    """Cursor of the next page; None: there is none."""
+    """Cursor of the next page; None if there is none."""
 
 
 class _Told(NamedTuple):
-    """A line with its place: lists of these fall."""
+    """A line with its place; lists of these are in descending order."""
 
     at: datetime
     is_strength: bool
@@ -107,9 +107,9 @@ class _Rated(NamedTuple):
 
 
 def history(storage: Storage, asked: Asked, limit: int = 100, cursor: str | None = None) -> HistoryPage:
-    """Return how Elo and strength of a bot's versions went, newest first.
+    """Return the changes of Elo and strength of a bot's versions, newest first.
 
-    Raise SpecError for no such name or a cursor of another list, UnknownError.
+    Raise SpecError for a malformed name or a cursor of another list, UnknownError.
     """
     with storage.read() as tx:
         before = [*NEWEST] if cursor is None else [*read_cursor(asked, cursor, int, int)]
@@ -126,9 +126,9 @@ def history(storage: Storage, asked: Asked, limit: int = 100, cursor: str | None
 
 
 def latest(storage: Storage, asked: Asked, limits: Mapping[HistoryKind, int]) -> tuple[HistoryLine, ...]:
-    """Return so many of the newest lines of each kind, the newest first.
+    """Return the newest lines, up to the limit of each kind, newest first.
 
-    Raise SpecError for no such name, UnknownError.
+    Raise SpecError for a malformed name, UnknownError.
     """
     told: list[_Told] = []
     with storage.read() as tx:
@@ -141,7 +141,7 @@ def latest(storage: Storage, asked: Asked, limits: Mapping[HistoryKind, int]) ->
 
 
 def _rated(tx: Transaction, asked: Asked, versions: Sequence[BotVersion]) -> list[_Rated]:
-    """Return where versions are rated, of the pools that are asked for; the versions in this order."""
+    """Return the ratings of versions in the pools that were asked for, in the order of the versions."""
     names = {version.id: version.name for version in versions}
     rated: Any = select(Rating.version_id, Rating.id, Rating.ruleset_id, Rating.table_size)
     found = tx.exec(rated.where(col(Rating.version_id).in_(names))).all()
@@ -190,7 +190,7 @@ def _changes(tx: Transaction, rated: _Rated, before: int, limit: int) -> Iterato
 
 @cache
 def _newest_changes() -> Select[Any]:
-    """Select changes of a rating before an id; made once, as every page of a bot asks it."""
+    """Select changes of a rating before an id; made once, because every page of a bot uses it."""
     change = (RatingChange.id, RatingChange.created_at, RatingChange.before, RatingChange.after)
     columns: tuple[Any, ...] = (*change, Tournament.name, Round.number, Match.table_number)
     return (

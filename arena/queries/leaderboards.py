@@ -35,7 +35,7 @@ from arena.strength.scale import figure
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Which bots of which pools, and since when changes are told; None: all."""
+    """Which bots of which pools are wanted, and since when changes are shown; None stands for all."""
 
     ruleset: str | None = None
     """Name, ``name@version``, or the beginning of its hash."""
@@ -43,7 +43,7 @@ class Asked:
     league: str | None = None
     """Only bots with a place in a season of this league, in the pools of that season."""
     season: int | None = None
-    """Which; None: the latest."""
+    """The number of the season; None for the latest."""
     division: str | None = None
     """Only those in this division."""
     owner: str | None = None
@@ -51,11 +51,11 @@ class Asked:
     active_since: datetime | None = None
     """Only those whose last rated match finished then, or later."""
     matches: int = 1
-    """Only with so many rated matches at least."""
+    """Only bots with at least this many rated matches."""
     provisional: bool | None = None
     """Only bots that are, or are not, provisional."""
     since: datetime | None = None
-    """Of when ``Before`` tells."""
+    """The time of ``Before``."""
 
 
 def leaderboard(
@@ -65,11 +65,11 @@ def leaderboard(
     cursor: str | None = None,
     around: str | None = None,
 ) -> Leaderboard:
-    """Return the best of each pool that is asked for, the pools one after another.
+    """Return the best of each pool that was asked for, one pool after another.
 
-    With ``cursor``, what follows in a pool. With ``around``, ``owner/bot`` or a version of it, the lines
-    above and below it in each pool in which it is rated. Raise UnknownError, and SpecError for a cursor of
-    another list.
+    With ``cursor``, return what follows in a pool. With ``around``, which is ``owner/bot`` or a version of
+    it, return the lines above and below it in each pool in which it is rated. Raise UnknownError, and
+    SpecError for a cursor of another list.
     """
     with storage.read() as tx:
         among, wanted = _wanted(tx, asked)
@@ -85,7 +85,7 @@ def leaderboard(
 
 
 def _place_of(asked: Asked, cursor: str, pools: Sequence[NamedPool]) -> tuple[Key, list[NamedPool]]:
-    """Return where a cursor goes on, and the pool in which it does, if that is among these."""
+    """Return where a cursor continues, and its pool, if that is among these."""
     ruleset_id, size, *key = read_cursor(asked, cursor, int, int, int, float, int)
     return Key._make(key), [one for one in pools if one.pool == (ruleset_id, size)]
 
@@ -100,7 +100,7 @@ def _next(asked: Asked, pages: Sequence[tuple[NamedPool, Sequence[Placed]]], lim
 def _around(
     tx: Transaction, asked: Asked, pools: Sequence[NamedPool], wanted: Wanted, limit: int, bot: str
 ) -> Leaderboard:
-    """Return the lines around a bot: half of them above it, as far as there are so many."""
+    """Return the lines around a bot: half of them above it, if there are enough."""
     newest = newest_rated(tx, [version.id for version in versions_called(tx, bot)])
     lines: list[LeaderboardLine] = []
     for pool in pools:
@@ -116,14 +116,14 @@ def _around(
 
 
 def lines_of(tx: Transaction, pool: NamedPool, version_ids: Sequence[int]) -> dict[int, LeaderboardLine]:
-    """Return the lines of those of these bot versions that are rated in a pool."""
+    """Return the lines of the bot versions that are rated in a pool."""
     placed = find_lines(tx, pool.pool, version_ids)
     lines = shown(tx, pool, placed)
     return {one.rating.version_id: line for one, line in zip(placed, lines, strict=True)}
 
 
 def _wanted(tx: Transaction, asked: Asked) -> tuple[list[Pool] | None, Wanted]:
-    """Return the pools that bots are wanted from, None for all, and which bots."""
+    """Return the pools from which bots are wanted, None for all, and which bots."""
     conditions: list[Any] = []
     versions: list[Any] = []
     among = None

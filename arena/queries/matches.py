@@ -44,34 +44,34 @@ from arena.queries.names import find_tournament, rulesets_called, versions_calle
 from arena.storage import Storage, Transaction
 
 NONE: Any = literal_column("0")
-"""Written out, so that databases see that the index of seats with faults will do."""
+"""A literal, so that databases see that the index of seats with faults is enough."""
 
 FEW = 20
-"""A bot's matches in so many tournaments at most are looked for in each of them."""
+"""A bot's matches in at most this many tournaments are looked up in each of them."""
 
 
 class Result(StrEnum):
-    """What a bot made of a match, by the points as they were played."""
+    """The result of a match for a bot, by the points as they were played."""
 
     WON = "won"
     """Nobody had more points."""
     LOST = "lost"
-    """Somebody had."""
+    """Somebody had more points."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Which matches; None: all. Bots are ``owner/bot``, with all its versions, or one version."""
+    """Which matches are wanted; None stands for all. ``owner/bot`` is all its versions."""
 
     bot: str | None = None
-    """Who sat at the table."""
+    """A bot that sat at the table."""
     opponent: str | None = None
-    """Who sat there, too."""
+    """Another bot that sat there."""
     ruleset: str | None = None
     """Name, ``name@version``, or the beginning of its hash."""
     tournament: str | None = None
     round: int | None = None
-    """Of the tournament."""
+    """A round of the tournament."""
     since: datetime | None = None
     """Finished then or later."""
     until: datetime | None = None
@@ -79,12 +79,12 @@ class Asked:
     faults: bool = False
     """Only matches with faults, of the bot if one is named."""
     result: Result | None = None
-    """Of the bot."""
+    """The result of the bot."""
 
 
 @dataclass(frozen=True, slots=True)
 class MatchLine:
-    """A match that is done; what is told of bots is by position at the table."""
+    """A match that is done; what it says about bots is by position at the table."""
 
     tournament: str
     round: int
@@ -99,9 +99,9 @@ class MatchLine:
     """As they were played."""
     faults: tuple[int, ...]
     forfeits: tuple[int, ...]
-    """Sessions that each of them forfeited."""
+    """How many sessions each of them forfeited."""
     changes: tuple[float, ...] | None
-    """Changes of Elo; None: the match is not rated, or its round not closed yet."""
+    """Changes of Elo; None if the match is not rated, or its round is not closed yet."""
 
 
 class MatchPlace(NamedTuple):
@@ -119,7 +119,7 @@ class MatchPage:
 
     lines: tuple[MatchLine, ...]
     next: str | None
-    """Cursor of the next page; None: there is none."""
+    """Cursor of the next page; None if there is none."""
 
 
 def newest_of(tx: Transaction, version_ids: Sequence[int], limit: int) -> tuple[MatchLine, ...]:
@@ -129,12 +129,12 @@ def newest_of(tx: Transaction, version_ids: Sequence[int], limit: int) -> tuple[
 
 
 def newest_ids(tx: Transaction, asked: Asked, limit: int) -> list[int]:
-    """Return the ids of the newest matches; the same errors as of ``find_matches``."""
+    """Return the ids of the newest matches. Raise the errors of ``find_matches``."""
     return [key[-1] for key in _keys(tx, *_found(tx, asked), None, limit)]
 
 
 def find_places(storage: Storage, asked: Asked, limit: int) -> list[MatchPlace]:
-    """Return where the newest matches were played, newest first; the same errors as of ``find_matches``."""
+    """Return where the newest matches were played, newest first. Raise the errors of ``find_matches``."""
     with storage.read() as tx:
         match_ids = newest_ids(tx, asked, limit)
         rows = (
@@ -148,20 +148,21 @@ def find_places(storage: Storage, asked: Asked, limit: int) -> list[MatchPlace]:
 
 
 class _Way(NamedTuple):
-    """How matches are found in their order: an index leads to those of each selection."""
+    """How to find matches in order: an index leads to those of each selection."""
 
     selections: list[Select[Any]]
     order: tuple[Any, ...]
-    """Columns that fall from one match to the next; the last one is the match's id."""
+    """Columns whose values descend from one match to the next; the last one is the match's id."""
     kinds: tuple[type, ...]
-    """Of these columns."""
+    """The types of these columns."""
 
 
 def find_matches(storage: Storage, asked: Asked, limit: int = 50, cursor: str | None = None) -> MatchPage:
     """Return matches that are done, newest first.
 
-    New is what was paired late; without a bot, a tournament or faults it is what finished late. Raise
-    UnknownError for names, and SpecError for a cursor of another list or where a bot is needed.
+    The newest is the one that was paired last; without a bot, a tournament or faults it is the one that
+    finished last. Raise UnknownError for names, and SpecError for a cursor of another list or if a bot is
+    missing.
     """
     if asked.bot is None and (asked.opponent is not None or asked.result is not None):
         raise SpecError("bot", "missing; opponent and result need it")
@@ -178,7 +179,7 @@ def find_matches(storage: Storage, asked: Asked, limit: int = 50, cursor: str | 
 
 
 def _found(tx: Transaction, asked: Asked) -> tuple[_Way, list[Any]]:
-    """Return the way to the matches that are asked for, and the conditions on it."""
+    """Return the way to the matches that were asked for, and the conditions on it."""
     own = aliased(Seat)
     return _way(tx, asked, own), [*_wanted(tx, asked, own)]
 
@@ -204,9 +205,9 @@ def _way_of(own: Any, version_ids: Sequence[int]) -> _Way:
 
 
 def _entered(tx: Transaction, asked: Asked, own: Any) -> list[ColumnElement[bool]]:
-    """Return conditions on the bot's seats in the tournaments that are asked for, where these are few.
+    """Return conditions on the bot's seats in the tournaments that were asked for, if these are few.
 
-    Where they are many, hardly any of the bot's matches are in others.
+    If they are many, hardly any of the bot's matches are in others.
     """
     if asked.tournament is None and asked.ruleset is None:
         return []
@@ -224,7 +225,7 @@ def _entered(tx: Transaction, asked: Asked, own: Any) -> list[ColumnElement[bool
 
 
 def _under(tx: Transaction, asked: Asked, rows: Select[Any]) -> Iterator[Select[Any]]:
-    """Yield the matches under each ruleset that is asked for, or all."""
+    """Yield the matches under each ruleset that was asked for, or all."""
     if asked.ruleset is None:
         yield rows
         return
@@ -257,7 +258,7 @@ def _wanted(tx: Transaction, asked: Asked, own: Any) -> Iterator[Any]:
         other = aliased(Seat)
         there = [other.match_id == own.match_id, other.version_id.in_(opponents)]  # type: ignore[attr-defined]
         if not opponents.isdisjoint(version.id for version in versions_called(tx, asked.bot or "")):
-            there.append(other.id != own.id)  # without this, an index has all that is asked of both
+            there.append(other.id != own.id)  # without this, an index answers both conditions
         yield exists(other.id).where(*there)  # type: ignore[arg-type]
     if asked.result is not None:
         other = aliased(Seat)
@@ -266,7 +267,7 @@ def _wanted(tx: Transaction, asked: Asked, own: Any) -> Iterator[Any]:
 
 
 def _find_round(tx: Transaction, tournament_id: int, asked: Asked) -> int:
-    """Return the id of the round that is asked for; raise UnknownError."""
+    """Return the id of the round that was asked for; raise UnknownError."""
     this = select(Round.id).where(Round.tournament_id == tournament_id, Round.number == asked.round)
     found = tx.exec(this).first()
     if found is None:
@@ -277,7 +278,7 @@ def _find_round(tx: Transaction, tournament_id: int, asked: Asked) -> int:
 def _keys(
     tx: Transaction, way: _Way, wanted: Sequence[ColumnElement[bool]], after: Key | None, limit: int
 ) -> list[Key]:
-    """Return what the next matches are ordered by."""
+    """Return the keys of the next matches, in order."""
     found = []
     for selection in way.selections:
         rows = selection.where(*wanted)
@@ -319,12 +320,12 @@ def match_lines(tx: Transaction, match_ids: Sequence[int]) -> Iterator[MatchLine
 
 
 THESE: Any = bindparam("matches", expanding=True)
-"""Matches by their ids, in statements that are made once: most pages ask them."""
+"""Matches by their ids, in statements that are made once, because most pages use them."""
 
 
 @cache
 def _told() -> Select[Any]:
-    """Select what is told of matches."""
+    """Select what is shown of matches."""
     columns: tuple[Any, ...] = (
         Match.id,
         Match.table_number,

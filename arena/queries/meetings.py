@@ -20,18 +20,18 @@ from arena.strength.kept import Pool
 
 @dataclass(frozen=True, slots=True)
 class Met:
-    """What came of meetings, seen from one side."""
+    """The results of meetings, seen from one side."""
 
     matches: int
     """Matches with such deals."""
     deals: int
-    """Deals that both sat in."""
+    """Deals in which both sat."""
     ahead: int
     """Deals in which this side had more points."""
     behind: int
     """Deals in which the other side had more."""
     lead: int
-    """Points of this side less those of the other, over all deals."""
+    """Points of this side minus those of the other, over all deals."""
 
     def __add__(self, other: "Met") -> "Met":
         return Met(
@@ -57,7 +57,7 @@ class OpponentLine:
 
 @dataclass(frozen=True, slots=True)
 class CrossLine:
-    """What came of two bots meeting in a pool, seen from the first."""
+    """The results of two bots' meetings in a pool, seen from the first."""
 
     ruleset: str
     """Name and version, as ``hong-kong@1``."""
@@ -80,7 +80,7 @@ class Crosstable:
 def crosstable(
     storage: Storage, bots: Sequence[str], ruleset: str | None = None, table_size: int | None = None
 ) -> list[CrossLine]:
-    """Return for each pool what came of each of these bots meeting each other one, in both directions.
+    """Return the results of each of these bots against each other one by pool, in both directions.
 
     ``owner/bot`` is all its versions together. Pools in which none of them met are left out. Raise
     UnknownError, and SpecError if two of the bots share a version.
@@ -100,7 +100,7 @@ def crosstable(
 
 
 def _sides(sides: Mapping[str, Collection[int]]) -> dict[int, str]:
-    """Return by bot version what it was asked for as. Raise SpecError if a version is on two sides."""
+    """Return the side of each bot version. Raise SpecError if a version is on two sides."""
     found: dict[int, str] = {}
     for bot, versions in sides.items():
         for version_id in versions:
@@ -115,7 +115,7 @@ def _sides(sides: Mapping[str, Collection[int]]) -> dict[int, str]:
 def _crossed(
     tx: Transaction, pools: Sequence[Pool], side_of: Mapping[int, str]
 ) -> dict[Pool, dict[tuple[str, str], Met]]:
-    """Return by pool what came of each two of these sides, in both directions."""
+    """Return by pool the results of each two of these sides, in both directions."""
     met: dict[Pool, dict[tuple[str, str], Met]] = {pool: {} for pool in pools}
     kept: Any = select_columns(StrengthSums.id, StrengthSums.ruleset_id, StrengthSums.table_size)  # type: ignore[call-overload]
     sums = {sums_id: met[Pool(*pool)] for sums_id, *pool in tx.execute(kept) if Pool(*pool) in met}
@@ -160,7 +160,7 @@ def meetings_of(
 
 
 def met_most(tx: Transaction, version_ids: Collection[int], limit: int) -> list[OpponentLine]:
-    """Return the bot versions that these ones met in most deals, over all pools."""
+    """Return the bot versions that these met in the most deals, over all pools."""
     wanted = {"sums": pool_sums(tx), "versions": version_ids, "most": limit}
     found = [tuple(map(int, row)) for row in tx.connection().execute(_met_most(), wanted)]
     named = select(BotVersion.id, BotVersion.name).where(col(BotVersion.id).in_([row[0] for row in found]))
@@ -170,7 +170,7 @@ def met_most(tx: Transaction, version_ids: Collection[int], limit: int) -> list[
 
 @cache
 def _met_most() -> Select[Any]:
-    """Select whom versions met in most deals; made once, as every page of a bot asks it."""
+    """Select whom versions met in the most deals; made once, because every page of a bot uses it."""
     sums_of: Any = bindparam("sums", expanding=True)
     those: Any = bindparam("versions", expanding=True)
     met = meetings_of(sums_of, those).subquery()

@@ -23,20 +23,20 @@ from arena.unknown import unknown
 from referee.validation import suggestion
 
 SHORTEST_HASH = 4
-"""Fewest digits of a hash that stand for a ruleset."""
+"""The fewest digits of a hash that can stand for a ruleset."""
 
 
 def versions_called(tx: Transaction, name: str) -> list[BotVersion]:
-    """Return all versions of ``owner/bot``, oldest first, or the one that ``owner/bot@number`` is.
+    """Return all versions of ``owner/bot``, oldest first, or the one version ``owner/bot@number``.
 
-    Raise SpecError for no such name, UnknownError.
+    Raise SpecError for a malformed name, UnknownError.
     """
     check_bot(name)
     return find_versions(tx, [name], None) if "@" in name else find_all_versions(tx, name)
 
 
 def versions_called_each(tx: Transaction, names: Sequence[str]) -> dict[str, list[BotVersion]]:
-    """Return by name what ``versions_called`` would of each; the same errors."""
+    """Return by name what ``versions_called`` would return for each. Raise the same errors."""
     for name in names:
         check_bot(name)
     return find_each(tx, names)
@@ -81,7 +81,7 @@ def placed_in(
 ) -> tuple[list[Pool], SelectOfScalar[int]]:
     """Return the pools of a season, and a selection of the ids of the versions that have a place in it.
 
-    ``number`` None is the latest season; ``division`` None all of them. Raise UnknownError.
+    ``number`` is None for the latest season, ``division`` None for all divisions. Raise UnknownError.
     """
     found = tx.exec(select(League).where(League.name == league)).first()
     if found is None:

@@ -1,6 +1,7 @@
 """The order of a pool: bots with a strength by group and rank, then the others by Elo.
 
-Most of a pool has a strength, and an index has these in order, so a page reads little more than its lines.
+Most bots of a pool have a strength, and an index has these in order, so a page reads little more than its
+lines.
 """
 
 from collections.abc import Collection, Sequence
@@ -20,13 +21,13 @@ from arena.strength.kept import Pool
 FITTED, UNFITTED = 0, 1
 
 LANGUAGE: ColumnElement[Any] = func.coalesce(col(BotVersion.language), col(Bot.language))
-"""What a version says that it is written in, else what is told of the bot."""
+"""The language of a version, or else that of its bot."""
 
 
 def is_written_in(language: str) -> ColumnElement[bool]:
     """Return the condition that ``LANGUAGE`` is this one.
 
-    It is written as PostgreSQL can tell from its statistics how many bots that are: where they are many, it
+    It is written so that PostgreSQL can tell from its statistics how many bots meet it: if they are many, it
     reads a pool in its order.
     """
     own, of_bot = col(BotVersion.language), col(Bot.language)
@@ -34,7 +35,7 @@ def is_written_in(language: str) -> ColumnElement[bool]:
 
 
 class Key(NamedTuple):
-    """Where a bot stands in the order of a pool; keys compare as places do within a part."""
+    """The place of a bot in the order of a pool; within a part, keys compare as places do."""
 
     part: int
     """FITTED or UNFITTED."""
@@ -45,7 +46,7 @@ class Key(NamedTuple):
 
 
 class Rated(NamedTuple):
-    """What is read of a bot version's rating; the names are those of ``Rating``."""
+    """The columns that are read of a bot version's rating; the names are those of ``Rating``."""
 
     id: int
     version_id: int
@@ -56,7 +57,7 @@ class Rated(NamedTuple):
 
 
 class Fitted(NamedTuple):
-    """What is read of a bot version's strength; the names are those of ``Strength``."""
+    """The columns that are read of a bot version's strength; the names are those of ``Strength``."""
 
     value: float
     error: float
@@ -73,7 +74,7 @@ class Fitted(NamedTuple):
     worst: int
     tier: int
     deviation: float
-    """Of the latest fit of the pool."""
+    """The standard deviation from the latest fit of the pool."""
 
 
 class Placed(NamedTuple):
@@ -85,7 +86,7 @@ class Placed(NamedTuple):
     language: str | None
     strength: Fitted | None
     at: int
-    """Place in its part, or group; ``Offsets`` has what comes before that."""
+    """Place in its part, or group; ``Offsets`` counts what comes before that."""
 
     @property
     def key(self) -> Key:
@@ -99,11 +100,11 @@ class Wanted:
     """Which bots of a pool are wanted."""
 
     conditions: Sequence[ColumnElement[bool]] = ()
-    """On Rating, BotVersion, Bot and Owner."""
+    """Conditions on Rating, BotVersion, Bot and Owner."""
     among: Sequence[Any] = ()
-    """Selections of ids of bot versions: only those in all of these."""
+    """Selections of ids of bot versions: only those in all of these are wanted."""
     provisional: bool | None = None
-    """Only those whose strength is, or is not, provisional; None: both."""
+    """Only those whose strength is, or is not, provisional; None for both."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,7 @@ class Offsets:
 
 
 def offsets(tx: Transaction, pool: Pool, lines: Collection[Placed]) -> Offsets:
-    """Count the bots of a pool in the parts before those of some lines; before its first group is none."""
+    """Count the bots of a pool in the parts before those of some lines; none is before the first group."""
     last = max((one.strength.group_number for one in lines if one.strength is not None), default=0)
     by_group = select(Strength.group_number, func.count()).where(*_in_pool(Strength, pool))
     if all(one.strength is not None for one in lines):
@@ -164,7 +165,7 @@ def newest_rated(tx: Transaction, version_ids: Collection[int]) -> dict[Pool, in
 
 
 def find_lines(tx: Transaction, pool: Pool, version_ids: Sequence[int]) -> list[Placed]:
-    """Return the lines of those of these bot versions that are rated in the pool, in order."""
+    """Return the lines of the bot versions that are rated in the pool, in order."""
     return lines_after(tx, pool, Wanted(among=[version_ids]), None, len(version_ids))
 
 
@@ -198,7 +199,7 @@ _FITTED: tuple[Any, ...] = (
 )
 _AT = len(_RATED)
 _WHOSE = _AT + len(_NAMED)
-"""Where in a row the names begin, and what comes after them."""
+"""Where in a row the names begin (``_AT``), and where what comes after them begins."""
 
 
 def _placed(row: Any) -> Placed:

@@ -28,7 +28,7 @@ class NamedPool:
     version: int
     """The ruleset's own version."""
     hash: str
-    """Of the ruleset's content."""
+    """Hash of the ruleset's content."""
     matches: int
     """Rated matches under the ruleset."""
 
@@ -79,7 +79,7 @@ def _rated_pools() -> Select[Any]:
 def choose_pools(
     tx: Transaction, ruleset: str | None, table_size: int | None, among: Sequence[Pool] | None = None
 ) -> list[NamedPool]:
-    """Return the pools of a ruleset and a table size, by name; of all where None, or ``among`` some.
+    """Return the pools of a ruleset and a table size, by name; None stands for all, ``among`` limits them.
 
     Raise UnknownError if a ruleset is named under which there are no ratings.
     """

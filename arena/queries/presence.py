@@ -1,4 +1,4 @@
-"""Whether there are any results, found without loading the modules that read them."""
+"""Finding out whether there are any results, without loading the modules that read them."""
 
 from sqlalchemy import column, exists, select, table
 

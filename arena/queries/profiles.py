@@ -24,10 +24,10 @@ from arena.storage import Storage, Transaction
 from arena.strength.kept import Pool
 
 VERSIONS = 20
-"""So many of the newest versions are told of apart."""
+"""The number of newest versions that are listed separately."""
 
 POOLS = 50
-"""In so many pools at most."""
+"""The most places in pools that are listed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +37,15 @@ class VersionLine:
     name: str
     """``owner/bot@version``."""
     language: str | None
-    """What was said of it when it was registered; None: nothing."""
+    """The language stated at registration; None if none was."""
     created_at: datetime
     revoked_at: datetime | None
-    """When its token was revoked; None: it was not."""
+    """When its token was revoked; None if it was not."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeatLine:
-    """What a bot made of one seat in a pool, in rated deals that were played out with all bots."""
+    """The results of a bot in one seat in a pool, in rated deals that were played out with all bots."""
 
     ruleset: str
     """Name and version, as ``hong-kong@1``."""
@@ -55,9 +55,9 @@ class SeatLine:
     deals: int
     points: int
     mean: float | None
-    """Points a deal; None: there was none."""
+    """Points per deal; None without deals."""
     plus_minus: float | None
-    """Half the width of the 95 % interval around that; None: fewer than two deals."""
+    """Half the width of the 95 % interval around that; None for fewer than two deals."""
     first: float
     """Deals in which nobody had more points; one that n bots share counts 1/n."""
     faults: int
@@ -74,26 +74,26 @@ class Profile:
     """``owner/bot``."""
     owner: str
     language: str | None
-    """What is told of the bot; None: nothing."""
+    """The language of the bot; None if not stated."""
     link: str | None
-    """Where there is more about it; None: not told."""
+    """Where there is more about it; None if not stated."""
     versions: tuple[VersionLine, ...]
     """The newest first, or the one that was asked for."""
     pools: tuple[LeaderboardLine, ...]
-    """Where these versions stand, the newest version first."""
+    """The places of these versions, the newest version first."""
     seats: tuple[SeatLine, ...]
     faults: Mapping[str, int]
-    """How often it made a fault of each kind, in rated matches or not, the most frequent first."""
+    """How often it committed a fault of each kind, in rated matches or not, the most frequent first."""
     opponents: tuple[OpponentLine, ...]
-    """Whom it met most."""
+    """The bots that it met most."""
     matches: tuple[MatchLine, ...]
     """The newest ones."""
 
 
 def profile(storage: Storage, name: str, limit: int = 10) -> Profile:
-    """Return what there is to tell of ``owner/bot``, all versions together, or of one version.
+    """Return the profile of ``owner/bot``, all versions together, or of one version.
 
-    ``limit`` is of opponents and of matches. Raise SpecError for no such name, UnknownError.
+    ``limit`` applies to opponents and to matches. Raise SpecError for a malformed name, UnknownError.
     """
     with storage.read() as tx:
         versions = versions_called(tx, name)[::-1]
@@ -115,9 +115,9 @@ def profile(storage: Storage, name: str, limit: int = 10) -> Profile:
 
 
 def newest_lines(storage: Storage, name: str) -> list[LeaderboardLine]:
-    """Return where the newest version of a bot that is rated in a pool stands there, or the one version.
+    """Return the line in each pool of a bot's newest version that is rated there, or of one version.
 
-    The pool with most matches comes first. Raise SpecError for no such name, UnknownError.
+    The pool with the most matches comes first. Raise SpecError for a malformed name, UnknownError.
     """
     with storage.read() as tx:
         newest = newest_rated(tx, [version.id for version in versions_called(tx, name)])
@@ -135,7 +135,7 @@ def _version(row: BotVersion) -> VersionLine:
 
 
 def _pools(tx: Transaction, version_ids: Sequence[int]) -> Iterator[LeaderboardLine]:
-    """Yield where these versions stand, the newest first."""
+    """Yield the places of these versions, the newest first."""
     rated = select(Rating.version_id, Rating.ruleset_id, Rating.table_size).where(
         col(Rating.version_id).in_(version_ids), Rating.matches > 0
     )
@@ -168,7 +168,7 @@ def _seats(tx: Transaction, version_ids: Sequence[int]) -> Iterator[SeatLine]:
 
 
 THESE: Any = bindparam("versions", expanding=True)
-"""Versions by their ids, in statements that are made once: every page of a bot asks them."""
+"""Versions by their ids, in statements that are made once, because every page of a bot uses them."""
 
 
 @cache
@@ -202,7 +202,7 @@ def _rulesets(tx: Transaction, ids: Collection[int]) -> dict[int, str]:
 
 
 def faults_of(tx: Transaction, version_ids: Sequence[int]) -> dict[str, int]:
-    """Return how often versions made faults of each kind, the most frequent first."""
+    """Return how often versions committed faults of each kind, the most frequent first."""
     rows = tx.connection().execute(_fault_sums(), {"versions": version_ids})
     return {kind.value: int(times) for kind, times in rows}
 

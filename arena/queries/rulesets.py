@@ -35,7 +35,7 @@ class RulesetPage:
     rulesets: list[RulesetLine]
     """The presets by name, then the others in the order in which they were first used."""
     next: str | None
-    """Cursor of the next page; None: there is none."""
+    """Cursor of the next page; None if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +73,9 @@ def _line(ruleset: Ruleset) -> RulesetLine:
 
 
 def find_ruleset(storage: Storage, called: str) -> RulesetShown:
-    """Return the ruleset of a name, ``name@version``, or the beginning of a hash.
+    """Return the ruleset with a name, ``name@version``, or the beginning of a hash.
 
-    Raise UnknownError, and StateError if several are called so.
+    Raise UnknownError, and StateError if several match.
     """
     presets = [load_ruleset(name) for name in preset_names()]
     found = {one.hash: one for one in presets if is_called(called, one.name, one.version, one.hash)}
@@ -91,7 +91,7 @@ def find_ruleset(storage: Storage, called: str) -> RulesetShown:
 
 
 def check_ruleset(given: Mapping[str, object]) -> RulesetShown:
-    """Return what a ruleset's fields mean, all of them resolved. Raise RulesetError."""
+    """Return a ruleset in full, with all its fields resolved. Raise RulesetError."""
     return shown(load_ruleset(given))
 
 

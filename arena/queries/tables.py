@@ -17,7 +17,7 @@ from arena.storage import Storage, Transaction
 
 @dataclass(frozen=True, slots=True)
 class TableLine:
-    """A table; what is told of bots is by position."""
+    """A table; what it says about bots is by position."""
 
     table: int
     state: MatchState
@@ -26,13 +26,13 @@ class TableLine:
     deals: int
     """Deals in these."""
     finished_at: datetime | None
-    """When its last session was stored; None: not yet."""
+    """When its last session was stored; None if not yet."""
     names: tuple[str, ...]
     points: tuple[int, ...] | None
-    """In the sessions that are stored, as they were played; None while others still have to play the deals of
-    these, as that would tell which seat had good cards."""
+    """In the stored sessions, as they were played; None while others still have to play their deals, because
+    points would tell which seat had good cards."""
     faults: tuple[int, ...]
-    """In these."""
+    """In the stored sessions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class RoundTables:
 def round_tables(
     storage: Storage, tournament: str, round: int, limit: int = 100, offset: int = 0
 ) -> RoundTables:
-    """Return so many tables of a round after the first ``offset`` ones. Raise UnknownError."""
+    """Return up to ``limit`` tables of a round after the first ``offset`` ones. Raise UnknownError."""
     with storage.read() as tx:
         tournament_id = find_tournament(tx, tournament)
         row = tx.exec(
@@ -85,7 +85,7 @@ def _byes(tx: Transaction, tournament_id: int, numbers: Sequence[int]) -> tuple[
 
 
 def _lines(tx: Transaction, of_page: Sequence[bool], *, all_points: bool) -> tuple[TableLine, ...]:
-    """Return tables; without ``all_points`` only those that are done have theirs."""
+    """Return tables; without ``all_points``, only those that are done have points."""
     columns = (
         *(Match.table_number, Match.state, Match.sessions_done, Match.deals_done, Match.finished_at),
         *(BotVersion.name, Seat.points, Seat.faults),

@@ -25,11 +25,11 @@ class AtTable:
     points: tuple[int, ...]
     """By seat."""
     scores: tuple[float, ...]
-    """By seat: its points beside the mean of the same seat at the other tables with the same cards."""
+    """By seat, its points minus the mean of the same seat at the other tables with the same cards."""
     attempt: int
     """Which attempt dealt it; tables with the same one have the same cards."""
     record: Mapping[str, Any] | None
-    """The full deal record; None: it was not asked for."""
+    """The full deal record; None if it was not asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class SameDeal:
     deals: int
     """The most deals that the session has at a table."""
     sessions: tuple[int, ...]
-    """The sessions that the round's matches have."""
+    """The numbers of the sessions of the round's matches."""
     tables: tuple[AtTable, ...]
     """In order."""
 
@@ -53,7 +53,7 @@ def same_deal(
 ) -> SameDeal:
     """Return a deal at all tables, with the records of at most ``most`` of them, from table ``first`` on.
 
-    Raise UnknownError; StateError while other tables are still to play it, and where each table has its own.
+    Raise UnknownError; StateError while other tables still have to play it, and if each table has its own.
     """
     with storage.read() as tx:
         found = find_tournament(tx, tournament)

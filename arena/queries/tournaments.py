@@ -12,7 +12,7 @@ from arena.tournaments.overview import TournamentStatus, statuses_of
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Which tournaments; None: all."""
+    """Which tournaments are wanted; None stands for all."""
 
     state: TournamentState | None = None
 
@@ -24,11 +24,11 @@ class TournamentPage:
     tournaments: list[TournamentStatus]
     """The newest first."""
     next: str | None
-    """Cursor of the next page; None: there is none."""
+    """Cursor of the next page; None if there is none."""
 
 
 def list_tournaments(storage: Storage, asked: Asked, limit: int, cursor: str | None = None) -> TournamentPage:
-    """Return how tournaments stand, test matches left out. Raise SpecError for a cursor of another list."""
+    """Return the state of tournaments, without test matches. Raise SpecError for a cursor of another list."""
     shown = select(Tournament).where(col(Tournament.test).is_(False)).options(WITHOUT_HEAD)
     rows = shown.order_by(col(Tournament.id).desc())
     if asked.state is not None:

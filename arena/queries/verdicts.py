@@ -7,7 +7,7 @@ from enum import StrEnum
 from arena.queries.board import LeaderboardLine, StrengthLine
 
 FEWEST_SHARE = 0.02
-"""A lead below this share of what is not known is none that could be settled."""
+"""A lead below this share of its uncertainty is too small to be settled."""
 
 
 class VerdictKind(StrEnum):
@@ -29,14 +29,14 @@ class Verdict:
 
     kind: VerdictKind
     better: LeaderboardLine
-    """The one with more points a deal; the first one where that is not known."""
+    """The one with more points per deal; the first one if that is not known."""
     worse: LeaderboardLine
     lead: float | None
-    """Points a deal that the better one makes more; None: not known."""
+    """How many more points per deal the better one makes; None if unknown."""
     plus_minus: float | None
     """Half the width of the 95 % interval around that, the two strengths taken as independent."""
     more: int | None
-    """Deals that each still has to play until such a lead is certain; None: none, or too many to say."""
+    """Deals that each still has to play until such a lead is certain; None if none, or too many to say."""
 
 
 def verdict(one: LeaderboardLine, other: LeaderboardLine) -> Verdict:
@@ -61,7 +61,7 @@ class Said:
 
     kind: VerdictKind
     better: str
-    """``owner/bot@version``; the first of the two where it is not known which is better."""
+    """``owner/bot@version``; the first of the two if it is not known which is better."""
     worse: str
     lead: float | None
     plus_minus: float | None
@@ -95,9 +95,9 @@ def sentence(found: Verdict) -> str:
 
 
 def _more(lead: float, plus_minus: float, mine: StrengthLine, its: StrengthLine) -> int | None:
-    """Return how many more deals each has to play until ``plus_minus`` is the lead, in two digits.
+    """Return how many more deals each has to play until ``plus_minus`` is the lead, to two digits.
 
-    Squares of errors fall with the deals: solve a / (m + x) + b / (n + x) = lead² for x.
+    Squared errors are inversely proportional to deals: solve a / (m + x) + b / (n + x) = lead² for x.
     """
     if lead <= FEWEST_SHARE * plus_minus:
         return None

@@ -18,7 +18,7 @@ class VersionPage:
     bots: tuple[VersionInfo, ...]
     """The newest first."""
     next: str | None
-    """Cursor of the next page; None: there is none."""
+    """Cursor of the next page; None if there is none."""
 
 
 def find_bots(

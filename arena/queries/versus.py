@@ -24,24 +24,24 @@ from arena.strength.kept import Pool
 
 MATCHES = 50
 SESSIONS = 200
-"""So many of their newest sessions, in so many matches, are looked at for results by seat."""
+"""Results by seat are from at most this many of their newest sessions, in at most ``MATCHES`` matches."""
 
 
 @dataclass(frozen=True, slots=True)
 class PoolLine:
-    """What came of the two in a pool."""
+    """The results of the two in a pool."""
 
     ruleset: str
     """Name and version, as ``hong-kong@1``."""
     table_size: int
     met: Met
     verdict: Said | None
-    """Which is better, by the strengths of their newest versions here; None: one of them is not rated."""
+    """Which is better, by the strengths of their newest versions here; None if one of them is not rated."""
 
 
 @dataclass(frozen=True, slots=True)
 class VersionsLine:
-    """What came of two of their versions in all pools."""
+    """The results of two of their versions in all pools."""
 
     name: str
     other: str
@@ -50,7 +50,7 @@ class VersionsLine:
 
 @dataclass(frozen=True, slots=True)
 class SeatLine:
-    """What the first made of a seat against the second, in their newest sessions."""
+    """The results of the first in a seat against the second, in their newest sessions."""
 
     seat: int
     """From 0."""
@@ -60,7 +60,7 @@ class SeatLine:
     behind: int
     """Deals in which it had fewer."""
     lead: int
-    """Its points less those of the other."""
+    """Its points minus those of the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,16 +77,16 @@ class Versus:
     versions: tuple[VersionsLine, ...]
     seats: tuple[SeatLine, ...]
     sessions: int
-    """Sessions that ``seats`` is of, the newest ones."""
+    """How many sessions, the newest ones, ``seats`` covers."""
     matches: tuple[MatchLine, ...]
     """The newest ones."""
 
 
 def versus(storage: Storage, bot: str, opponent: str, limit: int = 10) -> Versus:
-    """Return what came of two bots; ``owner/bot`` is all its versions. ``limit`` is of matches.
+    """Return the results of two bots; ``owner/bot`` is all its versions. ``limit`` applies to matches.
 
-    Meetings are of rated deals that were played out, seats and matches of all. Raise UnknownError, and
-    SpecError if both have a version in common.
+    Meetings cover rated deals that were played out, seats and matches all. Raise UnknownError, and SpecError
+    if both have a version in common.
     """
     with storage.read() as tx:
         own = {version.id: version.name for version in versions_called(tx, bot)}
@@ -109,7 +109,7 @@ def versus(storage: Storage, bot: str, opponent: str, limit: int = 10) -> Versus
 
 
 class Row(NamedTuple):
-    """A meeting as it is stored, seen from the first."""
+    """A stored meeting, seen from the first."""
 
     sums_id: int
     version_id: int
@@ -149,7 +149,7 @@ def _pools(
 def _versions(
     rows: Sequence[Row], own: Mapping[int, str], others: Mapping[int, str]
 ) -> Iterator[VersionsLine]:
-    """Yield what came of each two versions, the newest first."""
+    """Yield the results of each two versions, the newest first."""
     pairs = sorted({(row.version_id, row.other_id) for row in rows}, reverse=True)
     for version_id, other_id in pairs:
         of_them = (row for row in rows if (row.version_id, row.other_id) == (version_id, other_id))

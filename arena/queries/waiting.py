@@ -1,4 +1,4 @@
-"""Matches that wait for a worker, or that one plays at this moment: the arena's work."""
+"""Matches that wait for a worker, or are being played by one: the arena's work."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,27 +19,27 @@ class WorkLine:
     round: int
     table: int
     state: MatchState
-    """`waiting` for a worker, or `running`."""
+    """``waiting`` for a worker, or ``running``."""
     handed_out_at: datetime | None
-    """When a worker was last asked to play it; None: not since one had it."""
+    """When a worker was last asked to play it; None if not since one had it."""
     lease_until: datetime | None
-    """When the worker that plays it loses it, unless it shows a sign of life."""
+    """When the worker that plays it loses it, unless it shows signs of life."""
     failures: int
-    """Attempts in a row that failed."""
+    """Consecutive failed attempts."""
     problem: str | None
     """Why the last one failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What running tournaments wait for."""
+    """The work for which running tournaments wait."""
 
     waiting: int
     """Matches that wait for a worker."""
     running: int
-    """Matches that are played now."""
+    """Matches that are being played."""
     matches: tuple[WorkLine, ...]
-    """Those of them that have waited longest."""
+    """The ones that have waited longest."""
 
 
 OPEN = (MatchState.WAITING, MatchState.RUNNING)
@@ -53,7 +53,7 @@ def work(storage: Storage, actor: Actor, limit: int = 100) -> Work:
         *(Tournament.name, Round.number, Match.table_number, Match.state, Match.handed_out_at),
         *(Match.lease_until, Match.failures, Match.problem),
     )
-    # An index leads to a tournament's open matches; by its rounds, all of them would be asked for some.
+    # An index leads to a tournament's open matches; by way of its rounds, all of these would be searched.
     joined = select(*columns).join(Match, col(Match.tournament_id) == Tournament.id)  # type: ignore[call-overload]
     oldest = joined.join(Round, col(Round.id) == Match.round_id).where(*running).order_by(Match.id)
     counted = select(Match.state, func.count()).join(Tournament, col(Tournament.id) == Match.tournament_id)
