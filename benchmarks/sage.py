@@ -4,7 +4,8 @@ One bot plays against others of one kind, by default sage against the best other
 played from every seat of the table, so that the luck of the cards cancels out; deals are what the intervals
 are over (95 %). All sit in one process, at the referee's own table; sage's clock is the processor's time,
 so that load does not make it weaker. ``--without`` takes parts of sage away, to see what they are worth;
-``--beside MS`` has sage with another time play the same deals from the same seats, and shows the difference.
+``--beside MS`` has sage with another time, all of it, play the same deals from the same seats, and shows the
+difference.
 """
 
 import argparse
@@ -37,6 +38,8 @@ PARTS: dict[str, dict[str, Any]] = {
     "passing": {"passes": False},
     "keeping": {"height_costs": 0.0},
     "others": {"relative": False},
+    "inference": {"infers": False},
+    "tree": {"learns": False},
     "haste": {"pass_costs": -0.3},
 }
 """What can be taken away from sage; without haste, its score passes early."""
@@ -142,7 +145,7 @@ def play_beside(question: Question, ms: float | None, number: int) -> tuple[Deal
 def differences(ms: float, deals: Sequence[Deal], others: Sequence[Deal]) -> Iterator[str]:
     """Yield what ``deals`` have more than the same deals with ``ms`` have."""
     pairs = list(zip(deals, others, strict=True))
-    yield f"beside sage, {ms:g} ms, in the same deals and seats:"
+    yield f"the first beside sage, {ms:g} ms, in the same deals and seats:"
     yield f"{'wins more':28} {_shown([100 * (deal.wins - other.wins) for deal, other in pairs], '%')}"
     yield f"{'points more':28} {_shown([deal.points - other.points for deal, other in pairs])}"
     leads = [deal.points - deal.others - other.points + other.others for deal, other in pairs]
@@ -204,9 +207,12 @@ def main() -> None:
             beside += [other] if other else []
     if not deals:
         sys.exit("no deal was played")
-    for line in lines(question, deals, load_ruleset(given.ruleset).players):
+    players = load_ruleset(given.ruleset).players
+    for line in lines(question, deals, players):
         print(line)
     if beside:
+        for line in lines(question._replace(ms=given.beside, without=()), beside, players):
+            print(line)
         for line in differences(given.beside, deals, beside):
             print(line)
 

@@ -52,13 +52,14 @@ class Worlds:
         self._position, self._random = position, random
         self._hands = position.hands
         self._hidden = list(position.hidden)
-        self._sure = [0] * len(self._hidden)
+        self.sure = [0] * len(self._hidden)
+        """By seat, the mask of the cards that it is known to hold besides."""
         pool = position.unseen
         for seat, mask in enumerate(known):
             for card in rules.cards(mask):
                 if card in pool and self._hidden[seat]:
                     pool.remove(card)
-                    self._sure[seat] = rules.add(self._sure[seat], rules.mask([card]))
+                    self.sure[seat] = rules.add(self.sure[seat], rules.mask([card]))
                     self._hidden[seat] -= 1
         self._pool = [rules.mask([card]) for card in pool]
         self._indices = dict(zip(self._pool, pool, strict=True))
@@ -107,7 +108,7 @@ class Worlds:
         order = {chance(): card for card in self._pool}  # faster than shuffling
         pool = [order[key] for key in sorted(order)]
         taken, place = [], 0
-        for hidden, sure in zip(self._hidden, self._sure, strict=True):
+        for hidden, sure in zip(self._hidden, self.sure, strict=True):
             some = sum(pool[place : place + hidden])
             if rules.decks == 2:  # two copies of a card have carried into its upper bit
                 some |= some >> 1 & rules.ones

@@ -1,7 +1,8 @@
 """Playing a deal to its end, quickly, with all hands known.
 
 ``Quick`` follows the rules that bear on nearly every deal; ``Careful`` asks the referee's own deal about
-every action, and so plays under any ruleset. In both, all seats play by one policy.
+every action, and so plays under any ruleset. Seats play by the quick policy; in ``Quick``, they may play
+otherwise.
 """
 
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from referee.deals.dealing import next_seats
 from referee.deals.facts import rule_facts
 from referee.deals.scoring import Finish, score
 from referee.rules.plays import Rules
+from referee.sage.manners import Manner
 from referee.sage.plans import Planner
 from referee.sage.policy import Chance, Policy
 
@@ -72,13 +74,22 @@ class Quick:
     """Playouts in which only the hands and the play to beat matter."""
 
     def __init__(self, planner: Planner) -> None:
-        self._rules, self._policy = planner.rules, Policy(planner)
+        self._rules = planner.rules
+        self._policies = (Policy(planner),) * planner.rules.ruleset.players
 
     def points(
-        self, start: Start, hands: list[int], units: list[list[int]], chance: Chance
+        self,
+        start: Start,
+        hands: list[int],
+        units: list[list[int]],
+        chance: Chance,
+        manners: Sequence[Manner] = (),
     ) -> tuple[int, ...]:
-        """Return the points after play to the end; ``hands`` and ``units`` are used up."""
-        rules, lead, follow = self._rules, self._policy.lead, self._policy.follow
+        """Return the points after play to the end; ``hands`` and ``units`` are used up.
+
+        ``manners`` say by seat how to play, without them all follow the quick policy.
+        """
+        rules, manners = self._rules, manners or self._policies
         full, remove, one_pack = rules.full, rules.remove, rules.decks == 1
         first_out, locks = rules.ruleset.deal_ends == "first_out", rules.ruleset.pass_locks
         seat, to_beat, last, locked, done, final, dealer, step, leader = start
@@ -86,11 +97,11 @@ class Quick:
         over = start.is_end(first_out, hands)
         while not over:
             if not to_beat:
-                code = lead(units[seat], hands[order[seat]], chance)
+                code = manners[seat].lead(units[seat], hands, seat, hands[order[seat]], chance)
             elif locked and locked >> seat & 1:
                 code = 0
             else:
-                code = follow(units[seat], hands, seat, to_beat, chance)
+                code = manners[seat].follow(units[seat], hands, seat, to_beat, chance)
             if code:
                 to_beat, last, mask = code, seat, code & full
                 hands[seat] = left = hands[seat] ^ mask if one_pack else remove(hands[seat], mask)
@@ -137,7 +148,7 @@ class Careful:
             elif to_beat:
                 code = self._policy.follow(units[seat], deal.hands, seat, to_beat, chance)
             else:
-                code = self._policy.lead(units[seat], deal.hands[order[seat]], chance)
+                code = self._policy.lead(units[seat], deal.hands, seat, deal.hands[order[seat]], chance)
             deal.act(seat, code & full)
             if self._changes:
                 planned[seat] = sum([unit & full for unit in units[seat]])

@@ -25,7 +25,7 @@ class Policy:
         self._hold, self._weight, self._height = planner.hold, planner.lead, planner.height
         self._stronger = stronger_singles(rules)
 
-    def lead(self, units: list[int], following: int, chance: Chance) -> int:
+    def lead(self, units: list[int], hands: Sequence[int], seat: int, following: int, chance: Chance) -> int:
         """Return the code of a lead; ``following`` is the hand of the next seat."""
         count = len(units)
         if count == 1:

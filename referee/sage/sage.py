@@ -10,10 +10,18 @@ from referee.helpers.worlds import Worlds
 from referee.position import Position
 from referee.rules.plays import Rules
 from referee.sage.endings import Endings
+from referee.sage.inference import Inference
+from referee.sage.manners import Scored
 from referee.sage.plans import planner_of
 from referee.sage.playouts import is_quick
 from referee.sage.proofs import run_out
 from referee.sage.search import Clock, Search
+from referee.sage.tree import Tree
+
+INFERENCE_S = 0.05
+"""With so many seconds it infers from plays what the others hold and how they play."""
+TREE_S = 0.4
+"""With so many seconds it also learns in playouts how to go on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +38,10 @@ class Style:
     """Whether it plays the last cards out exactly."""
     relative: bool = True
     """Whether a search also counts the points of the others: a table is won by having more than they do."""
+    infers: bool = True
+    """Whether, with time for it, it infers from what the others did what they hold and how they play."""
+    learns: bool = True
+    """Whether, with time for it, playouts learn from earlier ones how it goes on."""
     candidates: int = 8
     """How many actions are played out at most."""
     pass_costs: float = 2.0
@@ -50,7 +62,8 @@ class Sage:
         """Prepare for a ruleset; ``random`` and ``clock``, in seconds, come from outside."""
         self._rules, self._random, self._clock, self._style = rules, random, clock, style
         self._planner, self._proves = planner_of(rules), style.proves and is_quick(rules)
-        self._decomposer = Decomposer(rules, 0)
+        self._infers = style.infers and is_quick(rules) and rules.decks == 1
+        self._decomposer, self._own = Decomposer(rules, 0), Scored(rules, self._score)
         self._endings = Endings(rules) if style.solves else None
         self._hand = 0
         self.search: Search | None = None
@@ -87,7 +100,7 @@ class Sage:
         candidates = self.candidates(hand, legal)
         if seconds <= 0:
             return candidates[0]
-        self.search = self._search(position, seat, candidates, known, self._style.relative)
+        self.search = self._search(position, seat, candidates, known, self._style.relative, seconds)
         return self.search.best(self._clock, until)
 
     def prices(
@@ -125,18 +138,30 @@ class Sage:
         return found
 
     def _search(
-        self, position: Position, seat: int, codes: Sequence[int], known: Sequence[int], relative: bool
+        self,
+        position: Position,
+        seat: int,
+        codes: Sequence[int],
+        known: Sequence[int],
+        relative: bool,
+        seconds: float = 0.0,
     ) -> Search:
         rules, hand = self._rules, position.hands[seat]
         parts = {code: rules.remove(hand, code & rules.full) for code in codes}
         units = {code: self._decomposer.best(part).plays for code, part in parts.items()}
         worlds = Worlds(position, self._random, known, weighs_passes=self._style.weighs_passes)
-        return Search(position, seat, units, worlds, self._random, self._endings, relative)
+        inference, tree = None, None
+        if self._infers and seconds >= INFERENCE_S:
+            tree = Tree(self._own, rules.full) if self._style.learns and seconds >= TREE_S else None
+            own = tree or self._own
+            inference = Inference(position, seat, worlds, self._planner, self._random, own)
+        return Search(position, seat, units, worlds, self._random, self._endings, relative, inference, tree)
 
     def _take(self, hand: int) -> None:
         """Prepare to decompose ``hand``; what was found remains valid as long as no cards come in."""
         if hand & ~self._hand:
             self._decomposer = Decomposer(self._rules, hand, self._planner.cost)
+            self._own = Scored(self._rules, self._score)
         self._hand = hand
 
     def _score(self, hand: int, code: int) -> float:

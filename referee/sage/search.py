@@ -8,8 +8,10 @@ from random import Random
 from referee.helpers.worlds import World, Worlds
 from referee.position import Position
 from referee.sage.endings import Endings, TooLong
+from referee.sage.inference import Inference
 from referee.sage.plans import planner_of
 from referee.sage.playouts import Careful, Quick, Start, is_quick
+from referee.sage.tree import Tree
 
 LEAST_WORLDS = 8
 """The fewest worlds in which each candidate is played out, whatever the clock says."""
@@ -19,6 +21,10 @@ SURE = 2.5
 """By how many standard errors the leader must then be ahead of every other candidate."""
 AHEAD = 2.0
 """By how many standard errors a candidate must be ahead of the one that the score prefers."""
+AHEAD_INFERRED = 1.0
+"""The same in worlds that explain what the others did."""
+PREPARING = 0.2
+"""The part of the time in which such worlds may be looked for before the first playout."""
 FEW_CARDS = 16
 """How few cards all hands together must have for a world to be played out exactly."""
 NODES = 400
@@ -46,15 +52,19 @@ class Search:
         random: Random,
         endings: Endings | None = None,
         relative: bool = False,
+        inference: Inference | None = None,
+        tree: Tree | None = None,
     ) -> None:
         """Prepare to compare actions of ``seat``; ``units`` has, by code, the plan for the hand after each.
 
         With ``endings``, the last cards are played out exactly. With ``relative``, an action is worth the sum
-        of the differences between the seat's points and each of the others'.
+        of the differences between the seat's points and each of the others'. With ``inference``, worlds and
+        how seats play come from there, under rules for which ``Quick`` plays on (``is_quick``). A ``tree`` is
+        how the inference has the seat itself play, and learns from every playout.
         """
         self._seat, self._random, self._relative = seat, random, relative
         self._planner = planner_of(position.rules)
-        self._worlds = worlds
+        self._worlds, self._inference, self._tree = worlds, inference, tree
         self._units = units
         self._quick = Quick(self._planner) if is_quick(position.rules) else None
         self._careful = Careful(self._planner)
@@ -76,6 +86,8 @@ class Search:
         alive, begin = list(self.values), clock()
         if self._is_known and self._solve(alive, self._worlds.sample(), _nodes(until - begin)):
             return max(alive, key=self.mean)
+        if self._inference:
+            self._inference.prepare(clock, begin + (until - begin) * PREPARING)
         rounds = max(1, ceil(log2(len(alive))))
         for number in range(1, rounds + 1):
             end = begin + (until - begin) * number / rounds
@@ -98,7 +110,8 @@ class Search:
         leads = [a - b for a, b in zip(ours, theirs, strict=False)]  # worlds in which both were played
         mean = sum(leads) / len(leads)
         variance = sum([lead * lead for lead in leads]) / len(leads) - mean * mean
-        return best if mean > AHEAD * sqrt(variance / len(leads)) else first
+        ahead = AHEAD_INFERRED if self._inference else AHEAD
+        return best if mean > ahead * sqrt(variance / len(leads)) else first
 
     def prices(self, clock: Clock, until: float) -> dict[int, list[int]]:
         """Return the points of every candidate, world by world; all are played out in the same worlds."""
@@ -114,13 +127,15 @@ class Search:
 
     def _play(self, alive: Sequence[int], nodes: int) -> None:
         """Play every candidate in one more world, exactly if that takes no more than ``nodes``."""
-        world, seat, rules = self._worlds.sample(), self._seat, self._planner.rules
+        seat, rules = self._seat, self._planner.rules
+        world = self._inference.sample() if self._inference else self._worlds.sample()
         if self._solve(alive, world, min(nodes, NODES * len(alive))):
             return
         plan = self._planner.plan
         units = [plan[hand] if other != seat else () for other, hand in enumerate(world.hands)]
         begin = int(self._random.random() * len(_CHANCES))
         numbers = _CHANCES[begin : begin + NUMBERS] or _CHANCES
+        manners = self._inference.manners() if self._inference else ()
         deal = None if self._quick else self._worlds.position(world).deal()
         for code in alive:
             chance = cycle(numbers).__next__
@@ -130,12 +145,15 @@ class Search:
                 assert self._quick is not None
                 hands = list(world.hands)
                 hands[seat] = rules.remove(hands[seat], code & rules.full)
-                points = self._quick.points(self._starts[code], hands, mine, chance)
+                points = self._quick.points(self._starts[code], hands, mine, chance, manners)
             else:
                 other = deal.copy()
                 other.act(seat, code & rules.full)
                 points = self._careful.points(other, mine, chance)
-            self.values[code].append(self._worth(points))
+            worth = self._worth(points)
+            self.values[code].append(worth)
+            if self._tree:
+                self._tree.learn(worth)
 
     def _worth(self, points: Sequence[int]) -> int:
         own = points[self._seat]
