@@ -29,8 +29,9 @@ SLOW = 0.2
 OLDEST = 600.0
 """Seconds after which they are."""
 
-AHEAD, MANY = 3, 1_000
-"""So many of the newest tournaments have theirs computed ahead, if they have so many entrants."""
+NEWEST, MANY, AHEAD = 50, 1_000, 3
+"""Of so many of the newest tournaments, those with so many entrants are large; the standings of so many of
+these are computed ahead."""
 
 Key = tuple[object, ...]
 
@@ -99,10 +100,9 @@ class Placings:
     def prepare(self) -> None:
         """Compute the standings of the newest tournaments, where these are large, before anybody asks."""
         try:
-            newest = list_tournaments(self._storage, Asked(), AHEAD).tournaments
-            for status in reversed(newest):
-                if status.entrants >= MANY:
-                    self.of(status)
+            newest = list_tournaments(self._storage, Asked(), NEWEST).tournaments
+            for status in [one for one in newest if one.entrants >= MANY][:AHEAD]:
+                self.of(status)
         except ArenaError as error:
             log.warning("standings are not computed ahead: %s", error)
 
