@@ -23,18 +23,18 @@ from arena.unknown import unknown
 
 @dataclass(frozen=True, slots=True)
 class AccountInfo:
-    """An account as it is shown."""
+    """An account for display."""
 
     account: str
     """Its name."""
     role: Role
     """What it may do."""
     owners: tuple[str, ...]
-    """The owners whose bots are its own, by name."""
+    """The names of the owners whose bots it may manage."""
     created_at: datetime
     """When it was made."""
     disabled_at: datetime | None
-    """When it was disabled; None: it is not."""
+    """When it was disabled; None if it is not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class SignedIn:
 def create_account(
     storage: Storage, actor: Actor, name: str, role: Role, now: datetime, password: str | None = None
 ) -> AccountInfo:
-    """Make an account, and an owner of its name if there is none; its bots are the account's then.
+    """Make an account, and an owner of its name if there is none; the account manages that owner's bots.
 
     Without a password it can only be used with keys. Raise NotAllowed, SpecError, TakenError.
     """
@@ -84,7 +84,7 @@ def sign_up(
     """
     _check_free_name(name)
     if code is None and not open_to_all:
-        raise SpecError("invitation", "an account takes an invitation here; ask whoever runs this arena")
+        raise SpecError("invitation", "you need one to make an account here; ask whoever runs this arena")
     hashed = hash_password(password)
     try:
         with storage.write() as tx:
@@ -104,7 +104,7 @@ def sign_up(
 
 
 def _check_free_name(name: str) -> None:
-    """Raise SpecError for what can be no name, or is the name of house bots' owner."""
+    """Raise SpecError if this is not a valid name, or is the name of the house bots' owner."""
     check_name("account", name)
     if name == HOUSE:
         raise SpecError("account", f"{HOUSE} is the owner of house bots")
@@ -118,7 +118,7 @@ def _add(tx: Transaction, name: str, role: Role, password_hash: str | None, now:
 
 
 def _join_own_owner(tx: Transaction, account: Account, now: datetime) -> None:
-    """Make the bots of the owner of this account's name its own; the owner is added if it is new."""
+    """Make an account a member of the owner of its name; the owner is added if it is new."""
     owner = tx.exec(select(Owner).where(Owner.name == account.name)).first()
     if owner is None:
         owner = Owner(name=account.name, created_at=now)
@@ -129,7 +129,7 @@ def _join_own_owner(tx: Transaction, account: Account, now: datetime) -> None:
 
 
 def actor_of(tx: Transaction, account_id: int) -> Actor | None:
-    """Return the actor that an account is; None if it is disabled."""
+    """Return the actor for an account; None if it is disabled."""
     columns: tuple[Any, ...] = (Account.name, Account.role, Account.disabled_at, Owner.name)
     rows = tx.execute(
         select_columns(*columns)
@@ -147,7 +147,7 @@ def _actor(account: Account, info: AccountInfo) -> Actor:
 
 
 def info_of(tx: Transaction, account: Account) -> AccountInfo:
-    """Return an account as it is shown."""
+    """Return an account for display."""
     owned = select(Owner.name).join(Membership, col(Membership.owner_id) == Owner.id)
     owners = tx.exec(owned.where(Membership.account_id == account.id).order_by(Owner.name))
     return AccountInfo(account.name, account.role, tuple(owners), account.created_at, account.disabled_at)
@@ -162,7 +162,7 @@ def list_accounts(storage: Storage, actor: Actor, limit: int = 100, after: str =
 
 
 def show_account(storage: Storage, actor: Actor, name: str) -> AccountInfo:
-    """Return an account; its own or, for an operator, any. Raise NotAllowed, UnknownError."""
+    """Return an account: the actor's own or, for an operator, any. Raise NotAllowed, UnknownError."""
     if name != actor.account:
         actor.require(Role.OPERATOR, f"see account {name}")
     with storage.read() as tx:

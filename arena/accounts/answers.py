@@ -1,7 +1,7 @@
 """Answers kept for a day, so that a repeated request is executed only once.
 
-An answer may hold a token. It is encrypted with a key that follows from what the asker shows, so that the
-database alone does not tell it.
+An answer may contain a token. It is encrypted with a key derived from the client's credentials, so that the
+database alone does not reveal it.
 """
 
 from dataclasses import dataclass
@@ -21,23 +21,23 @@ KEPT = timedelta(days=1)
 """How long an answer is kept."""
 
 HELD = timedelta(seconds=10)
-"""How long a request is thought to be worked on; a process that does says so again before that is over."""
+"""How long a request is taken to be in progress; the process that works on it renews that before it ends."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a request was answered."""
+    """The answer to a request."""
 
     status: int
     """The HTTP status."""
     kind: str
-    """The content type; empty: there is no body."""
+    """The content type; empty if there is no body."""
     body: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Once:
-    """A request that is to be done only once."""
+    """A request that is to be executed only once."""
 
     secret: bytes
     """The idempotency key, and the API key or cookie of whoever sent it."""
@@ -46,7 +46,7 @@ class Once:
 
     @property
     def name(self) -> str:
-        """Return what the request is stored under."""
+        """Return the key under which the request is stored."""
         return sha256(b"name " + self.secret).hexdigest()
 
     @property
@@ -56,7 +56,7 @@ class Once:
 
 
 def begin(storage: Storage, once: Once, now: datetime) -> Answer | None:
-    """Return None if this request is to be worked on now, else the answer that it had before.
+    """Return None if this request is to be executed now, or else the answer that it had before.
 
     Raise SpecError if the key was sent with another request, StateError if there is no answer yet.
     """
@@ -76,7 +76,7 @@ def begin(storage: Storage, once: Once, now: datetime) -> Answer | None:
 
 
 def _claim(storage: Storage, once: Once, now: datetime) -> KeptAnswer | None:
-    """Note that a request is worked on, and return None; or return the row that its key has already."""
+    """Note that a request is being executed, and return None; or return the row that its key already has."""
     claim = KeptAnswer(
         key_hash=once.name,
         request_hash=sha256(once.request).hexdigest(),
@@ -96,7 +96,7 @@ def _claim(storage: Storage, once: Once, now: datetime) -> KeptAnswer | None:
 
 
 def hold(storage: Storage, once: Once, now: datetime) -> None:
-    """Say that a request that was begun is still being worked on."""
+    """Note that a request that was begun is still being executed."""
     mine = (col(KeptAnswer.key_hash) == once.name, col(KeptAnswer.status).is_(None))
     with storage.write() as tx:
         changed(tx, update(KeptAnswer).where(*mine).values(held_until=now + HELD))
@@ -111,7 +111,7 @@ def keep(storage: Storage, once: Once, answer: Answer) -> None:
 
 
 def forget(storage: Storage, once: Once) -> None:
-    """Let a request that was begun and not done be sent again."""
+    """Let a request that was begun but not executed be sent again."""
     mine = (col(KeptAnswer.key_hash) == once.name, col(KeptAnswer.status).is_(None))
     with storage.write() as tx:
         changed(tx, delete(KeptAnswer).where(*mine))
@@ -121,6 +121,6 @@ def _open(once: Once, status: int, sealed: str) -> Answer:
     try:
         plain = once.seal.open(sealed)
     except Unsealable:
-        raise StateError("the answer to this Idempotency-Key cannot be read; take a new key") from None
+        raise StateError("the answer to this Idempotency-Key cannot be read; use a new key") from None
     kind, _, body = plain.partition(b"\n")
     return Answer(status, kind.decode("latin-1"), body)

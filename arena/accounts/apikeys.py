@@ -21,7 +21,7 @@ from arena.tokens import expiry, hash_token, new_token
 
 
 class KeyScope(StrEnum):
-    """What a key is good for, as far as its account may do it."""
+    """What a key allows, as far as its account may do it."""
 
     READ = "read"
     """Read what only the account may: logs, members, its account."""
@@ -49,12 +49,12 @@ class MadeKey:
     key: str
     """The key itself, which nobody can show again."""
     expires_at: datetime | None
-    """When it expires; None: never."""
+    """When it expires; None for never."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyInfo:
-    """A key as it is listed."""
+    """A key in a list."""
 
     name: str
     """Its name for people."""
@@ -63,11 +63,11 @@ class KeyInfo:
     created_at: datetime
     """When it was made."""
     expires_at: datetime | None
-    """When it expires; None: never."""
+    """When it expires; None for never."""
     last_used_on: date | None
-    """The day (UTC) on which it was last used; None: never."""
+    """The day (UTC) on which it was last used; None for never."""
     revoked_at: datetime | None
-    """When it was revoked; None: it was not."""
+    """When it was revoked; None if it was not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Keys:
 
 @dataclass(frozen=True, slots=True)
 class KeyHolder:
-    """Who shows a key, and what for it is good."""
+    """The holder of a key, and what the key allows."""
 
     actor: Actor
     scopes: frozenset[KeyScope]
@@ -95,7 +95,7 @@ def create_key(
     *,
     at_most: Collection[KeyScope] = ALL_SCOPES,
 ) -> MadeKey:
-    """Make a key of the actor's account, good for ``expires_in`` days; None: until it is revoked.
+    """Make a key of the actor's account, valid for ``expires_in`` days, or without limit if that is None.
 
     ``at_most`` are the scopes of the key that asks, which cannot create a key with others. Raise
     NotAllowed, SpecError, TakenError.
@@ -151,7 +151,7 @@ def revoke_key(storage: Storage, actor: Actor, name: str, now: datetime) -> KeyI
 
 
 def holder_of(storage: Storage, key: str, now: datetime) -> KeyHolder | None:
-    """Return who shows this key; None: it is unknown, revoked, expired, or its account is disabled."""
+    """Return the holder of a key; None if it is unknown, revoked or expired, or its account is disabled."""
     with storage.read() as tx:
         row = tx.exec(select(ApiKey).where(ApiKey.key_hash == hash_token(key))).first()
         if row is None or row.revoked_at is not None or (row.expires_at and row.expires_at <= now):
@@ -164,7 +164,7 @@ def holder_of(storage: Storage, key: str, now: datetime) -> KeyHolder | None:
 
 
 def _use(storage: Storage, row: ApiKey, now: datetime) -> None:
-    """Note that a key is used today, if that is not known."""
+    """Note that a key is used today, if that has not been noted yet."""
     today = now.date()
     if row.last_used_on is not None and row.last_used_on >= today:
         return

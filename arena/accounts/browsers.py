@@ -17,11 +17,11 @@ STAYS = timedelta(days=14)
 """How long a browser stays signed in after it was last used."""
 
 RENEWED = timedelta(days=1)
-"""How much of that has to be gone before it is written anew."""
+"""How much of that has to pass before it is renewed."""
 
 
 def sign_in(storage: Storage, name: str, password: str, now: datetime) -> tuple[str, Actor]:
-    """Return a new session's id, which the browser keeps, and who signed in. Raise NotAllowed."""
+    """Return the id of a new session, which the browser keeps, and who signed in. Raise NotAllowed."""
     with storage.read() as tx:
         account = tx.exec(select(Account).where(Account.name == name)).first()
         stored = account.password_hash if account else None
@@ -46,7 +46,7 @@ def sign_in(storage: Storage, name: str, password: str, now: datetime) -> tuple[
 
 
 def actor_in_browser(storage: Storage, session: str, now: datetime) -> Actor | None:
-    """Return who is signed in with this session's id; None: nobody any more."""
+    """Return who is signed in with this session's id; None if nobody is any more."""
     with storage.read() as tx:
         found = _find(tx, session, now)
         actor = None if found is None else actor_of(tx, found.account_id)
@@ -58,7 +58,7 @@ def actor_in_browser(storage: Storage, session: str, now: datetime) -> Actor | N
 
 
 def sign_out(storage: Storage, session: str) -> None:
-    """End a session, if it is one."""
+    """End a session, if there is one with this id."""
     with storage.write() as tx:
         changed(tx, delete(BrowserSession).where(col(BrowserSession.id_hash) == hash_token(session)))
 

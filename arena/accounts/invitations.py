@@ -25,17 +25,17 @@ class Invited:
     """A new invitation."""
 
     code: str
-    """What has to be shown; nobody can show it again."""
+    """The code itself, which nobody can show again."""
     role: Role
     """Role of an account that is made with it."""
     owner: str | None
-    """The owner that whoever uses it joins; None: none."""
+    """The owner that whoever uses it joins, if there is one."""
     expires_at: datetime
     """When it expires."""
 
 
 def invite(storage: Storage, actor: Actor, role: Role, now: datetime, owner: str | None = None) -> Invited:
-    """Make an invitation: an operator anybody, a member of an owner authors who join that owner.
+    """Make an invitation: operators invite anybody, members of an owner only authors who join that owner.
 
     Raise NotAllowed, SpecError, UnknownError.
     """
@@ -53,7 +53,7 @@ def invite(storage: Storage, actor: Actor, role: Role, now: datetime, owner: str
 
 
 def invite_first(storage: Storage, now: datetime) -> Invited | None:
-    """Make an invitation for an operator if nobody has an account yet; None: somebody has."""
+    """Make an invitation for an operator if nobody has an account yet; otherwise return None."""
     with storage.write() as tx:
         if tx.exec(select(Account.id).limit(1)).first() is not None:
             return None
@@ -76,7 +76,7 @@ def _add(tx: Transaction, invited_by: str, role: Role, now: datetime, owner_id: 
 
 
 def use_invitation(tx: Transaction, code: str, now: datetime) -> Invitation:
-    """Use an invitation up, and return it. Raise SpecError if it is good no longer."""
+    """Use up an invitation, and return it. Raise SpecError if it is no longer valid."""
     found = tx.exec(select(Invitation).where(Invitation.code_hash == hash_token(code))).first()
     if found is None or found.expires_at <= now:
         raise SpecError("invitation", WRONG_CODE)
@@ -92,7 +92,7 @@ def join_owner(storage: Storage, actor: Actor, code: str, now: datetime) -> str:
     with storage.write() as tx:
         invitation = use_invitation(tx, code, now)
         if invitation.owner_id is None:
-            raise SpecError("invitation", "it makes an account, and you have one")
+            raise SpecError("invitation", "it is for a new account, and you already have one")
         owner = tx.get_one(Owner, invitation.owner_id)
         if owner.name in actor.owners:
             raise SpecError("invitation", f"the bots of {owner.name} are yours already")

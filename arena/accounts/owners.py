@@ -17,12 +17,12 @@ from arena.specs import check_name
 from arena.storage import Storage, changed
 
 MOST_OWNERS = 20
-"""Owners that an account may have, so that nobody takes all names."""
+"""The most owners that an account may have, so that nobody takes all names."""
 
 
 @dataclass(frozen=True, slots=True)
 class OwnerInfo:
-    """An owner with those whose bots its bots are."""
+    """An owner and its members, who manage its bots."""
 
     owner: str
     """Its name."""
@@ -31,7 +31,7 @@ class OwnerInfo:
 
 
 def create_owner(storage: Storage, actor: Actor, name: str, now: datetime) -> OwnerInfo:
-    """Add an owner whose bots are the actor's. Raise NotAllowed, SpecError, TakenError, StateError."""
+    """Add an owner whose member is the actor. Raise NotAllowed, SpecError, TakenError, StateError."""
     actor.require(Role.AUTHOR, "add owners")
     check_name("owner", name)
     if actor.account_id is None:
@@ -63,7 +63,7 @@ def show_owner(storage: Storage, actor: Actor, name: str) -> OwnerInfo:
 
 
 def leave_owner(storage: Storage, actor: Actor, name: str, account: str, now: datetime) -> None:
-    """Let an account be a member of an owner no longer; the last one stays.
+    """End an account's membership of an owner; the last member stays.
 
     Raise NotAllowed, UnknownError, StateError.
     """

@@ -1,4 +1,4 @@
-"""Passwords: Argon2id by argon2-cffi, with the costs of RFC 9106's second recommended option."""
+"""Passwords: Argon2id from argon2-cffi, with the parameters of RFC 9106's second recommended option."""
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
@@ -6,7 +6,7 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from arena.errors import SpecError
 
 SHORTEST, LONGEST = 10, 200
-"""Characters of a password."""
+"""The least and the most characters of a password."""
 
 hasher = PasswordHasher()
 """Makes and checks hashes."""
@@ -20,11 +20,11 @@ def hash_password(password: str) -> str:
 
 
 NOBODYS = "$argon2id$v=19$m=65536,t=3,p=4$sTgTS9bKMeymnU7/nqSVTQ$zL1eE1HRdp9y1ylY3cQSXAr1bPdOMXeSOIDa5hD7CoA"
-"""What a password is compared with where there is no account, so that time does not tell that."""
+"""The hash with which a password is compared if there is no account, so that timing does not reveal that."""
 
 
 def is_password(stored: str | None, password: str) -> bool:
-    """Return whether ``password`` is the one that is stored; it takes as long if none is."""
+    """Return whether ``password`` is the stored one; this takes just as long if none is stored."""
     try:
         hasher.verify(stored or NOBODYS, password[: LONGEST + 1])
     except (VerificationError, InvalidHashError):
@@ -33,5 +33,5 @@ def is_password(stored: str | None, password: str) -> bool:
 
 
 def is_outdated(stored: str) -> bool:
-    """Return whether a password was hashed with other costs than new ones are."""
+    """Return whether a password was hashed with other parameters than new ones are."""
     return hasher.check_needs_rehash(stored)

@@ -1,7 +1,7 @@
 """Tournament formats, a module each: what the next round is, how many there are, who may come and go.
 
-A format is a pure function of the entrants and of what has been played. Another one is a module here, a line
-in ``FORMATS`` and its tests.
+A format is a pure function of the entrants and of what has been played. To add one, write a module here, a
+line in ``FORMATS``, and its tests.
 """
 
 from collections.abc import Mapping

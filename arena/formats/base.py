@@ -16,7 +16,7 @@ from referee.validation import shown
 MOST_ENTRANTS = 10_000
 
 PAIRING_VERSION = 1
-"""Of all that draws pairings; another one where the same tournament would be paired otherwise."""
+"""The version of all that draws pairings; it changes if the same tournament would be paired differently."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,38 +26,38 @@ class Setup:
     size: int
     """Bots at a table."""
     rounds: int | None = None
-    """Rounds; None: as many as the format takes, or until the tournament is stopped."""
+    """Rounds; None for as many as the format takes, or until the tournament is stopped."""
     options: Mapping[str, object] = field(default_factory=dict)
     """Options of the format."""
     lots: bytes = b""
-    """What lots are drawn from."""
+    """The seed of all lots."""
     owners_apart: bool = False
-    """Whether no owner may be twice at a table."""
+    """Whether no owner may have two bots at a table."""
 
 
 class Rated(NamedTuple):
-    """A rating, and what it rests on."""
+    """A rating, and the weight of the matches behind it."""
 
     value: float
     weight: float
-    """What its matches weigh together."""
+    """The total weight of its matches."""
 
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """How a tournament has gone so far; what costs time to find out is worked out when a format asks for it.
+    """The course of a tournament so far; what is expensive is computed only when a format asks for it.
 
-    Entrants stand as their numbers in the list of entrants.
+    Entrants are given as their numbers in the list of entrants.
     """
 
     entrants: Sequence[int]
-    """All, in the order of seeding."""
+    """All entrants, in the order of seeding."""
     present: Collection[int]
     """Who can be seated in the next round: those who have come and not withdrawn, and who are free."""
     paired: int = 0
     """Rounds paired so far."""
     pairings: Sequence[Pairing] = ()
-    """These rounds, in order; none of them where ``recent`` tells what matters."""
+    """These rounds, in order; empty if ``recent`` has all that matters."""
     owners: Mapping[int, int] = field(default_factory=dict)
     """Entrant to owner."""
     outcomes: Callable[[], Sequence[MatchOutcome]] = tuple
@@ -65,10 +65,10 @@ class Course:
     ratings: Callable[[], Mapping[int, Rated]] = dict
     """Returns the ratings of those present."""
     recent: Callable[[], Recent] = lambda: Recent({}, ())
-    """Returns what a batch looks back on."""
+    """Returns the recent past that matters to a batch."""
 
     def history(self, setup: Setup, scores: Mapping[int, float] | None = None) -> History:
-        """Return what a new round looks back on."""
+        """Return the past that matters to a new round."""
         return History(
             tables=[table for pairing in self.pairings for table in pairing.tables],
             byes=[entrant for pairing in self.pairings for entrant in pairing.byes],
@@ -101,7 +101,7 @@ class Option(NamedTuple):
     default: Callable[[int], int]
     """Returns the default for tables of a size."""
     limits: Callable[[int, int], tuple[int, int]]
-    """Returns the least and the largest value for a number of entrants and a size of tables."""
+    """Returns the smallest and the largest value for a number of entrants and a size of tables."""
 
     def of(self, setup: Setup) -> int:
         """Return what was given, or else the default."""
@@ -116,22 +116,22 @@ class Option(NamedTuple):
 
 
 class Format(ABC):
-    """A way to run a tournament; what differs from format to format is asked of it."""
+    """A way to run a tournament: everything that differs from format to format."""
 
     name: ClassVar[str]
-    """As specifications, exports and tables have it."""
+    """Its name in specifications, exports and tables."""
     criteria: ClassVar[Criteria]
     """What decides its standings."""
     schedule: ClassVar[str]
     """Why its tables are as they are, for rounds without reasons of their own."""
     options: ClassVar[Sequence[Option | Choice]] = ()
-    """What can be set for it alone."""
+    """The settings that only this format has."""
     late_entry: ClassVar[bool] = False
     """Whether bots can enter a tournament once it is created; otherwise it is planned as a whole."""
     withdrawal: ClassVar[bool] = False
     """Whether bots can leave a tournament once it is created."""
     owners_part: ClassVar[bool] = False
-    """Whether it keeps an owner's bots apart however long it goes on; otherwise they may all come to meet."""
+    """Whether it keeps an owner's bots apart however long it goes on; otherwise any of them may meet."""
     in_batches: ClassVar[bool] = False
     """Whether tables are seated as bots become free, in overlapping batches, instead of round after round."""
 
@@ -140,9 +140,9 @@ class Format(ABC):
         """Return the rounds of a whole tournament; None if it goes on until it is stopped."""
 
     def tables_to_come(self, setup: Setup, entrants: int, paired: int) -> int:
-        """Return how many tables are still to be paired if nobody comes or goes; 0 where nobody knows.
+        """Return how many tables are still to be paired if nobody comes or goes; 0 if nobody knows.
 
-        ``entrants`` play on; so many rounds have been ``paired``.
+        ``entrants`` are the ones still playing; ``paired`` are the rounds paired so far.
         """
         rounds = self.total(setup, entrants)
         return 0 if rounds is None else max(0, rounds - paired) * (entrants // setup.size)
@@ -152,7 +152,7 @@ class Format(ABC):
         """Return the next round, or several that do not depend on results; none if nothing is left."""
 
     def check(self, setup: Setup, entrants: int) -> None:
-        """Raise SpecError if options or rounds do not suit the format or so many entrants."""
+        """Raise SpecError if options or rounds do not suit the format or the number of entrants."""
         if entrants > MOST_ENTRANTS:
             raise SpecError("entrants", f"{entrants} are too many: at most {MOST_ENTRANTS}")
         known = {option.name: option for option in self.options}
@@ -165,10 +165,10 @@ class Format(ABC):
         self.check_rounds(setup.rounds, entrants)
 
     def check_rounds(self, rounds: int | None, entrants: int) -> None:  # noqa: B027  (most have any)
-        """Raise SpecError if the format cannot have so many rounds."""
+        """Raise SpecError if the format cannot have this number of rounds."""
 
     def check_owners(self, setup: Setup, bots: Sequence[str]) -> None:
-        """Raise SpecError where bots of one owner would have to sit together, or would come to.
+        """Raise SpecError if bots of one owner would have to sit together, sooner or later.
 
         ``bots`` are the entrants' names in the order of seeding.
         """
@@ -184,9 +184,9 @@ class Format(ABC):
         return set()
 
     def least_free(self, setup: Setup, others_play: bool) -> int:
-        """Return how many bots have to be free for a batch; ``others_play``: tables are being played."""
+        """Return how many bots have to be free for a batch; ``others_play`` if tables are being played."""
         return setup.size
 
     def reasons(self, setup: Setup, course: Course, pairing: Pairing) -> list[TableReason]:
-        """Return why the tables of the round after ``course`` are as they are; none: ``schedule`` says it."""
+        """Return why the round after ``course`` has these tables; empty if ``schedule`` says it."""
         return []

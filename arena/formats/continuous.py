@@ -1,4 +1,4 @@
-"""Continuous tournaments: whoever is free is seated with those of like rating, without rounds."""
+"""Continuous tournaments: free bots are seated with others of similar rating, without rounds."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,10 +15,10 @@ GATHER = Option("gather", default=lambda size: 2 * size, limits=lambda entrants,
 """How many bots gather before they are seated, while other tables are played."""
 
 REMATCH = 100
-"""A recent match together counts as much as so many points of rating between two."""
+"""A recent match together counts as much as a gap of this many rating points between two."""
 
 SWAPS_A_TABLE = 400
-"""Swaps tried for each table: a batch is mostly a few tables, and is paired whenever one is done."""
+"""Swaps tried per table: a batch mostly has few tables, and one is paired whenever a match is done."""
 
 
 class Continuous(Format):
@@ -42,17 +42,17 @@ class Continuous(Format):
         return 0
 
     def least_free(self, setup: Setup, others_play: bool) -> int:
-        """Return the bots that have to gather.
+        """Return how many bots have to gather.
 
-        Alone, the bots of a table that is done could only meet each other again; while others play, more will
-        come.
+        The bots of a finished table could only meet each other again; while others play, more will become
+        free.
         """
         return GATHER.of(setup) if others_play else setup.size
 
     def next(self, setup: Setup, course: Course) -> list[Pairing]:
         """Return the next batch; none if there are too few owners.
 
-        It has no byes: whoever waits on has not missed anything.
+        It has no byes: whoever keeps waiting has not missed anything.
         """
         seats, tables = course.recent()
         rated = course.ratings()
@@ -75,14 +75,14 @@ class Waiting:
     entrant: int
     rating: float
     uncertainty: float
-    """By how many points the rating may well be wrong."""
+    """How many points the rating may well be off."""
 
 
 class Closeness(Costs):
-    """What it costs that two sit together: ratings further apart than their uncertainty explains.
+    """The cost of two sitting together: ratings further apart than their uncertainty explains.
 
     Two of one owner cost more than anything else; a recent match together costs as much as a gap of
-    ``REMATCH`` points, for it may well be the best that there is.
+    ``REMATCH`` points, because a rematch may well be the best table there is.
     """
 
     def __init__(self, waiting: Sequence[Waiting], size: int, recent: History) -> None:
@@ -106,11 +106,11 @@ class Closeness(Costs):
 
 
 def continuous(waiting: Sequence[Waiting], size: int, recent: History, batch: int, seed: bytes) -> Pairing:
-    """Return tables of those who wait, as many as they fill; the last in line wait on (they stand as byes).
+    """Return tables of those who wait, as many as they fill; the last in line keep waiting, as byes.
 
     ``recent`` holds the tables that are too recent to be played again so soon; ``batch`` counts from 1 and
-    only sets the lots. Where no owner may be twice at a table, those in line whose owner has somebody before
-    them for every table wait on, too: nobody is passed over for one who stands further back but for that.
+    only sets the lots. If no owner may be twice at a table, those whose owner has somebody ahead of them in
+    line for every table keep waiting, too; nobody is passed over for any other reason.
     """
     rng = generator(seed, f"continuous/{batch}")
     line = [one.entrant for one in waiting]

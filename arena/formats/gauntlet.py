@@ -66,12 +66,12 @@ def gauntlet(
 ) -> Pairing:
     """Return one round of a gauntlet; the first ``challengers`` entrants play against the field, the others.
 
-    Every challenger has a table of its own, at which it meets the field in an order drawn from ``seed``,
-    round by round once around, so that it meets everyone equally often, or once more or less; with more
-    challengers than the field can seat they take turns, in groups. Everyone else sits out. Where the field
-    does not fill a challenger's last table, some play against it twice: challengers start so far apart that
-    this falls to everyone in the field equally often, or nearly so, if each goes around ``times`` times. The
-    field has at least ``size - 1`` entrants; ``round`` counts from 1 and may go beyond one time around.
+    Every challenger has a table of its own, at which it meets the field in an order drawn from ``seed``, once
+    around round by round, so that it meets everyone equally often, give or take one; with more challengers
+    than the field can seat they take turns, in groups. Everyone else sits out. If the field does not fill a
+    challenger's last table, some play against it twice: challengers start so far apart that this happens to
+    everyone in the field equally often, or nearly so, if each goes around ``times`` times. The field has at
+    least ``size - 1`` entrants; ``round`` counts from 1 and may go beyond one time around.
     """
     rng = generator(seed, "gauntlet")
     field = shuffled(entrants[challengers:], rng)

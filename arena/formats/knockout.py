@@ -1,4 +1,4 @@
-"""Knockouts: the best of a table go on, until one table is left."""
+"""Knockouts: the best of each table advance, until one table is left."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -17,14 +17,14 @@ ADVANCE = Option(
     default=lambda size: max(1, size // 2),
     limits=lambda entrants, size: (1, size - 1),
 )
-"""How many of a table go on."""
+"""How many of a table advance."""
 
 SWAPS_EACH = 200
-"""Exchanges tried for each table at which something can be spared."""
+"""Exchanges tried for each table that can be improved."""
 
 
 class Knockout(Format):
-    """Each round sends the worse of every table home."""
+    """Each round eliminates the worse of every table."""
 
     name = "knockout"
     criteria = Criteria(("reached", "last", "score", "points", "wins"))
@@ -62,11 +62,11 @@ class KnockoutRound:
     tables: Sequence[Sequence[int]]
     """Every table, those with more points first."""
     byes: Sequence[int] = ()
-    """Who went on without playing."""
+    """Who advanced without playing."""
 
 
 def _played(course: Course) -> list[KnockoutRound]:
-    """Return the rounds so far, each table with those of more points first; ties go to the better seed."""
+    """Return the rounds so far, each table by points, most first; ties go to the better seed."""
     tables: dict[int, list[list[int]]] = {}
     for outcome in course.outcomes():
         tables.setdefault(outcome.round, []).append(_by_points(outcome))
@@ -95,10 +95,10 @@ def knockout_tables(entrants: int, size: int, advance: int) -> list[int]:
 
 
 def survivors(round: KnockoutRound, size: int, advance: int) -> set[int]:
-    """Return who goes on after a round: the first ``advance`` of every table and all who sat out.
+    """Return who advances after a round: the first ``advance`` of every table and all who sat out.
 
-    Where that would leave fewer than a table's worth, the first table sends as many more on as make the
-    numbers come out. Of the final, a single table and nobody sitting out, only the first goes on.
+    If that would leave too few for a table, enough more of the first table advance to fill one. Of the final,
+    a single table with nobody sitting out, only the first advances.
     """
     alive = len(round.byes) + size * len(round.tables)
     if alive == size:
@@ -113,10 +113,10 @@ def survivors(round: KnockoutRound, size: int, advance: int) -> set[int]:
 def still_in(
     seeding: Sequence[int], size: int, advance: int, rounds: Sequence[KnockoutRound], gone: Collection[int]
 ) -> set[int]:
-    """Return who plays the next round; fewer than ``size``: nobody, as the final has been played.
+    """Return who plays the next round; with fewer than ``size`` the final has been played.
 
     ``gone`` are those who withdrew. If they leave too few for a table, the best seeds of those whom the
-    latest round sent home play on.
+    latest round eliminated play on.
     """
     alive, before = set(seeding), set(seeding)
     for round in rounds:
@@ -139,9 +139,9 @@ def knockout(
 ) -> Pairing | None:
     """Return the tables of the next round; None once the final has been played (too few alive for a table).
 
-    ``seeding`` is all entrants, best first. The best seeds sit out where not all are needed at tables; the
-    others go to tables in a snake, so that the best meet as late as can be. Entrants of the same row of the
-    snake change places to keep owners apart, then those who have met.
+    ``seeding`` is all entrants, best first. The best seeds sit out if not all are needed at tables; the
+    others are seated in a snake, so that the best meet as late as possible. Entrants of the same row of the
+    snake change places to keep apart first bots of one owner, then those who have met.
     """
     going = [entrant for entrant in seeding if entrant in alive]
     if len(going) < size:
@@ -157,19 +157,19 @@ def knockout(
 
 
 def _table_count(alive: int, size: int, advance: int) -> int:
-    """Return tables of a round: as many as can be while enough are left for a whole table."""
+    """Return the number of tables of a round: the most after which enough are left for a whole table."""
     if alive == size:
         return 1
     return min(alive // size, -(-(alive - size) // (size - advance)))
 
 
 def _eliminated(alive: int, size: int, advance: int) -> int:
-    """Return how many a round that is not the final sends home."""
+    """Return how many a round other than the final eliminates."""
     return min(_table_count(alive, size, advance) * (size - advance), alive - size)
 
 
 def _keep_apart(tables: Tables, costs: Costs, rng: Random) -> None:
-    """Exchange entrants of the same row between tables, in place, as long as that spares something."""
+    """Exchange entrants of the same row between tables, in place, as long as that lowers the cost."""
     if len(tables) < 2:
         return
     for _ in range(SWAPS_EACH):

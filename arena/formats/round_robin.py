@@ -1,4 +1,4 @@
-"""Round-robin tournaments: every pair of entrants at a table equally often, or as nearly as can be."""
+"""Round-robin tournaments: every pair of entrants at a table equally often, or as nearly as possible."""
 
 from collections.abc import Sequence
 from random import Random
@@ -23,27 +23,27 @@ from arena.pairing.values import History, Pairing, Tables
 from arena.standings.ranking import BY_SCORE
 
 WHOLE = 400
-"""The most entrants whose round-robin may be whole; more of them are given a number of rounds."""
+"""The most entrants whose round-robin may be whole; larger ones need a number of rounds."""
 
 AT_LEAST_ONCE = "at-least-once"
 MEETINGS = Choice("meetings", ("equal", AT_LEAST_ONCE))
 """Whether every two meet equally often, or at least once in as few rounds as possible."""
 
 WHOLE_ONCE = 200
-"""The most entrants of whom all meet at least once."""
+"""The most entrants for a schedule in which all meet at least once."""
 
 SWAPS, SWAPS_EACH, COLD = 100_000, 100, 0.6
-"""Swaps of the search for rounds that go on from others, more for each seat, and its final temperature."""
+"""Swaps in the search for rounds that continue others, more for each seat, and its final temperature."""
 
 ALL = 1 << 40
 """More tables than any round-robin has."""
 
 SEATS = 4_000
-"""Schedules of more seats (entrants times rounds) are not searched as a whole."""
+"""Schedules with more seats (entrants times rounds) than this are not searched as a whole."""
 
 
 AHEAD = 2_000
-"""Tables that are planned at a time, at most: a large schedule is planned part by part."""
+"""The most tables that are planned at a time: a large schedule is planned part by part."""
 
 
 class RoundRobin(Format):
@@ -55,7 +55,7 @@ class RoundRobin(Format):
     options = (MEETINGS,)
 
     def check(self, setup: Setup, entrants: int) -> None:
-        """Raise SpecError if options or rounds do not suit so many entrants."""
+        """Raise SpecError if options or rounds do not suit the number of entrants."""
         super().check(setup, entrants)
         if MEETINGS.of(setup) == AT_LEAST_ONCE:
             if setup.rounds is not None:
@@ -70,7 +70,7 @@ class RoundRobin(Format):
             raise SpecError("rounds", f"a round-robin of more than {WHOLE} entrants needs a number of rounds")
 
     def tables_to_come(self, setup: Setup, entrants: int, paired: int) -> int:
-        """Return how many tables are still to be paired; 0 before the first, as searching takes long."""
+        """Return how many tables are still to be paired; 0 without set rounds, as searching takes long."""
         return 0 if setup.rounds is None else super().tables_to_come(setup, entrants, paired)
 
     def total(self, setup: Setup, entrants: int) -> int | None:
@@ -89,7 +89,7 @@ class RoundRobin(Format):
 
 
 def round_robin_rounds(entrants: int, size: int) -> int:
-    """Return the number of rounds of a whole round-robin of so many entrants, ``WHOLE`` at most."""
+    """Return the number of rounds of a whole round-robin of at most ``WHOLE`` entrants."""
     if entrants <= LARGE:
         return len(schedule(entrants, size))
     return len(constructed(entrants, size) or range(entrants - (entrants % size == 0)))
@@ -100,11 +100,11 @@ def round_robin(
 ) -> list[Pairing]:
     """Return all rounds of a round-robin, drawn by lot from ``seed``.
 
-    Without ``rounds`` the schedule is whole: every pair meets equally often wherever that is known to us,
-    in as few rounds as possible, and everyone sits out equally often (see ``designs.schedule``). With
-    ``rounds`` a whole schedule is played as often as it fits, drawn anew each time, and what remains is
-    searched so that meetings and byes are as even as the search finds. With ``once``, and without ``rounds``,
-    every pair meets at least once (see ``coverings.covering``). There are ``size`` entrants or more.
+    Without ``rounds`` the schedule is whole: every pair meets equally often if we know such a schedule, in as
+    few rounds as possible, and everyone sits out equally often (see ``designs.schedule``). With ``rounds`` a
+    whole schedule is played as often as it fits, drawn anew each time, and for the remaining rounds a search
+    makes meetings and byes as even as it can. With ``once``, and without ``rounds``, every pair meets at
+    least once (see ``coverings.covering``). There are at least ``size`` entrants.
     """
     found: list[Pairing] = []
     while more := round_robin_on(entrants, size, seed, rounds, found, most=ALL, once=once):
@@ -141,18 +141,18 @@ def round_robin_on(
 
 
 def _one_by_one(points: int, size: int, rounds: int) -> bool:
-    """Return whether every round is searched when those before it are there."""
+    """Return whether each round is searched only after those before it."""
     return points > LARGE and points * rounds > SEATS and not _wholes(points, size, rounds)
 
 
 def _wholes(points: int, size: int, rounds: int) -> int:
-    """Return how many whole round-robins a large field plays in just so many rounds."""
+    """Return how many whole round-robins a large field plays in exactly this many rounds."""
     times, rest = divmod(rounds, round_robin_rounds(points, size)) if points <= WHOLE else (0, 1)
     return 0 if rest else times
 
 
 def _next(entrants: Sequence[int], size: int, seed: bytes, before: Sequence[Pairing]) -> Pairing:
-    """Return a round in which as few as possible of those sit together who have met."""
+    """Return a round in which as few as possible sit together who have met."""
     rng = generator(seed, f"round-robin/{len(before) + 1}")
     history = History(
         [table for pairing in before for table in pairing.tables],
@@ -186,7 +186,7 @@ def _plan(points: int, size: int, rounds: int | None, rng: Random) -> list[Sched
 
 
 def _after(before: Schedule, points: int, size: int, rounds: int, rng: Random) -> Schedule:
-    """Return so many rounds, searched for meetings that are even with those ``before`` and for even byes."""
+    """Return ``rounds`` rounds, searched so that meetings, with those ``before``, and byes are even."""
     if not rounds:
         return ()
     classes = Classes(points, 1)

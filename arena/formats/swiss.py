@@ -1,4 +1,4 @@
-"""Swiss tournaments: each round seats those of like score together, and nobody meets twice if that can be."""
+"""Swiss tournaments: each round seats entrants of similar score, and avoids that any two meet twice."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from arena.standings.ranking import Criteria, standings
 
 
 class Swiss(Format):
-    """So many rounds, each paired from the standings."""
+    """A set number of rounds, each paired from the standings."""
 
     name = "swiss"
     criteria = Criteria(("score", "opponents_cut", "opponents", "wins", "points"), byes_count=True)
@@ -45,7 +45,7 @@ class Swiss(Format):
         return explain(standing, setup.size, history, pairing)
 
     def _standing(self, setup: Setup, course: Course) -> tuple[list[int], History]:
-        """Return who plays, best first, and what the round looks back on."""
+        """Return who plays, best first, and the past that matters to the round."""
         byes = [entrant for pairing in course.pairings for entrant in pairing.byes]
         lines = standings(course.entrants, course.outcomes(), byes, self.criteria)
         present = set(course.present)
@@ -62,8 +62,8 @@ def swiss(standing: Sequence[int], size: int, history: History, round: int, seed
     owner is twice at a table, that no two meet again, that scores at a table are close, that everyone has
     each position at a table equally often, and that everyone comes after each other one equally often.
 
-    Where no owner may be twice at a table, there are as many tables as can be filled so, and bots that their
-    owner has beyond one for each table sit out, too. There may be no table at all.
+    If no owner may be twice at a table, there are as many tables as can be filled in that way, and an owner's
+    bots beyond one for each table sit out, too. There may be no table at all.
     """
     rng = generator(seed, f"swiss/{round}")
     out = sitting_out(standing, history.byes, len(standing))

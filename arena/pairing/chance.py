@@ -1,7 +1,7 @@
 """Seeded chance that is the same on every platform and Python version.
 
-Only ``Random.random`` is promised to give the same numbers in every version of Python, so everything
-here is made of it; it is seeded with a hash, never with Python's own hash of anything.
+Only ``Random.random`` is guaranteed to give the same numbers in every version of Python, so everything here
+is made from it; it is seeded with a SHA-256 hash, never with Python's own hash of anything.
 """
 
 import hashlib
@@ -13,20 +13,20 @@ Item = TypeVar("Item")
 
 
 def lots(commitment: str, beacon_value: str | None) -> bytes:
-    """Return what a tournament's pairings are drawn from: public, and fixed when its entrants are.
+    """Return the seed of a tournament's pairings, which is public, and fixed when its entrants are.
 
-    SHA-256 of the commitment's hexadecimal digits, followed by the beacon's value where there is a beacon.
+    It is the SHA-256 of the commitment's hexadecimal digits, followed by the beacon's value if there is one.
     """
     return hashlib.sha256(f"{commitment}{beacon_value or ''}".encode()).digest()
 
 
 def generator(seed: bytes, label: str) -> random.Random:
-    """Return a generator of its own for each seed and purpose."""
+    """Return a separate generator for each seed and purpose."""
     return random.Random(int.from_bytes(hashlib.sha256(seed + label.encode()).digest(), "big"))  # noqa: S311 no secret
 
 
 def below(rng: random.Random, stop: int) -> int:
-    """Return a whole number from 0 to stop - 1, each as likely as the others."""
+    """Return a whole number from 0 to ``stop - 1``, all equally likely."""
     return int(rng.random() * stop)
 
 

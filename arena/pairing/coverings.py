@@ -1,8 +1,8 @@
-"""Schedules in which every pair meets at least once, in as few rounds as a search comes to.
+"""Schedules in which every pair meets at least once, in as few rounds as a search finds.
 
-They are covering designs whose tables form rounds; none has fewer than Schönheim's bound asks for (Pacific
-Journal of Mathematics 14, 1964). Equal schedules that meet it are taken as they are; all else is searched by
-simulated annealing for rounds that leave no pair apart (Nurmela and Östergård, 1993), if possible under a
+They are covering designs whose tables form rounds; none has fewer rounds than Schönheim's bound (Pacific
+Journal of Mathematics 14, 1964). Equal schedules that meet it are taken as they are; all others are searched
+by simulated annealing for rounds that leave no pair apart (Nurmela and Östergård, 1993), if possible under a
 symmetry (``meetings`` says what a turn is).
 """
 
@@ -22,14 +22,14 @@ ORDERS = 4
 """Turns tried for each number of rounds."""
 
 HOT, COLD = 1.5, 0.5
-"""Largest worsening taken at the start and at the end, in pairs left apart, for a turn of order 1."""
+"""The largest increase accepted at the start and at the end, in pairs left apart, for a turn of order 1."""
 
 
 @cache
 def covering(points: int, size: int) -> Schedule:
     """Return rounds in which every pair of points meets at least once, at tables of ``size``.
 
-    As few as the search finds; everyone sits out equally often, or once more or less.
+    They are as few as the search finds; everyone sits out equally often, give or take one.
     """
     equal, rounds = constructed(points, size), least_rounds(points, size)
     if equal is not None and len(equal) == rounds:
@@ -42,20 +42,20 @@ def covering(points: int, size: int) -> Schedule:
 
 
 def least_rounds(points: int, size: int) -> int:
-    """Return a lower bound of the rounds in which all pairs can meet: Schönheim's tables, in full rounds."""
+    """Return a lower bound on the rounds in which all pairs can meet: Schönheim's tables, in full rounds."""
     each = -(-(points - 1) // (size - 1))
     tables = -(-points * each // size)
     return -(-tables // (points // size))
 
 
 def orders(points: int, size: int, rounds: int) -> list[int]:
-    """Return the orders of turns to be tried for this many rounds, the greatest (easiest to search) first."""
+    """Return the orders of turns to try for this many rounds, the greatest (easiest to search) first."""
     stays = (0,) if points % size else (0, 1)
     return list(islice((n for n in range(rounds, 0, -1) if rounds % n == 0 and points % n in stays), ORDERS))
 
 
 def searched(points: int, size: int, rounds: int, order: int) -> Schedule | None:
-    """Return so many rounds, the turns of searched base rounds; None if the search leaves a pair apart."""
+    """Return ``rounds`` rounds, the turns of searched base rounds; None if the search leaves a pair apart."""
     rng = generator(b"", f"covering of {points} points, tables of {size}, {rounds} rounds, turns of {order}")
     classes = Classes(points, order)
     bases = base_rounds(classes, size, rounds // order, rng)
@@ -69,7 +69,7 @@ class _Apart:
         self.order = classes.order
         self.of = classes.of
         self.pairs = [classes.order // weight for weight in classes.weight]
-        """Pairs of each class."""
+        """The number of pairs of each class."""
         self.met = [0] * len(self.pairs)
         for table in (table for tables in rounds for table in tables[:-1]):
             for at, point in enumerate(table):
