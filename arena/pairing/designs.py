@@ -1,4 +1,4 @@
-"""Whole schedules in which every pair meets equally often, or as nearly as a search comes to it.
+"""Whole schedules in which every pair meets equally often, or as nearly so as a search finds.
 
 Known constructions first: the circle method for two at a table, affine spaces (Bose 1938) for a power of the
 table size, a prime power, Kirkman systems (Ray-Chaudhuri and Wilson 1971) for tables of three, cosets for a
@@ -18,16 +18,16 @@ from arena.pairing.meetings import Classes, Meetings, base_rounds, settle
 from arena.pairing.values import Tables
 
 SWAPS, SWAPS_EACH, ORDERS = 120_000, 1_500, 2
-"""Effort: swaps of a search, or so many for each point of a large field; turns tried for each length."""
+"""Effort: swaps of a search, or swaps for each point of a large field; turns tried for each length."""
 
 PART_SWAPS_EACH, PART_COLD = 100, 0.6
-"""Swaps for each seat, beyond those of any search, and final temperature, where rounds need not be whole."""
+"""Swaps for each seat, on top of those of any search, and final temperature, if rounds need not be whole."""
 
 COLD = (1.5, 0.8)
-"""Final temperatures of the searches under each turn: exact designs like the warmer, others the colder."""
+"""Final temperatures of the searches under each turn: the warmer suits exact designs, the colder others."""
 
 LARGE = 64
-"""More points than this are searched once, without hope of an exact design."""
+"""With more points than this there is only one search, without hope of an exact design."""
 
 PRIME_POWERS = (3, 4, 5, 7, 8)
 """Table sizes for which there are affine spaces."""
@@ -40,21 +40,21 @@ Schedule = tuple[Tables, ...]
 
 
 class Found(NamedTuple):
-    """What a search came to."""
+    """The result of a search."""
 
     spread: int
-    """The most that two meet less the least."""
+    """The most that two meet minus the least."""
     uneven: float
-    """The sum of squared meetings of all pairs, less its least for rounds of as many seats."""
+    """The sum of squared meetings of all pairs, minus its minimum for rounds of as many seats."""
     rounds: Schedule
 
 
 @cache
 def schedule(points: int, size: int) -> Schedule:
-    """Return the round-robin of so many points at tables of ``size``.
+    """Return the round-robin of ``points`` points at tables of ``size``.
 
-    Every pair meets equally often if a construction or the search finds that in as many rounds as points or
-    fewer (up to twice as many where counting rules out fewer), in the fewest such rounds. Else there are as
+    Every pair meets equally often, in the fewest rounds, if a construction or the search finds that in at
+    most as many rounds as points (up to twice as many if counting rules out fewer). Otherwise there are as
     many rounds as points (one fewer if nobody sits out), everyone sits out equally often, and meetings differ
     as little as the search finds, mostly by one.
     """
@@ -77,9 +77,9 @@ def schedule(points: int, size: int) -> Schedule:
 
 @cache
 def part(points: int, size: int, rounds: int) -> Schedule:
-    """Return so many rounds in which meetings are as even as the search finds, and byes within one.
+    """Return ``rounds`` rounds in which meetings are as even as the search finds, and byes within one.
 
-    Searched under the turns that so many rounds have, and without any; the evenest is taken.
+    The search is done under the turns that this many rounds have, and without any; the evenest is taken.
     """
     if not rounds:
         return ()
@@ -93,7 +93,7 @@ def part(points: int, size: int, rounds: int) -> Schedule:
 
 
 def constructed(points: int, size: int) -> Schedule | None:
-    """Return an equal schedule that is known without a search; None: there is none here."""
+    """Return an equal schedule that is known without a search; None if there is none here."""
     if size == 2:
         return tuple(circle(points))
     if points == size:
@@ -122,16 +122,17 @@ def even_rounds(points: int, size: int) -> int:
 
 
 def fewest_rounds(points: int, size: int) -> int:
-    """Return a lower bound of the rounds that any schedule searched for so many points has."""
+    """Return a lower bound on the rounds of any schedule that is searched for ``points`` points."""
     return min([*equal_rounds(points, size), even_rounds(points, size)])
 
 
 def equal_rounds(points: int, size: int) -> list[int]:
     """Return the numbers of rounds after which all pairs can be even: those up to ``points``, or the least.
 
-    By counting alone: everyone plays the same number of rounds, meets ``size - 1`` others in each, and so
-    each of the others equally often. Of two tables that seat everyone each is the other's complement, so
-    that all triples are together equally often too, which rules some out. None above twice the points.
+    They follow from counting alone: everyone plays the same number of rounds, meets ``size - 1`` others in
+    each, and so each of the others equally often. If two tables seat everyone, each is the complement of the
+    other, so that all triples are together equally often too, which rules some out. None is above twice the
+    points.
     """
     possible = [rounds for rounds in range(1, 2 * points + 1) if _even(points, size, rounds)]
     return [rounds for rounds in possible if rounds <= points] or possible[:1]
@@ -195,7 +196,7 @@ def circle(points: int) -> Iterator[Tables]:
 
 
 def power(number: int, base: int) -> int:
-    """Return the exponent that makes ``number`` of ``base``; 0: there is none."""
+    """Return the exponent with which ``base`` gives ``number``; 0 if there is none."""
     exponent = 0
     while number % base == 0:
         number, exponent = number // base, exponent + 1
@@ -232,7 +233,7 @@ def is_prime(number: int) -> bool:
 
 
 def powers(prime: int) -> list[int]:
-    """Return the powers 0 … prime - 2 of the least number whose powers are all numbers from 1 on."""
+    """Return the powers 0 … prime - 2 of the least primitive root: all numbers from 1 to prime - 1."""
     for base in range(2, prime):
         found = [1]
         while (following := found[-1] * base % prime) != 1:
@@ -243,9 +244,9 @@ def powers(prime: int) -> list[int]:
 
 
 def cosets(prime: int, size: int) -> Tables:
-    """Return a base round for a prime number of points, one more than tables can hold: 0 sits out.
+    """Return a base round for a prime number of points, one more than the tables seat: 0 sits out.
 
-    Tables are the cosets of the numbers whose power ``size`` is 1: every difference comes equally often.
+    Tables are the cosets of the numbers whose power ``size`` is 1: every difference occurs equally often.
     """
     found, tables = powers(prime), (prime - 1) // size
     return [*([found[at + step * tables] for step in range(size)] for at in range(tables)), [0]]

@@ -1,8 +1,8 @@
-"""Base rounds of equal round-robins that a search needs long for, found once and kept.
+"""Base rounds of equal round-robins for which a search takes long, found once and kept.
 
-For each number of points and size of table: the order of the turn, and base rounds whose turns seat every two
-points at one table equally often (``meetings`` says what a turn is). Among them are Kirkman systems of fours
-for 28, 40 and 52, in which every two meet once.
+For each number of points and size of table there are the order of the turn, and base rounds whose turns seat
+every two points at one table equally often (``meetings`` says what a turn is). Among them are Kirkman systems
+with tables of four for 28, 40 and 52 points, in which every two meet once.
 """
 
 BASES: dict[tuple[int, int], tuple[int, tuple[str, ...]]] = {

@@ -15,7 +15,7 @@ from arena.pairing.chance import below, shuffled
 from arena.pairing.values import Tables
 
 HOT = 5.0
-"""Largest worsening that a search takes at its start; one swap changes the cost by 2 at least."""
+"""The largest increase in cost that a search accepts at its start; a swap changes the cost by at least 2."""
 
 
 class Classes:
@@ -51,7 +51,7 @@ class Classes:
         return p // self.order
 
     def turned(self, p: int, turns: int) -> int:
-        """Return where point p stands after so many turns."""
+        """Return where point p is after this many turns."""
         if p >= self.moved:
             return p
         start = p - p % self.order
@@ -59,7 +59,7 @@ class Classes:
 
 
 class Meetings:
-    """How often the classes have met, and what it costs: the sum of squared meetings of all pairs / order."""
+    """How often the classes have met, and the cost: the sum of squared meetings of all pairs / order."""
 
     def __init__(self, classes: Classes, met: Sequence[int] | None = None) -> None:
         self.classes = classes
@@ -104,7 +104,7 @@ class Meetings:
 
 
 def base_rounds(classes: Classes, size: int, count: int, rng: Random) -> list[Tables]:
-    """Return rounds drawn by lot: tables of ``size``, and last the byes, spread evenly over the orbits."""
+    """Return rounds drawn by lot: tables of ``size``, then the byes, spread evenly over the orbits."""
     byes = classes.points % size
     rounds = []
     for number in range(count):
@@ -129,7 +129,7 @@ class Swap(NamedTuple):
     j: int
 
     def make(self, meetings: Meetings) -> int:
-        """Change their places; return how the cost changes. Made again, it is undone."""
+        """Change their places; return how the cost changes. Making a swap again undoes it."""
         p, q = self.one[self.i], self.two[self.j]
         change = meetings.replace(self.one[: self.i] + self.one[self.i + 1 :], p, q)
         if self.two is not self.tables[-1]:
@@ -142,9 +142,9 @@ def settle(rounds: list[Tables], meetings: Meetings, swaps: int, cold: float, rn
     """Swap points between tables, in place, until all meet as equally as the bound allows.
 
     The last list of each round holds its byes; whoever takes another's bye gives back one in another round,
-    so that every orbit sits out as often as before. At most ``swaps`` swaps are tried, worse ones taken more
-    and more rarely, by ``cold`` at most in the end (simulated annealing with a linear threshold instead of an
-    exponential, which platforms round differently). Return whether the bound was reached.
+    so that every orbit sits out as often as before. At most ``swaps`` swaps are tried; worse ones are
+    accepted more and more rarely, in the end by at most ``cold`` (simulated annealing with a linear threshold
+    instead of an exponential, which platforms round differently). Return whether the bound was reached.
     """
     cost, least = meetings.cost(), meetings.least()
     limit, cooling = HOT, (cold / HOT) ** (1 / swaps)
@@ -166,7 +166,7 @@ def _try(rounds: list[Tables], meetings: Meetings, limit: float, rng: Random) ->
     i, j = int(random() * len(one)), int(random() * len(two))
     if two is tables[-1]:
         return _try_bye(rounds, Swap(tables, one, i, two, j), meetings, limit, rng)
-    # Most swaps are not taken, so none is made before that is known.
+    # Most swaps are rejected, so none is made before its cost is known.
     if meetings.classes.order == 1:
         change = _change(one, one[i], two, two[j], meetings)
         if change <= 0 or change <= limit * random():
@@ -182,7 +182,7 @@ def _try(rounds: list[Tables], meetings: Meetings, limit: float, rng: Random) ->
 
 
 def _try_bye(rounds: list[Tables], swap: Swap, meetings: Meetings, limit: float, rng: Random) -> int:
-    """Return the same for a swap with a bye, for which one is given back."""
+    """Do the same for a swap with a bye, for which one is given back."""
     classes = meetings.classes
     playing, out = classes.orbit(swap.one[swap.i]), classes.orbit(swap.two[swap.j])
     draft = [swap]

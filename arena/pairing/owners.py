@@ -1,4 +1,4 @@
-"""No owner twice at a table: how many tables can be filled so, by whom, and how."""
+"""No owner twice at a table: how many tables can be filled under that rule, by whom, and how."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,12 +9,12 @@ from arena.pairing.values import Tables
 def most_tables(bots: Iterable[int], size: int) -> int:
     """Return the most tables of ``size`` that can be filled with no owner twice at any.
 
-    ``bots`` is how many each owner has. At T tables it can seat T of them, so T tables want ``size * T``
-    bots, where no more than T of each owner count. That is enough: they are dealt out owner by owner.
+    ``bots`` is how many each owner has. At T tables an owner can seat T bots, so T tables need ``size * T``
+    bots, of which no more than T of each owner count. That is enough: they are dealt out owner by owner.
     """
     counts = list(bots)
     least, most = 0, sum(counts) // size
-    # What counts grows with T by less and less, so the T that can be filled are all those up to the largest.
+    # The bots that count grow ever more slowly with T, so all T up to the largest possible one can be filled.
     while least < most:
         middle = (least + most + 1) // 2
         if sum(min(count, middle) for count in counts) >= size * middle:
@@ -27,7 +27,7 @@ def most_tables(bots: Iterable[int], size: int) -> int:
 def first_seated(line: Sequence[int], size: int, owners: Mapping[int, int]) -> set[int]:
     """Return who plays: the first in line that fill the most tables with no owner twice at any.
 
-    Who is not in ``owners`` has no owner in common with anyone; without any, nobody is passed over.
+    Whoever is not in ``owners`` shares no owner with anyone; if it is empty, nobody is passed over.
     """
     of = [(one, owners[one]) if one in owners else (one, None) for one in line]
     alone = sum(owner is None for _, owner in of)
@@ -46,7 +46,7 @@ def first_seated(line: Sequence[int], size: int, owners: Mapping[int, int]) -> s
 
 
 def parted(tables: Tables, owner: Sequence[int]) -> Tables:
-    """Return the tables with as few and as near exchanges as are found, so that no owner is twice at any.
+    """Return the tables with few and near exchanges, after which no owner is twice at any.
 
     ``owner`` is that of each place; none may have more places than there are tables.
     """
@@ -55,7 +55,7 @@ def parted(tables: Tables, owner: Sequence[int]) -> Tables:
     for here, table in enumerate(tables):
         while (twice := next((one for one, times in counts[here].items() if times > 1), None)) is not None:
             # An owner with no more places than there are tables, and with two here, has none at some table.
-            # There all places are of others, here two fewer are: so some other owner has more places there
+            # There, all places are of others; here, two fewer are, so some other owner has more places there
             # than here. Exchanging one of each leaves fewer pairs of one owner than before, so this ends.
             there = _nearest_without(twice, counts, here)
             leaving = [place for place in table if owner[place] == twice]

@@ -12,7 +12,7 @@ from random import Random
 from arena.pairing.chance import shuffled
 
 ALL_ORDERS = 4
-"""Up to this size of table all orders are compared; above, two are exchanged until that helps no more."""
+"""Up to this table size all orders are compared; above it, two are exchanged until that no longer helps."""
 
 
 class Positions:
@@ -31,7 +31,7 @@ class Positions:
             self._followed[table[position - 1], entrant] += 1
 
     def cost(self, table: Sequence[int]) -> tuple[int, int]:
-        """Return what evenness this order costs: positions had before, then neighbours had before."""
+        """Return the cost of this order: positions had before, then neighbours had before."""
         had, followed = self._had, self._followed
         return (
             sum([had[key] for key in zip(table, range(len(table)), strict=True) if key in had]),
@@ -39,7 +39,7 @@ class Positions:
         )
 
     def order(self, table: Sequence[int], rng: Random) -> tuple[int, ...]:
-        """Return the table in the order that costs least, drawn by lot among equals."""
+        """Return the table in the order with the lowest cost, drawn by lot among equals."""
         drawn = shuffled(table, rng)
         if not self._had:
             return tuple(drawn)

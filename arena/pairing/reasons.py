@@ -1,4 +1,4 @@
-"""Why the tables of a Swiss round are as they are, from what the pairing knew."""
+"""Why the tables of a Swiss round are as they are, from the information that the pairing had."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,16 +12,16 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """The exchange of two entrants that would have cost least, and what it would have changed."""
+    """The exchange of two entrants with the lowest cost, and what it would have changed."""
 
     entrant: int
-    """Who would have left the table."""
+    """The entrant that would have left the table."""
     other: int
-    """Who would have come for it."""
+    """The entrant that would have taken its place."""
     table: int
-    """Number of the table that the other one sits at, from 1."""
+    """Number of the table of the other one, from 1."""
     change: Cost
-    """What the round would cost more; below zero: less."""
+    """The change in the cost of the round; negative if it would be lower."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,22 +37,22 @@ class TableReason:
     gap: float
     """Difference between the best and the least of the scores."""
     owners_avoided: tuple[Pair, ...]
-    """Pairs of one owner that tables cut from the standing in order would have seated together."""
+    """Pairs of one owner that would sit together if the standing were simply cut into tables."""
     repeats_avoided: tuple[Pair, ...]
-    """Pairs that have met, and that those tables would have let meet again."""
+    """Pairs that have met, and would meet again at such tables."""
     owners_accepted: tuple[Pair, ...]
     """Pairs of one owner at this table."""
     repeats_accepted: tuple[Pair, ...]
     """Pairs at this table that have met before."""
     instead: Exchange | None
-    """Where something was accepted, the best exchange that spares some of it; None: there is none."""
+    """If something was accepted, the best exchange that avoids some of it; None if there is none."""
 
 
 def explain(standing: Sequence[int], size: int, history: History, pairing: Pairing) -> list[TableReason]:
     """Return the reasons for the tables of a Swiss round, in their order.
 
-    ``standing`` and ``history`` are what the round was paired from; a pairing made in any other way is
-    measured against them just the same.
+    ``standing`` and ``history`` are those from which the round was paired; a pairing made in any other way is
+    compared with them in the same way.
     """
     out = set(pairing.byes)
     order = [entrant for entrant in standing if entrant not in out]
@@ -92,7 +92,7 @@ def explain(standing: Sequence[int], size: int, history: History, pairing: Pairi
 
 
 def _instead(tables: list[list[int]], at: int, costs: Costs, order: Sequence[int]) -> Exchange | None:
-    """Return the best exchange of one at table ``at`` that changes who is of one owner or has met there."""
+    """Return the best exchange that leaves fewer pairs of one owner, or that have met, at table ``at``."""
     here = tables[at]
     before = costs.parts([here])
     options: list[tuple[Cost, int, int, int]] = []

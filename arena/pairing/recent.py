@@ -1,4 +1,4 @@
-"""What a batch of a continuous tournament looks back on: the latest tables of those who are free."""
+"""The past that matters to a batch of a continuous tournament: the latest tables of those who are free."""
 
 from bisect import bisect_left
 from collections import defaultdict
@@ -15,11 +15,10 @@ class Recent(NamedTuple):
     """The recent past of those who are free."""
 
     seats: Mapping[int, int]
-    """How often each sat at one of the latest tables, as many as there are entrants; never: is missing."""
+    """How often each sat at one of the latest n tables, n being the number of entrants; missing for never."""
     tables: Sequence[Sequence[int]]
     """Their tables that are too recent to be repeated, in the order of positions: those that are among the
-    ``RECENT`` latest of somebody who sat there, and in one of the latest batches, as many as there are
-    entrants."""
+    ``RECENT`` latest of somebody who sat there, and in one of the latest n batches."""
 
 
 class Batches:
@@ -30,7 +29,7 @@ class Batches:
         """The place of the first table of each batch."""
         self._tables: list[Sequence[int]] = []
         self._of: defaultdict[int, list[int]] = defaultdict(list)
-        """By entrant the places of its tables, in order."""
+        """By entrant, the places of its tables, in order."""
 
     def add(self, pairing: Pairing) -> None:
         """Add the next batch."""
@@ -41,7 +40,7 @@ class Batches:
             self._tables.append(table)
 
     def recent(self, entrants: int, present: Collection[int]) -> Recent:
-        """Return the recent past of those present, when so many have entered."""
+        """Return the recent past of those present; ``entrants`` is how many have entered."""
         batches = self._first[-entrants:]
         first = batches[0] if batches else 0
         latest = max(0, len(self._tables) - entrants)

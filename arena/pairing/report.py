@@ -17,14 +17,14 @@ class Spread(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """How often what happened to whom."""
+    """How evenly meetings, positions, neighbours and byes were spread."""
 
     entrants: int
     rounds: int
     meetings: Spread
     """How often two entrants sat at one table, over all pairs."""
     pairs: tuple[int, ...]
-    """Number of pairs that met never, once, twice, …"""
+    """Number of pairs that never met, met once, twice, …"""
     positions: Spread
     """How often an entrant had a position at its table, over all entrants and positions."""
     neighbours: Spread

@@ -1,11 +1,11 @@
-"""Who is refused where no owner may sit twice at a table: bots of owners that have too many."""
+"""Refusals if no owner may sit twice at a table: bots of owners that have too many."""
 
 from collections.abc import Sequence
 
 from arena.errors import SpecError
 
 NAMED = 4
-"""Bots that a refusal names at most."""
+"""The most bots that a refusal names."""
 
 
 def owner_of(bot: str) -> str:
@@ -28,7 +28,7 @@ def check_entry(bot: str, others: Sequence[str], size: int) -> None:
 
 
 def check_tables(own: Sequence[str], entrants: int, size: int) -> None:
-    """Raise SpecError if one owner has more bots than there are tables of ``size`` for so many entrants."""
+    """Raise SpecError if one owner has more bots than ``entrants`` fill tables of ``size``."""
     tables = entrants // size
     if len(own) > tables:
         there = "is 1 table" if tables == 1 else f"are {tables} tables"
@@ -40,7 +40,7 @@ def check_tables(own: Sequence[str], entrants: int, size: int) -> None:
 
 
 def would_meet(own: Sequence[str], format: str) -> SpecError:
-    """Return the refusal of an owner's bots in a format in which all may come to meet."""
+    """Return the refusal of an owner's bots in a format in which any of them may meet."""
     who = _owner_with_bots(own)
     return SpecError("entrants", f"{who}, who would meet in a {format}; allow_same_owner = true allows it")
 

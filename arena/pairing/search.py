@@ -1,7 +1,7 @@
-"""The search for tables: no owner twice at a table, no meeting repeated, those of like standing together.
+"""The search for tables: no owner twice at a table, no meeting repeated, neighbours in the standing together.
 
 A round is searched by seeded simulated annealing over the assignment to tables, because a greedy choice
-leaves the last tables with repeats that an earlier one could have spared.
+leaves the last tables with repeats that earlier tables could have avoided.
 """
 
 from collections import Counter
@@ -15,24 +15,24 @@ from arena.pairing.positions import Positions
 from arena.pairing.values import History, Pairing, Tables
 
 SWAPS, SWAPS_EACH = 15_000, 40
-"""Swaps tried in a round: so many, and so many more for each entrant."""
+"""Swaps tried in a round: a fixed number, and more for each entrant."""
 
 REACH = 12
-"""A table exchanges entrants with tables at most this many places away in the standing."""
+"""A table exchanges entrants only with tables at most this many tables away in the standing."""
 
 PAIRS_EACH = 8
-"""Pairs whose costs are worth computing beforehand, for each swap that will look some of them up."""
+"""How many pairs are worth computing in advance, for each swap that will look some of them up."""
 
 COOL, COLD = 20.0, 0.5
-"""Largest worsening taken at the start of a cool search, and at the end of any; costs are whole numbers."""
+"""The largest increase accepted at the start of a cool search, and at the end of any; costs are integers."""
 
 
 Change = Callable[[Sequence[int], Sequence[int], int, int], int]
-"""What it costs more if a place of the first table and one of the second are exchanged; below 0, less."""
+"""Returns the additional cost of exchanging a place of the first table and one of the second."""
 
 
 class Cost(NamedTuple):
-    """What a round costs, in the order in which it counts."""
+    """The cost of a round, most important part first."""
 
     owners: int
     """Pairs of one owner at a table."""
@@ -43,11 +43,11 @@ class Cost(NamedTuple):
 
 
 class Costs:
-    """What it costs that two sit together: same owner, then repeated meetings, then the gap between them.
+    """The cost of two sitting together: same owner, then repeated meetings, then the gap between them.
 
     Entrants are numbered by place in the standing. A repeated meeting weighs more than all the gaps that an
-    exchange can open, the third meeting of two twice as much, and so on; two of one owner at a table weigh a
-    thousand repeats, or more if an exchange could spare as many.
+    exchange can open, the third meeting of two twice as much, and so on; two of one owner at a table weigh as
+    much as a thousand repeats, or more if an exchange could avoid as many.
     """
 
     def __init__(self, standing: Sequence[int], size: int, history: History, *, gaps: bool) -> None:
@@ -70,9 +70,9 @@ class Costs:
                 self.met[one][two] += 1
                 self.met[two][one] += 1
         self.often = max((max(met.values(), default=0) for met in self.met), default=0)
-        """How often two have met at most."""
-        # An exchange parts 2 * (size - 1) pairs. Even if all of these have met that often, it spares less
-        # than two of one owner cost, by more than any search puts up with: what starts apart stays apart.
+        """The most often that two have met."""
+        # An exchange parts 2 * (size - 1) pairs. Even if all of these have met that often, it saves less than
+        # two of one owner cost, by more than any search accepts: what starts apart stays apart.
         self.same_owner = max(1000, 2 * size * (self.often + 1)) * self.repeat
         self.apart = history.owners_apart
         """Whether no table may have an owner twice."""
@@ -101,12 +101,12 @@ class Costs:
         return self.beside(q, beside_p) + self.beside(p, beside_q) - before
 
     def change_looked_up(self) -> Change:
-        """Return ``change`` as a function that looks the costs of all pairs up; several times faster."""
+        """Return ``change`` as a function that looks up the costs of pairs; it is several times faster."""
         pairs = self._pairs()
 
         def change(one: Sequence[int], two: Sequence[int], p: int, q: int) -> int:
             of_p, of_q = pairs[p], pairs[q]
-            total = -2 * of_p[q]  # which the sums below count, though the two do not meet
+            total = -2 * of_p[q]  # the sums below count it, although the two do not meet
             for place in one:
                 total += of_q[place] - of_p[place]
             for place in two:
@@ -116,7 +116,7 @@ class Costs:
         return change
 
     def _pairs(self) -> list[list[int]]:
-        """Return the cost of each place sitting with each; 0 with itself."""
+        """Return the cost of each place sitting with each other one; 0 with itself."""
         everyone = range(len(self.level))
         return [[self.beside(one, (two,)) if one != two else 0 for two in everyone] for one in everyone]
 
@@ -131,7 +131,7 @@ class Costs:
 
 
 def placed(tables: Tables, byes: Sequence[int], history: History, rng: Random) -> Pairing:
-    """Return the pairing of these tables with everyone in the position that evens out best."""
+    """Return the pairing of these tables, with everyone in the position that keeps positions most even."""
     positions = Positions(history.tables)
     return Pairing(tuple(positions.order(table, rng) for table in tables), tuple(byes))
 
@@ -144,10 +144,10 @@ def sitting_out(standing: Sequence[int], byes: Sequence[int], count: int) -> tup
 
 
 def seat(places: int, size: int, costs: Costs, rng: Random, most_swaps: int | None = None) -> Tables:
-    """Return tables of the places 0 … places - 1, searched for the least cost, the best places first.
+    """Return tables of the places 0 … places - 1, searched for the lowest cost, the best places first.
 
-    A search that starts cool keeps the order of the standing where it can; in a small field, where repeats
-    are hard to avoid, another one starts hot, and the better of the two is taken. ``most_swaps`` bounds the
+    A search that starts cool keeps the order of the standing where possible; in a small field, where repeats
+    are hard to avoid, another one starts hot, and the better of the two is taken. ``most_swaps`` limits the
     swaps that each of them tries.
     """
     plain = [list(range(at, at + size)) for at in range(0, places, size)]
@@ -164,7 +164,7 @@ def seat(places: int, size: int, costs: Costs, rng: Random, most_swaps: int | No
 
 
 def _anneal(tables: Tables, change: Change, start: float, swaps: int, rng: Random) -> Tables:
-    """Exchange places between tables near each other, unless that costs more than is still put up with."""
+    """Exchange places between tables near each other, unless that costs more than is still accepted."""
     limit, cooling = start, (COLD / start) ** (1 / swaps)
     count, random = len(tables), rng.random
     for _ in range(swaps):

@@ -20,7 +20,7 @@ class Pairing:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What a new round looks back on."""
+    """The past that matters to a new round."""
 
     tables: Sequence[Sequence[int]] = ()
     """Every table of every round so far, in the order of positions."""
@@ -29,10 +29,10 @@ class History:
     """Everyone who sat out, once for each time."""
 
     owners: Mapping[int, int] = field(default_factory=dict)
-    """Entrant to owner; whoever is not in it has no owner in common with anyone."""
+    """Entrant to owner; whoever is not in it shares no owner with anyone."""
 
     scores: Mapping[int, float] = field(default_factory=dict)
-    """Entrant to score; without any, places in the standing stand for scores."""
+    """Entrant to score; if it is empty, places in the standing take the place of scores."""
 
     owners_apart: bool = False
     """Whether no owner may be twice at a table; otherwise that is only avoided."""
