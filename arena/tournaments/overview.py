@@ -165,11 +165,13 @@ class _Kept(NamedTuple):
 
 def _kept(tx: Transaction, ids: Sequence[int]) -> dict[int, _Kept]:
     """Return, by tournament, what can be read from indexes, in one statement."""
-    round, match, entrant = col(Round.id), col(Match.id), col(Entrant.tournament_id)
+    entrant = col(Entrant.tournament_id)
     of_it = col(Round.tournament_id) == Tournament.id
     number = select(Round.number).where(of_it).order_by(col(Round.number).desc()).limit(1)
     of_last = (of_it, Round.number == Tournament.paired)
-    in_last = select(func.count(match)).join(Round, round == Match.round_id).where(*of_last)
+    # Tables are counted from 1, and an index has the last of a round: the others are not read.
+    last = _one(select(Round.id).where(*of_last))
+    in_last = select(func.coalesce(func.max(Match.table_number), 0)).where(Match.round_id == last)
     planned = select(Round.tables_before).where(of_it, Round.state == RoundState.PLANNED)
     leased = (col(Match.tournament_id) == Tournament.id, Match.state == MatchState.RUNNING)
     withdrawn = (entrant == Tournament.id, col(Entrant.withdrawn_after).is_not(None))
