@@ -4,15 +4,37 @@ Every change is a short transaction; what two of them could do at once is kept a
 and unique constraints, never by what was read before.
 """
 
+import json
 import threading
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from sqlalchemy import Column, ColumnElement, Executable, case, inspect, text
+from sqlalchemy import (
+    ARRAY,
+    BindParameter,
+    Boolean,
+    Column,
+    ColumnElement,
+    Dialect,
+    Executable,
+    Integer,
+    String,
+    TypeDecorator,
+    bindparam,
+    case,
+    func,
+    inspect,
+    select,
+    text,
+)
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement
+from sqlalchemy.types import TypeEngine
 from sqlmodel import Session as Transaction
 from sqlmodel import SQLModel
 
@@ -33,6 +55,7 @@ __all__ = [
     "Storage",
     "Transaction",
     "add_to_rows",
+    "among",
     "changed",
     "migrate",
     "migrate_storage",
@@ -110,6 +133,54 @@ def _upsert(
 
 def _greater(one: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[Any]:
     return case((one > other, one), else_=other)
+
+
+class Ids(TypeDecorator[Collection[int]]):
+    """Ids as one parameter of a statement: an array, or JSON where there are none."""
+
+    impl = String
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        return dialect.type_descriptor(ARRAY(Integer()) if dialect.name == "postgresql" else String())
+
+    def process_bind_param(self, value: Collection[int] | None, dialect: Dialect) -> Any:
+        ids = [*(value or ())]
+        return ids if dialect.name == "postgresql" else json.dumps(ids)
+
+
+class _Among(FunctionElement[bool]):
+    """See ``among``."""
+
+    inherit_cache = True
+    type = Boolean()
+
+    def self_group(self, against: Any = None) -> Self:
+        return self  # SQLite would be asked whether it is 1, and not use an index
+
+
+def among(column: Any, ids: Iterable[int] | BindParameter[Any]) -> ColumnElement[bool]:
+    """Return the condition that a column has one of these ids, or of those that a parameter will have.
+
+    Unlike with ``in_``, they are one parameter, so that a statement is the same for any number of them: it is
+    compiled once, and on PostgreSQL planned once. Its type is ``Ids``.
+    """
+    if not isinstance(ids, BindParameter):
+        ids = bindparam(None, [*ids], type_=Ids())
+    return _Among(column, ids)
+
+
+@compiles(_Among)
+def _in_array(element: _Among, compiler: SQLCompiler, **options: Any) -> str:
+    column, ids = (compiler.process(one, **options) for one in element.clauses)
+    return f"{column} = ANY ({ids})"
+
+
+@compiles(_Among, "sqlite")
+def _in_json(element: _Among, compiler: SQLCompiler, **options: Any) -> str:
+    column, ids = element.clauses
+    given = func.json_each(ids).table_valued("value")
+    return compiler.process(column.in_(select(given.c.value)), **options)
 
 
 def open_storage(settings: Settings) -> Storage:

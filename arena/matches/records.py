@@ -19,7 +19,7 @@ from arena.models import (
     StoredRuleset,
     Tournament,
 )
-from arena.storage import Transaction
+from arena.storage import Transaction, among
 from referee.records.record import full_record
 
 
@@ -69,7 +69,7 @@ def names_of(tx: Transaction, match_ids: Collection[int]) -> dict[int, list[str]
     rows = (
         select(Seat.match_id, BotVersion.name)
         .join(BotVersion, col(BotVersion.id) == Seat.version_id)
-        .where(col(Seat.match_id).in_(match_ids))
+        .where(among(Seat.match_id, match_ids))
         .order_by(col(Seat.match_id), col(Seat.position))
     )
     found: dict[int, list[str]] = {}

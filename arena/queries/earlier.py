@@ -12,7 +12,7 @@ from sqlmodel import col, select
 from arena.models import Rating, RatingChange, StrengthFit, StrengthPoint
 from arena.queries.board import Before
 from arena.queries.places import Rated
-from arena.storage import Transaction
+from arena.storage import Transaction, among
 from arena.strength.kept import Pool
 from arena.strength.scale import figure
 
@@ -39,7 +39,7 @@ def _elo(tx: Transaction, ratings: Sequence[Rated], since: datetime) -> dict[int
         .scalar_subquery()
     )
     changes = select(RatingChange.rating_id, RatingChange.after).join(Rating, col(RatingChange.id) == last)
-    return dict(tx.exec(changes.where(col(Rating.id).in_([one.id for one in ratings]))).all())
+    return dict(tx.exec(changes.where(among(Rating.id, (one.id for one in ratings)))).all())
 
 
 def _figures(tx: Transaction, pool: Pool, ratings: Sequence[Rated], since: datetime) -> dict[int, float]:
@@ -59,7 +59,7 @@ def _figures(tx: Transaction, pool: Pool, ratings: Sequence[Rated], since: datet
     )
     told = select(StrengthPoint.version_id, StrengthPoint.value, StrengthPoint.deviation)
     points = told.join(Rating, col(StrengthPoint.id) == last)
-    found = tx.exec(points.where(col(Rating.id).in_([one.id for one in ratings])))
+    found = tx.exec(points.where(among(Rating.id, (one.id for one in ratings))))
     return {version_id: figure(value, deviation) for version_id, value, deviation in found}
 
 

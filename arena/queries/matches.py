@@ -41,7 +41,7 @@ from arena.models import (
 )
 from arena.queries.cursors import Key, make_cursor, read_cursor
 from arena.queries.names import find_tournament, rulesets_called, versions_called
-from arena.storage import Storage, Transaction
+from arena.storage import Ids, Storage, Transaction, among
 
 NONE: Any = literal_column("0")
 """A literal, so that databases see that the index of seats with faults is enough."""
@@ -141,7 +141,7 @@ def find_places(storage: Storage, asked: Asked, limit: int) -> list[MatchPlace]:
             select_columns(Match.id, Tournament.name, Round.number, Match.table_number, Match.finished_at)  # type: ignore[call-overload]
             .join(Round, col(Round.id) == Match.round_id)
             .join(Tournament, col(Tournament.id) == Match.tournament_id)
-            .where(col(Match.id).in_(match_ids))
+            .where(among(Match.id, match_ids))
         )
         found = {match_id: MatchPlace(*place) for match_id, *place in tx.execute(rows)}
         return [found[match_id] for match_id in match_ids]
@@ -319,7 +319,7 @@ def match_lines(tx: Transaction, match_ids: Sequence[int]) -> Iterator[MatchLine
         )
 
 
-THESE: Any = bindparam("matches", expanding=True)
+THESE = bindparam("matches", type_=Ids())
 """Matches by their ids, in statements that are made once, because most pages use them."""
 
 
@@ -341,7 +341,7 @@ def _told() -> Select[Any]:
         .join(Round, col(Round.id) == Match.round_id)
         .join(Tournament, col(Tournament.id) == Match.tournament_id)
         .join(StoredRuleset, col(StoredRuleset.id) == Tournament.ruleset_id)
-        .where(col(Match.id).in_(THESE))
+        .where(among(Match.id, THESE))
     )
 
 
@@ -357,7 +357,7 @@ def _seats() -> Select[Any]:
             RatingChange,
             and_(col(RatingChange.match_id) == Seat.match_id, col(RatingChange.seat_id) == Seat.id),
         )
-        .where(col(Seat.match_id).in_(THESE))
+        .where(among(Seat.match_id, THESE))
         .order_by(col(Seat.match_id), col(Seat.position))
     )
 
@@ -367,5 +367,5 @@ def _forfeits() -> Select[Any]:
     """Select the seats that forfeited sessions, with the seatings."""
     columns: tuple[Any, ...] = (Session.match_id, Session.seating, Session.forfeits)
     return select_columns(*columns).where(
-        col(Session.match_id).in_(THESE), cast(col(Session.forfeits), String) != "[]"
+        among(Session.match_id, THESE), cast(col(Session.forfeits), String) != "[]"
     )

@@ -19,7 +19,7 @@ from arena.queries.names import versions_called
 from arena.queries.places import newest_rated
 from arena.queries.pools import rated_pools
 from arena.queries.verdicts import Said, said, verdict
-from arena.storage import Storage, Transaction
+from arena.storage import Storage, Transaction, among
 from arena.strength.kept import Pool
 
 MATCHES = 50
@@ -181,7 +181,7 @@ def _sessions(
         )
         .join(one, one.match_id == Session.match_id)
         .join(other, other.match_id == Session.match_id)
-        .where(col(Session.match_id).in_(match_ids), one.version_id.in_(own), other.version_id.in_(others))  # type: ignore[attr-defined]
+        .where(among(Session.match_id, match_ids), one.version_id.in_(own), other.version_id.in_(others))  # type: ignore[attr-defined]
         .order_by(col(Session.match_id).desc(), col(Session.number).desc())
         .limit(SESSIONS)
     )

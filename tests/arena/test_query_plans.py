@@ -1,7 +1,7 @@
 """How SQLite finds what queries read: by indexes; no table that grows is read from end to end."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
+from sqlmodel import col, select
 
-from arena.models import HighlightKind
+from arena.models import HighlightKind, Seat
 from arena.queries import faults, highlights, histories, leaderboards, matches
 from arena.queries.authors import deals_for
 from arena.queries.leaderboards import leaderboard
@@ -19,7 +20,7 @@ from arena.queries.meetings import crosstable
 from arena.queries.profiles import profile
 from arena.queries.versus import versus
 from arena.queries.waiting import work
-from arena.storage import Storage
+from arena.storage import Storage, among
 from arena.strength.fitting import fit_due
 from referee.matches.journal import DealQuery
 from tests.arena.fakes import ROOT, Clock
@@ -29,8 +30,8 @@ from tests.arena.world import World
 
 BOT, OTHER = "owner-0/bot-0", "owner-1/bot-1"
 
-SMALL = {"rulesets", "strength_sums"}
-"""Tables that do not grow with what is played."""
+SMALL = {"rulesets", "strength_sums", "json_each"}
+"""Tables that do not grow with what is played, and what is given with a question."""
 
 IN_ORDER = {"ix_seats_faults", "ix_matches_finished_at"}
 """Indexes that are read from one end until a page is full."""
@@ -132,6 +133,19 @@ def test_matches_of_two_bots_are_found_in_an_index_that_has_all_that_is_asked_of
         seats = [step for step in plan if " seats" in step]
         assert len(seats) == 2
         assert all("USING COVERING INDEX" in step for step in seats), plan
+
+
+@pytest.mark.parametrize("ids", [[], [2], [3, 1], range(1, 1_000)])
+def test_ids_that_rows_have_are_one_parameter_and_an_index_leads_to_the_rows(
+    pool: World, ids: Sequence[int]
+) -> None:
+    with statements(pool.storage) as found, pool.storage.read() as tx:
+        rows = select(Seat.id).order_by(col(Seat.id))
+        seats = tx.exec(rows.where(among(Seat.match_id, ids))).all()
+        assert seats == tx.exec(rows.where(col(Seat.match_id).in_(ids))).all()
+    statement, parameters = found[0]
+    assert len(parameters) == 1
+    assert any("(match_id=?)" in step for step in steps(pool.storage, statement, parameters))
 
 
 def test_what_workers_have_to_do_is_found_without_the_rounds_that_are_over(pool: World) -> None:
