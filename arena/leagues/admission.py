@@ -1,4 +1,4 @@
-"""Who may join a league whose organiser decides that: invitations, what authors ask for, and the answers."""
+"""Who may join a league if its organiser decides: invitations, requests of authors, and the answers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ from arena.unknown import unknown
 
 @dataclass(frozen=True, slots=True)
 class LeagueEntries:
-    """Who may join a league, as far as it is the reader's business."""
+    """Who may join a league, as far as the reader may know."""
 
     league: str
     entries: Entries
@@ -39,7 +39,7 @@ class LeagueEntries:
 
 
 Admitted = Literal["joined", "asked"]
-"""What came of a bot that is to join: it has, or its organiser has been asked."""
+"""The result of letting a bot join: it has joined, or the organiser has been asked."""
 
 
 def find_league(tx: Transaction, name: str) -> League:
@@ -51,7 +51,7 @@ def find_league(tx: Transaction, name: str) -> League:
 
 
 def organised(tx: Transaction, actor: Actor, name: str, what: str) -> League:
-    """Return a league of the actor's. Raise NotAllowed, UnknownError."""
+    """Return a league that the actor organises. Raise NotAllowed, UnknownError."""
     actor.require(Role.ORGANISER, f"{what} {name}")
     league = find_league(tx, name)
     actor.require_organiser(league.organiser_id, f"{what} {name}")
@@ -64,9 +64,9 @@ def entries_of(league: League) -> Entries:
 
 
 def admits(tx: Transaction, actor: Actor, league: League, bot: str) -> bool:
-    """Return whether the actor may let a bot join at once; False: it may ask the organiser.
+    """Return whether the actor may let a bot join at once; if not, it may ask the organiser.
 
-    Raise NotAllowed where it takes an invitation, TakenError if it has asked, StateError if it was declined.
+    Raise NotAllowed if it needs an invitation, TakenError if it has asked, StateError if it was declined.
     """
     entries = entries_of(league)
     if entries == "open" or actor.organises(league.organiser_id) or _is_invited(tx, league, bot):
@@ -93,7 +93,7 @@ def _is_invited(tx: Transaction, league: League, bot: str) -> bool:
 
 
 def find_request(tx: Transaction, league: League, bot: str) -> LeagueRequest | None:
-    """Return what was asked for a bot; None: nothing was."""
+    """Return a bot's request; None if there is none."""
     its = (LeagueRequest.league_id == league.id, LeagueRequest.bot == bot)
     return tx.exec(select(LeagueRequest).where(*its)).first()
 
@@ -109,7 +109,7 @@ def ask_to_join(tx: Transaction, actor: Actor, league: League, bot: str, now: da
 
 
 def take_back(tx: Transaction, league: League, bot: str) -> bool:
-    """Take back what was asked for a bot; return whether it had no answer yet."""
+    """Take back a bot's request; return whether there was one without an answer."""
     request = find_request(tx, league, bot)
     if request is None or request.state != EntryState.ASKED:
         return False
@@ -120,14 +120,14 @@ def take_back(tx: Transaction, league: League, bot: str) -> bool:
 def answered(
     tx: Transaction, actor: Actor, request: LeagueRequest, now: datetime, reason: str | None = None
 ) -> None:
-    """Approve a request, or with a reason decline it."""
+    """Approve a request, or decline it with a reason."""
     request.state = EntryState.DECLINED if reason else EntryState.APPROVED
     request.answered_by, request.answered_at, request.reason = actor.account, now, reason
     tx.add(request)
 
 
 def waiting(tx: Transaction, league: League, bot: str, states: Sequence[EntryState]) -> LeagueRequest:
-    """Return what was asked for a bot. Raise StateError if that is in none of these states."""
+    """Return a bot's request. Raise StateError if there is none in these states."""
     request = find_request(tx, league, bot)
     if request is None or request.state not in states:
         raise StateError(f"no request of {bot} to join league {league.name} waits for an answer")
@@ -135,7 +135,7 @@ def waiting(tx: Transaction, league: League, bot: str, states: Sequence[EntrySta
 
 
 def decline(storage: Storage, actor: Actor, name: str, bot: str, reason: str, now: datetime) -> RequestShown:
-    """Decline what was asked for a bot. Raise NotAllowed, SpecError, UnknownError, StateError."""
+    """Decline a bot's request. Raise NotAllowed, SpecError, UnknownError, StateError."""
     with storage.write() as tx:
         league = organised(tx, actor, name, "decline bots in league")
         why = check_reason(reason)
@@ -146,7 +146,7 @@ def decline(storage: Storage, actor: Actor, name: str, bot: str, reason: str, no
 
 
 def invite(storage: Storage, actor: Actor, name: str, invited: Sequence[str], now: datetime) -> LeagueEntries:
-    """Let owners, or bots, join a league; those who are invited already stay so.
+    """Invite owners or bots to a league; those already invited stay invited.
 
     Raise NotAllowed, SpecError, UnknownError, StateError.
     """
@@ -171,7 +171,7 @@ def invite(storage: Storage, actor: Actor, name: str, invited: Sequence[str], no
 
 
 def uninvite(storage: Storage, actor: Actor, name: str, invited: str, now: datetime) -> None:
-    """Take an invitation back; who has joined stays. Raise NotAllowed, UnknownError, StateError."""
+    """Take back an invitation; whoever has joined stays. Raise NotAllowed, UnknownError, StateError."""
     with storage.write() as tx:
         league = organised(tx, actor, name, "invite to league")
         its = (col(LeagueInvitation.league_id) == league.id, col(LeagueInvitation.invited) == invited)
@@ -181,7 +181,7 @@ def uninvite(storage: Storage, actor: Actor, name: str, invited: str, now: datet
 
 
 def list_entries(storage: Storage, actor: Actor, name: str) -> LeagueEntries:
-    """Return who is invited and who has asked: to the organiser all, to authors what concerns their bots.
+    """Return who is invited and who has asked: everything for the organiser, for authors only their own bots.
 
     Raise NotAllowed, UnknownError.
     """

@@ -17,10 +17,10 @@ class Leagues:
 
 @dataclass(frozen=True, slots=True)
 class LeagueWhole(LeagueInfo):
-    """A league, and how it stands."""
+    """A league and its standing."""
 
     seasons: list[SeasonShown]
-    """The one that is shown; empty: none has started."""
+    """The season that is shown; empty if none has started."""
     outside: tuple[Outside, ...]
     """Members without a place in the latest season."""
 
@@ -51,14 +51,14 @@ class Joined:
     league: str
     bot: str
     state: Admitted
-    """``joined``, or ``asked`` where the organiser decides."""
+    """``joined``, or ``asked`` if the organiser decides."""
     next_at: datetime | None
-    """When the next season is due; None: there is none left."""
+    """When the next season is due; None if there is none left."""
 
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """A bot that plays in a league no longer."""
+    """A bot that has left a league."""
 
     league: str
     bot: str

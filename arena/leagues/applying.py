@@ -19,7 +19,7 @@ SCHEDULE = ("start", "interval_hours", "seasons")
 
 
 def compare(storage: Storage, actor: Actor, spec: LeagueSpec) -> list[Change]:
-    """Return what applying ``spec`` would change; nothing: it is so already. Raise NotAllowed."""
+    """Return what applying ``spec`` would change; empty if nothing would. Raise NotAllowed."""
     actor.require(Role.ORGANISER, "preview changes of leagues")
     with storage.read() as tx:
         found = tx.exec(select(League).where(League.name == spec.name)).first()

@@ -10,15 +10,15 @@ class Change:
     """A field that would change."""
 
     field: str
-    """As ``divisions.first.size``."""
+    """Its path, as ``divisions.first.size``."""
     before: object
-    """None: there was none."""
+    """The old value; None if there was none."""
     after: object
-    """None: there will be none."""
+    """The new value; None if there will be none."""
 
 
 def changes(before: Mapping[str, object], after: Mapping[str, object]) -> list[Change]:
-    """Return what differs between two leagues as objects; tables in a list go by their names."""
+    """Return the differences between two leagues as objects; tables in a list are matched by name."""
     old, new = dict(_flat("", before)), dict(_flat("", after))
     return [
         Change(field, old.get(field), new.get(field))

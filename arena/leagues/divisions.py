@@ -8,12 +8,12 @@ from itertools import pairwise
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """What counts of a division here."""
+    """The settings of a division that matter here."""
 
     size: int | None
-    """Its places; None: everyone who has none above, which only the lowest can offer."""
+    """The number of its places; None for everyone without a place above, which only the lowest can offer."""
     promoted: int
-    """How many of it go up, and as many come down for them; of no meaning in the highest."""
+    """How many of its members go up, while as many come down; without meaning in the highest."""
 
 
 def next_divisions(
@@ -24,13 +24,13 @@ def next_divisions(
 ) -> list[list[int]]:
     """Return the members of each level in the next season, in the order of their seeding.
 
-    ``levels`` stand from the highest to the lowest; ``groups`` are their members so far, each in the order of
-    the final standings and without those who are gone; ``newcomers`` come behind all of them.
+    ``levels`` run from the highest to the lowest; ``groups`` are their members so far, each in the order of
+    the final standings and without those who are gone; ``newcomers`` come after all of them.
 
-    From the highest down, each level takes those who come down to it, then its own best, and leaves as many
-    places as are promoted to the best of the next level. A place that is still empty goes to the next best
-    below, whoever it is; where there is nobody below, the best of those who would go down stay. ``barred``
-    are for each level but the lowest those who cannot be in it: they go down first, and do not come up.
+    From the highest down, each level takes those who come down to it, then its own best, and leaves the
+    places for promotion to the best of the next level. A place that is still empty goes to the next best
+    below, whoever it is; if nobody is below, the best of those who would go down stay. ``barred`` are, for
+    each level but the lowest, those who cannot be in it: they go down first, and do not come up.
     """
     below = [list(group) for group in groups]
     below[-1] += newcomers
@@ -61,11 +61,12 @@ def owners_apart(
     owners: Mapping[int, str],
     sizes: Sequence[int],
 ) -> tuple[list[list[int]], list[int]]:
-    """Return ``next_divisions`` with no more of an owner at a level than it has tables, and who is left out.
+    """Return ``next_divisions`` with no owner twice at a table, and who is left out for that.
 
-    ``sizes`` are those of the tables of each level. An owner's last ones go down, or do not come up, and
-    others do in their place; those of the lowest level are left out. Where too few owners are at a level for
-    a table, and nobody is below, all stay: it plays no tournament.
+    No level has more bots of an owner than tables; ``sizes`` are the table sizes of each level. An owner's
+    last ones go down, or do not come up, and others do in their place; those of the lowest level are left
+    out. If there are too few owners at a level for a table, and nobody is below, all stay: it plays no
+    tournament.
     """
     barred: list[set[int]] = [set() for _ in levels]
     while True:
@@ -84,7 +85,7 @@ def owners_apart(
 
 
 def _best(members: Sequence[int], owners: Mapping[int, str], tables: int) -> tuple[set[int], set[str]]:
-    """Return the best of each owner, one for each table, and the owners that have as many."""
+    """Return the best of each owner, at most one per table, and the owners that have one for each table."""
     had: Counter[str] = Counter()
     best = set()
     for member in members:
@@ -97,7 +98,7 @@ def _best(members: Sequence[int], owners: Mapping[int, str], tables: int) -> tup
 def regroup(names: Sequence[str], former: Sequence[tuple[str, Sequence[int]]]) -> list[list[int]]:
     """Return the members of former levels in the present ones, by name; both from the highest to the lowest.
 
-    The members of a level that is gone stand before those of the next lower one that is still there.
+    The members of a level that is gone come before those of the next lower one that still exists.
     """
     groups: list[list[int]] = [[] for _ in names]
     homeless: list[int] = []
@@ -111,7 +112,7 @@ def regroup(names: Sequence[str], former: Sequence[tuple[str, Sequence[int]]]) -
 
 
 def _take(groups: Sequence[list[int]], count: int, barred: Collection[int]) -> list[int]:
-    """Take the first of the first groups that have any, but for those who are barred."""
+    """Take the first ``count`` members from the groups in order, except those who are barred."""
     taken: list[int] = []
     for group in groups:
         more = [one for one in group if one not in barred][: count - len(taken)]

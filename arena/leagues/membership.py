@@ -1,4 +1,4 @@
-"""Bots join leagues and leave them."""
+"""Joining leagues and leaving them."""
 
 from datetime import datetime
 
@@ -30,11 +30,11 @@ from arena.unknown import unknown_bots
 
 
 def join(storage: Storage, actor: Actor, league: str, bot: str, now: datetime) -> Admitted:
-    """Let ``owner/bot`` play from the next season on, by its newest version, or a version of it.
+    """Let ``owner/bot``, with its newest version, or one version of it play from the next season on.
 
-    Where the organiser decides, it is asked. Raise UnknownError, NotAllowed where it takes an invitation,
-    TakenError if it is in the league or has asked, StateError if it was declined, or if its owner has as many
-    in it as can play.
+    If the organiser decides, it is asked. Raise UnknownError, NotAllowed if the bot needs an invitation,
+    TakenError if it is in the league or has asked, StateError if it was declined, or if its owner already has
+    as many in it as can play.
     """
     actor.require_owner(owner_of(bot), f"let {bot} join")
     try:
@@ -51,7 +51,7 @@ def join(storage: Storage, actor: Actor, league: str, bot: str, now: datetime) -
 
 
 def approve(storage: Storage, actor: Actor, league: str, bot: str, now: datetime) -> None:
-    """Let a bot join that has asked, or was declined before.
+    """Let a bot that has asked, or was declined before, join.
 
     Raise NotAllowed, UnknownError, StateError if it has not asked, and what ``join`` raises.
     """
@@ -62,7 +62,7 @@ def approve(storage: Storage, actor: Actor, league: str, bot: str, now: datetime
 
 
 def _member(tx: Transaction, league: League, bot: str, now: datetime) -> LeagueMember:
-    """Return the member that a bot would be, or was before. Raise what is against it."""
+    """Return the member that a bot would be, or was before. Raise an error if it cannot join."""
     owner_id = _owner_of(tx, bot, now)
     limit = make_league(league.spec).versions_per_owner
     members = active_members(tx, league)
@@ -77,7 +77,7 @@ def _member(tx: Transaction, league: League, bot: str, now: datetime) -> LeagueM
 
 
 def _join(tx: Transaction, actor: Actor, league: League, member: LeagueMember, now: datetime) -> None:
-    """Let a bot play that may; a request of it is thereby approved."""
+    """Let a bot play that may; this approves its request, if it has made one."""
     request = find_request(tx, league, member.name)
     if request is not None and request.state != EntryState.APPROVED:
         answered(tx, actor, request, now)
@@ -101,7 +101,7 @@ def _owner_of(tx: Transaction, bot: str, now: datetime) -> int:
 
 
 def leave(storage: Storage, actor: Actor, league: str, bot: str, now: datetime) -> None:
-    """Let a bot play no more from the next season on; one that has only asked to join does so no longer.
+    """Take a bot out of a league from the next season on, or take back its request to join.
 
     Raise UnknownError, StateError.
     """

@@ -1,4 +1,4 @@
-"""Leagues as they are shown, with their seasons, divisions and places."""
+"""Leagues for display, with their seasons, divisions and places."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -35,22 +35,22 @@ from arena.storage import Storage, Transaction
 
 @dataclass(frozen=True, slots=True)
 class LeagueInfo:
-    """A league as it is listed."""
+    """A league in a list."""
 
     name: str
     divisions: tuple[str, ...]
     """From the highest to the lowest, the qualification last, if there is one."""
     members: int
     season: int
-    """The latest season that has started; 0: none yet."""
+    """The latest season that has started; 0 if none has."""
     running: bool
-    """Whether it is still played."""
+    """Whether it is still being played."""
     entries: Entries
     """Who may join: ``open``, ``invited`` or ``approved``."""
     next_at: datetime | None
-    """When the next season is due; None: there is none left."""
+    """When the next season is due; None if there is none left."""
     problem: str | None
-    """What keeps a season that is due from starting; None: nothing does."""
+    """What keeps a season that is due from starting; None if nothing does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +58,18 @@ class PlaceLine:
     """A line of a division's table."""
 
     rank: int
-    """Place in the final standings, or in those of now; without any, of the seeding."""
+    """Place in the final standings, or else in the current ones, or else in the seeding."""
     name: str
     """``owner/bot@version``."""
     member: str
-    """What joined: ``owner/bot``, or a version of it."""
+    """The member that joined: ``owner/bot``, or a version of it."""
     score: float | None
-    """None: the division does not play, as it is too small."""
+    """Its score; None if the division does not play because it is too small."""
     points: float | None
     came: Arrival
     """How it came into the division."""
     goes: str
-    """What comes next by this table: ``stayed``, ``promoted``, ``relegated``, ``out``; empty: not known."""
+    """What comes next by this table: ``stayed``, ``promoted``, ``relegated``, ``out``; empty if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,20 +78,20 @@ class DivisionShown:
 
     name: str
     tournament: str | None
-    """None: it is too small for a table."""
+    """The name of its tournament; None if it is too small for a table."""
     state: TournamentState | None
     lines: tuple[PlaceLine, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class SeasonShown:
-    """A season as it is shown."""
+    """A season for display."""
 
     number: int
     due_at: datetime
     started_at: datetime
     finished_at: datetime | None
-    """None: it is still played."""
+    """When it finished; None if it is still being played."""
     divisions: tuple[DivisionShown, ...]
 
 
@@ -110,7 +110,7 @@ class Outside:
 
     name: str
     problem: str | None
-    """Why it would not get one now; None: it gets one in the next season."""
+    """Why it would not get one now; None if it gets one in the next season."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class LeagueShown:
 
     league: LeagueInfo
     season: SeasonShown | None
-    """None: none has started."""
+    """The season; None if none has started."""
     outside: tuple[Outside, ...]
 
 
@@ -165,7 +165,7 @@ def show(storage: Storage, name: str, now: datetime, number: int | None = None) 
 
 
 def history(storage: Storage, name: str, now: datetime, limit: int | None = None) -> list[SeasonShown]:
-    """Return the seasons of a league, the latest first, all or so many at most; raise UnknownError."""
+    """Return the seasons of a league, the latest first, up to ``limit`` or all; raise UnknownError."""
     with storage.read() as tx:
         league = find_league(tx, name)
         seasons = (
@@ -178,7 +178,7 @@ def history(storage: Storage, name: str, now: datetime, limit: int | None = None
 
 
 def orders(storage: Storage, name: str, limit: int) -> list[SeasonOrder]:
-    """Return who had which place in the latest seasons of a league, these first; raise UnknownError."""
+    """Return who had which place in the latest seasons of a league, latest first; raise UnknownError."""
     with storage.read() as tx:
         league = find_league(tx, name)
         placed = (
@@ -221,9 +221,9 @@ def _shown(tx: Transaction, league: League, season: Season, now: datetime) -> Se
 def _arrivals_after(
     tx: Transaction, league: League, season: Season, now: datetime
 ) -> dict[int, Arrival] | None:
-    """Return by member how it comes into the season after; for the latest season if that ended now.
+    """Return by member how it enters the next season, as if the latest one ended now.
 
-    None if there will be no other.
+    Return None if there will be no other.
     """
     following = select(Season).where(Season.league_id == league.id, Season.number == season.number + 1)
     found = tx.exec(following).first()

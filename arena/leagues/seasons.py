@@ -1,8 +1,9 @@
-"""Seasons of leagues: they start when they are due and end with their tournaments, without anyone's hand.
+"""Seasons of leagues: they start by themselves when they are due and end with their tournaments.
 
-Whatever calls ``advance_leagues``, and how often, and however many at once: a season starts once, because its
-start is one transaction that begins by counting it. One that could not start at its time, as nobody was there
-or the one before was still played, starts at the next call; further times that have passed are left out.
+No matter who calls ``advance_leagues``, how often, and how many at once, a season starts once, because its
+start is one transaction that begins by counting it. One that could not start on time, because nobody was
+there or the one before was still being played, starts at the next call; other times that have passed are
+skipped.
 """
 
 import logging
@@ -52,14 +53,14 @@ DividedPlaces = list[tuple[SeasonDivision, list[SeasonPlace]]]
 
 
 def draw_seed() -> bytes:
-    """Return a seed that nobody knows before."""
+    """Return a seed that nobody can know in advance."""
     return secrets.token_bytes(32)
 
 
 def advance_leagues(storage: Storage, now: datetime, draw: Draw = draw_seed) -> None:
     """End the seasons whose tournaments have ended, and start those that are due.
 
-    What keeps a league from that stands in its row, and keeps no other league from anything.
+    What keeps a league from that is noted in its row, and affects no other league.
     """
     with storage.read() as tx:
         ids = list(tx.exec(select(League.id).order_by(col(League.id))))
@@ -87,7 +88,7 @@ def _note(storage: Storage, league_id: int, problem: str) -> None:
 
 
 def close_season(storage: Storage, league_id: int, now: datetime) -> bool:
-    """Keep the final places of the latest season if all its tournaments have ended; return whether it did."""
+    """Store the final places of the latest season if its tournaments have ended; return whether they had."""
     with storage.read() as tx:
         season = latest_season(tx, tx.get_one(League, league_id))
         if season is None or season.finished_at is not None or unfinished(tx, season):
@@ -106,8 +107,8 @@ def close_season(storage: Storage, league_id: int, now: datetime) -> bool:
 def start_season(storage: Storage, league_id: int, now: datetime, draw: Draw = draw_seed) -> bool:
     """Start the next season if it is due; return whether it did.
 
-    Everything of it is one transaction. Raise StateError while the season before is played or there are not
-    enough for a table, and what is wrong with its tournaments.
+    All of it is one transaction. Raise StateError while the season before is being played or there are not
+    enough for a table, and SpecError or others for what is wrong with its tournaments.
     """
     with storage.read() as tx:
         league = tx.get_one(League, league_id)
@@ -173,7 +174,7 @@ def _tournament(
     draw: Draw,
     organiser_id: int | None,
 ) -> int | None:
-    """Return the tournament of a division, running; None where there are not enough for a table."""
+    """Return the running tournament of a division; None if there are not enough for a table."""
     level = spec.levels[at]
     asked = spec.tournament_of(level, season.number, [version.name for version in versions])
     players = load_ruleset(asked.ruleset).players
@@ -193,21 +194,21 @@ def _tournament(
 
 
 def arrival(before: int | None, now: int) -> Arrival:
-    """Return how a member came from one level to another; None: it had no place."""
+    """Return how a member came from level ``before``, None if it had no place, to level ``now``."""
     if before is None:
         return Arrival.NEW
     return Arrival.STAYED if before == now else Arrival.PROMOTED if now < before else Arrival.RELEGATED
 
 
 class DrawnUp(NamedTuple):
-    """A season as it would be."""
+    """A season as it would start."""
 
     groups: list[list[int]]
-    """Members by level, after the season before as it stands."""
+    """Members by level, after the season before in its current state."""
     levels: list[list[int]]
     """Members by level in the season itself."""
     left_out: dict[int, str]
-    """By member that could play and has no place, why."""
+    """Why each member that could play but has no place has none."""
 
 
 def draw_up(
@@ -221,7 +222,7 @@ def draw_up(
     for division, places in places_of(tx, season):
         joined = {member.id: member.joined_at for member in _members(tx, places)}
         ordered = [place.member_id for place in in_order(tx, division, places)]
-        # Whoever has left and joined again since begins anew.
+        # Whoever has left and joined again since then starts anew.
         stay = [one for one in ordered if one in able and season and joined[one] <= season.started_at]
         former.append((division.name, stay))
     groups = regroup([level.name for level in spec.levels], former)
@@ -249,7 +250,7 @@ def in_order(
     places: Sequence[SeasonPlace],
     standing: Mapping[int, Standing] | None = None,
 ) -> list[SeasonPlace]:
-    """Return a division's places, best first: as settled, or by the present standings, or as seeded.
+    """Return a division's places, best first: as settled, or by the current standings, or as seeded.
 
     ``standing`` is what ``standing_of`` returns, if that is known already.
     """
@@ -261,7 +262,7 @@ def in_order(
 
 
 def standing_of(tx: Transaction, division: SeasonDivision) -> dict[int, Standing]:
-    """Return a division's standings of now by bot version, best first; empty while it has no tournament."""
+    """Return a division's current standings by bot version, best first; empty if it has no tournament."""
     if division.tournament_id is None:
         return {}
     tournament = tx.get_one(Tournament, division.tournament_id)
@@ -271,7 +272,7 @@ def standing_of(tx: Transaction, division: SeasonDivision) -> dict[int, Standing
 
 
 def latest_season(tx: Transaction, league: League) -> Season | None:
-    """Return the season that started last; None: none has."""
+    """Return the season that started last; None if none has."""
     seasons = select(Season).where(Season.league_id == league.id)
     return tx.exec(seasons.order_by(col(Season.number).desc()).limit(1)).first()
 
@@ -313,7 +314,7 @@ def active_members(tx: Transaction, league: League) -> Sequence[LeagueMember]:
 def contestants(
     tx: Transaction, spec: LeagueSpec, members: Sequence[LeagueMember], now: datetime
 ) -> tuple[dict[int, BotVersion], dict[int, str]]:
-    """Return by member the version that would play now, and by member why none could."""
+    """Return, by member, the version that would play now, or why none could."""
     checked = any(
         {**spec.tournament, **level.tournament}.get("require_check") is True for level in spec.levels
     )
@@ -342,7 +343,7 @@ def contestants(
 def _version(versions: Sequence[BotVersion], name: str, now: datetime) -> BotVersion:
     """Return the version of these that plays for a member: itself, or the newest whose token is valid.
 
-    If none has a valid one, that is the newest which only needs another, or else the newest of all.
+    If none has a valid token, return the newest that only needs another one, or else the newest of all.
     """
     if "@" in name:
         return next(one for one in versions if one.name == name)

@@ -30,7 +30,7 @@ from referee.validation import Path as Steps
 from referee.validation import Refused, Wording, path_text, problems, shown
 
 QUALIFICATION = "qualification"
-"""Name of the level below the divisions, where there is one."""
+"""Name of the level below the divisions, if there is one."""
 
 MOST_SEASONS = 9_999
 
@@ -62,7 +62,7 @@ def _hours(given: object) -> float:
 
 
 def _tournament(given: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
-    """Return fields of a tournament, which are checked as a whole later; a ruleset that is a file is read."""
+    """Return fields of a tournament, which are checked as a whole later; read a ruleset that is a file."""
     set_here = [Problem(f".{key}", "the league sets it") for key in SET_BY_LEAGUE if key in given]
     if set_here:
         raise Refused(*set_here)
@@ -111,7 +111,7 @@ class Division(_Table):
 
     @property
     def level(self) -> Level:
-        """What promotion and relegation depend on."""
+        """The settings on which promotion and relegation depend."""
         return Level(self.size, self.promoted)
 
 
@@ -193,7 +193,7 @@ def load_league(path: Path) -> LeagueSpec:
 def make_league(values: Mapping[str, object], folder: Path | None = None) -> LeagueSpec:
     """Return the league that these values specify; SpecError names each table and field that is wrong.
 
-    Rulesets that are files are looked for in ``folder`` and become part of it; without one they are wrong.
+    Ruleset files are looked for in ``folder`` and become part of the league; without a folder they are wrong.
     """
     try:
         spec = LeagueSpec.model_validate(dict(values), context=folder)
@@ -226,11 +226,11 @@ def _shared_fields(values: Mapping[str, object], folder: Path | None) -> Iterato
             missing = [field for field in ("format", "ruleset") if field not in given]
             yield from (one.within("tournament.") for one in error.problems if one.field not in missing)
         except RulesetError:
-            pass  # of a file, which the league has found wrong as well
+            pass  # an error in a file, which the league has reported as well
 
 
 def _between_divisions(values: Mapping[str, Any]) -> Iterator[Problem]:
-    """Yield what is wrong between divisions that are right, of a league that is wrong elsewhere."""
+    """Yield what is wrong between divisions that are valid by themselves, of a league that is not."""
     given, name = values.get("divisions"), values.get("name")
     if not isinstance(given, Sequence) or not given:
         return
