@@ -27,10 +27,10 @@ from referee.toml import problems_in, read_toml
 from referee.validation import Wording, problems, shown
 
 MOST_BOTS = 10_000
-"""Bots in a file at most."""
+"""The most bots in a file."""
 
 NAMED = 10
-"""So many bots that cannot be registered are named."""
+"""The most bots that are named if they cannot be registered."""
 
 OPTIONAL_TEXT = {"anyOf": [{"type": "string"}, {"type": "null"}]}
 
@@ -38,7 +38,7 @@ WORDING = Wording("a list of bots", table="a table")
 
 
 def _bot(given: object) -> str:
-    """Return ``owner/bot``; raise ValueError if it is none."""
+    """Return ``owner/bot``; raise ValueError if it is malformed."""
     if not isinstance(given, str) or given.count("/") != 1:
         raise ValueError(f"{shown(given)} is not of the form owner/bot")
     for name in given.split("/"):
@@ -50,7 +50,7 @@ def _bot(given: object) -> str:
 
 
 def _link(given: object) -> str | None:
-    """Return a link, or None for none; raise ValueError for what can be no link."""
+    """Return a link, or None for none; raise ValueError if it is not a valid link."""
     if given is None:
         return None
     if not isinstance(given, str):
@@ -125,7 +125,7 @@ def _listed_twice(bots: Sequence[NewBot]) -> list[Problem]:
 
 
 def _registered_already(known: Sequence[str], listed: int) -> list[Problem]:
-    """Return what to say of bots in a list that are registered already: the first ones, and what to do."""
+    """Return problems for the bots in a list that are registered already: the first ones, and what to do."""
     found = [Problem("bots", f"{bot} is registered already") for bot in known[:NAMED]]
     count = f"all {listed}" if len(known) == listed else f"{len(known)} of {listed}"
     advice = (
@@ -142,7 +142,7 @@ def register_all(
     now: datetime,
     keep: Callable[[Sequence[Registered]], None] = lambda _: None,
 ) -> list[Registered]:
-    """Register all these bots, none of which is registered yet, or none of them.
+    """Register all these bots, which must all be new, or none of them.
 
     ``keep`` is given them with their tokens before they are stored; if it raises, nothing is stored. Raise
     SpecError, which names all that are listed twice or registered already, and NotAllowed.
@@ -163,7 +163,7 @@ def register_all(
 
 
 def _add_all(tx: Transaction, actor: Actor, bots: Sequence[NewBot], now: datetime) -> list[Registered]:
-    """Add the first version of each, all rows of a kind at once: thousands take seconds."""
+    """Add the first version of each bot, all rows of a kind at once: thousands take seconds."""
     owners = _owners(tx, [one.bot.partition("/")[0] for one in bots], now)
     rows = [
         Bot(owner_id=owners[owner], name=name, created_at=now, language=one.language, link=one.link)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def checked_version(storage: Storage, bot: str) -> str:
-    """Return the name of the version that a check of ``bot`` is for.
+    """Return the name of the version to which a check of ``bot`` applies.
 
     Raise SpecError, UnknownError, StateError.
     """
@@ -32,7 +32,7 @@ def checked_version(storage: Storage, bot: str) -> str:
 def store_check(
     storage: Storage, actor: Actor, name: str, report: Mapping[str, object], passed: bool, now: datetime
 ) -> None:
-    """Store what the latest check of a version found in place of the previous one; raise UnknownError."""
+    """Store the latest report of a check of a version in place of the previous one; raise UnknownError."""
     actor.require_owner(name.partition("/")[0], f"store a check of {name}")
     with storage.write() as tx:
         version = find_versions(tx, [name], None)[0]
@@ -42,7 +42,7 @@ def store_check(
 
 
 def submit_check(storage: Storage, actor: Actor, name: str, report: "Report", now: datetime) -> "Report":
-    """Store what the author's own check of a version found, and return it under the version's name.
+    """Store the report of the author's own check of a version, and return it under the version's name.
 
     Raise NotAllowed, UnknownError, StateError; SpecError if it is of another bot, or not of the whole check.
     """
@@ -56,7 +56,7 @@ def submit_check(storage: Storage, actor: Actor, name: str, report: "Report", no
 
 
 def _require_whole(report: "Report") -> None:
-    """Raise SpecError unless a report tells of each scenario once."""
+    """Raise SpecError unless a report lists each scenario exactly once."""
     from referee.check import SCENARIOS  # which every other command can do without, and would load
 
     told = Counter([*(result.code for result in report.results), *report.left_out])
@@ -68,9 +68,9 @@ def _require_whole(report: "Report") -> None:
 
 
 def latest_check(storage: Storage, actor: Actor, name: str) -> Mapping[str, object]:
-    """Return what the latest check of a version found, for its owner or an operator.
+    """Return the report of the latest check of a version, for its owner or an operator.
 
-    It has what the bot printed. Raise SpecError, NotAllowed, and UnknownError if there was none.
+    It includes what the bot printed. Raise SpecError, NotAllowed, and UnknownError if there was none.
     """
     [version_id] = versions_for(storage, actor, name)
     with storage.read() as tx:

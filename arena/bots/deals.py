@@ -30,7 +30,7 @@ from referee.matches.journal import BotDeal, DealPage, DealQuery, Place, is_lost
 from referee.records.record import full_record
 
 MOST_SESSIONS = 1_000
-"""Sessions that one call looks through at most; where they have too few such deals, the next page goes on."""
+"""The most sessions that one call searches; if they have too few such deals, the next page continues."""
 
 
 class _Played(NamedTuple):
@@ -52,7 +52,7 @@ class _Played(NamedTuple):
 
     @property
     def order(self) -> tuple[int, int, int]:
-        """What sessions are ordered by, rising."""
+        """The key by which sessions are sorted, ascending."""
         return -self.match_id, -self.id, self.position
 
     @property
@@ -74,7 +74,7 @@ _COLUMNS: tuple[Any, ...] = (
 
 
 class _Wanted(NamedTuple):
-    """Deals of a session that are asked for."""
+    """Deals of a session that were asked for."""
 
     played: _Played
     numbers: list[int]
@@ -84,8 +84,8 @@ class _Wanted(NamedTuple):
 def read_deals(storage: Storage, versions: Mapping[int, str], query: DealQuery) -> DealPage:
     """Return the deals of these versions that ``query`` asks for, the newest first. Raise SpecError.
 
-    New is what was paired late. A session's deals are there as soon as it is stored; in a duplicate
-    tournament, once its round is closed.
+    The newest are those that were paired last. A session's deals appear as soon as it is stored; in a
+    duplicate tournament, once its round is closed.
     """
     if query.limit < 1:
         raise SpecError("limit", f"must be a whole number from 1, not {query.limit}")
@@ -117,7 +117,7 @@ def newest_deals(storage: Storage, actor: Actor, query: DealQuery) -> list[BotDe
 
 
 def _end(played: _Played) -> Place:
-    """Return the place before which no deal of a session is."""
+    """Return the place of the first deal of a session."""
     return played.id, played.position, 1
 
 
@@ -141,7 +141,7 @@ def _sessions(tx: Transaction, versions: Mapping[int, str], query: DealQuery, at
 
 
 def _seats(tx: Transaction, versions: Mapping[int, str], query: DealQuery) -> list[ColumnElement[bool]]:
-    """Return conditions on the seats of each of the versions, or of what entered the tournament."""
+    """Return conditions on the seats of each of the versions, or of their entries in the tournament."""
     if query.session is None:
         return [col(Seat.version_id) == version_id for version_id in versions]
     entered = select(Entrant.id).join(Tournament, col(Tournament.id) == Entrant.tournament_id)
@@ -150,7 +150,7 @@ def _seats(tx: Transaction, versions: Mapping[int, str], query: DealQuery) -> li
 
 
 def _before(tx: Transaction, query: DealQuery) -> Iterator[ColumnElement[bool]]:
-    """Yield the condition that sessions come no sooner than where a page ended."""
+    """Yield the conditions that sessions come after the end of the previous page."""
     if query.before is None:
         return
     session, position, deal = query.before
@@ -162,7 +162,7 @@ def _before(tx: Transaction, query: DealQuery) -> Iterator[ColumnElement[bool]]:
 
 
 def _of_session(query: DealQuery) -> Iterator[ColumnElement[bool]]:
-    """Yield the conditions that a session, or the beginning of its name, comes to. Raise SpecError."""
+    """Yield the conditions for the name of a session, or the beginning of one. Raise SpecError."""
     if query.session is None:
         return
     _, *numbers = query.session.rstrip("/").split("/")
@@ -173,7 +173,7 @@ def _of_session(query: DealQuery) -> Iterator[ColumnElement[bool]]:
 
 
 def _first(played: Sequence[_Played], query: DealQuery) -> Iterator[_Wanted]:
-    """Yield what is wanted of the first of these sessions, until it is as much as is asked for."""
+    """Yield the wanted deals of these sessions, until there are as many as were asked for."""
     count = 0
     for one in played:
         if count >= query.limit:

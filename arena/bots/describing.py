@@ -13,14 +13,14 @@ from arena.storage import Storage
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What is told of a bot."""
+    """The public description of a bot."""
 
     bot: str
     """``owner/bot``."""
     language: str | None
-    """What it is written in; None: not told."""
+    """What it is written in; None if not stated."""
     link: str | None
-    """Where there is more about it; None: not told."""
+    """Where there is more about it; None if not stated."""
 
 
 def describe(
@@ -31,9 +31,9 @@ def describe(
     language: str | None = None,
     link: str | None = None,
 ) -> Description:
-    """Change what is told of ``owner/bot``: None leaves a field as it is, an empty text removes it.
+    """Change the description of ``owner/bot``: None leaves a field as it is, an empty text removes it.
 
-    Raise SpecError for what can be none of these, UnknownError, NotAllowed.
+    Raise SpecError for invalid values, UnknownError, NotAllowed.
     """
     check_bot(bot)
     if "@" in bot:

@@ -8,10 +8,10 @@ from arena.errors import SpecError
 LANGUAGE = re.compile(r"[a-z0-9+#-]{1,20}")
 
 LONGEST_LINK = 200
-"""Most characters in a link."""
+"""The most characters in a link."""
 
 LINK = re.compile(r"https?://[!-~]+")
-"""A link in printable ASCII; ``check_link`` tells the rest."""
+"""A link in printable ASCII; ``check_link`` checks the rest."""
 
 
 def check_language(language: str) -> str:
@@ -24,7 +24,7 @@ def check_language(language: str) -> str:
 def check_link(link: str) -> str:
     """Return ``link`` if it is one to a web page; raise SpecError otherwise.
 
-    A user's name in it could make another host look like the one that it leads to, so none is allowed.
+    It may not contain a user name, which could make it look as if it led to another host.
     """
     if len(link) > LONGEST_LINK:
         raise SpecError("link", f"must have at most {LONGEST_LINK} characters, not {len(link)}")
@@ -37,5 +37,5 @@ def _leads_to_a_host(link: str) -> bool:
     try:
         parts = urlsplit(link)
         return bool(parts.hostname) and "@" not in parts.netloc and parts.port != 0
-    except ValueError:  # brackets or a port that are none
+    except ValueError:  # malformed brackets or port
         return False

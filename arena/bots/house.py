@@ -14,12 +14,12 @@ HOUSE = "house"
 """The owner of house bots; nobody's account gets its name."""
 
 BOTS = ("keeper", "greedy", "pairs-first", "lowest", "random", "sage-quick", "sage", "sage-deep")
-"""Sample bots in the order in which they are run: quick ones, the best of them first, and then sage at three
-strengths, which costs processor time while it plays."""
+"""Sample bots in the order in which they are run: the fast ones, best first, and then sage at three
+strengths, which takes processor time while it plays."""
 
 
 def register_house_bots(storage: Storage, actor: Actor, names: Sequence[str], now: datetime) -> None:
-    """Register those of these bots that are house bots and were never run. Raise NotAllowed."""
+    """Register the house bots among these that were never run. Raise NotAllowed."""
     for name in names:
         bot = name.removesuffix("@1")
         if bot in (f"{HOUSE}/{sample}" for sample in BOTS) and not is_registered(storage, f"{bot}@1"):

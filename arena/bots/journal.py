@@ -1,7 +1,7 @@
-"""The log of a bot: what a referee notes of it, and what its author reads.
+"""The log of a bot, which referees write and its author reads.
 
 A referee's event loop only puts entries into a queue. A thread writes them, many in a transaction, and keeps
-on trying while the database is away; what does not fit into the queue meanwhile is counted and noted.
+trying while the database is unavailable; entries that do not fit into the queue are counted and noted.
 """
 
 import json
@@ -42,24 +42,24 @@ PRUNE_EVERY = 500
 """Entries of a bot version after which the old ones are deleted."""
 
 QUEUE = 20_000
-"""Entries that wait to be written at most."""
+"""The most entries that wait to be written."""
 
 BATCH = 1_000
-"""Entries in a transaction at most."""
+"""The most entries in a transaction."""
 
 WRITE_SECONDS = 0.5
-"""How long an entry waits for others to be written with."""
+"""How long an entry waits for others, to be written together."""
 
 RETRY_SECONDS = (0.5, 1.0, 2.0, 5.0, 10.0)
-"""Waits while the database is away; the last one stands for all further ones."""
+"""Waits while the database is unavailable; the last one applies to all further ones."""
 
 CLOSE_SECONDS = 5.0
-"""How long closing waits for what is left to be written."""
+"""How long closing waits for the remaining entries to be written."""
 
 LONGEST_TEXT = 2_000
 
 LOST = "log_incomplete"
-"""Code of the notice that tells of entries that were not kept."""
+"""Code of the notice about entries that were not kept."""
 
 log = logging.getLogger("arena.journal")
 
@@ -72,7 +72,7 @@ class _Waiting(NamedTuple):
 
 
 class DatabaseJournal:
-    """Keeps the entries of one referee; leaving it as a context writes what is left."""
+    """Stores the entries of one referee; as a context manager it writes the remaining ones at the end."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class DatabaseJournal:
         self._thread.start()
 
     def add(self, entry: Entry) -> None:
-        """Take an entry; never waits. One that does not fit into the queue is only counted."""
+        """Take an entry without waiting. One that does not fit into the queue is only counted."""
         with self._lock:
             if len(self._queue) < self._limit:
                 self._queue.append(_Waiting(self._clock(), entry))
@@ -133,13 +133,13 @@ class DatabaseJournal:
         organiser = DatabaseAuthenticator(self._storage, "").scope(token) is Scope.ORGANISER
         try:
             return readable_versions(self._storage, bot, token, organiser=organiser)
-        except UnknownError:  # it may name other bots, which are no stranger's business
+        except UnknownError:  # it may name other bots, which strangers should not see
             raise LogClosed(f"no bot {bot!r}; it has to be registered first") from None
         except SpecError as error:
             raise LogClosed(str(error)) from None
 
     def close(self) -> None:
-        """Write what is left and end; give up after some seconds if the database is away."""
+        """Write the remaining entries and end; give up after ``CLOSE_SECONDS`` without a database."""
         self._closing.set()
         self._wake.set()
         self._thread.join(CLOSE_SECONDS)
@@ -164,7 +164,7 @@ class DatabaseJournal:
                 return
 
     def _take(self) -> list[_Waiting]:
-        """Return the oldest entries, and in their turn the counts of what was lost."""
+        """Return the oldest entries, and with the last of them the counts of those that were lost."""
         with self._lock:
             batch = [self._queue.popleft() for _ in range(min(BATCH, len(self._queue)))]
             if not self._queue:
@@ -176,7 +176,7 @@ class DatabaseJournal:
             return batch
 
     def _write_at_last(self, batch: Sequence[_Waiting]) -> None:
-        """Write a batch, however long the database is away."""
+        """Write a batch, however long the database is unavailable."""
         for failures in count():
             try:
                 self._write(batch)
@@ -220,7 +220,7 @@ class DatabaseJournal:
 
 
 def _clean(text: str) -> str:
-    """Return what every database takes: no NUL, and not endless."""
+    """Return text that every database accepts: without NUL, and of limited length."""
     return text.replace("\0", "\\0")[:LONGEST_TEXT]
 
 
@@ -236,7 +236,7 @@ def _prune(tx: Transaction, version_id: int) -> None:
 def readable_versions(storage: Storage, bot: str, token: str, *, organiser: bool = False) -> dict[int, str]:
     """Return the versions whose log ``token`` opens, with their names: the one named, or all of a bot.
 
-    ``token`` has to be a good one of any version of the bot, or with ``organiser`` one of an organiser.
+    ``token`` must be a valid one of any version of the bot or, with ``organiser``, one of an organiser.
     Raise SpecError, which names what is wrong, or UnknownError if there is no such bot.
     """
     with storage.read() as tx:
@@ -258,7 +258,7 @@ def _is_good(row: BotVersion | Token) -> bool:
 
 
 def kinds_of(name: str) -> tuple[EntryKind, ...]:
-    """Return the kinds of entries that a word means. Raise SpecError."""
+    """Return the kinds of entries for which a word stands. Raise SpecError."""
     kinds = kinds_asked(name)
     if kinds is None:
         raise SpecError("kind", f"{name!r} is none of {', '.join(ASKED)}")
@@ -272,7 +272,7 @@ def read_log(
 ) -> list[LogEntry]:
     """Return the newest entries of these versions that ``query`` asks for, oldest first. Raise SpecError.
 
-    The details of a fault in a deal that counts for nothing have ``void``.
+    The details of a fault in a deal that does not count have ``void``.
     """
     entry_id = col(BotLogEntry.id)
     rows = select(BotLogEntry).where(col(BotLogEntry.version_id).in_(versions), entry_id > query.after)

@@ -29,13 +29,13 @@ BOT = re.compile(rf"{NAME.pattern}/{NAME.pattern}(@[1-9][0-9]{{0,8}})?")
 """A bot, or one of its versions."""
 
 WITHOUT_REPORT = defer(BotVersion.check_report)  # type: ignore[arg-type]  # SQLModel's types hide the column
-"""Option of queries for versions: what the check found is long, and is read only where it is asked for."""
+"""Option of queries for versions: the report of the check is long, and read only when it is asked for."""
 
 AT_ONCE = 400
-"""Names that are looked up by one query at most."""
+"""The most names that one query looks up."""
 
 ATTEMPTS = 10
-"""How often a number is tried that somebody else may be faster to take."""
+"""How often taking the next number is tried, since somebody else may be faster."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,24 +50,24 @@ class Registered:
 
 @dataclass(frozen=True, slots=True)
 class VersionInfo:
-    """A bot version as it is listed."""
+    """A bot version in a list."""
 
     name: str
     """``owner/bot@number``."""
     owner: str
-    """Whose it is."""
+    """Its owner."""
     created_at: datetime
     """When it was registered."""
     revoked_at: datetime | None
-    """When its token was revoked; None: it was not."""
+    """When its token was revoked; None if it was not."""
     expires_at: datetime | None
-    """When its token expires; None: never."""
+    """When its token expires; None for never."""
     last_used_on: date | None
-    """The day (UTC) on which its tokens were last used; None: never."""
+    """The day (UTC) on which its tokens were last used; None for never."""
     language: str | None
-    """What it is written in; None: not told."""
+    """What it is written in; None if not stated."""
     check_passed_at: datetime | None
-    """When it passed the latest check; None: it did not, or was never checked."""
+    """When it passed the latest check; None if it did not, or was never checked."""
 
 
 def register_version(
@@ -81,8 +81,8 @@ def register_version(
 ) -> Registered:
     """Register the next version of ``owner/bot``, and owner and bot if they are new.
 
-    What is told of the bot, its language and a link, is told of it from now on; None leaves it as it is.
-    ``expires_in`` is the number of days for which its token is valid; None: until it is revoked.
+    The language and the link describe the bot from now on; None leaves the previous ones. ``expires_in`` is
+    the number of days for which its token is valid; None stands for until it is revoked.
     Raise SpecError for an invalid name, language, link or number of days, TakenError if others keep
     registering versions at the same moment.
     """
@@ -120,7 +120,7 @@ def add_version(
     expires_at: datetime | None,
     link: str | None = None,
 ) -> Registered:
-    """Register the next version of a bot as part of a transaction; all that is given has been checked."""
+    """Register the next version of a bot as part of a transaction; all arguments have been checked."""
     token, row = new_token(), _bot(tx, bot, now)
     row.language, row.link = language or row.language, link or row.link
     last = tx.exec(select(func.max(BotVersion.number)).where(BotVersion.bot_id == row.id)).one()
@@ -141,7 +141,7 @@ def new_version(
     language: str | None,
     expires_at: datetime | None,
 ) -> BotVersion:
-    """Return the row of a version that is registered with this token."""
+    """Return the row for a version with this token."""
     return BotVersion(
         bot_id=bot_id,
         number=number,
@@ -180,7 +180,7 @@ def find_bot(tx: Transaction, name: str) -> Bot:
 
 
 def check_bot(name: str) -> None:
-    """Raise SpecError for what can be neither ``owner/bot`` nor ``owner/bot@number``."""
+    """Raise SpecError if a name has neither the form ``owner/bot`` nor ``owner/bot@number``."""
     if not BOT.fullmatch(name):
         raise _no_bot(name)
 
@@ -219,7 +219,7 @@ def select_infos() -> Select[Any]:
 def revoke_version(storage: Storage, actor: Actor, name: str, now: datetime) -> VersionInfo:
     """Revoke a version's token; ``owner/bot`` alone is its newest version whose token is valid.
 
-    UnknownError, or StateError if it is so already.
+    Raise UnknownError, or StateError if it is revoked already.
     """
     actor.require_owner(name.partition("/")[0], f"revoke {name}")
     with storage.write() as tx:
@@ -234,7 +234,7 @@ def revoke_version(storage: Storage, actor: Actor, name: str, now: datetime) -> 
 
 
 def version_to_rotate(storage: Storage, name: str) -> str:
-    """Return the name of the version that ``rotate_version`` would give a new token; the same errors."""
+    """Return the name of the version to which ``rotate_version`` would give a token. Raise its errors."""
     with storage.read() as tx:
         [version] = find_versions(tx, [name], None)
         if version.revoked_at is not None:
@@ -247,7 +247,7 @@ def _revoked(name: str) -> StateError:
 
 
 def version_to_revoke(storage: Storage, name: str, now: datetime) -> str:
-    """Return the name of the version that ``revoke_version`` would revoke; the same errors."""
+    """Return the name of the version that ``revoke_version`` would revoke. Raise its errors."""
     with storage.read() as tx:
         version = _to_revoke(tx, name, now)
     if version.revoked_at is not None:
@@ -263,10 +263,10 @@ def _to_revoke(tx: Transaction, name: str, now: datetime) -> BotVersion:
 def rotate_version(
     storage: Storage, actor: Actor, name: str, now: datetime, expires_in: int | None = None
 ) -> Registered:
-    """Give a version a new token in place of its old one, which is good no longer.
+    """Give a version a new token in place of its old one, which is no longer valid.
 
-    ``owner/bot`` alone is its newest version whose token is not revoked; ``expires_in`` is as when it is
-    registered. UnknownError, SpecError, or StateError if the token is revoked, which is for good.
+    ``owner/bot`` alone is its newest version whose token is not revoked; ``expires_in`` is as in
+    ``register_version``. Raise UnknownError, SpecError, or StateError if the token is revoked for good.
     """
     actor.require_owner(name.partition("/")[0], f"give {name} a new token")
     token, expires_at = new_token(), expiry(now, expires_in)
@@ -294,8 +294,8 @@ def token_problem(version: BotVersion, now: datetime) -> str:
 def find_versions(tx: Transaction, names: Sequence[str], now: datetime | None) -> list[BotVersion]:
     """Return the versions of these names; ``owner/bot`` alone is its newest version whose token is valid.
 
-    With ``now`` None an expired token will do, too. Raise SpecError for a malformed name, UnknownError for an
-    unknown one, StateError if no version of a bot has a valid token.
+    If ``now`` is None, an expired token will do, too. Raise SpecError for a malformed name, UnknownError for
+    an unknown one, StateError if no version of a bot has a valid token.
     """
     found = _all_called(tx, names)
     _require_known(tx, names, {*found}, wanted=now is not None)
@@ -347,7 +347,7 @@ def _newest(name: str, versions: Sequence[BotVersion], now: datetime | None) -> 
 
 
 def known_bots(tx: Transaction, bots: Sequence[str]) -> list[str]:
-    """Return those of these ``owner/bot`` that have a version."""
+    """Return the bots among these, given as ``owner/bot``, that have a version."""
     found = versions_by_bot(tx, bots)
     return [bot for bot in bots if bot in found]
 
@@ -359,9 +359,9 @@ def versions_by_bot(tx: Transaction, bots: Sequence[str]) -> dict[str, list[BotV
 
 
 def find_all_versions(tx: Transaction, name: str, *, wanted: bool = False) -> list[BotVersion]:
-    """Return all versions of ``owner/bot``, oldest first. Raise SpecError for no such name, UnknownError.
+    """Return all versions of ``owner/bot``, oldest first. Raise SpecError for a malformed name, UnknownError.
 
-    Where the bot is ``wanted``, to play, that says that it has to be registered.
+    If the bot is ``wanted``, to play, the error says that it has to be registered.
     """
     found = _versions_of(tx, [name])
     _require_known(tx, [name], {*found}, wanted=wanted)
@@ -369,9 +369,9 @@ def find_all_versions(tx: Transaction, name: str, *, wanted: bool = False) -> li
 
 
 def versions_for(storage: Storage, actor: Actor, bot: str) -> dict[int, str]:
-    """Return the versions of a bot, or the one named, for who may read what is its owner's alone.
+    """Return the versions of a bot, or the one named, for whoever may read what only its owner may.
 
-    Raise SpecError for no such name, UnknownError, NotAllowed.
+    Raise SpecError for a malformed name, UnknownError, NotAllowed.
     """
     check_bot(bot)
     actor.require_owner(bot.partition("/")[0], f"read what is kept of {bot}")
@@ -393,7 +393,7 @@ def _versions_of(tx: Transaction, bots: Sequence[str]) -> dict[str, list[BotVers
 
 @cache
 def _with_names() -> Any:
-    """Select versions with owners and bots of these names; made once, as nearly all pages ask it."""
+    """Select versions with owners and bots of these names; made once, because nearly all pages use it."""
     return (
         select(Owner.name, Bot.name, BotVersion)
         .join(Bot, col(Bot.owner_id) == Owner.id)

@@ -12,7 +12,7 @@ from referee.matches.journal import EntryKind
 
 
 def void_faults(tx: Transaction, entries: Sequence[BotLogEntry]) -> Iterator[int]:
-    """Yield the ids of those entries that are faults in deals which count for nothing."""
+    """Yield the ids of the entries that are faults in deals that do not count."""
     by_session: dict[str, list[BotLogEntry]] = {}
     for entry in entries:
         if entry.kind is EntryKind.FAULT:
@@ -28,7 +28,7 @@ def void_faults(tx: Transaction, entries: Sequence[BotLogEntry]) -> Iterator[int
 
 
 def _match_and_number(tx: Transaction, session: str) -> tuple[Match, int] | None:
-    """Return the match and the number of a session; None where there is none of this name."""
+    """Return the match and the number of a session; None if there is none of this name."""
     name, *numbers = session.split("/")
     if len(numbers) != 3 or not all(number.isdecimal() and len(number) < 10 for number in numbers):
         return None
@@ -43,9 +43,9 @@ def _match_and_number(tx: Transaction, session: str) -> tuple[Match, int] | None
 
 
 def _dealt(tx: Transaction, match: Match, number: int) -> tuple[dict[int, int], int]:
-    """Return the attempt that dealt each finished deal of a session, and the latest one at the others.
+    """Return the attempt that dealt each finished deal of a session, and the latest attempt for the others.
 
-    That is 0 where there will be no others.
+    The latter is 0 if there will be no others.
     """
     stored = tx.exec(select(Session).where(Session.match_id == match.id, Session.number == number)).first()
     if stored is not None:
