@@ -3,11 +3,11 @@
 from ipaddress import IPv4Address, IPv6Address, IPv6Network
 
 NAT64 = (IPv6Network("64:ff9b::/96"), IPv6Network("64:ff9b:1::/48"))
-"""Addresses that stand for others, of IPv4."""
+"""IPv6 addresses that stand for IPv4 addresses."""
 
 
 def is_public(address: IPv4Address | IPv6Address) -> bool:
-    """Return whether an address is one of the internet: not of this machine, nor of a network around it."""
+    """Return whether an address is public: neither of this machine nor of a private network."""
     if isinstance(address, IPv6Address):
         inner = address.ipv4_mapped or address.sixtofour
         if inner is not None:

@@ -1,4 +1,4 @@
-"""Organisers say where they want to be told what happens, and see what became of it."""
+"""The webhooks of organisers, and the log of messages sent to them."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -24,7 +24,7 @@ from arena.webhooks.outbox import EVENTS, TEST, message
 from arena.webhooks.sealed import draw_secret, seal_of
 
 MOST_HOOKS = 10
-"""Webhooks of an organiser at most."""
+"""The most webhooks of an organiser."""
 
 LONGEST_URL = 300
 
@@ -34,7 +34,7 @@ URL = re.compile(r"https?://[!-~]+")
 
 @dataclass(frozen=True, slots=True)
 class WebhookInfo:
-    """A webhook as it is listed."""
+    """A webhook in a list."""
 
     name: str
     """Its name for people."""
@@ -54,7 +54,7 @@ class Webhooks:
 
 @dataclass(frozen=True, slots=True)
 class MadeWebhook:
-    """A webhook with the secret that its messages are signed with from now on."""
+    """A webhook with the secret with which its messages are signed from now on."""
 
     name: str
     """Its name for people."""
@@ -68,24 +68,24 @@ class MadeWebhook:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryInfo:
-    """A message to a webhook, and what became of it."""
+    """A message to a webhook, and its state."""
 
     message: str
     """Its id, the same in every attempt (``webhook-id``)."""
     event: str
-    """What it tells of."""
+    """The event that it reports."""
     created_at: datetime
     state: DeliveryState
     attempts: int
     """Attempts that were begun."""
     next_at: datetime | None
-    """When it is sent again; None: it has ended."""
+    """When it is sent next; None if it has ended."""
     status: int | None
-    """HTTP status of the latest answer; None: there was none."""
+    """HTTP status of the latest answer; None if there was none."""
     problem: str | None
-    """Why the latest attempt came to nothing; None: it did not, or there was none."""
+    """Why the latest attempt failed; None if it did not, or there was none."""
     ended_at: datetime | None
-    """When it was delivered or given up; None: it was not."""
+    """When it was delivered or given up; None if it is still pending."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class DeliveryPage:
     webhook: str
     deliveries: list[DeliveryInfo]
     next: str | None
-    """The cursor of the next page; None: there is none."""
+    """The cursor of the next page; None if there is none."""
 
 
 def add_webhook(
@@ -146,7 +146,7 @@ def check_url(url: str, *, private: bool) -> None:
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
-    except ValueError:  # brackets or a port that are none
+    except ValueError:  # malformed brackets or port
         host, port = None, 0
     if not host or port == 0 or "@" in parts.netloc or parts.fragment:
         raise SpecError("url", "needs a host, and has neither a user nor a fragment")

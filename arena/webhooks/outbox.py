@@ -1,4 +1,4 @@
-"""What organisers are told is written in the transaction that makes it happen, and sent afterwards."""
+"""Messages to organisers, written in the transaction of the event that they report, and sent afterwards."""
 
 import json
 import secrets
@@ -18,14 +18,14 @@ EVENTS: Mapping[str, str] = {
     "session.forfeited": "bots forfeited a session: absent, or with too many faults",
     "entry.asked": "a bot asked to enter",
 }
-"""What a webhook can be told, and when."""
+"""The events that a webhook can report, and when they occur."""
 
 TEST = "test"
-"""The event of a message that was only asked for."""
+"""The event of a test message."""
 
 
 def emit(tx: Transaction, tournament_id: int, event: str, now: datetime, **data: object) -> None:
-    """Have the organiser of a tournament told of an event, in the transaction that makes it happen."""
+    """Notify the organiser of a tournament of an event, in the transaction that makes it happen."""
     hooks = (
         select(Webhook, Tournament.name)
         .join(Tournament, col(Tournament.id) == tournament_id)

@@ -1,4 +1,4 @@
-"""One signed message over HTTP, to an address that was checked before it is connected to."""
+"""Sending one signed message over HTTP, to an address that is checked before the connection."""
 
 import base64
 import binascii
@@ -19,15 +19,15 @@ SECONDS = 10.0
 """How long a message may take from the connection to the end of the answer."""
 
 MOST_ANSWER = 65_536
-"""Bytes of an answer that are read at most; nothing is made of them."""
+"""The most bytes of an answer that are read; they are discarded."""
 
 
 class NotSent(Exception):
-    """A message could not be sent, or there was no answer; the message says why, without what is secret."""
+    """A message could not be sent, or there was no answer; the text says why, without secrets."""
 
 
 def sign(secret: str, message: str, timestamp: int, body: bytes) -> str:
-    """Return the signature of a message as Standard Webhooks has it. Raise NotSent for what is no secret."""
+    """Return the signature of a message as in Standard Webhooks. Raise NotSent if the secret is malformed."""
     try:
         key = base64.b64decode(secret.removeprefix("whsec_"), validate=True)
     except binascii.Error:
@@ -41,7 +41,7 @@ def post(
 ) -> int:
     """Send a message, and return the status of the answer; a redirect is an answer like others.
 
-    Raise NotSent; without ``private``, also for an address that is not of the internet.
+    Raise NotSent; without ``private``, also for an address that is not public.
     """
     parts = urlsplit(url)
     host, secure = parts.hostname or "", parts.scheme == "https"
@@ -62,7 +62,7 @@ def post(
 
 
 def _resolve(host: str, port: int, *, private: bool) -> tuple[str, int]:
-    """Return the first address of a host that a message may go to. Raise NotSent."""
+    """Return the first address of a host to which a message may go. Raise NotSent."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
@@ -82,14 +82,14 @@ class _Open:
 
 @contextmanager
 def _ended_after(seconds: float) -> Iterator[_Open]:
-    """Break the connection off that is open after so long, however slowly it still moves."""
+    """Break off the open connection after ``seconds``, even if it still makes progress."""
     held, late = _Open(), threading.Event()
 
     def end() -> None:
         late.set()
         if held.sock is not None:
             with suppress(OSError):
-                # Not the TLS socket's own way to end, which a thread that waits would stumble over.
+                # Not the TLS socket's own shutdown, which would disturb the thread that waits on it.
                 socket.socket.shutdown(held.sock, socket.SHUT_RDWR)
 
     timer = threading.Timer(seconds, end)
@@ -124,7 +124,7 @@ def _connection(
 
 
 def _reason(error: Exception) -> str:
-    """Return why there was no answer, in words of ours: those of the other side may be anything."""
+    """Return why there was no answer, in our own words: those of the other side may be anything."""
     if isinstance(error, TimeoutError):
         return "it took too long"
     if isinstance(error, ssl.SSLCertVerificationError):

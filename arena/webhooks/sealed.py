@@ -12,20 +12,20 @@ SECRET = 32
 
 
 def draw_secret() -> str:
-    """Return a new secret, as Standard Webhooks writes them."""
+    """Return a new secret in the form of Standard Webhooks."""
     return f"whsec_{b64encode(secrets.token_bytes(SECRET)).decode()}"
 
 
 def seal_of(settings: Settings) -> Seal:
-    """Return what seals secrets: whoever has the key of webhooks can read them. Raise SettingsError."""
+    """Return the seal for secrets: whoever has the key of webhooks can read them. Raise SettingsError."""
     return _seal(settings.webhook_secret())
 
 
 def open_secret(settings: Settings, sealed: str) -> tuple[str, str]:
-    """Return a secret, and how it is to be stored from now on.
+    """Return a secret, and the sealed form in which to store it from now on.
 
-    That differs from how it is stored if it was sealed with the worker token, as all were before they had a
-    key of their own. Raise Unsealable, SettingsError.
+    That differs from the current one if it was sealed with the worker token, as all secrets were before they
+    had a key of their own. Raise Unsealable, SettingsError.
     """
     own = seal_of(settings)
     with suppress(Unsealable):

@@ -1,4 +1,4 @@
-"""Messages are taken out of the box and sent, with growing delays, until they arrive or are given up."""
+"""Sending the messages in the outbox, with growing delays, until they arrive or are given up."""
 
 import logging
 from collections.abc import Callable, Mapping
@@ -21,16 +21,16 @@ TRIES = 8
 """Attempts before a message is given up."""
 
 GROWTH = 4
-"""By how much each delay is longer than the one before."""
+"""The factor by which each delay is longer than the one before."""
 
 AT_ONCE = 8
 """Messages that are taken at once."""
 
 THREADS = 4
-"""Messages that are on their way at once, so that one slow receiver does not hold up all."""
+"""Messages that are on their way at once, so that one slow receiver does not hold up all others."""
 
 TAKEN = timedelta(minutes=2)
-"""After so long a message that was taken is sent again, if nobody has said what became of it."""
+"""After this time, a message that was taken is sent again if its outcome was never noted."""
 
 KEPT = timedelta(days=30)
 """How long messages that have ended are kept."""
@@ -39,7 +39,7 @@ log = logging.getLogger("arena.webhooks")
 
 
 class Post(Protocol):
-    """What sends a message: ``arena.webhooks.post.post``."""
+    """A function that sends a message: ``arena.webhooks.post.post``."""
 
     def __call__(self, url: str, body: bytes, headers: Mapping[str, str], *, private: bool) -> int:
         """Send it, and return the status of the answer. Raise NotSent."""
@@ -59,14 +59,14 @@ class _Taken:
 
 
 def delay(first: float, attempts: int) -> timedelta:
-    """Return how long to wait after so many attempts; after the first one ``first`` seconds."""
+    """Return how long to wait after ``attempts`` attempts; after the first one, ``first`` seconds."""
     return timedelta(seconds=first * GROWTH ** (attempts - 1))
 
 
 def deliver_due(
     storage: Storage, settings: Settings, clock: Callable[[], datetime], send: Post = post
 ) -> int:
-    """Send the messages that are due, some at most; return how many."""
+    """Send messages that are due, at most ``AT_ONCE``; return how many."""
     taken = _take(storage, clock())
     if taken:
         with ThreadPoolExecutor(THREADS, "webhooks") as pool:
@@ -75,7 +75,7 @@ def deliver_due(
 
 
 def _take(storage: Storage, now: datetime) -> list[_Taken]:
-    """Return messages that are due, which nobody else takes for a while."""
+    """Return messages that are due, and keep others from taking them for a while."""
     due = (WebhookDelivery.state == DeliveryState.PENDING, col(WebhookDelivery.next_at) <= now)
     rows = select(WebhookDelivery, Webhook).join(Webhook, col(Webhook.id) == WebhookDelivery.webhook_id)
     rows = rows.where(*due).order_by(col(WebhookDelivery.next_at)).limit(AT_ONCE)
@@ -100,7 +100,7 @@ def _take(storage: Storage, now: datetime) -> list[_Taken]:
 def _deliver(
     storage: Storage, settings: Settings, one: _Taken, clock: Callable[[], datetime], send: Post
 ) -> None:
-    """Send a message, and note what became of it."""
+    """Send a message, and note the outcome."""
     status, problem, timestamp = None, None, int(clock().timestamp())
     try:
         secret, sealed = open_secret(settings, one.sealed_secret)
@@ -125,7 +125,7 @@ def _deliver(
 
 
 def _seal_anew(storage: Storage, before: str, sealed: str) -> None:
-    """Store a secret with another seal, unless it is another one by now."""
+    """Store a secret with a new seal, unless the secret has changed by now."""
     with storage.write() as tx:
         same = col(Webhook.sealed_secret) == before
         changed(tx, update(Webhook).where(same).values(sealed_secret=sealed))
@@ -141,7 +141,7 @@ def _note(
         values |= {"state": DeliveryState.FAILED, "ended_at": now}
     else:
         values |= {"next_at": now + delay(settings.webhook_seconds, one.attempt)}
-    # Of another attempt, which was begun meanwhile, this one says nothing.
+    # This says nothing about another attempt, which may have begun in the meantime.
     mine = (col(WebhookDelivery.id) == one.id, col(WebhookDelivery.attempts) == one.attempt)
     with storage.write() as tx:
         changed(tx, update(WebhookDelivery).where(*mine).values(values))
