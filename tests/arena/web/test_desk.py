@@ -78,6 +78,15 @@ def test_tournament_when_it_is_created_then_its_desk_steers_it(olga: TestClient,
     assert steer(olga, "pause") == 409
 
 
+def test_desk_when_the_tournament_has_ended_then_it_says_nothing_of_connections(olga: TestClient) -> None:
+    made = olga.post("/desk", data={"file": CUP, "do": "create"})
+    assert "4 bots; no referee says which are connected" in Read(made.text).text
+    assert steer(olga, "cancel") == 200
+    ended = Read(olga.get("/tournaments/cup/desk").text).text
+    assert "4 bots" in ended
+    assert "onnected" not in ended
+
+
 @pytest.mark.parametrize(
     ("file", "words"),
     [
