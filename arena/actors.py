@@ -59,7 +59,7 @@ class Actor(Who):
             raise NotAllowed(f"{self} may not {what}; it takes {owner} or an {Role.OPERATOR}")
 
     def organises(self, organiser_id: int | None) -> bool:
-        """Return whether what is this organiser's account's is the actor's; None: it is no account's."""
+        """Return whether the actor organises what belongs to this account; None stands for no account."""
         if self.role is Role.OPERATOR:
             return True
         return self.role is Role.ORGANISER and organiser_id is not None and organiser_id == self.account_id

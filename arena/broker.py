@@ -94,7 +94,7 @@ class Channel(filesystem.Channel):
 
 
 def _queue_of(name: str) -> str | None:
-    """Return the queue that a message's file is for: ``time_uuid.queue.msg``; None: it is not a message."""
+    """Return the queue that a message's file is for: ``time_uuid.queue.msg``; None if it is not a message."""
     rest = name.partition(".")[2]
     return rest.removesuffix(".msg") if rest.endswith(".msg") else None
 

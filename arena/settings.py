@@ -104,7 +104,7 @@ class Settings(BaseSettings):
     tls_ca: Literal["system"] | Path | None = None
     """PEM file with the authorities that workers trust, or ``system``; by default ``tls_certificate``."""
     tls_client_certificate: Path | None = None
-    """PEM file with the workers' certificate; None: they show none."""
+    """PEM file with the workers' certificate; None if they show none."""
     tls_client_key: Path | None = None
     """PEM file with the key of ``tls_client_certificate``."""
     web_listen: str = "127.0.0.1:8780"
@@ -119,7 +119,7 @@ class Settings(BaseSettings):
     """Addresses of the proxies whose ``X-Forwarded-For`` and ``-Proto`` are believed, separated by commas."""
     web_kept_seconds: float = Field(default=2, ge=0, le=60)
     """How long what nobody in particular asked for is given again to others, pages of bots and matches five
-    times as long; 0: everybody is answered anew."""
+    times as long; 0 if everybody is answered anew."""
     house_bots: int = Field(default=3, ge=0, le=8)
     """House bots that ``arena up`` runs, for test matches; 0: none. 8: also sage, at three speeds."""
     sign_up: Literal["invitation", "open"] = "invitation"
@@ -139,7 +139,7 @@ class Settings(BaseSettings):
     """What webhooks' secrets are encrypted with in the database; None: the worker token if that is set, else
     a random key, stored in the data folder."""
     metrics_listen: str = ""
-    """``host:port`` at which a process shows its metrics; empty: it does not. With ``arena up`` the first
+    """``host:port`` at which a process shows its metrics; empty if it does not. With ``arena up`` the first
     one does there, and the others at the ports that follow."""
     log_format: Literal["text", "json"] = "text"
     """How processes log."""

@@ -36,7 +36,7 @@ LONGEST_DAYS = 36_500
 
 
 def expiry(now: datetime, days: int | None) -> datetime | None:
-    """Return when a token expires that is good for so many days; None: never. Raise SpecError."""
+    """Return when a token expires that is good for so many days; None if never. Raise SpecError."""
     if days is not None and not 1 <= days <= LONGEST_DAYS:
         raise SpecError("expires_in", f"must be from 1 to {LONGEST_DAYS} days, not {days}")
     return None if days is None else now + timedelta(days=days)

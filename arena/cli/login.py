@@ -102,7 +102,7 @@ def logout(ctx: typer.Context, url: Url = None) -> None:
 
 
 def _revoke(address: str, login: Login) -> str:
-    """Revoke a key; return why it could not be, empty: it is."""
+    """Revoke a key; return why it could not be, empty if it is."""
     try:
         with api.Client(address, login.key) as client:
             client.send(api.accounts.revoke_key(login.name))

@@ -30,7 +30,7 @@ class Verdict:
     file: str
     ok: bool
     problem: str | None
-    """The first difference, with its line; None: there is none."""
+    """The first difference, with its line; None if there is none."""
     tournament: str
     entrants: int
     rounds: int

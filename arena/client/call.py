@@ -31,7 +31,7 @@ class Call(Generic[T]):
     body: Mapping[str, object] | None = None
     """A JSON object; None: nothing is sent."""
     lines: str = ""
-    """Field of the answer with the lines that ``limit`` counts; empty: there is none."""
+    """Field of the answer with the lines that ``limit`` counts; empty if there is none."""
 
     @property
     def answer(self) -> type[T]:
@@ -83,7 +83,7 @@ def of_version(version: str) -> dict[str, object]:
 
 
 def following(call: Call[T], page: Any) -> Call[T] | None:
-    """Return the call for the page after this one; None: it is the last."""
+    """Return the call for the page after this one; None if it is the last."""
     return None if page.next is None else call.with_query(cursor=page.next)
 
 

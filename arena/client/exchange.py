@@ -41,7 +41,7 @@ class Pause(NamedTuple):
 
     seconds: float
     why: str
-    """For people; empty: it is short."""
+    """For people; empty if it is short."""
 
 
 class Kept(NamedTuple):

@@ -21,7 +21,7 @@ class Login:
     """Whose it is."""
     key: str
     name: str = ""
-    """Its name, if `arena login` made it; empty: it was given."""
+    """Its name, if `arena login` made it; empty if it was given."""
 
 
 class Logins:
@@ -31,7 +31,7 @@ class Logins:
         self.file = folder / FILE
 
     def find(self, address: str) -> Login | None:
-        """Return the key for an arena; None: there is none. Raise StorageError."""
+        """Return the key for an arena; None if there is none. Raise StorageError."""
         return self._read().get(address)
 
     def keep(self, address: str, login: Login) -> None:

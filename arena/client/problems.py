@@ -51,7 +51,7 @@ def error_of(response: httpx2.Response, where: str) -> ArenaError:
 
 
 def _problem(response: httpx2.Response) -> Any:
-    """Return the problem details of an answer; None: there are none."""
+    """Return the problem details of an answer; None if there are none."""
     if response.headers.get("Content-Type", "").partition(";")[0] != PROBLEM:
         return None
     try:

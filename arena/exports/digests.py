@@ -1,4 +1,4 @@
-"""Digests of what an export holds, and JSON on a line (docs/formats.md, "Exports")."""
+"""Digests of the contents of an export, and JSON on one line (docs/formats.md, "Exports")."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -7,7 +7,7 @@ from hashlib import sha256
 from referee.records.results import canonical
 
 DECISION = "bigtwo-decision/1"
-"""What is signed of an organiser's decision says this of itself."""
+"""The ``format`` of an organiser's decision in the form in which it is signed."""
 
 SHARED = ("format", "ruleset", "tournament", "round", "table", "session", "seats")
 """Fields that are the same in all deal records of a session."""
@@ -19,16 +19,16 @@ def digest(content: object) -> str:
 
 
 def decision_digest(event: str, previous: str, at: str, details: Mapping[str, object]) -> str:
-    """Return what an arena signs of an organiser's decision: an event, without the signature in it."""
+    """Return the digest that an arena signs for an organiser's decision: that of the unsigned event."""
     plain = {name: value for name, value in details.items() if name != "signed"}
     content = {"format": DECISION, "event": event, "previous": previous, "at": at, "details": plain}
     return digest(content)
 
 
 def deals_digest(records: Iterable[Mapping[str, object]]) -> str:
-    """Return the SHA-256 of a session's records, each written as for ``digest`` and ended by a line feed.
+    """Return the SHA-256 of a session's records, each written as by ``digest`` and terminated by a line feed.
 
-    Left out of each record is what all of them share, ``SHARED``.
+    The fields that all of them share, ``SHARED``, are left out of each.
     """
     whole = sha256()
     for record in records:
@@ -38,5 +38,5 @@ def deals_digest(records: Iterable[Mapping[str, object]]) -> str:
 
 
 def json_line(value: object) -> str:
-    """Return a value as JSON without blanks."""
+    """Return a value as JSON without spaces."""
     return json.dumps(value, separators=(",", ":"))

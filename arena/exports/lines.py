@@ -1,4 +1,4 @@
-"""The lines of an export, one after the other: what they are, and whether they are as they should be."""
+"""Reading the lines of an export in order, and checking that they are what they should be."""
 
 import hashlib
 import json
@@ -11,16 +11,16 @@ from arena.exports.parts import Part, PartError, check_digest, kind_of, read_par
 P = TypeVar("P", bound=Part)
 
 CLOSE = 1e-6
-"""Scores and ratings this near each other are the same: another machine may round its powers otherwise."""
+"""Scores and ratings this close are taken as equal, since powers are not rounded alike on all machines."""
 
 
 def is_close(one: float, other: float) -> bool:
-    """Return whether two scores or ratings are the same."""
+    """Return whether two scores or ratings are equal but for rounding."""
     return abs(one - other) <= CLOSE
 
 
 class Difference(Exception):
-    """Something in an export is not as it should be; the message says where and what."""
+    """Raised if something in an export is wrong; the message says what and where."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,16 +28,16 @@ class Line:
     """One line of an export."""
 
     number: int
-    """From 1."""
+    """Its number in the file, from 1."""
     text: bytes
     given: dict[str, object]
-    """The JSON object that it is."""
+    """Its JSON object."""
     kind: type[Part] | None
-    """The part that it says it is; None: a deal record."""
+    """The part that it claims to be; None for a deal record."""
 
 
 class Lines:
-    """Hands out the lines of an export in the order in which the format has them."""
+    """Hands out the lines of an export, each of which must be what the format has in its place."""
 
     def __init__(self, texts: Iterable[bytes], seen: Callable[[int], None] = lambda _: None) -> None:
         """Read ``texts`` line by line; ``seen`` is called after each with the number of bytes read so far."""
@@ -45,14 +45,14 @@ class Lines:
         self._next = next(self._lines, None)
         self._digests = hashlib.sha256()
         self.number = 0
-        """Of the line that was taken last."""
+        """The number of the line that was taken last."""
 
     def next_is(self, kind: type[Part] | None) -> bool:
-        """Return whether the next line is such a part, or a deal record."""
+        """Return whether the next line is a part of this kind; with None, whether it is a deal record."""
         return self._next is not None and self._next.kind is kind
 
     def take_part(self, kind: type[P]) -> P:
-        """Return the next line, which must be such a part. Raise Difference."""
+        """Return the next line as a part of this kind. Raise Difference if it is not."""
         line = self._take(kind)
         try:
             return read_part(kind, line.text)
@@ -60,7 +60,7 @@ class Lines:
             raise self.wrong(error) from None
 
     def take_record(self) -> dict[str, object]:
-        """Return the next line, which must be a deal record. Raise Difference."""
+        """Return the next line as a deal record. Raise Difference if it is not."""
         return self._take(None).given
 
     def end(self) -> None:
@@ -70,7 +70,7 @@ class Lines:
             raise self.wrong("something follows the end of the export")
 
     def close(self, part: Part) -> None:
-        """Raise Difference if the digest of the part taken last is wrong; all else was checked before."""
+        """Raise Difference if the digest of the part taken last is wrong; to be called as the last check."""
         try:
             check_digest(part, self._given)
         except PartError as error:
@@ -79,7 +79,7 @@ class Lines:
 
     @property
     def parts(self) -> str:
-        """SHA-256 of the digests of all parts that were closed, one after the other."""
+        """SHA-256 of the concatenated digests of all parts that were closed."""
         return self._digests.hexdigest()
 
     def same(self, name: str, given: object, expected: object) -> None:

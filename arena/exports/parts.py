@@ -20,17 +20,17 @@ from referee.errors import Problem
 from referee.validation import Refused, Wording, problems
 
 FORMAT = "bigtwo-export/2"
-"""What every part says of itself; deal records say ``bigtwo-deal/1``."""
+"""The ``format`` of every part; that of deal records is ``bigtwo-deal/1``."""
 
 RESTORED_ABOVE = 1_000_000_000
-"""After a backup was restored, attempts count from the time in seconds, and from here at least: no session
-comes to such a number otherwise, so that a bot that was in such an attempt knows of the restore."""
+"""After a backup was restored, attempts are numbered from the Unix time in seconds, and from here at least:
+no session gets so high a number otherwise, so a bot that sees one knows of the restore."""
 
 Count = Field(ge=1)
 
 
 class Value(BaseModel):
-    """An object in an export: no field is missing, none is unknown, none of another type."""
+    """An object in an export: no field is missing or unknown, and none has another type."""
 
     model_config = ConfigDict(
         strict=True, extra="forbid", frozen=True, defer_build=True, json_schema_extra=tell_fields
@@ -38,7 +38,7 @@ class Value(BaseModel):
 
 
 class Complete(Value):
-    """An object with fields that an organiser may leave out: here they are there."""
+    """An object with fields that an organiser may leave out, but an export does not."""
 
     @model_validator(mode="after")
     def _is_complete(self) -> Self:
@@ -65,17 +65,17 @@ class HeadEntrant(Value):
     """An entrant when the tournament was locked."""
 
     number: int = Count
-    """Place in the list of entrants, from 1; rounds name entrants by it."""
+    """Place in the list of entrants, from 1; rounds refer to entrants by it."""
     bot: str
     """``owner/bot@version``."""
     owner: str
     """The account behind the bot."""
     withdrawn: bool
-    """Whether it had withdrawn, and plays in no round."""
+    """Whether it had withdrawn and plays in no round."""
 
 
 class EntrantLine(Value):
-    """An entrant, those that came late among them."""
+    """An entrant, which may have entered late."""
 
     number: int = Count
     """Place in the list of entrants, from 1."""
@@ -86,12 +86,13 @@ class EntrantLine(Value):
     entered_at_round: int = Count
     """The first round that it plays."""
     withdrawn_after: int | None
-    """The last round that it plays; None: it stays."""
+    """The last round that it plays; None if it stays."""
     absences: tuple[tuple[int, int], ...]
-    """Rounds that it missed between withdrawing and entering again: the first and the last of each time."""
+    """Rounds that it missed between withdrawing and entering again: the first and the last of
+    each absence."""
 
     def plays_in(self, round: int) -> bool:
-        """Return whether it plays in a round, or sits out there: it has come, and not withdrawn."""
+        """Return whether it has entered by a round and not withdrawn; it plays there or sits out."""
         gone = self.withdrawn_after is not None and round > self.withdrawn_after
         away = any(first <= round <= last for first, last in self.absences)
         return self.entered_at_round <= round and not gone and not away
@@ -116,18 +117,18 @@ class PoolLine(Value):
     rating: float
     """The rating."""
     since: Place | None
-    """The table of another tournament where it last changed; None: the bot is new in the pool."""
+    """The table of another tournament where it last changed; None if the bot is new in the pool."""
 
 
 class SignedLine(Value):
-    """The result of a session, as a referee signed it; all in hexadecimal digits."""
+    """The result of a session as a referee signed it; all values are hexadecimal."""
 
     digest: str
     """SHA-256 of the result."""
     signature: str
     """The referee's Ed25519 signature of the digest's 32 bytes."""
     key: str
-    """The referee's public key; it stands in the head, or in an event."""
+    """The referee's public key, which is in the head or in an event."""
 
 
 class SessionLine(Value):
@@ -136,24 +137,24 @@ class SessionLine(Value):
     session: int = Count
     """The session of the match, from 1."""
     seating: tuple[int, ...]
-    """For each seat the place in the table's list of entrants."""
+    """For each seat, the place of its bot in the table's list of entrants."""
     points: tuple[int, ...]
-    """By seat."""
+    """Points by seat."""
     faults: tuple[int, ...]
-    """By seat."""
+    """Faults by seat."""
     forfeit: int | None
-    """The seat whose forfeit ended it; None: it was played to its end."""
+    """The seat whose forfeit ended it; None if it was played to its end."""
     forfeits: tuple[int, ...]
     """The seats whose bots forfeited it, in order."""
     attempts: int = Count
-    """Number of the attempt that played it to its end. They count from 1, and from a higher number after a
-    backup was restored."""
+    """Number of the attempt that played it to its end: from 1, or from a higher number after a backup was
+    restored."""
     deals: int = Count
-    """Deal records that follow."""
+    """Number of deal records that follow."""
     digest: str
-    """Of these records."""
+    """Digest of these records."""
     signed: SignedLine | None
-    """The result; None: no referee has signed it."""
+    """The signed result; None if no referee signed it."""
 
 
 class Change(Value):
@@ -162,18 +163,18 @@ class Change(Value):
     before: float
     """The rating that the bot brought."""
     after: float
-    """The rating that it left with."""
+    """The rating that it had afterwards."""
 
 
 class Part(Value):
-    """What all parts have."""
+    """The fields of all parts."""
 
     PART: ClassVar[str]
 
     format: Literal["bigtwo-export/2"]
     """The version of this format."""
     digest: str
-    """SHA-256 of the part without this field, as ``digest`` makes it."""
+    """SHA-256 of the part without this field, as computed by ``digest``."""
 
 
 class HeadReferee(Value):
@@ -186,7 +187,7 @@ class HeadReferee(Value):
 
 
 class HeadPart(Plan, Entry, Complete, Part):
-    """The first line: all that was settled before the first round. Its digest is the commitment."""
+    """The first line: everything that was settled before the first round. Its digest is the commitment."""
 
     PART: ClassVar[str] = "head"
 
@@ -195,52 +196,52 @@ class HeadPart(Plan, Entry, Complete, Part):
     tournament: str
     """The tournament's name."""
     pairing: str
-    """The format by which rounds are paired."""
+    """The tournament format, which says how rounds are paired."""
     pairing_version: int = Count
-    """The version of what draws pairings."""
+    """The version of the algorithm that draws pairings."""
     ruleset: dict[str, Any]
-    """Resolved."""
+    """The ruleset with all of its fields."""
     ruleset_hash: str
-    """SHA-256, as hex, of the ruleset as JSON with sorted keys and no blanks."""
+    """SHA-256, as hex, of the ruleset as JSON with sorted keys and no spaces."""
     table_size: int = Count
     """Bots at a table."""
     limits: LimitsLine
     """What bots are held to."""
     entrants: tuple[HeadEntrant, ...]
-    """In the order of seeding."""
+    """The entrants in the order of seeding."""
     referees: tuple[HeadReferee, ...]
-    """By name; those that came later are events."""
+    """The referees in the order of their names; later ones are in events."""
     seed_hash: str
     """SHA-256 of the seed, as hex."""
     locked_at: str | None
-    """When this was settled, in ISO 8601 with its zone; so are the other times. None: it is not yet."""
+    """When this was settled; None if it is not yet. All times are in ISO 8601 with their zone."""
 
 
 class TournamentPart(Part):
-    """The second line: where the tournament stands, who plays, and what the deals follow from."""
+    """The second line: the state of the tournament, who plays, and what the deals are derived from."""
 
     PART: ClassVar[str] = "tournament"
 
     part: Literal["tournament"]
     """Which part this is."""
     state: Literal["created", "running", "paused", "failed", "finished", "cancelled"]
-    """Where the tournament stands."""
+    """The state of the tournament."""
     rounds: int | None
-    """Rounds in all; None: not known yet."""
+    """Rounds in all; None if not known yet."""
     entrants: tuple[EntrantLine, ...]
-    """In the order of seeding; those that came late are the last."""
+    """The entrants in the order of seeding; late ones come last."""
     seed: str | None
-    """None before the tournament has ended."""
+    """The seed, as hex; None before the tournament has ended."""
     beacon_value: str | None
-    """What the beacon said; None: there is none, or the tournament has not been started."""
+    """The value of the beacon; None if there is none, or the tournament has not been started."""
     created_at: str
     """When it was created."""
     started_at: str | None
-    """When it was started; None: not yet."""
+    """When it was started; None if not yet."""
     finished_at: str | None
-    """When it finished or was cancelled; None: not yet."""
+    """When it finished or was cancelled; None if not yet."""
     confirm: bool = False
-    """Whether its results are provisional until its organiser has confirmed them; absent: they are not."""
+    """Whether its results are provisional until its organiser has confirmed them; absent if they are not."""
 
 
 EventKind = Literal[
@@ -264,7 +265,7 @@ EventKind = Literal[
 
 
 class EventPart(Part):
-    """Something that happened after the tournament was locked. Each part names the one before: a chain."""
+    """Something that happened after the tournament was locked. Each event names the one before: a chain."""
 
     PART: ClassVar[str] = "event"
 
@@ -273,13 +274,13 @@ class EventPart(Part):
     number: int = Count
     """The event, from 1."""
     event: EventKind
-    """What happened."""
+    """The kind of event."""
     at: str
-    """When."""
+    """When it happened."""
     details: dict[str, Any]
-    """What else there is to know: who entered or withdrew, which attempts came to nothing …"""
+    """Further details: who entered or withdrew, which attempts failed …"""
     previous: str
-    """The digest of the event before; of the first, that of the head."""
+    """The digest of the event before; for the first event, that of the head."""
 
 
 class Free(Value):
@@ -290,11 +291,11 @@ class Free(Value):
     rating: float
     """Its rating then."""
     weight: float = Field(ge=0)
-    """What the matches that the rating came from weigh together."""
+    """The total weight of the matches behind the rating."""
 
 
 class RoundPart(Part):
-    """Who meets whom; the round's matches follow."""
+    """The pairings of a round; its matches follow."""
 
     PART: ClassVar[str] = "round"
 
@@ -303,19 +304,19 @@ class RoundPart(Part):
     round: int = Count
     """The round, from 1."""
     state: Literal["open", "closed", "cancelled"]
-    """Where it stands; a closed round of a tournament that is rated has changed ratings."""
+    """Its state; a closed round of a rated tournament has changed ratings."""
     tables: tuple[tuple[int, ...], ...]
-    """Numbers of the entrants at each table."""
+    """For each table, the numbers of its entrants."""
     byes: tuple[int, ...]
-    """Numbers of those who sit out."""
+    """The numbers of the entrants that sit out."""
     free: tuple[Free, ...] | None
-    """In a continuous tournament who could be seated; None in others."""
+    """In a continuous tournament, the bots that could be seated; None in others."""
     pool: tuple[PoolLine, ...]
-    """Where the round is rated: ratings that did not come from its tournament's earlier rounds."""
+    """If the round is rated, the ratings that do not come from earlier rounds of its tournament."""
 
 
 class MatchPart(Part):
-    """How a match ended or how far it is; its deal records follow, session by session."""
+    """The result of a match, or how far it has got; its deal records follow, session by session."""
 
     PART: ClassVar[str] = "match"
 
@@ -326,19 +327,19 @@ class MatchPart(Part):
     table: int = Count
     """The table in the round, from 1."""
     state: Literal["waiting", "running", "done", "failed", "cancelled"]
-    """Where the match stands."""
+    """The state of the match."""
     bots: tuple[str, ...]
-    """By place at the table, as all that follows."""
+    """The bots by place at the table, like all that follows."""
     points: tuple[int, ...]
-    """Of all its sessions, by place."""
+    """Points in all its sessions, by place."""
     faults: tuple[int, ...]
-    """Of all its sessions, by place."""
+    """Faults in all its sessions, by place."""
     sessions: tuple[SessionLine, ...]
-    """Those that are finished, by number."""
+    """Its finished sessions, by number."""
 
 
 class RoundEndPart(Part):
-    """After the matches of a closed round: what it made of scores and ratings."""
+    """The scores and rating changes of a closed round, after its matches."""
 
     PART: ClassVar[str] = "round_end"
 
@@ -350,9 +351,10 @@ class RoundEndPart(Part):
     """Matches rated under the ruleset, in all tournaments, before those of this round; None in a tournament
     that is not rated."""
     scores: tuple[tuple[float, ...], ...] | None
-    """In a duplicate tournament by table and place: points relative to the same seat elsewhere. Else None."""
+    """In a duplicate tournament, points relative to the same seat elsewhere, by table and
+    place; else None."""
     ratings: tuple[tuple[Change, ...], ...] | None
-    """By table and place; None in a tournament that is not rated."""
+    """The rating changes by table and place; None in a tournament that is not rated."""
 
 
 class EndPart(Part):
@@ -363,9 +365,9 @@ class EndPart(Part):
     part: Literal["end"]
     """Which part this is."""
     standings: tuple[dict[str, Any], ...]
-    """Best first: ``bot``, ``rank``, and what decides."""
+    """The standings, best first: ``bot``, ``rank``, and the values that decide."""
     parts: str
-    """SHA-256 of the digests of all parts before, one after the other."""
+    """SHA-256 of the concatenated digests of all earlier parts."""
 
 
 _WORDING = Wording("this part")
@@ -380,7 +382,7 @@ P = TypeVar("P", bound=Part)
 
 
 class PartError(ValueError):
-    """A line is not a part of an export; the message names the field."""
+    """Raised if a line is not a part of an export; the message names the field."""
 
 
 def make_part(kind: type[Part], **content: object) -> dict[str, object]:
@@ -397,7 +399,7 @@ def standing_object(standing: Standing, bot: str) -> dict[str, Any]:
 
 
 def kind_of(given: object) -> type[Part] | None:
-    """Return which part a line says it is; None: it may be a deal record. Raise PartError for others."""
+    """Return the part that a line claims to be; None if it may be a deal record. Raise PartError."""
     if not isinstance(given, dict):
         raise PartError("the line is not a JSON object")
     if given.get("format") != FORMAT and "part" not in given:
@@ -411,7 +413,7 @@ def kind_of(given: object) -> type[Part] | None:
 
 
 def read_part(kind: type[P], text: bytes) -> P:
-    """Return the part that a line holds. Raise PartError."""
+    """Parse a line as a part of this kind. Raise PartError."""
     try:
         return kind.model_validate_json(text)
     except ValidationError as error:
@@ -419,7 +421,7 @@ def read_part(kind: type[P], text: bytes) -> P:
 
 
 def check_digest(part: Part, given: Mapping[str, object]) -> None:
-    """Raise PartError if the part is not as it was when it was written."""
+    """Raise PartError if the part was changed after it was written."""
     plain = {name: value for name, value in given.items() if name != "digest"}
     if part.digest != digest(plain):
         raise PartError("digest: is not that of the line: one of its fields was changed")

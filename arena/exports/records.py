@@ -14,7 +14,7 @@ from arena.tournaments.overview import find_tournament
 def export_records(storage: Storage, name: str) -> Generator[str]:
     """Yield the deal records of a tournament as JSON lines, by round, table, session and deal.
 
-    Of a duplicate tournament that has not ended, only those of closed rounds: the deals of an open one are
+    For a duplicate tournament that has not ended, only those of closed rounds: the deals of an open one are
     still to be played at other tables. Raise UnknownError if there is no such tournament.
     """
     with storage.read() as tx:

@@ -45,7 +45,7 @@ from arena.tournaments.overview import ENDED, find_tournament
 
 @dataclass(frozen=True, slots=True)
 class _Seated:
-    """A table, and its entrants in the order of positions."""
+    """A table and its entrants in the order of their places."""
 
     match: Match
     seats: Sequence[Seat]
@@ -57,9 +57,9 @@ class _Seated:
 
 
 def export_lines(storage: Storage, name: str) -> Generator[str]:
-    """Yield a tournament as JSON lines: its parts, and between them the deal records. Raise UnknownError.
+    """Yield a tournament as JSON lines: its parts, and the deal records between them. Raise UnknownError.
 
-    The seed is there once the tournament has ended.
+    The seed is included once the tournament has ended.
     """
     with storage.read() as tx:
         tournament = find_tournament(tx, name)
@@ -123,7 +123,7 @@ def _tournament(
 
 
 def _in_rated_order(tx: Transaction, tournament: Tournament, rounds: Sequence[Round]) -> list[Round]:
-    """Return rounds in the order of their ratings: batches of a continuous tournament end in any order."""
+    """Return rounds in the order in which they were rated; continuous tournaments end theirs in any order."""
     if not FORMATS[tournament.format].in_batches:
         return list(rounds)
     first = (
@@ -153,7 +153,7 @@ def _round(
 def _pool(
     tx: Transaction, tournament: Tournament, round: Round, tables: Sequence[_Seated]
 ) -> list[dict[str, object]]:
-    """Return the ratings that did not come from the tournament's earlier rounds, and where they came from."""
+    """Return the ratings that do not come from the tournament's earlier rounds, with their origins."""
     names = {seat.id: name for table in tables for seat, name in zip(table.seats, table.bots, strict=True)}
     changes = tx.exec(
         select(RatingChange)

@@ -1,6 +1,6 @@
-"""The tables. Rows of results never change once they are written; what a row waits for stands in its state.
+"""The tables. Rows of results never change once written; what a row waits for is in its state column.
 
-Public names are unique and never change, so they are stored with the row they name. All times are UTC.
+Public names are unique and never change, so they are stored in the row that they name. All times are in UTC.
 """
 
 from arena.models.accounts import Account, ApiKey, BrowserSession, Invitation, KeptAnswer, Membership

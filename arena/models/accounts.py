@@ -1,4 +1,4 @@
-"""Accounts of people, what they sign in with, and whose bots are theirs."""
+"""People's accounts, their credentials, and the owners that they belong to."""
 
 from datetime import date, datetime
 from typing import ClassVar
@@ -11,7 +11,7 @@ from arena.models.columns import text_of
 
 
 class Account(SQLModel, table=True):
-    """Somebody who may sign in."""
+    """A person who may sign in."""
 
     __tablename__: ClassVar[str] = "accounts"
 
@@ -19,17 +19,17 @@ class Account(SQLModel, table=True):
     name: str = Field(unique=True)
     """Unique; never reused."""
     role: Role = Field(sa_type=text_of(Role))
-    """What it may do."""
+    """What the account may do."""
     password_hash: str | None = None
-    """Argon2id, with its salt and costs; NULL: it cannot sign in with a password."""
+    """Argon2id, with its salt and costs; NULL if it cannot sign in with a password."""
     created_at: datetime
-    """When it was made."""
+    """When it was created."""
     disabled_at: datetime | None = None
-    """When it was disabled: it can neither sign in nor use its keys. NULL: it can."""
+    """When it was disabled, so that it can neither sign in nor use its keys; NULL if it was not."""
 
 
 class Membership(SQLModel, table=True):
-    """An account whose bots are those of an owner."""
+    """An account that belongs to an owner, and so manages the owner's bots."""
 
     __tablename__: ClassVar[str] = "memberships"
 
@@ -38,7 +38,7 @@ class Membership(SQLModel, table=True):
     owner_id: int = Field(foreign_key="owners.id", primary_key=True, index=True)
     """The owner."""
     since: datetime
-    """Since when."""
+    """When the account joined."""
 
 
 class ApiKey(SQLModel, table=True):
@@ -49,40 +49,40 @@ class ApiKey(SQLModel, table=True):
 
     id: int = Field(default=None, primary_key=True)
     account_id: int = Field(foreign_key="accounts.id")
-    """For whom it acts."""
+    """The account that it acts for."""
     name: str
-    """Its name for people; unique for the account, never reused."""
+    """A name for people to recognise it; unique within the account, never reused."""
     key_hash: str = Field(unique=True)
     """SHA-256 of the key in hexadecimal; the key itself is stored nowhere."""
     scopes: list[str] = Field(sa_type=JSON)
-    """What it is good for: some of ``arena.accounts.apikeys.KeyScope``."""
+    """What it allows: some of ``arena.accounts.apikeys.KeyScope``."""
     expires_at: datetime | None = None
-    """When it expires; NULL: never."""
+    """When it expires; NULL if never."""
     last_used_on: date | None = None
-    """The day (UTC) on which it was last used; NULL: never."""
+    """The day (UTC) on which it was last used; NULL if never."""
     created_at: datetime
-    """When it was made."""
+    """When it was created."""
     revoked_at: datetime | None = None
-    """When it was revoked; NULL: it is valid."""
+    """When it was revoked; NULL if it is valid."""
 
 
 class BrowserSession(SQLModel, table=True):
-    """A browser in which somebody has signed in."""
+    """A browser in which somebody is signed in."""
 
     __tablename__: ClassVar[str] = "browser_sessions"
 
     id_hash: str = Field(primary_key=True)
-    """SHA-256 of what the browser's cookie holds, in hexadecimal."""
+    """SHA-256 of the value of the browser's cookie, in hexadecimal."""
     account_id: int = Field(foreign_key="accounts.id", index=True)
-    """Who signed in."""
+    """The account that signed in."""
     created_at: datetime
-    """When."""
+    """When it signed in."""
     expires_at: datetime = Field(index=True)
-    """When it is over, unless it is used."""
+    """When it expires unless it is used."""
 
 
 class Invitation(SQLModel, table=True):
-    """A code with which one account can be made, or one account can join an owner."""
+    """A code that lets one person create an account, or one account join an owner."""
 
     __tablename__: ClassVar[str] = "invitations"
 
@@ -90,34 +90,35 @@ class Invitation(SQLModel, table=True):
     code_hash: str = Field(unique=True)
     """SHA-256 of the code in hexadecimal; the code itself is stored nowhere."""
     role: Role = Field(sa_type=text_of(Role))
-    """Role of the account that is made with it."""
+    """Role of the account that is created with it."""
     owner_id: int | None = Field(default=None, foreign_key="owners.id")
-    """The owner that whoever uses it joins; NULL: none."""
+    """The owner that its user joins; NULL if none."""
     invited_by: str
-    """Account of whoever made it."""
+    """Name of the account that created it."""
     created_at: datetime
-    """When."""
+    """When it was created."""
     expires_at: datetime
     """When it expires."""
     used_at: datetime | None = None
-    """When it was used; NULL: it was not."""
+    """When it was used; NULL if it was not."""
 
 
 class KeptAnswer(SQLModel, table=True):
-    """What a request that carried an idempotency key was answered; given again to one with the same key."""
+    """The answer to a request with an idempotency key, repeated to later requests with the same key."""
 
     __tablename__: ClassVar[str] = "kept_answers"
 
     key_hash: str = Field(primary_key=True)
-    """SHA-256 of the key and of whoever sent it, in hexadecimal."""
+    """SHA-256 of the key and its sender, in hexadecimal."""
     request_hash: str
     """SHA-256 of method, path and body."""
     created_at: datetime = Field(index=True)
-    """When it came."""
+    """When the request arrived."""
     held_until: datetime | None = None
-    """Until when it is being worked on, unless its process says again that it is; NULL: by an earlier
-    version, which said nothing."""
+    """Until when the request counts as being worked on; its process extends this. NULL in rows of an earlier
+    version, which did not say."""
     status: int | None = None
-    """Status of the answer; NULL: it is being worked on, or was when the process ended."""
+    """Status of the answer; NULL if the request is being worked on, or was when its process died."""
     sealed: str | None = None
-    """The answer's body, encrypted with the idempotency key, as it may hold a token; NULL with the status."""
+    """The answer's body, encrypted with the idempotency key as it may hold a token; NULL while
+    the status is."""

@@ -1,4 +1,4 @@
-"""Who changed what."""
+"""The audit log: who changed what."""
 
 from datetime import datetime
 from typing import ClassVar
@@ -11,16 +11,16 @@ from arena.models.columns import text_of
 
 
 class AuditEntry(SQLModel, table=True):
-    """A change that somebody asked for, written in the transaction that made it; it never changes."""
+    """A change that somebody requested, written in the transaction that made it; never changed itself."""
 
     __tablename__: ClassVar[str] = "audit"
     __table_args__ = (Index(None, "subject", "id"),)
 
     id: int = Field(default=None, primary_key=True)
     at: datetime
-    """When."""
+    """When it was made."""
     role: Role = Field(sa_type=text_of(Role))
-    """The role in which the actor asked."""
+    """The actor's role at that moment."""
     account: str
     """The actor's account; empty if there is none."""
     action: str
@@ -28,4 +28,4 @@ class AuditEntry(SQLModel, table=True):
     subject: str
     """The name of the object that was changed."""
     details: dict[str, object] = Field(sa_type=JSON)
-    """Further details, never a secret."""
+    """Further details, never secrets."""

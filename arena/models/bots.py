@@ -1,4 +1,4 @@
-"""Owners, their bots and the versions of these; other tokens; the bots' log."""
+"""Owners, their bots and bot versions; other tokens; the bots' logs."""
 
 from datetime import date, datetime
 from typing import ClassVar
@@ -34,13 +34,14 @@ class Bot(SQLModel, table=True):
     owner_id: int = Field(foreign_key="owners.id")
     """The owner."""
     name: str
-    """Unique for its owner."""
+    """Unique within its owner."""
     created_at: datetime
     """When its first version was registered."""
     language: str | None = None
-    """What it is written in, as its author says; NULL: not told. Versions keep what was said of them."""
+    """What it is written in, according to its author; NULL if unknown. Versions have a
+    language of their own."""
     link: str | None = None
-    """Where there is more about it, http or https; NULL: not told."""
+    """An http or https link to more about it; NULL if there is none."""
 
 
 class BotVersion(SQLModel, table=True):
@@ -51,7 +52,7 @@ class BotVersion(SQLModel, table=True):
 
     id: int = Field(default=None, primary_key=True)
     bot_id: int = Field(foreign_key="bots.id")
-    """The bot that this is a release of."""
+    """The bot of which this is a release."""
     number: int
     """Number of the version, from 1 for each bot."""
     name: str = Field(unique=True)
@@ -59,65 +60,65 @@ class BotVersion(SQLModel, table=True):
     token_hash: str = Field(unique=True)
     """SHA-256 of its token in hexadecimal; the token itself is stored nowhere."""
     token_number: int = 1
-    """Counts the tokens that it had; only the last is good."""
+    """How many tokens it has had; only the latest is valid."""
     expires_at: datetime | None = None
-    """When its token expires; NULL: never."""
+    """When its token expires; NULL if never."""
     last_used_on: date | None = None
-    """The day (UTC) on which its tokens were last used; NULL: never."""
+    """The day (UTC) on which its tokens were last used; NULL if never."""
     created_at: datetime
     """When it was registered."""
     revoked_at: datetime | None = None
-    """When its token was revoked; NULL: the token is valid."""
+    """When its token was revoked; NULL if the token is valid."""
     language: str | None = None
-    """What it is written in, as its author says; NULL: unknown."""
+    """What it is written in, according to its author; NULL if unknown."""
     check_passed_at: datetime | None = None
-    """When it passed the latest check; NULL: never checked, or the latest check failed."""
+    """When it passed the latest check; NULL if never checked, or the latest check failed."""
     check_report: dict[str, object] | None = Field(default=None, sa_type=JSON(none_as_null=True))
-    """What the latest check found; NULL: never checked."""
+    """What the latest check found; NULL if never checked."""
 
 
 class Token(SQLModel, table=True):
-    """A token with which anyone but a bot authenticates to a referee."""
+    """A token with which any client but a bot authenticates to a referee."""
 
     __tablename__: ClassVar[str] = "tokens"
 
     id: int = Field(default=None, primary_key=True)
     name: str = Field(unique=True)
-    """Its name for people; never reused."""
+    """A name for people to recognise it; never reused."""
     scope: Scope = Field(sa_type=text_of(Scope))
     """What it allows."""
     token_hash: str = Field(unique=True)
     """SHA-256 of the token in hexadecimal; the token itself is stored nowhere."""
     expires_at: datetime | None = None
-    """When it expires; NULL: never."""
+    """When it expires; NULL if never."""
     last_used_on: date | None = None
-    """The day (UTC) on which it was last used; NULL: never."""
+    """The day (UTC) on which it was last used; NULL if never."""
     created_at: datetime
-    """When it was made."""
+    """When it was created."""
     revoked_at: datetime | None = None
-    """When it was revoked; NULL: it is valid."""
+    """When it was revoked; NULL if it is valid."""
 
 
 class BotLogEntry(SQLModel, table=True):
-    """A line of the log that a bot's author may read: connections, faults, notices. Old ones are deleted."""
+    """An entry of the log for a bot's author: connections, faults, notices. Old ones are deleted."""
 
     __tablename__: ClassVar[str] = "bot_log"
     __table_args__ = (Index(None, "version_id", "id"),)
 
     id: int = Field(default=None, primary_key=True)
     version_id: int = Field(foreign_key="bot_versions.id")
-    """The bot version it is about."""
+    """The bot version that it concerns."""
     at: datetime
     """When it happened, by the referee's clock."""
     referee: str
     """Address of the referee that saw it."""
     kind: EntryKind = Field(sa_type=text_of(EntryKind))
-    """What it is about."""
+    """The kind of entry."""
     code: str
-    """Kind of the fault, code of the notice, or why a connection ended; may be empty."""
+    """The kind of fault, the code of a notice, or the reason why a connection ended; may be empty."""
     text: str
     """The reason in words."""
     session_id: str
-    """``match/number``; empty where it is not about a session."""
+    """``match/number``; empty if it concerns no session."""
     details: dict[str, object] = Field(sa_type=JSON)
-    """For a fault the position, and what was answered and played."""
+    """For a fault, the position, what the bot answered and what was played."""

@@ -1,4 +1,4 @@
-"""What all tables share: the clock, the names of constraints, and how enums are stored."""
+"""What all tables share: the clock, the naming of constraints, and how enums are stored."""
 
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -16,17 +16,17 @@ NAMING = {
 
 SQLModel.metadata.naming_convention = NAMING
 
-# Rows are neither made nor read with validation: what would validate them is built if somebody asks for it.
+# Rows are neither created nor read with validation, so validators are built only if somebody asks for them.
 SQLModel.model_config["defer_build"] = True
 
 
 def utc_now() -> datetime:
-    """Return the time in UTC; everything outside tests uses this clock."""
+    """Return the current time in UTC; everything outside tests uses this clock."""
     return datetime.now(UTC)
 
 
 def text_of(states: type[StrEnum]) -> EnumType:
-    """Store an enum's values as plain text on every database."""
+    """Return a column type that stores an enum's values as plain text on every database."""
     return EnumType(
         states, native_enum=False, length=16, values_callable=lambda of: [one.value for one in of]
     )

@@ -1,4 +1,4 @@
-"""Who may enter a tournament or join a league whose organiser decides that: invitations and requests."""
+"""Who may enter a tournament or join a league if its organiser decides: invitations and requests."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -11,7 +11,7 @@ from arena.models.columns import text_of
 
 
 class EntryState(StrEnum):
-    """What became of a bot that asked to enter."""
+    """The state of a bot's request to enter."""
 
     ASKED = "asked"
     """The organiser has not answered."""
@@ -21,7 +21,7 @@ class EntryState(StrEnum):
 
 
 class EntryRequest(SQLModel, table=True):
-    """A bot version that asked to enter a tournament; it is none of the entrants before it is approved."""
+    """A bot version's request to enter a tournament; it becomes an entrant when it is approved."""
 
     __tablename__: ClassVar[str] = "entry_requests"
     __table_args__ = (UniqueConstraint("tournament_id", "version_id"),)
@@ -30,23 +30,23 @@ class EntryRequest(SQLModel, table=True):
     tournament_id: int = Field(foreign_key="tournaments.id")
     """The tournament."""
     version_id: int = Field(foreign_key="bot_versions.id", index=True)
-    """Who is to play."""
+    """The bot version that is to play."""
     state: EntryState = Field(sa_type=text_of(EntryState))
-    """What became of it."""
+    """The state of the request."""
     asked_by: str
-    """Account of whoever asked."""
+    """Name of the account that asked."""
     asked_at: datetime
-    """When."""
+    """When it was asked."""
     answered_by: str | None = None
-    """Account of whoever answered, empty at the arena's own terminal; NULL: nobody has."""
+    """Name of the account that answered, empty if at the arena's own terminal; NULL if nobody has."""
     answered_at: datetime | None = None
-    """When; NULL: nobody has."""
+    """When it was answered; NULL if it was not."""
     reason: str | None = None
-    """Why it was declined; NULL: it was not."""
+    """Why it was declined; NULL if it was not."""
 
 
 class TournamentInvitation(SQLModel, table=True):
-    """An owner, or a bot, whom an organiser lets enter a tournament."""
+    """An owner or a bot that an organiser lets enter a tournament."""
 
     __tablename__: ClassVar[str] = "tournament_invitations"
     __table_args__ = (UniqueConstraint("tournament_id", "invited"),)
@@ -57,13 +57,13 @@ class TournamentInvitation(SQLModel, table=True):
     invited: str
     """``owner``, for all bots of an owner, or ``owner/bot``."""
     invited_by: str
-    """Account of whoever invited, empty at the arena's own terminal."""
+    """Name of the account that invited, empty if at the arena's own terminal."""
     invited_at: datetime
-    """When."""
+    """When they were invited."""
 
 
 class LeagueRequest(SQLModel, table=True):
-    """A bot that asked to join a league; it is no member before it is approved."""
+    """A bot's request to join a league; it becomes a member when it is approved."""
 
     __tablename__: ClassVar[str] = "league_requests"
     __table_args__ = (UniqueConstraint("league_id", "bot"),)
@@ -72,23 +72,23 @@ class LeagueRequest(SQLModel, table=True):
     league_id: int = Field(foreign_key="leagues.id")
     """The league."""
     bot: str
-    """What is to join: ``owner/bot``, or a version of it."""
+    """The bot that is to join: ``owner/bot``, or a version of it."""
     state: EntryState = Field(sa_type=text_of(EntryState))
-    """What became of it."""
+    """The state of the request."""
     asked_by: str
-    """Account of whoever asked."""
+    """Name of the account that asked."""
     asked_at: datetime
-    """When."""
+    """When it was asked."""
     answered_by: str | None = None
-    """Account of whoever answered, empty at the arena's own terminal; NULL: nobody has."""
+    """Name of the account that answered, empty if at the arena's own terminal; NULL if nobody has."""
     answered_at: datetime | None = None
-    """When; NULL: nobody has."""
+    """When it was answered; NULL if it was not."""
     reason: str | None = None
-    """Why it was declined; NULL: it was not."""
+    """Why it was declined; NULL if it was not."""
 
 
 class LeagueInvitation(SQLModel, table=True):
-    """An owner, or a bot, whom an organiser lets join a league."""
+    """An owner or a bot that an organiser lets join a league."""
 
     __tablename__: ClassVar[str] = "league_invitations"
     __table_args__ = (UniqueConstraint("league_id", "invited"),)
@@ -99,6 +99,6 @@ class LeagueInvitation(SQLModel, table=True):
     invited: str
     """``owner``, for all bots of an owner, or ``owner/bot``."""
     invited_by: str
-    """Account of whoever invited, empty at the arena's own terminal."""
+    """Name of the account that invited, empty if at the arena's own terminal."""
     invited_at: datetime
-    """When."""
+    """When they were invited."""

@@ -8,7 +8,7 @@ from sqlmodel import Field, SQLModel
 
 
 class TournamentEvent(SQLModel, table=True):
-    """Something that happened after a tournament was locked; in order of their numbers they are a chain."""
+    """Something that happened after a tournament was locked; in order of number, events form a chain."""
 
     __tablename__: ClassVar[str] = "tournament_events"
     __table_args__ = (UniqueConstraint("tournament_id", "number"),)
@@ -17,12 +17,12 @@ class TournamentEvent(SQLModel, table=True):
     tournament_id: int = Field(foreign_key="tournaments.id")
     """The tournament."""
     number: int
-    """Counts from 1."""
+    """The event's number, from 1."""
     at: datetime
-    """When."""
+    """When it happened."""
     kind: str = Field(max_length=16)
-    """What: one of ``arena.exports.parts.EventKind``."""
+    """What happened: one of ``arena.exports.parts.EventKind``."""
     details: dict[str, object] = Field(sa_type=JSON)
     """Further details, as in exports."""
     digest: str
-    """Of the event as exports have it, which names the digest of the event before, or of the head."""
+    """Digest of the event as in exports, which contains the digest of the event before, or of the head."""

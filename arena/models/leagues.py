@@ -1,4 +1,4 @@
-"""Leagues with their members, and the seasons that they have played."""
+"""Leagues, their members and their seasons."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -21,7 +21,7 @@ class Arrival(StrEnum):
 
 
 class League(SQLModel, table=True):
-    """Divisions whose seasons start on schedule, as described by ``spec``."""
+    """Divisions with seasons that start on schedule, as described by ``spec``."""
 
     __tablename__: ClassVar[str] = "leagues"
 
@@ -29,19 +29,19 @@ class League(SQLModel, table=True):
     name: str = Field(unique=True)
     """Unique, never reused; the names of its tournaments begin with it."""
     spec: dict[str, object] = Field(sa_type=JSON)
-    """What the organiser asked for last (``arena.leagues.spec.LeagueSpec``)."""
+    """The organiser's latest specification (``arena.leagues.spec.LeagueSpec``)."""
     organiser_id: int | None = Field(default=None, foreign_key="accounts.id")
-    """Account of the organiser; NULL: it was created at the arena's own terminal."""
+    """Account of the organiser; NULL if it was created at the arena's own terminal."""
     created_at: datetime
     """When it was first applied."""
     applied_at: datetime
     """When it was last changed."""
     seasons: int = 0
-    """Seasons started so far; conditional updates of it keep two starts apart."""
+    """Seasons started so far; conditional updates of it keep a season from being started twice."""
     next_at: datetime | None = None
-    """When the next season is due; NULL: there is none left."""
+    """When the next season is due; NULL if there is none left."""
     problem: str | None = None
-    """Why a season that is due has not started; NULL: none is held up."""
+    """Why a season that is due has not started; NULL if nothing holds one up."""
 
 
 class LeagueMember(SQLModel, table=True):
@@ -54,13 +54,13 @@ class LeagueMember(SQLModel, table=True):
     league_id: int = Field(foreign_key="leagues.id")
     """The league."""
     name: str
-    """``owner/bot``: its newest version plays; ``owner/bot@number``: always this one."""
+    """``owner/bot`` if its newest version plays, ``owner/bot@number`` if always this one does."""
     owner_id: int = Field(foreign_key="owners.id")
     """The owner."""
     joined_at: datetime
-    """When it joined, the last time if it had left."""
+    """When it joined; if it had left, when it joined again."""
     left_at: datetime | None = None
-    """When it left; NULL: it is in the league."""
+    """When it left; NULL if it is in the league."""
 
 
 class Season(SQLModel, table=True):
@@ -73,13 +73,13 @@ class Season(SQLModel, table=True):
     league_id: int = Field(foreign_key="leagues.id")
     """The league."""
     number: int
-    """Counts the league's seasons from 1."""
+    """Number of the season in the league, from 1."""
     due_at: datetime
-    """When it was to start."""
+    """When it was due to start."""
     started_at: datetime
     """When it started."""
     finished_at: datetime | None = None
-    """When it was noted that all its tournaments have ended; NULL: not yet."""
+    """When all its tournaments were found to have ended; NULL if not yet."""
 
 
 class SeasonDivision(SQLModel, table=True):
@@ -92,11 +92,11 @@ class SeasonDivision(SQLModel, table=True):
     season_id: int = Field(foreign_key="seasons.id")
     """The season."""
     level: int
-    """0 for the highest."""
+    """Its level, from 0 for the highest."""
     name: str
-    """Its name then; ``qualification`` for those who want to get into the lowest."""
+    """Its name in that season; ``qualification`` for those who play for places in the lowest."""
     tournament_id: int | None = Field(default=None, foreign_key="tournaments.id", unique=True)
-    """What it plays; NULL: there are not enough for a table."""
+    """Its tournament; NULL if it had too few bots for a table."""
 
 
 class SeasonPlace(SQLModel, table=True):
@@ -109,12 +109,12 @@ class SeasonPlace(SQLModel, table=True):
     division_id: int = Field(foreign_key="season_divisions.id")
     """The division."""
     member_id: int = Field(foreign_key="league_members.id", index=True)
-    """Who has the place."""
+    """The member that has the place."""
     version_id: int = Field(foreign_key="bot_versions.id")
-    """Which version plays."""
+    """The version that plays."""
     number: int
     """Place in the division when the season starts, from 1: the seeding."""
     arrival: Arrival = Field(sa_type=text_of(Arrival))
-    """How it came there."""
+    """How the member came to the place."""
     final: int | None = None
-    """Place in the division when the season has ended, from 1, no two alike; NULL: not yet."""
+    """Place in the division at the end of the season, from 1, without ties; NULL before."""

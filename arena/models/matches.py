@@ -1,4 +1,4 @@
-"""Matches, who sits at them, and their sessions."""
+"""Matches, their seats and their sessions."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -15,7 +15,7 @@ class MatchState(StrEnum):
 
     WAITING = "waiting"
     RUNNING = "running"
-    """A worker has it, or had it when its lease ran out."""
+    """A worker is playing it, or was when its lease expired."""
     DONE = "done"
     FAILED = "failed"
     """A referee refused it."""
@@ -23,7 +23,7 @@ class MatchState(StrEnum):
 
 
 LEASED = text("lease_until IS NOT NULL")
-"""Of the matches, the few that a worker has, or had when its lease ran out."""
+"""Selects the few matches that a worker is playing, or was when its lease expired."""
 
 
 class Match(SQLModel, table=True):
@@ -46,44 +46,44 @@ class Match(SQLModel, table=True):
     tournament_id: int = Field(foreign_key="tournaments.id")
     """The round's tournament."""
     ruleset_id: int
-    """The tournament's ruleset, copied from its row so that an index leads to its matches in order."""
+    """The tournament's ruleset, copied from its row so that an index can list its matches in order."""
     round_id: int = Field(foreign_key="rounds.id")
     """The round."""
     table_number: int
-    """Counts the tables of the round from 1."""
+    """Number of the table in the round, from 1."""
     state: MatchState = Field(sa_type=text_of(MatchState))
     """Its state."""
     problem: str | None = None
-    """Why it could not be played at the last attempt; NULL: nothing is in the way."""
+    """Why the last attempt to play it failed; NULL if nothing hinders it."""
     failures: int = 0
-    """Failed attempts in a row; sets the wait before the next one, and which referee it goes to."""
+    """Consecutive failed attempts, which decide the wait before the next one and the referee that gets it."""
     handed_out_at: datetime | None = None
-    """When a message for it was last sent; NULL: none since a worker last had it."""
+    """When a message for it was last sent; NULL if none was since a worker last had it."""
     not_before: datetime | None = None
-    """No worker may claim it before this time; NULL: at once."""
+    """When a worker may claim it at the earliest; NULL if at once."""
     lease_owner: str | None = None
-    """The attempt that holds the lease; NULL: none."""
+    """The attempt that holds the lease; NULL if none does."""
     lease_until: datetime | None = None
-    """When the attempt loses it unless it is renewed; NULL: no attempt has it."""
+    """When the lease expires unless it is renewed; NULL if no attempt holds it."""
     attempts: list[int] = Field(default_factory=list, sa_type=JSON)
-    """For each session how many attempts at it were begun; empty: no worker ever had the match."""
+    """For each session, the number of attempts begun; empty if no worker ever had the match."""
     sessions_done: int = 0
-    """Sessions stored; all of them: the match is done."""
+    """Number of sessions stored; the match is done when this is all of them."""
     deals_done: int = 0
-    """Deals in the stored sessions."""
+    """Number of deals in the stored sessions."""
     created_at: datetime
-    """When it was paired."""
+    """When it was created by the pairing of its round."""
     started_at: datetime | None = None
-    """When a worker first had it; NULL: never."""
+    """When a worker first had it; NULL if never."""
     finished_at: datetime | None = None
-    """When its last session was stored, or it was cancelled; NULL: not yet."""
+    """When its last session was stored, or it was cancelled; NULL if not yet."""
 
 
 FAULTED = text("faults > 0")
 
 
 class Seat(SQLModel, table=True):
-    """An entrant's place at a match's table."""
+    """An entrant's place at the table of a match."""
 
     __tablename__: ClassVar[str] = "seats"
     __table_args__ = (
@@ -98,11 +98,11 @@ class Seat(SQLModel, table=True):
     match_id: int = Field(foreign_key="matches.id")
     """The match."""
     position: int
-    """Place at the table, from 0; the sessions' seatings are made of positions."""
+    """Place at the table, from 0; the seatings of sessions consist of positions."""
     entrant_id: int = Field(foreign_key="entrants.id")
-    """Who has it."""
+    """The entrant that has it."""
     version_id: int
-    """The entrant's bot version, copied from its row so that an index leads to a bot's matches."""
+    """The entrant's bot version, copied from its row so that an index can list a bot's matches."""
     points: int = 0
     """Points in the sessions stored so far."""
     faults: int = 0
@@ -110,7 +110,7 @@ class Seat(SQLModel, table=True):
 
 
 class Session(SQLModel, table=True):
-    """A finished session: written once, whole, and never changed."""
+    """A finished session, written once as a whole and never changed."""
 
     __tablename__: ClassVar[str] = "sessions"
     __table_args__ = (UniqueConstraint("match_id", "number"),)
@@ -119,42 +119,42 @@ class Session(SQLModel, table=True):
     match_id: int = Field(foreign_key="matches.id")
     """The match."""
     number: int
-    """Counts the sessions of the match from 1."""
+    """Number of the session in the match, from 1."""
     seating: list[int] = Field(sa_type=JSON)
-    """For each seat the position at the table."""
+    """For each seat, the position at the table of its bot."""
     points: list[int] = Field(sa_type=JSON)
-    """For each seat its points in the session."""
+    """For each seat, its points in the session."""
     faults: list[int] = Field(sa_type=JSON)
-    """For each seat its number of faults."""
+    """For each seat, its number of faults."""
     forfeit: int | None = None
-    """The seat whose forfeit ended the session; NULL: it was played to its end."""
+    """The seat whose forfeit ended the session; NULL if it was played to its end."""
     forfeits: list[int] = Field(default_factory=list, sa_type=JSON)
     """The seats whose bots forfeited the session, in order."""
     forfeited_from: int | None = None
-    """Place, from 0, of the first deal without all bots; NULL: all played all deals."""
+    """Index, from 0, of the first deal that a bot had forfeited; NULL if all bots played all deals."""
     deal_points: list[list[int]] = Field(sa_type=JSON)
-    """For each deal the points of each seat, as in the records."""
+    """For each deal, the points of each seat, as in the records."""
     deal_attempts: list[int] | None = Field(default=None, sa_type=JSON(none_as_null=True))
-    """For each deal the attempt that dealt it; NULL: the first dealt all."""
+    """For each deal, the attempt that dealt it; NULL if the first attempt dealt all."""
     signed: dict[str, str] | None = Field(default=None, sa_type=JSON(none_as_null=True))
-    """The result's digest, the referee's signature of it and its public key; NULL: it was not signed."""
+    """The result's digest, the referee's signature of it and its public key; NULL if it was not signed."""
     finished_at: datetime
     """When it was stored."""
 
 
 class SessionRecords(SQLModel, table=True):
-    """The deal records of a session, apart from it: they are long, and few who read sessions want them."""
+    """The deal records of a session, kept apart as they are long and few queries of sessions need them."""
 
     __tablename__: ClassVar[str] = "session_records"
 
     session_id: int = Field(foreign_key="sessions.id", primary_key=True)
     """The session."""
     records: bytes = Field(sa_type=LargeBinary)
-    """Its deal records without what all deals of the session share, one JSON line a deal, zlib."""
+    """Its deal records without the fields that they share, as JSON lines compressed with zlib."""
 
 
 class OpenDeal(SQLModel, table=True):
-    """A finished deal of a session that is still open; it goes when the session is stored."""
+    """A finished deal of a session that is still open; deleted when the session is stored."""
 
     __tablename__: ClassVar[str] = "open_deals"
 
@@ -163,8 +163,8 @@ class OpenDeal(SQLModel, table=True):
     session: int = Field(primary_key=True)
     """The session's number."""
     deal: int = Field(primary_key=True)
-    """Counts the deals of the session from 1."""
+    """Number of the deal in the session, from 1."""
     record: str
-    """Its record without what all deals of the session share, as JSON."""
+    """Its record as JSON, without the fields that all deals of the session share."""
     bank_ms: list[int] = Field(sa_type=JSON)
-    """What was left in the seats' banks; empty without banks, or where a later deal was stored with it."""
+    """Milliseconds left in each seat's bank; empty without banks, or if a later deal was stored with it."""

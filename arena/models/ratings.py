@@ -1,4 +1,4 @@
-"""Ratings, and every change of them."""
+"""Ratings and all their changes."""
 
 from datetime import datetime
 from typing import Any, ClassVar
@@ -26,23 +26,23 @@ class Rating(SQLModel, table=True):
     table_size: int
     """The pool's table size."""
     version_id: int = Field(foreign_key="bot_versions.id", index=True)
-    """Who is rated."""
+    """The bot version that is rated."""
     value: float
-    """The rating: what the latest of its changes gave."""
+    """The rating after its latest change."""
     matches: int = 0
-    """Matches that it comes from."""
+    """Number of rated matches."""
     weight: float = 0.0
-    """What these weigh together."""
+    """Total weight of those matches."""
     deals: int = 0
-    """Deals in those matches."""
+    """Number of deals in those matches."""
     last_played: datetime | None = None
-    """When the last of them finished; NULL: it has none."""
+    """When the last of them finished; NULL if it has none."""
     version: int = Field(default=None, sa_column=_VERSION)
-    """How often the row was written: nobody writes over a change that they have not read."""
+    """How often the row was written, so that nobody overwrites a change that they have not read."""
 
 
 class RatingChange(SQLModel, table=True):
-    """What one match did to one rating; in order of their ids they make up the pool."""
+    """The change of one rating by one match; in the order of their ids they are the history of the pool."""
 
     __tablename__: ClassVar[str] = "rating_changes"
     __table_args__ = (
@@ -55,7 +55,7 @@ class RatingChange(SQLModel, table=True):
     match_id: int = Field(foreign_key="matches.id")
     """The match."""
     seat_id: int = Field(foreign_key="seats.id")
-    """Whose seat in it."""
+    """The seat of the rated bot in it."""
     rating_id: int = Field(foreign_key="ratings.id")
     """The rating that changed."""
     before: float

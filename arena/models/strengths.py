@@ -1,4 +1,4 @@
-"""Strengths: the sums that they follow from, and what was fitted to these."""
+"""Strengths: the sums that they are fitted to, and the fits."""
 
 from datetime import datetime
 from typing import ClassVar
@@ -8,7 +8,7 @@ from sqlmodel import Field, SQLModel
 
 
 class StrengthSums(SQLModel, table=True):
-    """What the rated matches of a pool come to (``arena.strength.sums``); plain and duplicate deals apart."""
+    """Sums over the rated matches of a pool (``arena.strength.sums``), for plain or for duplicate deals."""
 
     __tablename__: ClassVar[str] = "strength_sums"
     __table_args__ = (UniqueConstraint("ruleset_id", "table_size", "duplicate"),)
@@ -21,34 +21,34 @@ class StrengthSums(SQLModel, table=True):
     duplicate: bool
     """Whether these are scores of duplicate deals."""
     matches: int = 0
-    """Matches."""
+    """Number of matches."""
     deals: int = 0
-    """Their deals."""
+    """Number of their deals."""
     within: float = 0.0
-    """Squared distances of deals from the means of their matches."""
+    """Sum of the squared distances of deals from the means of their matches."""
     between: float = 0.0
-    """Squared mean scores of the matches, times their deals."""
+    """Sum of the squared mean scores of the matches, weighted by their deals."""
 
 
 class StrengthScore(SQLModel, table=True):
-    """What a bot version has made of its deals in one of the sums."""
+    """A bot version's score in one of the sums."""
 
     __tablename__: ClassVar[str] = "strength_scores"
 
     sums_id: int = Field(foreign_key="strength_sums.id", primary_key=True)
     """Which sums."""
     version_id: int = Field(foreign_key="bot_versions.id", primary_key=True)
-    """Whose score."""
+    """The bot version."""
     deals: int = 0
-    """Deals."""
+    """Number of its deals."""
     score: float = 0.0
-    """Points less the mean of the table, summed over the deals."""
+    """Points minus the mean of the table, summed over the deals."""
 
 
 class Meeting(SQLModel, table=True):
-    """What came of two bot versions sitting at one table, in one of the sums.
+    """How two bot versions fared at the same tables, in one of the sums.
 
-    Who was ahead and by how much follows from points, also where it is scores of duplicate deals that count.
+    Points decide who was ahead and by how much, even if it is the scores of duplicate deals that count.
     """
 
     __tablename__: ClassVar[str] = "meetings"
@@ -57,27 +57,27 @@ class Meeting(SQLModel, table=True):
     sums_id: int = Field(foreign_key="strength_sums.id", primary_key=True)
     """Which sums."""
     version_id: int = Field(foreign_key="bot_versions.id", primary_key=True)
-    """The one with the lower id."""
+    """The bot version with the lower id."""
     other_id: int = Field(foreign_key="bot_versions.id", primary_key=True)
-    """The other one."""
+    """The bot version with the higher id."""
     deals: int = 0
-    """Deals that both sat in."""
+    """Number of deals that both played."""
     matches: int = 0
-    """Matches with such deals."""
+    """Number of matches with such deals."""
     ahead: int = 0
     """Deals in which ``version_id`` had more points."""
     behind: int = 0
     """Deals in which ``other_id`` had more points."""
     lead: int = Field(default=0, sa_type=BigInteger)
-    """Points of ``version_id`` less those of ``other_id``, summed over the deals."""
+    """Points of ``version_id`` minus those of ``other_id``, summed over the deals."""
     last_match_id: int = 0
     """The latest of the matches, by id."""
 
 
 class StrengthFit(SQLModel, table=True):
-    """The strengths of a pool as they were fitted once; the latest are in ``strengths`` too.
+    """One fit of the strengths of a pool; the latest is in ``strengths`` too.
 
-    Not all fits are kept: see ``arena.strength.history``.
+    Not all fits are kept; see ``arena.strength.history``.
     """
 
     __tablename__: ClassVar[str] = "strength_fits"
@@ -89,23 +89,23 @@ class StrengthFit(SQLModel, table=True):
     table_size: int
     """The pool's table size."""
     matches: int
-    """Matches that were fitted."""
+    """Number of matches in the fit."""
     deals: int
-    """Their deals."""
+    """Number of their deals."""
     deviation: float
     """Standard deviation of a bot's points in one deal."""
     spread: float
     """Standard deviation of the strengths."""
     gain: float
-    """Standard deviation of what one bot gains from another beyond their strengths."""
+    """Standard deviation of what a bot gains from a particular opponent beyond their strengths."""
     baselines: list[int] = Field(default_factory=list, sa_type=JSON)
-    """The bot versions that were its baselines, ascending."""
+    """Ids of the bot versions that were its baselines, ascending."""
     seconds: float
-    """How long the fit took."""
+    """Seconds that the fit took."""
     fitted_at: datetime
-    """When."""
+    """When it was made."""
     lines: bytes = Field(sa_type=LargeBinary)
-    """By bot version [id, strength, error]; JSON, compressed."""
+    """For each bot version [id, strength, error], as compressed JSON."""
 
 
 class Strength(SQLModel, table=True):
@@ -125,31 +125,31 @@ class Strength(SQLModel, table=True):
     version_id: int = Field(foreign_key="bot_versions.id", index=True)
     """Whose strength."""
     value: float
-    """Points a deal more than the mean of its group."""
+    """Points per deal above the mean of its group."""
     error: float
-    """Standard error of that."""
+    """Standard error of ``value``."""
     above: float
-    """Points a deal more than the baselines of its group; than its mean if it has none."""
+    """Points per deal above the baselines of its group, or above its mean if it has none."""
     above_error: float
-    """Standard error of that."""
+    """Standard error of ``above``."""
     anchored: bool
     """Whether its group has baselines."""
     ahead: float | None
-    """How often it finishes a deal ahead of another bot of its group, from 0 to 1; NULL: not known."""
+    """How often it finishes a deal ahead of another bot of its group, from 0 to 1; NULL if not known."""
     ahead_low: float | None
-    """The lower end of the 95 % interval of that."""
+    """The lower end of the 95 % interval of ``ahead``."""
     ahead_high: float | None
-    """The upper end."""
+    """The upper end of the interval."""
     deals: int
-    """Deals that it comes from."""
+    """Number of deals behind it."""
     group_number: int
-    """Number of its group: bots that never met, not even indirectly, are not comparable."""
+    """Number of its group: bots that have not met, not even indirectly, are not comparable."""
     rank: int
     """Place in its group."""
     best: int
-    """The best place that it may have."""
+    """The best place that it plausibly has."""
     worst: int
-    """The worst place."""
+    """The worst place that it plausibly has."""
     tier: int
     """Number of its tier."""
     told_value: float
@@ -159,7 +159,7 @@ class Strength(SQLModel, table=True):
 
 
 class StrengthPoint(SQLModel, table=True):
-    """A bot version's strength in a pool when it had changed: what its history is made of."""
+    """A point in the history of a bot version's strength in a pool, stored when the strength had changed."""
 
     __tablename__: ClassVar[str] = "strength_points"
     __table_args__ = (Index(None, "version_id", "id"),)
@@ -174,23 +174,23 @@ class StrengthPoint(SQLModel, table=True):
     fitted_at: datetime
     """When it was fitted."""
     value: float
-    """``above`` in ``strengths``."""
+    """The strength, as ``above`` in ``strengths``."""
     error: float
-    """``above_error`` in ``strengths``."""
+    """Its standard error, as ``above_error`` in ``strengths``."""
     anchored: bool
     """As in ``strengths``."""
     deals: int
-    """Deals that it came from."""
+    """Number of deals behind it."""
     deviation: float
     """As in ``strength_fits``."""
 
 
 class Baseline(SQLModel, table=True):
-    """A bot version on which the scale of strengths hangs in the pools that it plays in."""
+    """A bot version that anchors the scale of strengths in the pools in which it plays."""
 
     __tablename__: ClassVar[str] = "baselines"
 
     version_id: int = Field(foreign_key="bot_versions.id", primary_key=True)
-    """Which."""
+    """The bot version."""
     named_at: datetime
-    """Since when."""
+    """When it became a baseline."""

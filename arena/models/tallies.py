@@ -1,7 +1,7 @@
-"""What queries read in place of history: counts that are kept with the results from which they follow.
+"""Counts that queries read instead of history, kept in step with the results behind them.
 
 Each is written in the transaction that stores its session or closes its round, and ``arena rating rebuild``
-recomputes it. What stands on other rows is there too: ``meetings`` (``arena.models.strengths``),
+recomputes it. Other rows hold such values too: ``meetings`` (``arena.models.strengths``),
 ``ratings.last_played`` and ``seats.version_id``.
 """
 
@@ -16,7 +16,7 @@ from referee.matches.kinds import FaultKind
 
 
 class HighlightKind(StrEnum):
-    """Why a deal is worth seeing; ``arena.tallies.highlights`` tells what the value of each is."""
+    """Why a deal is worth seeing; ``arena.tallies.highlights`` defines the value of each kind."""
 
     CLOSEST = "closest"
     SWING = "swing"
@@ -25,16 +25,16 @@ class HighlightKind(StrEnum):
 
 
 class SeatTally(SQLModel, table=True):
-    """What a bot version made of one seat in the rated matches of a pool, as rounds close.
+    """A bot version's results in one seat in the rated matches of a pool, updated as rounds close.
 
-    Deals, points and firsts are of deals that were played out with all bots, as strengths are; faults and
-    forfeits of all. The sum over the seats is the bot version's total.
+    Deals, points and firsts count only deals that all bots played to the end, as strengths do; faults and
+    forfeits count all. The sum over the seats is the bot version's total.
     """
 
     __tablename__: ClassVar[str] = "seat_tallies"
 
     version_id: int = Field(foreign_key="bot_versions.id", primary_key=True)
-    """Who sat there."""
+    """The bot version."""
     ruleset_id: int = Field(foreign_key="rulesets.id", primary_key=True)
     """The pool's ruleset."""
     table_size: int = Field(primary_key=True)
@@ -42,38 +42,38 @@ class SeatTally(SQLModel, table=True):
     seat: int = Field(primary_key=True)
     """The seat in the session, from 0."""
     deals: int = 0
-    """Deals."""
+    """Number of deals."""
     points: int = Field(default=0, sa_type=BigInteger)
-    """Points in them, as in the deal records."""
+    """Sum of the points in them, as in the deal records."""
     squares: int = Field(default=0, sa_type=BigInteger)
     """Sum of the squares of the points of each deal."""
     first: float = 0.0
-    """Deals in which nobody had more points; one that n bots share counts 1/n."""
+    """Deals in which nobody had more points; one that n bots share counts as 1/n."""
     faults: int = 0
-    """Faults."""
+    """Number of faults."""
     forfeits: int = 0
-    """Sessions that it forfeited."""
+    """Number of sessions that it forfeited."""
 
 
 class FaultTally(SQLModel, table=True):
-    """How many faults of a kind a bot version made in all stored sessions of a pool, rated or not."""
+    """A bot version's faults of one kind in all stored sessions of a pool, rated or not."""
 
     __tablename__: ClassVar[str] = "fault_tallies"
 
     version_id: int = Field(foreign_key="bot_versions.id", primary_key=True)
-    """Whose faults."""
+    """The bot version."""
     ruleset_id: int = Field(foreign_key="rulesets.id", primary_key=True)
     """The pool's ruleset."""
     table_size: int = Field(primary_key=True)
     """The pool's table size."""
     kind: FaultKind = Field(sa_type=text_of(FaultKind), primary_key=True)
-    """What it did wrong."""
+    """The kind of fault."""
     count: int = 0
-    """How often."""
+    """Number of such faults."""
 
 
 class Highlight(SQLModel, table=True):
-    """The deal of a session that stands out most in one respect; written once, with the session."""
+    """The deal of a session that stands out most in one respect, written once together with the session."""
 
     __tablename__: ClassVar[str] = "highlights"
     __table_args__ = (Index(None, "ruleset_id", "table_size", "kind", "value", "session_id"),)
@@ -81,12 +81,12 @@ class Highlight(SQLModel, table=True):
     session_id: int = Field(foreign_key="sessions.id", primary_key=True)
     """The session."""
     kind: HighlightKind = Field(sa_type=text_of(HighlightKind), primary_key=True)
-    """In which respect."""
+    """The respect in which it stands out."""
     ruleset_id: int = Field(foreign_key="rulesets.id")
     """The pool's ruleset."""
     table_size: int
     """The pool's table size."""
     deal: int
-    """Which deal of the session, from 1; of several alike the first."""
+    """Number of the deal in the session, from 1; the first of several equal ones."""
     value: int
-    """How much it has of it."""
+    """How much it stands out, in the unit of the kind."""

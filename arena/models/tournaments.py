@@ -1,4 +1,4 @@
-"""Rulesets, tournaments under them, and their entrants and rounds."""
+"""Rulesets, and tournaments with their entrants and rounds."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -14,7 +14,7 @@ from referee.deals.forfeit import OnForfeit
 
 
 class TournamentState(StrEnum):
-    """Where a tournament stands."""
+    """The state of a tournament."""
 
     CREATED = "created"
     RUNNING = "running"
@@ -27,12 +27,12 @@ class TournamentState(StrEnum):
 
 
 class RoundState(StrEnum):
-    """Where a round stands."""
+    """The state of a round."""
 
     PLANNED = "planned"
     OPEN = "open"
     CLOSED = "closed"
-    """All its matches are done and the ratings are applied."""
+    """All its matches are done, and ratings have been applied."""
     CANCELLED = "cancelled"
 
 
@@ -41,10 +41,11 @@ BEGUN = (RoundState.OPEN, RoundState.CLOSED, RoundState.CANCELLED)
 
 
 class EntrantState(StrEnum):
-    """Where an entrant of a continuous tournament is."""
+    """Whether an entrant of a continuous tournament can be seated."""
 
     FREE = "free"
-    """It sits at no table; it was connected when the referees were last asked, or has not been asked for."""
+    """It sits at no table, and was connected when the referees were last asked, or they have
+    not been asked yet."""
     AWAY = "away"
     """It sits at no table, and was not connected when the referees were last asked."""
     SEATED = "seated"
@@ -52,37 +53,37 @@ class EntrantState(StrEnum):
 
 
 class StoredRuleset(SQLModel, table=True):
-    """A ruleset's content as it was played; one row for each different content."""
+    """A ruleset's content as it was played; one row for each distinct content."""
 
     __tablename__: ClassVar[str] = "rulesets"
 
     id: int = Field(default=None, primary_key=True)
     name: str
-    """The ruleset's own name; two contents may share it."""
+    """The ruleset's own name; different contents may share it."""
     version: int
     """The ruleset's own version."""
     hash: str = Field(unique=True)
     """SHA-256 of the canonical JSON of ``content``."""
     players: int
-    """Seats at a table."""
+    """Number of seats at a table."""
     content: dict[str, object] = Field(sa_type=JSON)
     """The resolved ruleset object."""
     rated_matches: int = 0
-    """Matches rated under it; updated before ratings are read, so that two rounds never rate at once."""
+    """Matches rated under it; updated before ratings are read, so that no two rounds are rated at once."""
     created_at: datetime
     """When it was first used."""
 
     @property
     def label(self) -> str:
-        """Name and version, as ``hong-kong@1``."""
+        """Return name and version, as ``hong-kong@1``."""
         return f"{self.name}@{self.version}"
 
 
 class Tournament(SQLModel, Terms, table=True):  # type: ignore[misc]  # both have pydantic's settings
-    """Rounds of matches between entrants under one ruleset, on the terms that were asked for.
+    """Rounds of matches between entrants under one ruleset, on the organiser's terms.
 
-    ``rounds`` is NULL until it is known, or (continuous) until the tournament is stopped; ``deals`` where it
-    is as the ruleset says.
+    ``rounds`` is NULL until it is known or, for continuous tournaments, until they are stopped; ``deals`` is
+    NULL if the ruleset decides it.
     """
 
     __tablename__: ClassVar[str] = "tournaments"
@@ -91,13 +92,13 @@ class Tournament(SQLModel, Terms, table=True):  # type: ignore[misc]  # both hav
     name: str = Field(unique=True)
     """Unique for good; deal records carry it."""
     format: str
-    """How it is paired: one of ``arena.formats.FORMATS``."""
+    """The format, which decides its pairings: one of ``arena.formats.FORMATS``."""
     state: TournamentState = Field(sa_type=text_of(TournamentState), index=True)
     """Its state."""
     problem: str | None = None
-    """Why it failed; NULL: it has not."""
+    """Why it failed; NULL if it has not."""
     ruleset_id: int = Field(foreign_key="rulesets.id")
-    """What is played."""
+    """The ruleset that is played."""
     table_size: int
     """Bots at a table."""
     on_forfeit: OnForfeit = Field(default="default_action", sa_type=String(16))
@@ -105,11 +106,11 @@ class Tournament(SQLModel, Terms, table=True):  # type: ignore[misc]  # both hav
     entries: Literal["open", "invited", "approved"] = Field(default="open", sa_type=String(16))
     """Who may enter bots once it is created."""
     paired: int = 0
-    """Rounds paired so far; conditional updates of it keep two pairings apart."""
+    """Rounds paired so far; conditional updates of it keep a round from being paired twice."""
     test: bool = False
-    """Whether it is a test match: its author started it, and lists leave it out."""
+    """Whether it is a test match, which an author started and lists leave out."""
     match_weight: float = 1.0
-    """What a match weighs in ratings (``arena.ratings.elo``)."""
+    """The weight of a match in ratings (``arena.ratings.elo``)."""
     options: dict[str, object] = Field(default_factory=dict, sa_type=JSON)
     """Options of the format."""
     seed: str
@@ -117,30 +118,32 @@ class Tournament(SQLModel, Terms, table=True):  # type: ignore[misc]  # both hav
     seed_hash: str
     """SHA-256 of the seed, public from the beginning."""
     head: dict[str, object] | None = Field(default=None, sa_type=JSON)
-    """All that was settled before the first round, as exports begin with it; NULL: it is not locked yet."""
+    """Everything settled before the first round, with which exports begin; NULL if it is not locked yet."""
     commitment: str | None = None
-    """Digest of the head; pairings are drawn from it. NULL: it is not locked yet."""
+    """Digest of the head; pairings are drawn from it. NULL if it is not locked yet."""
     beacon_value: str | None = None
-    """What the beacon said; NULL: there is none, or the tournament has not been started."""
+    """The value of the beacon; NULL if there is none, or the tournament has not been started."""
     organiser_id: int | None = Field(default=None, foreign_key="accounts.id")
-    """Account of the organiser; NULL: it was created at the arena's own terminal."""
+    """Account of the organiser; NULL if it was created at the arena's own terminal."""
     created_at: datetime
     """When it was created."""
     started_at: datetime | None = None
-    """When it was first started; NULL: never."""
+    """When it was first started; NULL if never."""
     advanced_at: datetime | None = None
-    """When it last moved on; every step begins by updating it, which keeps two steps apart. NULL: never."""
+    """When it last advanced; every step begins by updating this, so that no two run at once.
+    NULL if never."""
     finished_at: datetime | None = None
-    """When it finished or was cancelled; NULL: not yet."""
+    """When it finished or was cancelled; NULL if not yet."""
     attempts_above: int = Field(default=0, sa_type=BigInteger)
-    """Attempts at its sessions that begin from now on have higher numbers: cards that were dealt after a
-    backup was made must not come back with the backup. 0: it was never restored."""
+    """Attempts at its sessions that begin from now on get numbers above this, so that a restored backup does
+    not deal the cards again that were dealt after it was made. 0 if it was never restored."""
     confirmed_at: datetime | None = None
-    """When its organiser confirmed its results; NULL: not yet, or that is not asked for (``confirm``)."""
+    """When its organiser confirmed its results; NULL if not yet, or if they need no
+    confirmation (``confirm``)."""
 
 
 WITHOUT_HEAD = defer(Tournament.head)  # type: ignore[arg-type]
-"""For queries of tournaments: heads have all entrants, and are read where they are asked for."""
+"""An option for queries of tournaments that leaves out heads, which are long as they list all entrants."""
 
 
 class Entrant(SQLModel, table=True):
@@ -158,21 +161,21 @@ class Entrant(SQLModel, table=True):
     tournament_id: int = Field(foreign_key="tournaments.id")
     """The tournament."""
     version_id: int = Field(foreign_key="bot_versions.id", index=True)
-    """Who plays."""
+    """The bot version that plays."""
     number: int
-    """Place in the list of entrants, from 1: the seeding, and what pairings are drawn with."""
+    """Place in the list of entrants, from 1: the seeding, and the number used in drawing pairings."""
     state: EntrantState = Field(default=EntrantState.FREE, sa_type=text_of(EntrantState))
-    """Where it is, in a continuous tournament; in others nobody looks."""
+    """Whether it can be seated; of no meaning except in a continuous tournament."""
     withdrawn_after: int | None = None
-    """Number of the last round that it plays; NULL: it stays to the end."""
+    """Number of the last round that it plays; NULL if it stays to the end."""
     entered_at_round: int = 1
     """Number of the first round that it plays."""
     absences: list[list[int]] = Field(default_factory=list, sa_type=JSON)
-    """Rounds that it missed until it entered again: the first and the last of each time."""
+    """Rounds that it missed until it entered again: the first and the last of each absence."""
 
 
 class Round(SQLModel, table=True):
-    """Matches that are paired together."""
+    """A set of matches that are paired together."""
 
     __tablename__: ClassVar[str] = "rounds"
     __table_args__ = (
@@ -186,22 +189,22 @@ class Round(SQLModel, table=True):
     tournament_id: int = Field(foreign_key="tournaments.id")
     """The tournament."""
     number: int
-    """Counts from 1."""
+    """Number of the round, from 1."""
     state: RoundState = Field(sa_type=text_of(RoundState))
-    """Where it stands; more than one is open in continuous tournaments alone."""
+    """Its state; only continuous tournaments have more than one open round."""
     tables_before: int = 0
-    """Tables of all earlier rounds of the tournament."""
+    """Number of tables in all earlier rounds of the tournament."""
     byes: list[int] = Field(sa_type=JSON)
     """Numbers of the entrants that sit out."""
     free: list[dict[str, object]] | None = Field(default=None, sa_type=JSON)
-    """In a continuous tournament who could be seated, as exports have it; NULL in others."""
+    """In a continuous tournament, the bots that could be seated, as in exports; NULL in others."""
     summed: bool = False
-    """Whether its matches are in the sums of the standings (``entrant_sums``): it was added as it closed."""
+    """Whether its matches are in the sums of the standings (``entrant_sums``), to which closing adds them."""
     rated_after: int | None = None
-    """Matches rated under the ruleset before those of this round; NULL: it is not rated."""
+    """Matches rated under the ruleset before those of this round; NULL if it is not rated."""
     created_at: datetime
     """When it was paired."""
     started_at: datetime | None = None
-    """When it was opened; NULL: not yet."""
+    """When it was opened; NULL if not yet."""
     finished_at: datetime | None = None
-    """When it was closed or cancelled; NULL: not yet."""
+    """When it was closed or cancelled; NULL if not yet."""

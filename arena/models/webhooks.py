@@ -1,4 +1,4 @@
-"""Webhooks of organisers, and what is sent to them: a box from which nothing is lost."""
+"""Organisers' webhooks, and an outbox for their messages from which nothing is lost."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -11,62 +11,63 @@ from arena.models.columns import text_of
 
 
 class DeliveryState(StrEnum):
-    """What became of a message."""
+    """The state of a message."""
 
     PENDING = "pending"
-    """It is still to be sent, or sent again."""
+    """It is yet to be sent, or sent again."""
     DELIVERED = "delivered"
     FAILED = "failed"
     """It was given up after the last attempt."""
 
 
 class Webhook(SQLModel, table=True):
-    """Where an organiser wants to be told what happens in its tournaments."""
+    """An address at which an organiser wants to be notified of events in its tournaments."""
 
     __tablename__: ClassVar[str] = "webhooks"
     __table_args__ = (UniqueConstraint("account", "name"),)
 
     id: int = Field(default=None, primary_key=True)
     account: str
-    """Name of the organiser's account; empty: of tournaments that were created at the arena's terminal."""
+    """Name of the organiser's account; empty for tournaments created at the arena's own terminal."""
     name: str
-    """Its name for people."""
+    """A name for people to recognise it."""
     url: str
-    """Where to."""
+    """The URL that messages are sent to."""
     events: list[str] = Field(sa_type=JSON)
-    """What is told: some of ``arena.webhooks.outbox.EVENTS``."""
+    """The events to notify of: some of ``arena.webhooks.outbox.EVENTS``."""
     sealed_secret: str
-    """What messages are signed with, encrypted."""
+    """The secret with which messages are signed, encrypted."""
     created_at: datetime
-    """When it was made."""
+    """When it was created."""
 
 
 class WebhookDelivery(SQLModel, table=True):
-    """A message to a webhook; it is written in the transaction that makes what it tells of."""
+    """A message to a webhook, written in the transaction that makes the change that it reports."""
 
     __tablename__: ClassVar[str] = "webhook_deliveries"
     __table_args__ = (Index(None, "state", "next_at"), Index(None, "webhook_id", "id"))
 
     id: int = Field(default=None, primary_key=True)
     webhook_id: int = Field(foreign_key="webhooks.id")
-    """To which."""
+    """The webhook that it is sent to."""
     message: str = Field(unique=True)
     """Its id, the same in every attempt."""
     event: str
-    """What it tells of."""
+    """The event that it reports."""
     body: str = Field(sa_type=Text)
-    """What is sent, the same in every attempt."""
+    """The body that is sent, the same in every attempt."""
     created_at: datetime
     """When it was made."""
     state: DeliveryState = Field(sa_type=text_of(DeliveryState))
-    """What became of it."""
+    """Its state."""
     attempts: int = 0
-    """Attempts that were begun."""
+    """Number of attempts begun."""
     next_at: datetime
-    """When it is to be sent, unless it has ended; what is being sent comes back then if the worker dies."""
+    """When it is to be sent, unless it has ended; while it is being sent, when to retry if the
+    worker dies."""
     status: int | None = None
-    """HTTP status of the latest answer; NULL: there was none."""
+    """HTTP status of the latest answer; NULL if there was none."""
     problem: str | None = None
-    """Why the latest attempt came to nothing; NULL: it did not, or there was none."""
+    """Why the latest attempt failed; NULL if it did not, or there was none."""
     ended_at: datetime | None = None
-    """When it was delivered or given up; NULL: it was not."""
+    """When it was delivered or given up; NULL if it was not."""

@@ -51,9 +51,9 @@ class Restoration:
     """A backup that is ready to be put into the place of the database."""
 
     replaced: Path | None
-    """The database that would be gone; None: there is none yet."""
+    """The database that would be gone; None if there is none yet."""
     lost: Lost | None
-    """What that has and the backup has not; None: it cannot be compared."""
+    """What that has and the backup has not; None if it cannot be compared."""
     anew: tuple[str, ...]
     """The tournaments whose unfinished sessions are dealt new cards."""
     draft: Path

@@ -38,11 +38,11 @@ class TokenInfo:
     """What it allows."""
     created_at: datetime
     revoked_at: datetime | None
-    """When it was revoked; None: it was not."""
+    """When it was revoked; None if it was not."""
     expires_at: datetime | None
-    """When it expires; None: never."""
+    """When it expires; None if never."""
     last_used_on: date | None
-    """The day (UTC) on which it was last used; None: never."""
+    """The day (UTC) on which it was last used; None if never."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,1 @@
-"""Deals step by step, as people look at them: pure functions of deal records (docs/formats.md)."""
+"""Deals step by step, for people to watch: pure functions of deal records (docs/formats.md)."""

@@ -8,11 +8,11 @@ from arena.replays.steps import Replay, Step, Words
 Data = dict[str, object]
 
 _MAY_BE_ZERO = ("seat", "count", "ms", "knows")
-"""Fields of a step in which 0, or nobody, says something."""
+"""Fields of a step in which 0, or an empty list, has a meaning."""
 
 
 def replay_data(replay: Replay) -> Data:
-    """Return a replay as JSON values; what is empty is left out of its steps."""
+    """Return a replay as JSON values, without the empty fields of its steps."""
     steps = []
     before: Step | None = None
     for step in replay.steps:
@@ -29,12 +29,12 @@ def replay_data(replay: Replay) -> Data:
 
 
 def slowest(replay: Replay) -> int:
-    """Return the milliseconds of the slowest decision; 0: there were no clocks."""
+    """Return the milliseconds of the slowest decision; 0 if there were no clocks."""
     return max((step.ms or 0 for step in replay.steps), default=0)
 
 
 def step_data(step: Step, before: Step | None) -> Data:
-    """Return a step as JSON values, without what is empty or as it was before."""
+    """Return a step as JSON values, without fields that are empty or as they were before."""
     options = step.options
     held: Sequence[Cards] = before.hands if before else [()] * len(step.hands)
     found: Mapping[str, object] = {

@@ -1,4 +1,4 @@
-"""Cards as people see and say them, in a ruleset's order."""
+"""Cards as they are shown and spoken, in a ruleset's order."""
 
 from collections.abc import Iterable
 
@@ -12,27 +12,27 @@ _SPOKEN = {"T": "10", "J": "jack", "Q": "queen", "K": "king", "A": "ace"}
 
 
 def in_order(rules: Rules, mask: int) -> Cards:
-    """Return the cards of a mask, the lowest of the ruleset first."""
+    """Return the cards of a mask, the lowest in the ruleset's order first."""
     suits = rules.ruleset.suits
     cards = sorted(rules.cards(mask), key=lambda card: (card >> 2, suits.index("DCHS"[card & 3])))
     return tuple([rules.card_text(card) for card in cards])
 
 
 def face(card: str) -> str:
-    """Return what stands in a card's corner: its rank, a ten as 10."""
+    """Return the text in a card's corner: its rank, with 10 for a ten."""
     return "10" if card[:-1] == "T" else card[:-1]
 
 
 def spoken_rank(rank: str) -> str:
-    """Return a rank as it is said: ``king``, ``10``."""
+    """Return a rank as it is spoken: ``king``, ``10``."""
     return _SPOKEN.get(rank, rank)
 
 
 def spoken(card: str) -> str:
-    """Return a card as it is said: ``3 of diamonds``."""
+    """Return a card as it is spoken: ``3 of diamonds``."""
     return f"{spoken_rank(card[:-1])} of {SUIT_NAMES[card[-1]]}"
 
 
 def all_spoken(cards: Iterable[str]) -> str:
-    """Return cards as they are said, commas between."""
+    """Return cards as they are spoken, separated by commas."""
     return ", ".join(map(spoken, cards))

@@ -1,4 +1,4 @@
-"""A deal in play as those who watch see it, step by step: hands are not known until it is over."""
+"""A deal in play as spectators see it, step by step: hands are not known until it is over."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,7 +12,7 @@ from referee.rules.plays import Rules
 Data = dict[str, object]
 
 UNKNOWN = "?"
-"""In place of a card that is not known."""
+"""Stands for a card that is not known."""
 
 
 class LiveDeal:
@@ -21,7 +21,7 @@ class LiveDeal:
     def __init__(
         self, rules: Rules, seats: Sequence[str], dealer: int, step: int, sizes: Sequence[int]
     ) -> None:
-        """Begin a deal; ``step`` is 1 clockwise, -1 anticlockwise, ``sizes`` are the cards of each seat."""
+        """Begin a deal; ``step`` is 1 clockwise, -1 anticlockwise, ``sizes`` each seat's number of cards."""
         self._rules, self._seats, self._step = rules, tuple(seats), step
         self.names = words.short_names(seats)
         self._dealer = dealer
@@ -31,7 +31,7 @@ class LiveDeal:
         self._passed: set[int] = set()
         self._top: int | None = None
         self._beaten: tuple[str, Cards] | None = None
-        """What is to be beaten: its name and its cards."""
+        """The combination to beat: its name and its cards."""
         self._fresh = True
         """Whether the next action begins a trick."""
         self._data: list[Data] = []
@@ -40,7 +40,7 @@ class LiveDeal:
         self._note(Step(0, Kind.DEALT, dealer, self._hands(), words=told))
 
     def data(self) -> Data:
-        """Return what the script draws: all steps so far."""
+        """Return the data that the page's script draws: all steps so far."""
         return {
             "seats": list(self._seats),
             "short": list(self.names),
@@ -58,7 +58,7 @@ class LiveDeal:
         return tuple(self._counts), self._last.words, asked
 
     def exchange(self, seat: int) -> Data:
-        """Note that a seat gave a card to another; nobody else sees it. Return the step."""
+        """Record that a seat gave a card to another, unseen by all others. Return the step."""
         returned = self._last is not None and self._last.kind is Kind.GIVE
         kind = Kind.RETURN if returned else Kind.GIVE
         what = "returns a card" if returned else "gives the highest card"
@@ -66,7 +66,7 @@ class LiveDeal:
         return self._note(Step(0, kind, seat, self._hands(), words=told))
 
     def play(self, seat: int, mask: int, out_of_turn: bool = False) -> Data:
-        """Note a play. Return the step."""
+        """Record a play. Return the step."""
         self._begin()
         cards = in_order(self._rules, mask)
         before, self._beaten = self._beaten, (self._called(mask, cards), cards)
@@ -82,7 +82,7 @@ class LiveDeal:
         return self._act(replace(step, words=words.play_words(self.names[seat], step, before, place)))
 
     def passes(self, seat: int, drawn: int = 0) -> Data:
-        """Note a pass, and how many cards it drew. Return the step."""
+        """Record a pass and how many cards it drew. Return the step."""
         self._begin()
         leading = self._beaten is None
         self._counts[seat] += drawn
@@ -93,7 +93,7 @@ class LiveDeal:
         return self._act(replace(step, drawn=(), words=hidden or told))
 
     def end(self, end: str, left: Sequence[int], out: Sequence[int], points: Sequence[int]) -> Data:
-        """Note the end; now all see the hands. Return the step."""
+        """Record the end, at which everybody sees the hands. Return the step."""
         hands = tuple([in_order(self._rules, mask) for mask in left])
         self._out = list(out)
         told = words.end_words(self.names, end, hands, points)
@@ -107,7 +107,7 @@ class LiveDeal:
             self._fresh = False
 
     def _act(self, step: Step) -> Data:
-        """Note an action, and whose turn is next."""
+        """Record an action, and whose turn is next."""
         waiting = set(range(len(self._seats))) - self._passed - set(self._out)
         last_word = self._rules.ruleset.beat_own and self._top is not None and self._top not in self._out
         others = waiting if last_word else waiting - {self._top}
@@ -119,12 +119,12 @@ class LiveDeal:
         return self._note(replace(step, words=told, won_by=won, asked=self._next(step.seat or 0, others)))
 
     def _is_over(self) -> bool:
-        """Return whether the deal ends as seats have gone out."""
+        """Return whether enough seats have gone out to end the deal."""
         first = self._rules.ruleset.deal_ends == "first_out"
         return bool(self._out) and (first or len(self._out) == len(self._seats) - 1)
 
     def _next(self, seat: int, others: set[int]) -> tuple[int, ...]:
-        """Return who is to act: the next of the others, or who leads the next trick."""
+        """Return the seats to act: the next of the others, or the one that leads the next trick."""
         size = len(self._seats)
         asked = others or {self._top} - {None}
         first = seat if others else (self._top or 0) - self._step

@@ -1,4 +1,4 @@
-"""Making the steps of a deal from its record, by playing it again."""
+"""Making the steps of a deal by replaying its record."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -14,11 +14,11 @@ from referee.records.record import parse_action
 from referee.records.replay import carry_out, is_played_for, start
 
 _PENALTIES = ("penalty", "pairwise", "winner_collects", "winner_scores")
-"""Ways to settle in which every card held counts."""
+"""Ways of scoring in which every card held counts."""
 
 
 def make_replay(given: Mapping[str, Any]) -> Replay:
-    """Return a record's deal, step by step. Raise RecordError for a record that is wrong."""
+    """Return the deal of a record, step by step. Raise RecordError if the record is invalid."""
     record = read_record(given)
     maker = _Maker(given, record)
     return Replay(
@@ -34,7 +34,7 @@ def make_replay(given: Mapping[str, Any]) -> Replay:
 
 
 class _Maker:
-    """Plays a deal again and notes its steps."""
+    """Replays a deal and collects its steps."""
 
     def __init__(self, given: Mapping[str, Any], record: Record) -> None:
         self.names = words.short_names(record.seats)
@@ -176,7 +176,7 @@ class _Maker:
         self._note(self._told(step, before, leading), deal.hands)
 
     def _told(self, step: Step, before: tuple[str, Cards] | None, leading: bool) -> Step:
-        """Return an action's step with its words."""
+        """Return the step of an action with its sentence."""
         assert step.seat is not None
         name = self.names[step.seat]
         hidden: Words = ()
@@ -235,7 +235,7 @@ class _Maker:
         self._steps.append(replace(step, number=number, out=out, costs=self._costs(hands)))
 
     def _asked(self, seats: tuple[int, ...]) -> None:
-        """Note who owes a decision after the last step so far."""
+        """Add to the last step so far who owes a decision after it."""
         self._steps[-1] = replace(self._steps[-1], asked=seats)
 
     def _texts(self, hands: Sequence[int]) -> tuple[Cards, ...]:

@@ -1,4 +1,4 @@
-"""Trying cards: what they are under a ruleset, what beats them and what they beat."""
+"""Trying cards: what they are under a ruleset, what beats them, and what they beat."""
 
 import re
 from bisect import bisect_left
@@ -17,66 +17,67 @@ from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import Ruleset
 
 CARD = re.compile(r"(1[0-5]|[0-9A-Z])([DCHS])")
-"""A card as people write it, in capitals: ``3D``, ``TD``, ``10D``."""
+"""A card as people type it, in upper case: ``3D``, ``TD``, ``10D``."""
 
 SYMBOLS = str.maketrans({"♦": "D", "♣": "C", "♥": "H", "♠": "S", "♢": "D", "♧": "C", "♡": "H", "♤": "S"})
 
 TENS = {"10": "T", "T": "10"}
-"""A ten under the ruleset's other name."""
+"""The two ways of writing a ten, each with the other."""
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Plays of a kind and a number of cards."""
+    """Plays of one kind and number of cards."""
 
     name: str
     """The kind, without an article."""
     count: int
-    """How many plays."""
+    """The number of plays."""
     of: int
-    """How many of them the other cards make in all."""
+    """The number of such plays that the other cards make in all."""
     lowest: Cards
     highest: Cards
 
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """Cards that were put, and what they are."""
+    """The cards that were entered, and what they are."""
 
     cards: Cards
     name: str = ""
-    """What they are called as a play; empty: they are none."""
+    """Their name as a play; empty if they are not a play."""
     kind: str = ""
-    """Their kind, with its article where it has one."""
+    """Their kind, with its article if it has one."""
     above: int = 0
-    """How many strengths of their kind and number of cards are higher."""
+    """How many strengths are higher among those of their kind and number of cards."""
     strengths: int = 0
-    """How many strengths there are of it."""
+    """How many strengths there are of their kind and number of cards."""
     bomb: bool = False
     """Whether they beat every play of another kind."""
     holds: Sequence[Group] = ()
-    """The plays that these cards hold, where they are none themselves."""
+    """The plays among these cards, if they are not a play as a whole."""
     beaten_by: Sequence[Group] = ()
-    """What beats them, of the plays that the cards left in the pack make."""
+    """The plays from the rest of the pack that beat them."""
     beats: Sequence[Group] = ()
-    """What they beat of those."""
+    """The plays from the rest of the pack that they beat."""
     others: int = 0
-    """How many plays the cards left in the pack make."""
+    """The number of plays from the rest of the pack."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """Cards that were put, and those that they were put against."""
+    """The cards that were entered, compared with those that they are to beat."""
 
     put: Put
     against: Put | None
     beats: bool = False
-    """Whether the cards beat the others, and the other way round."""
+    """Whether the cards beat the others."""
     beaten: bool = False
+    """Whether the others beat the cards."""
 
 
 def read_cards(ruleset: Ruleset, field: str, text: str) -> Cards:
-    """Return cards as the ruleset writes them. Raise SpecError, which names the field, for other text.
+    """Parse cards, in the ruleset's notation. Raise SpecError, which names the field, for other text.
 
     ``3D3C``, ``3d 3c``, ``3D, 10H`` and ``3♦`` are all understood.
     """
@@ -105,7 +106,7 @@ def _said(rest: str) -> str:
 
 
 def try_cards(ruleset: Ruleset, cards: Cards, against: Cards = ()) -> Tried:
-    """Return what cards are, and whether they beat others if some are given."""
+    """Return what cards are and, if others are given, whether they beat those."""
     rules = compile_ruleset(ruleset)
     put, other = (rules.parse(" ".join(one)) for one in (cards, against))
     first, second = (rules.code(mask) if mask else 0 for mask in (put, other))
@@ -145,7 +146,7 @@ def _group(rules: Rules, code: int) -> tuple[str, int]:
 
 
 def _grouped(rules: Rules, plays: Sequence[int]) -> Mapping[tuple[str, int], list[int]]:
-    """Return plays (ascending) by kind and number of cards, of which a whole deck makes tens of thousands."""
+    """Group plays (ascending) by kind and number of cards; a whole deck makes tens of thousands."""
     groups: dict[tuple[str, int], list[int]] = defaultdict(list)
     start = 0
     while start < len(plays):
@@ -162,7 +163,7 @@ def _totals(rules: Rules, plays: Sequence[int]) -> Mapping[tuple[str, int], int]
 def _groups(
     rules: Rules, plays: Sequence[int], totals: Mapping[tuple[str, int], int] | None = None
 ) -> Sequence[Group]:
-    """Return plays (ascending) by kind and number of cards, the weakest kind first."""
+    """Return the groups of plays (ascending) by kind and number of cards, the weakest kind first."""
     return [
         Group(
             bare(kind),
@@ -177,7 +178,7 @@ def _groups(
 
 @lru_cache(maxsize=32)
 def _strengths(ruleset: Ruleset) -> Mapping[tuple[str, int], Sequence[int]]:
-    """Return by kind and number of cards the strengths that there are, ascending."""
+    """Return the strengths that exist, ascending, by kind and number of cards."""
     rules = compile_ruleset(ruleset)
     grouped = _grouped(rules, rules.list_plays(rules.full))
     return {group: sorted({code >> rules.width for code in codes}) for group, codes in grouped.items()}

@@ -7,7 +7,7 @@ from enum import StrEnum
 from arena.replays.faces import Cards
 
 MOST_LISTED = 16
-"""Legal plays that a step lists; of more it has the weakest, and their number."""
+"""The most legal plays that a step lists; of more it lists the weakest, and counts them all."""
 
 
 class Kind(StrEnum):
@@ -30,17 +30,17 @@ class Kind(StrEnum):
 
 
 Words = tuple[str | Cards, ...]
-"""A sentence: text, and cards in it."""
+"""A sentence: pieces of text and cards."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a seat could choose from."""
+    """The options of a seat that had to decide."""
 
     count: int
-    """Plays that were legal; a pass is not counted."""
+    """The number of legal plays, without passing."""
     listed: tuple[Cards, ...]
-    """The weakest of them."""
+    """The weakest of them, at most ``MOST_LISTED``."""
     may_pass: bool
     """Whether it could pass."""
 
@@ -60,7 +60,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A seat that was asked for a bomb out of turn, and the time that it took."""
+    """A seat that was asked for a bomb out of turn, and the time that it took to answer."""
 
     seat: int
     ms: int
@@ -69,57 +69,58 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing that happened at a table, and how it stood after it."""
+    """One thing that happened at a table, and the state of the table after it."""
 
     number: int
-    """From 0."""
+    """The step's number, from 0."""
     kind: Kind
     seat: int | None
-    """Who acted; None: nobody in particular."""
+    """The seat that acted; None for nobody in particular."""
     hands: tuple[Cards, ...]
-    """By seat, after the step."""
+    """The hands by seat, after the step."""
     cards: Cards = ()
-    """Played, given, returned or taken."""
+    """The cards that were played, given, returned or taken."""
     drawn: Cards = ()
-    """Drawn at a pass."""
+    """The cards drawn with a pass."""
     combination: str = ""
-    """What kind of play it is, as ``pair``; empty for other steps."""
+    """The kind of play, such as ``pair``; empty for other steps."""
     trick: int = 0
     """The trick that it belongs to, from 1; 0 before the first."""
     options: Options | None = None
-    """What the seat could choose from; None: it was not its decision."""
+    """The seat's options; None if it had nothing to decide."""
     forced: bool = False
-    """Whether there was nothing to choose: nobody was asked."""
+    """Whether there was no choice, so that nobody was asked."""
     ms: int | None = None
-    """Milliseconds of the decision; None: nobody was asked, or there were no clocks."""
+    """Milliseconds that the decision took; None if nobody was asked, or there were no clocks."""
     credit_ms: int = 0
-    """What it was credited for the network."""
+    """Milliseconds credited to the seat for the network."""
     faults: tuple[Fault, ...] = ()
     """Decisions that the referee made here."""
     played_for: str = ""
-    """What acted in place of a bot that had forfeited, ``default_action`` or ``stand_in``; empty: the bot."""
+    """What acted for a bot that had forfeited, ``default_action`` or ``stand_in``; empty if
+    the bot itself acted."""
     answers: tuple[Answer, ...] = ()
-    """Who was asked before it for a bomb out of turn."""
+    """The seats that were asked before it for a bomb out of turn."""
     asked: tuple[int, ...] = ()
-    """Who owes a decision after it."""
+    """The seats that owe a decision after it."""
     out: tuple[int, ...] = ()
     """Seats without cards after it, in the order of going out."""
     costs: tuple[int, ...] = ()
-    """By seat, the penalty for the cards held after it; empty where the rules have none."""
+    """The penalty for the cards held after it, by seat; empty if the rules have none."""
     won_by: int | None = None
-    """Who won a trick that ended with it."""
+    """The seat that won a trick with it; None if no trick ended."""
     points: tuple[int, ...] = ()
-    """By seat, in the last step; else empty."""
+    """In the last step, the points by seat; else empty."""
     knows: tuple[int, ...] | None = None
-    """The seats that see its cards, those drawn included; None: all."""
+    """The seats that see its cards, including cards drawn; None for all."""
     words: Words = ()
-    """What happened."""
+    """What happened, as a sentence."""
     hidden_words: Words = ()
-    """The same for those who do not know the cards; empty where all do."""
+    """The same for those who do not know the cards; empty if everybody does."""
 
     @property
     def is_decision(self) -> bool:
-        """Whether a seat chose something."""
+        """Return whether it was a seat's decision."""
         return self.options is not None
 
 
@@ -128,22 +129,22 @@ class Replay:
     """A deal, step by step."""
 
     record: Mapping[str, object]
-    """The deal's record."""
+    """The record of the deal."""
     ruleset: str
     """Name and version, as ``hong-kong@1``."""
     seats: tuple[str, ...]
-    """Who sat where, as ``owner/bot@version``."""
+    """The bots by seat, as ``owner/bot@version``."""
     short: tuple[str, ...]
-    """The same as short as it can be told apart."""
+    """The bots by seat, by the shortest names that tell them apart."""
     clockwise: bool
-    """The order of play."""
+    """Whether play goes clockwise."""
     dealer: int
     points: tuple[int, ...]
-    """By seat: the result."""
+    """The result: points by seat."""
     steps: tuple[Step, ...] = field(repr=False)
-    """From the cards as dealt to the points."""
+    """The steps, from the dealt cards to the points."""
 
     @property
     def last(self) -> int:
-        """The number of the last step."""
+        """Return the number of the last step."""
         return len(self.steps) - 1

@@ -1,4 +1,4 @@
-"""A table as it stands after a step, as all see it or as one seat does; the page's script draws the same."""
+"""A table after a step, with all hands open or as one seat sees it; the page's script draws the same."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from arena.replays.faces import Cards
 from arena.replays.steps import Kind, Replay, Step, Words
 
 PLAYS_SHOWN = 5
-"""The latest plays of a trick that lie on the table."""
+"""How many of the latest plays of a trick are shown on the table."""
 
 _ON_TABLE = (Kind.PLAY, Kind.BOMB)
 
@@ -21,30 +21,30 @@ class Place:
     """``owner/bot@version``."""
     short: str
     at: int
-    """Where it is drawn: 0 nearest to who looks, then clockwise."""
+    """Where it is drawn: 0 is nearest to the viewer, the others follow clockwise."""
     count: int
-    """Cards held."""
+    """Number of cards held."""
     hand: Cards | None
-    """None: face down."""
+    """The cards held; None if they are face down."""
     cost: int | None
-    """The penalty for the cards held; None: there is none, or it is not known."""
+    """The penalty for the cards held; None if there is none, or it is not known."""
     asked: bool
-    """Whether it is to decide next."""
+    """Whether it owes the next decision."""
     acted: bool
     """Whether it acted in this step."""
     did: str
-    """What it last did in this trick where that is a pass: ``passed``; else empty."""
+    """``passed`` if that is what it last did in this trick; else empty."""
     out: int
-    """Which seat to go out it was, from 1; 0: it holds cards."""
+    """Its place in the order of going out, from 1; 0 if it holds cards."""
     points: int | None
-    """The result, in the last step."""
+    """The result, in the last step; None before."""
     faulty: bool
     """Whether the referee decided for it in this step."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pile:
-    """A play that lies on the table."""
+    """A play on the table."""
 
     short: str
     """Who played it."""
@@ -54,13 +54,13 @@ class Pile:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """What there is to see after a step."""
+    """What a viewer sees after a step."""
 
     step: Step
     viewer: int | None
-    """The seat whose view it is; None: all hands are open."""
+    """The seat whose view it is; None if all hands are open."""
     places: tuple[Place, ...]
-    """In the order in which they are drawn, the nearest last."""
+    """The seats in the order in which they are drawn, the nearest last."""
     piles: tuple[Pile, ...]
     """The trick's plays, the latest last."""
     words: Words
@@ -70,7 +70,7 @@ class Table:
 
 
 def table_at(replay: Replay, number: int, viewer: int | None = None) -> Table:
-    """Return the table after a step, all hands open or as the seat ``viewer`` sees it."""
+    """Return the table after a step, as the seat ``viewer`` sees it; with None, all hands are open."""
     step = replay.steps[number]
     trick = trick_until(replay, step)
     places = [_place(replay, step, trick, viewer, seat) for seat in range(len(replay.seats))]
@@ -88,13 +88,13 @@ def table_at(replay: Replay, number: int, viewer: int | None = None) -> Table:
 
 
 def told(step: Step, viewer: int | None) -> Words:
-    """Return what happened, as far as a viewer may know; None may know all."""
+    """Return what happened, as far as a viewer may know; None may know everything."""
     hidden = viewer is not None and step.knows is not None and viewer not in step.knows
     return step.hidden_words if hidden else step.words
 
 
 def trick_until(replay: Replay, step: Step) -> list[Step]:
-    """Return the steps of a step's trick as far as that."""
+    """Return the steps of a trick up to and including ``step``."""
     return [one for one in replay.steps[: step.number + 1] if one.trick and one.trick == step.trick]
 
 

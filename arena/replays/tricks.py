@@ -1,4 +1,4 @@
-"""A deal trick by trick, so that several tables can be looked at side by side."""
+"""A deal trick by trick, so that several tables can be viewed side by side."""
 
 from arena.replays.steps import Kind, Replay, Step
 
@@ -11,10 +11,10 @@ def tricks_of(replay: Replay) -> int:
 
 
 def after_trick(replay: Replay, trick: int) -> Step:
-    """Return the last step of a trick: for 0 the one before the first lead, for the last one the end."""
+    """Return the last step of a trick: for 0 the step before the first lead, for the last trick the end."""
     return next(step for step in reversed(replay.steps) if step.trick <= trick)
 
 
 def plays_in(replay: Replay, trick: int) -> tuple[Step, ...]:
-    """Return the actions of a trick, passes among them; none if the deal has no such trick."""
+    """Return the actions of a trick, including passes; empty if the deal has no such trick."""
     return tuple([step for step in replay.steps if step.trick == trick and step.kind in ACTIONS])

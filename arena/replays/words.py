@@ -20,7 +20,7 @@ COMBINATIONS = {
     "pair_run": "run of pairs",
     "straight_flush_plus_two": "straight flush with two more cards",
 }
-"""What a play of each kind is called."""
+"""The name of a play of each kind."""
 
 FAULTS = {
     "illegal": "answered with an action that is not legal",
@@ -47,7 +47,7 @@ ENDS = {
 
 
 def short_names(names: Sequence[str]) -> tuple[str, ...]:
-    """Return names as short as they can be told apart: bots, else with owners, else with versions."""
+    """Return the shortest names that tell bots apart: without owner, else without version, else in full."""
     without = [name.partition("@")[0] for name in names]
     for shorter in ([name.rpartition("/")[2] for name in without], without):
         if len(set(shorter)) == len(shorter) and not any(not name or name.isdigit() for name in shorter):
@@ -56,7 +56,7 @@ def short_names(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def plain(words: Words) -> str:
-    """Return a sentence with its cards as they are said."""
+    """Return a sentence as text, with its cards as they are spoken."""
     return "".join([part if isinstance(part, str) else all_spoken(part) for part in words])
 
 
@@ -66,7 +66,7 @@ def counted(count: int, thing: str = "card") -> str:
 
 
 def combination(kind: str, cards: Cards) -> str:
-    """Return what a play is called: ``pair of 4s``, ``full house of kings``, ``four 9s``, ``straight``."""
+    """Return the name of a play: ``pair of 4s``, ``full house of kings``, ``four 9s``, ``straight``."""
     ranks = [card[:-1] for card in cards]
     name = COMBINATIONS[kind]
     if kind == "pair_run":
@@ -84,7 +84,7 @@ def signed(points: int) -> str:
 
 
 def dealt_words(names: Sequence[str], dealer: int, counts: Sequence[int]) -> Words:
-    """Tell that the cards were dealt."""
+    """Say that the cards were dealt."""
     each = (
         f"{counted(counts[0])} each"
         if len(set(counts)) == 1
@@ -94,23 +94,23 @@ def dealt_words(names: Sequence[str], dealer: int, counts: Sequence[int]) -> Wor
 
 
 def take_words(name: str, cards: Cards) -> tuple[Words, Words]:
-    """Tell that a seat takes the cards left over: for who sees them, and for the others."""
+    """Say that a seat takes the cards left over, once for those who see them and once for the others."""
     it = "the card" if len(cards) == 1 else f"the {len(cards)} cards"
     told = f"{name} holds the lowest card and takes {it} left over"
     return (f"{told}: ", cards, "."), (f"{told}.",)
 
 
 def exchange_words(giver: str, taker: str, cards: Cards, returned: bool) -> tuple[Words, Words]:
-    """Tell what changed hands in an exchange: for who sees it, and for the others."""
+    """Say what changed hands in an exchange, once for those who see it and once for the others."""
     what = "returns" if returned else "gives the highest card,"
     hidden = "returns a card" if returned else "gives the highest card"
     return (f"{giver} {what} ", cards, f" to {taker}."), (f"{giver} {hidden} to {taker}.",)
 
 
 def play_words(name: str, step: Step, before: tuple[str, Cards] | None, place: int) -> Words:
-    """Tell of a play; ``before`` is the combination beaten with its cards, None for a lead.
+    """Describe a play; ``before`` is the combination that it beats with its cards, None for a lead.
 
-    ``place`` is which seat to go out it is with this play, 0: it has cards left.
+    ``place`` is the seat's place in the order of going out with this play, 0 if it has cards left.
     """
     verb = "bombs out of turn with" if step.kind is Kind.BOMB else "plays" if before else "leads"
     parts: list[str | Cards] = [f"{name} {verb} ", step.cards]
@@ -132,7 +132,7 @@ def _ordinal(place: int) -> str:
 
 
 def pass_words(name: str, step: Step, locks: bool, leading: bool) -> tuple[Words, Words]:
-    """Tell of a pass: for who sees the cards drawn, and for the others."""
+    """Describe a pass, once for those who see the cards drawn and once for the others."""
     verb = "has nothing to lead, and passes" if leading else "passes"
     if step.forced and not leading:
         verb = "cannot beat it, and passes"
@@ -147,7 +147,7 @@ def pass_words(name: str, step: Step, locks: bool, leading: bool) -> tuple[Words
 
 
 def fault_words(names: Sequence[str], faults: Iterable[Fault]) -> Words:
-    """Tell of what the referee decided for seats."""
+    """Say what the referee decided for seats."""
     return tuple(
         f" {names[fault.seat]} {FAULTS.get(fault.kind, fault.kind)}"
         + (" when asked for a bomb." if fault.bombing else ", so the referee decided.")
@@ -156,7 +156,7 @@ def fault_words(names: Sequence[str], faults: Iterable[Fault]) -> Words:
 
 
 def end_words(names: Sequence[str], end: str, hands: Sequence[Cards], points: Sequence[int]) -> Words:
-    """Tell how the deal ended and what it scored."""
+    """Say how the deal ended and what it scored."""
     scores = [
         f"{name} {signed(score)}" + (f" with {counted(len(hand))} left" if hand else "")
         for name, hand, score in zip(names, hands, points, strict=True)

@@ -33,12 +33,12 @@ class LogLine(BaseModel):
     deals: int = Field(ge=0)
     """The number of the last deal that the bot saw to its end; 0: none."""
     deals_digest: str | None
-    """Of the deals up to that one; None: the bot could not tell."""
+    """Of the deals up to that one; None if the bot could not tell."""
     points: tuple[int, ...] | None
     faults: tuple[int, ...] | None
     forfeits: tuple[int, ...] | None
     signed: SignedLine | None
-    """What the referee sent; None: the bot saw no end of the session that counts."""
+    """What the referee sent; None if the bot saw no end of the session that counts."""
     digests: dict[Number, Beginning] | None = None
     """By number the beginning of the digest after each deal that the bot saw to its end on this stream; None:
     an earlier SDK wrote the line."""

@@ -38,7 +38,7 @@ class Course:
 
     state: str = "created"
     stopped: int | None = None
-    """The rounds after which it was to end; None: it was not stopped."""
+    """The rounds after which it was to end; None if it was not stopped."""
     corrections: list[Correction] = field(default_factory=list)
     """What the organiser decided about the standings after the end."""
     confirmed: bool = False
@@ -57,7 +57,7 @@ class _Stay:
     first: int
     """Its first round."""
     last: int | None = None
-    """The round after which it withdrew; None: it is there."""
+    """The round after which it withdrew; None if it is there."""
     absences: tuple[tuple[int, int], ...] = ()
     """The first and the last of the rounds that it missed before it entered again, each time."""
 

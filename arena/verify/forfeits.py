@@ -26,7 +26,7 @@ class Forfeits:
         """As the latest record has it."""
         self._ended_by: set[int] = set()
         self._attempt = 0
-        """The one that dealt the latest deal; 0: there was none."""
+        """The one that dealt the latest deal; 0 if there was none."""
         self.faults = [0] * len(line.seating)
         """By seat, of all deals so far."""
 

@@ -45,7 +45,7 @@ class Pairings:
             raise self._lines.wrong(f"{played} rounds stand before the end, should be {total or 'more'}")
 
     def _next(self, outcomes: Sequence[MatchOutcome]) -> Pairing | None:
-        """Return the next round; None: there is none."""
+        """Return the next round; None if there is none."""
         if not self._planned:
             number = len(self._played) + 1
             present = [one.number for one in self._head.tournament.entrants if one.plays_in(number)]

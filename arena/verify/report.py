@@ -51,7 +51,7 @@ class Rated:
     """Matches rated under the ruleset before it."""
     tables: int
     sources: Mapping[str, Where | None]
-    """For each bot where its rating came from; None: it had none."""
+    """For each bot where its rating came from; None if it had none."""
     places: Mapping[str, Where]
     """For each bot where it was rated."""
 
@@ -62,7 +62,7 @@ class Key:
 
     referee: str
     added_at: str | None = None
-    """When; None: it stands in the head."""
+    """When; None if it stands in the head."""
     sessions: int = 0
     """Sessions that it has signed."""
 
@@ -96,13 +96,13 @@ class Report:
     beacon: str | None = None
     """The public value that had a share in the luck; None: the organiser alone drew it."""
     beacon_value: str | None = None
-    """What the beacon is said to have said; None: there is none, or the tournament was not started."""
+    """What the beacon is said to have said; None if there is none, or the tournament was not started."""
     entrants: int = 0
     rounds: int = 0
     matches: int = 0
     deals: int = 0
     problem: str | None = None
-    """The first difference, with where it is; None: there is none."""
+    """The first difference, with where it is; None if there is none."""
     links: list[Link] = field(default_factory=list)
     """What can only be checked with the exports of other tournaments."""
     ratings: dict[Where, float] = field(default_factory=dict)
@@ -149,7 +149,7 @@ def unproven(reports: Sequence[Report]) -> list[str]:
 
 
 def check_links(reports: Sequence[Report]) -> str | None:
-    """Return the first thing in which exports do not fit each other; None: there is none."""
+    """Return the first thing in which exports do not fit each other; None if there is none."""
     return _twice(reports) or _differs(reports) or _not_latest(reports)
 
 

@@ -87,7 +87,7 @@ class Rounds:
 
         Raise Difference.
 
-        ``stopped`` is the number of rounds after which the tournament was to end; None: it was not stopped.
+        ``stopped`` is the number of rounds after which the tournament was to end; None if it was not stopped.
         """
         if self._head.format.in_batches:
             self._pairings.check_batches(self._parts)

@@ -55,7 +55,7 @@ class Feed:
         before.set()
 
     def since(self, number: int) -> Sequence[Event] | None:
-        """Return the events after a number; None: they are not all kept."""
+        """Return the events after a number; None if they are not all kept."""
         if number < self.last - len(self._events):
             return None
         return [event for event in self._events if event["number"] > number]

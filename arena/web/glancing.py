@@ -30,7 +30,7 @@ class SmallTable:
 
     line: TableLine
     playing: Glance | None
-    """The session that is shown; None: none is seen."""
+    """The session that is shown; None if none is seen."""
     more: int
     """Sessions beside it that are being played."""
 

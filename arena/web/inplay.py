@@ -88,10 +88,10 @@ class Glance:
     """Deals that the session can have at most."""
     names: tuple[str, ...]
     held: tuple[int, ...]
-    """Cards in hand; empty: no deal has begun that is seen."""
+    """Cards in hand; empty if no deal has begun that is seen."""
     scores: tuple[int, ...]
     """In the session so far."""
     words: Words
     """What happened last."""
     asked: int | None
-    """Whose turn it is; None: that is not known."""
+    """Whose turn it is; None if that is not known."""

@@ -122,7 +122,7 @@ class Remembered:
 
 
 def _key(scope: Scope) -> Key | None:
-    """Return what an answer depends on; None: it is not everybody's."""
+    """Return what an answer depends on; None if it is not everybody's."""
     if scope["type"] != "http" or scope["method"] != "GET":
         return None
     headers = Headers(scope=scope)

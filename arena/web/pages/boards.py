@@ -76,7 +76,7 @@ class Tier:
     """Bots that stand in one band."""
 
     number: int | None
-    """None: they have no strength yet."""
+    """None if they have no strength yet."""
     group: int | None
     lines: Sequence[LeaderboardLine]
 
@@ -146,7 +146,7 @@ def board_csv(web: Shared, asked: Annotated[BoardAsked, Query()]) -> Response:
 
 
 def chosen(pools: Sequence[NamedPool], ruleset: str | None, table_size: int | None) -> NamedPool | None:
-    """Return the pool that is asked for, or the one with most matches; None: there is none at all.
+    """Return the pool that is asked for, or the one with most matches; None if there is none at all.
 
     Raise UnknownError if none is called so.
     """

@@ -101,7 +101,7 @@ def course(storage: Storage, told: Profile, name: str, ruleset: str, size: int |
 
 
 def own_faults(storage: Storage, actor: Actor, owner: str, name: str) -> Sequence[LogLine] | None:
-    """Return the latest faults of a bot with their positions; None: they are not for this reader."""
+    """Return the latest faults of a bot with their positions; None if they are not for this reader."""
     if actor.role is not Role.OPERATOR and owner not in actor.owners:
         return None
     return log_for(storage, actor, LogQuery(name, kinds=(EntryKind.FAULT,), limit=LOGGED)).entries

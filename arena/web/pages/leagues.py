@@ -36,7 +36,7 @@ class Way:
     """What it is called in the graph: without its owner, unless another one is called so, too."""
     path: str
     places: Sequence[int | None]
-    """By season, counted through all divisions; None: it had none."""
+    """By season, counted through all divisions; None if it had none."""
     last: int
     """The latest one."""
     y: str
@@ -76,7 +76,7 @@ def show_league(
 
 
 def graph(seasons: Sequence[SeasonOrder]) -> Graph | None:
-    """Return the places over the first of these seasons, the latest first; None: they are fewer than two."""
+    """Return the places over the first of these seasons, the latest first; None for fewer than two."""
     drawn = [*reversed(seasons[:DRAWN])]
     if len(drawn) < 2:
         return None

@@ -75,7 +75,7 @@ def deal_seen(replay: Replay) -> DealSeen:
 
 
 def bot_seen(name: str, line: LeaderboardLine | None) -> BotSeen:
-    """Return what is shown of a bot that stands so in a pool; None: it is in none."""
+    """Return what is shown of a bot that stands so in a pool; None if it is in none."""
     if line is None:
         return BotSeen(name, "not rated yet", (), None, 0.0, 0.0)
     figures = [("Elo", thousands(line.rating)), ("Deals", thousands(line.deals))]

@@ -24,7 +24,7 @@ class Curve:
 
     name: str
     band: str
-    """Path of the interval of the strength; empty: there is none."""
+    """Path of the interval of the strength; empty if there is none."""
     strength: str
     """Path of the strength."""
     elo: str
@@ -67,7 +67,7 @@ class _Place:
 def timeline(
     lines: Sequence[HistoryLine], versions: Sequence[VersionLine], faults: Sequence[MatchPlace]
 ) -> TimeLine | None:
-    """Return the time line of these lines, which are of one pool; None: there are none."""
+    """Return the time line of these lines, which are of one pool; None if there are none."""
     if not lines:
         return None
     first, last = min(line.at for line in lines), max(line.at for line in lines)

@@ -96,7 +96,7 @@ class TableShown:
     number: int
     names: Sequence[str]
     match: MatchLine | None
-    """What came of it; None: it is not done."""
+    """What came of it; None if it is not done."""
 
     @property
     def results(self) -> Sequence[tuple[str, int | None]]:
@@ -170,7 +170,7 @@ def winners(status: TournamentStatus, board: scoreboard.Scoreboard) -> Sequence[
 
 
 def place_of(board: scoreboard.Scoreboard, bot: str) -> int | None:
-    """Return the place, from 0, of a bot or of one version in the standings; None: it has none."""
+    """Return the place, from 0, of a bot or of one version in the standings; None if it has none."""
     wanted = bot.strip().lower()
     of_any_version = f"{wanted}@"
     names = (line.name.lower() for line in board.standings)

@@ -38,7 +38,7 @@ class BotSeen:
     figures: tuple[tuple[str, str], ...]
     """What they are called, and what they are."""
     low: float | None
-    """The lower end of the interval of its strength; None: it has none yet."""
+    """The lower end of the interval of its strength; None if it has none yet."""
     strength: float
     high: float
 

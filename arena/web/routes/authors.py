@@ -50,7 +50,7 @@ class CheckResult(Sent):
     title: Annotated[str, Field(max_length=200)]
     outcome: Outcome
     reason: Text = ""
-    """Empty: there is nothing to say."""
+    """Empty if there is nothing to say."""
     seconds: Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)] = 0.0
     output: Annotated[tuple[Text, ...], Field(max_length=MOST_LINES)] = ()
     """The last lines that the bot printed."""
@@ -64,7 +64,7 @@ class CheckedResult(BaseModel):
     title: str
     outcome: Outcome
     reason: str
-    """Empty: there is nothing to say."""
+    """Empty if there is nothing to say."""
     seconds: float
     output: list[str]
     """The last lines that the bot printed."""
@@ -90,7 +90,7 @@ class CheckReport(BaseModel):
     passed: bool
     counts: CheckCounts
     stopped: str
-    """Why the check ended early; empty: it did not."""
+    """Why the check ended early; empty if it did not."""
     left_out: list[str]
     """Codes of the scenarios that were not run then."""
     results: list[CheckedResult]

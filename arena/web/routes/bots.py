@@ -70,9 +70,9 @@ class NewDescription(Sent):
     """What is told of a bot from now on; at least one of these."""
 
     language: str | None = None
-    """What it is written in; empty: not told; null: as before."""
+    """What it is written in; empty if not told; null: as before."""
     link: str | None = None
-    """Where there is more about it; empty: not told; null: as before."""
+    """Where there is more about it; empty if not told; null: as before."""
 
 
 @router.get("/bots", response_model=VersionPage)
