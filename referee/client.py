@@ -29,8 +29,8 @@ _OPTIONS = (
     ("grpc.use_local_subchannel_pool", 1),
 )
 
-CONNECT_SECONDS = 5.0
-"""How long a referee may take to answer for the first time before a match."""
+CONNECT_SECONDS = 15.0
+"""How long a referee may take to answer for the first time before a match; one that is busy may be slow."""
 
 _ABOUT_TOKENS = (Reason.TOKEN_MISSING, Reason.TOKEN_UNKNOWN, Reason.TOKEN_SCOPE)
 
