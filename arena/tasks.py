@@ -39,8 +39,13 @@ STATUS_SECONDS = 2.0
 MESSAGES_PER_THREAD = 4
 """Matches of a tournament that are handed out before a worker has come for them, per thread of one worker."""
 
-CONSUMER = "celery.worker.consumer.consumer"
-"""Celery's logger of a worker's connection to the broker."""
+BROKER_LOGGERS = (
+    "celery.worker.components",
+    "celery.worker.consumer.consumer",
+    "celery.worker.loops",
+    "celery.worker.request",
+)
+"""Celery's loggers of what a worker does with its connection to the broker."""
 
 BROKEN = "the tournament cannot be advanced"
 """What is logged, with a traceback, of a tournament in which something unexpected is wrong."""
@@ -267,6 +272,16 @@ def make_worker_app(
     return app
 
 
+def tell_lost_brokers_in_one_line(app: Celery) -> None:
+    """Keep tracebacks out of the log when a broker is lost.
+
+    The worker waits for the broker, and gets again what it could not acknowledge.
+    """
+    troubles = app.connection_for_write().connection_errors
+    for name in BROKER_LOGGERS:
+        logging.getLogger(name).addFilter(partial(in_one_line, troubles=troubles))
+
+
 def run_worker(settings: Settings, run: Run | None = None, hold: Hold = never_held) -> None:
     """Run a worker in this process until it is told to stop; ``run`` and ``hold`` stand in for the referees.
 
@@ -281,9 +296,7 @@ def run_worker(settings: Settings, run: Run | None = None, hold: Hold = never_he
             if settings.broker_folder is not None:
                 clear_drafts(settings.broker_folder, time.time())
         log_in(app)
-        # It tells that it lost the broker, and waits; what it could not acknowledge comes again.
-        troubles = app.connection_for_write().connection_errors
-        logging.getLogger(CONSUMER).addFilter(partial(in_one_line, troubles=troubles))
+        tell_lost_brokers_in_one_line(app)
         threads = str(settings.worker_threads)
         quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "WARNING"]
         app.worker_main(["--quiet", "worker", "--pool", "threads", "--concurrency", threads, *quiet])

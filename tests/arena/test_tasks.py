@@ -4,6 +4,9 @@ import logging
 from datetime import timedelta
 
 import pytest
+from celery import Celery
+from celery.worker.request import Request
+from kombu.message import Message
 from sqlalchemy import text, update
 from sqlmodel import col, select
 
@@ -14,7 +17,7 @@ from arena.rounds.batches import everyone
 from arena.settings import Settings
 from arena.storage import changed
 from arena.strength.kept import are_fitted
-from arena.tasks import Tasks
+from arena.tasks import BROKER_LOGGERS, Tasks, tell_lost_brokers_in_one_line
 from tests.arena.fakes import ROOT, play_at_once
 from tests.arena.leagues import winter
 from tests.arena.world import World
@@ -79,3 +82,34 @@ def test_advance_all_when_rounds_have_closed_then_strengths_are_fitted(
     assert not are_fitted(world.storage)
     Tasks(settings, world.storage, play_at_once, lambda *_: None, everyone).advance_all()
     assert are_fitted(world.storage)
+
+
+class Gone:
+    """A channel to a broker that is no longer there."""
+
+    no_ack_consumers = None
+
+    def basic_ack(self, *_: object, **__: object) -> None:
+        raise ConnectionRefusedError("nobody listens there")
+
+
+def test_worker_when_it_cannot_acknowledge_to_a_lost_broker_then_its_log_has_one_line(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name in BROKER_LOGGERS:
+        monkeypatch.setattr(logging.getLogger(name), "filters", [])
+    app = Celery(broker="redis://127.0.0.1:1/0")
+    tell_lost_brokers_in_one_line(app)
+    message = Message(  # type: ignore[no-untyped-call]
+        channel=Gone(),
+        body="[[], {}, {}]",
+        content_type="application/json",
+        content_encoding="utf-8",
+        delivery_tag="7",
+        headers={"id": "1", "task": "celery.map"},
+    )
+    errors = app.connection_for_write().connection_errors
+    Request(message, app=app, on_ack=message.ack_log_error, connection_errors=errors).acknowledge()
+    [told] = caplog.records
+    assert told.getMessage() == "Couldn't ack '7', reason:ConnectionRefusedError('nobody listens there')"
+    assert told.exc_info is None

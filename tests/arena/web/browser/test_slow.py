@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, Request, Route, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.arena.web.browser.conftest import Site, be_slow
 from tests.arena.web.browser.shifts import SHIFTED, note_shifts, shifted
@@ -36,7 +36,8 @@ def page(arena: Site) -> Iterator[Page]:
 def test_page_when_the_network_is_slow_then_little_is_loaded_and_nothing_shifts(
     arena: Site, page: Page, path: str
 ) -> None:
-    page.goto(arena.url + path, wait_until="networkidle")
+    page.goto(arena.url + path)
+    page.wait_for_load_state("networkidle")
     sizes = page.evaluate(LOADED)
     assert min(sizes) > 0
     assert sum(sizes) < FIRST_LOAD
@@ -66,11 +67,12 @@ def test_deal_when_the_network_is_slow_then_it_is_read_before_its_scripts_come_a
     for route in held:
         route.continue_()
     expect(page.locator("#said")).to_have_count(1)
-    asked: list[Request] = []
-    page.on("request", lambda request: asked.append(request))
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
     for number in range(1, PLAYED):
         page.keyboard.press("ArrowRight")
         expect(page.locator("#number")).to_have_text(str(number))
     page.wait_for_url(f"**?step={PLAYED - 1}&view=open")
-    assert asked == []
+    # The browser asks for the icon of its tab when it likes.
+    assert [url for url in asked if not url.endswith("/icon.svg")] == []
     assert shifted(page) <= SHIFTED
