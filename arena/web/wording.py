@@ -5,6 +5,8 @@ from typing import Any
 
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
+from fastapi.openapi.utils import get_openapi
+from starlette.routing import BaseRoute
 
 from arena.errors import SpecError
 from referee.errors import Problem
@@ -12,6 +14,9 @@ from referee.validation import Node, node_at, path_text, shown, suggestion, want
 
 Found = Mapping[str, Any]
 """One thing that pydantic found."""
+
+_schemas: dict[tuple[str, str], Node] = {}
+"""By the path and the name of a route."""
 
 
 def problems_in(request: Request, error: RequestValidationError) -> list[Problem]:
@@ -67,10 +72,18 @@ def only_known(request: Request) -> None:
 
 def _schema_of(request: Request) -> Node:
     """Return the JSON Schema of a whole request: of its path, query, header and body."""
-    document = request.app.openapi()
-    name = getattr(request.scope.get("route"), "name", "")
-    routes = (route for routes in document["paths"].values() for route in routes.values())
-    operation: dict[str, Any] = next((route for route in routes if route["operationId"] == name), {})
+    route = request.scope["route"]
+    key = route.path, route.name
+    if key not in _schemas:
+        _schemas[key] = _schema(route)
+    return _schemas[key]
+
+
+def _schema(route: BaseRoute) -> Node:
+    """Return the JSON Schema of requests for a route; the whole OpenAPI document would take a second."""
+    document = get_openapi(title="", version="", routes=[route])
+    operations = (operation for path in document["paths"].values() for operation in path.values())
+    operation: dict[str, Any] = next(operations, {})  # none for a page
     parts: dict[str, Node] = {}
     for place in ("path", "query", "header"):
         parts[place] = {"type": "object", "properties": _parameters(operation.get("parameters", ()), place)}
