@@ -7,9 +7,7 @@ from typing import Annotated
 from fastapi import Query
 from fastapi.responses import HTMLResponse
 
-from arena.actors import Actor, Role
 from arena.queries import histories, matches
-from arena.queries.authors import LogLine, log_for
 from arena.queries.board import LeaderboardLine
 from arena.queries.profiles import Profile, profile
 from arena.queries.versus import versus
@@ -17,10 +15,10 @@ from arena.storage import Storage
 from arena.web.context import Shared
 from arena.web.naming import BotOrVersion
 from arena.web.pages.asked import FromForm
+from arena.web.pages.faults import own_faults
 from arena.web.pages.page import Page
 from arena.web.pages.routing import page_router
 from arena.web.pages.timelines import TimeLine, timeline
-from referee.matches.journal import EntryKind, LogQuery
 
 router = page_router()
 
@@ -31,7 +29,6 @@ TABLED = 40
 """Of these, latest lines in the table."""
 FAULTY = 50
 """Latest matches with faults that are marked."""
-LOGGED = 20
 
 
 class BotAsked(FromForm):
@@ -98,10 +95,3 @@ def course(storage: Storage, told: Profile, name: str, ruleset: str, size: int |
     asked = matches.Asked(bot=name, ruleset=ruleset, faults=True)
     faulty = matches.find_places(storage, asked, FAULTY) if told.faults else ()
     return Course(ruleset, timeline(lines, told.versions, faulty), lines[:TABLED])
-
-
-def own_faults(storage: Storage, actor: Actor, owner: str, name: str) -> Sequence[LogLine] | None:
-    """Return the latest faults of a bot with their positions; None if they are not for this reader."""
-    if actor.role is not Role.OPERATOR and owner not in actor.owners:
-        return None
-    return log_for(storage, actor, LogQuery(name, kinds=(EntryKind.FAULT,), limit=LOGGED)).entries

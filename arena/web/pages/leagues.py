@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import accumulate, chain
 from typing import Annotated
 
 from fastapi import Query
@@ -52,6 +52,8 @@ class Graph:
     ways: Sequence[Way]
     borders: Sequence[str]
     """Where divisions of the latest season border each other, in per cent of the height."""
+    places: int
+    """The lowest place that is drawn."""
 
 
 @router.get("/leagues")
@@ -81,9 +83,9 @@ def graph(seasons: Sequence[SeasonOrder]) -> Graph | None:
     if len(drawn) < 2:
         return None
     places = [dict(_places(season)) for season in drawn]
-    most = max(map(len, places))
-    x, y = Scale(-0.5, len(drawn) - 0.5), Scale(0.5, most + 0.5)
     latest = sorted(places[-1], key=places[-1].__getitem__)[:WAYS]
+    most = max((of_season.get(member, 1) for of_season in places for member in latest), default=1)
+    x, y = Scale(-0.25, len(drawn) - 1), Scale(0.5, most + 0.5)
     short = Counter(member.partition("/")[2] for member in latest)
     ways = []
     for member in latest:
@@ -92,9 +94,9 @@ def graph(seasons: Sequence[SeasonOrder]) -> Graph | None:
         own = [of_season.get(member) for of_season in places]
         last = places[-1][member]
         ways.append(Way(member, label, _path(own, x, y), own, last, y.at(last)))
-    ends = [*map(len, drawn[-1].divisions)]
-    borders = [y.at(sum(ends[:at]) + 0.5) for at in range(1, len(ends))]
-    return Graph([(season.number, x.at(at)) for at, season in enumerate(drawn)], ways, borders)
+    ends = [*accumulate(map(len, drawn[-1].divisions))]
+    borders = [y.at(end + 0.5) for end in ends if end < most]
+    return Graph([(season.number, x.at(at)) for at, season in enumerate(drawn)], ways, borders, most)
 
 
 def _places(season: SeasonOrder) -> Iterator[tuple[str, int]]:

@@ -20,6 +20,7 @@ from arena.settings import load_settings
 from arena.storage import Storage, open_storage
 from arena.strength.fitting import fit_due
 from arena.web.app import make_app
+from arena.web.pages.faults import match_of, position
 from arena.web.pages.links import match_url
 from arena.web.pages.timelines import timeline
 from benchmarks import seasons
@@ -116,6 +117,37 @@ def test_faults_when_the_author_reads_the_page_then_they_have_positions_and_othe
     assert "not a play" in mine.text
     assert "3D <b>" in mine.text
     assert "not a play" not in Read(client.get(path).text).text
+
+
+def test_position_when_a_fault_tells_of_it_then_it_is_said_in_words() -> None:
+    where = {"deal": 2, "action": 28, "sequence": 11, "turn": "play", "seat": 1}
+    cards = {"hand": "4C 5S", "to_beat": "", "answered": "", "default": "-"}
+    counted = {"faults": 9, "fault_limit": 10, "elapsed_ms": 1003, "credit_ms": 0}
+    assert [*position(where | cards | counted | {"newer": [1]})] == [
+        ("Where", "deal 2, action 28, seat 1, sequence 11"),
+        ("Hand", "4C 5S"),
+        ("To beat", "nothing"),
+        ("Answered", "nothing"),
+        ("Played instead", "pass"),
+        ("Time taken", "1003 ms"),
+        ("Faults", "9 of 10 in this session"),
+        ("newer", "[1]"),
+    ]
+    late = {"deal": 1, "attempt": 2, "turn": "exchange", "elapsed_ms": 40, "credit_ms": 3}
+    assert [*position(late)] == [
+        ("Where", "deal 1, attempt 2"),
+        ("Turn", "exchange"),
+        ("Time taken", "40 ms (network credit 3 ms)"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("session", "match"), [("cup/2/3/1", "/matches/cup/2/3"), ("", None), ("cup/x/3/1", None)]
+)
+def test_match_of_a_fault_when_its_session_says_one_then_it_is_linked(
+    session: str, match: str | None
+) -> None:
+    assert match_of(session) == match
 
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
