@@ -1,8 +1,8 @@
-"""A client of the API of an arena (docs/api.md): typed calls, and what sends them.
+"""A client of an arena's API (docs/api.md): typed calls, and the classes that send them.
 
 ``accounts``, ``bots``, ``entries``, ``leagues``, ``operator``, ``results``, ``rulesets``, ``tournaments`` and
-``webhooks`` make the calls; a ``Client``, or an ``AsyncClient``, sends them. All of them are loaded when they
-are used.
+``webhooks`` make the calls; a ``Client`` or an ``AsyncClient`` sends them. Each is loaded when it is first
+used.
 """
 
 from importlib import import_module
@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 _PLACES = {"AsyncClient": "asynchronous", "Call": "call", "Client": "sync"}
-"""Modules of the classes."""
+"""The classes, each with its module."""
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Calls about one's own account, its keys, owners and invitations."""
+"""Calls about your own account, its keys, owners and invitations."""
 
 from collections.abc import Sequence
 from types import NoneType
@@ -12,13 +12,13 @@ from arena.client.call import Call
 
 
 def sign_up(account: str, password: str, invitation: str | None = None) -> Call[AccountInfo]:
-    """Make an account for yourself, and an owner of its name."""
+    """Create an account for yourself, and an owner of the same name."""
     body = {"account": account, "password": password, "invitation": invitation}
     return Call("POST", "/accounts", AccountInfo, body=body)
 
 
 def sign_in(account: str, password: str) -> Call[SignedIn]:
-    """Sign in; the client that sends this keeps the cookie, and is who signed in from then on."""
+    """Sign in; the client that sends this keeps the cookie and acts for the account from then on."""
     return Call("POST", "/session", SignedIn, body={"account": account, "password": password})
 
 
@@ -34,7 +34,7 @@ def change_password(old_password: str, password: str) -> Call[None]:
 
 
 def me() -> Call[SignedIn]:
-    """Return who the key is of."""
+    """Return the account that the key belongs to."""
     return Call("GET", "/me", SignedIn)
 
 
@@ -44,7 +44,7 @@ def list_keys() -> Call[Keys]:
 
 
 def create_key(name: str, scopes: Sequence[KeyScope], expires_in: int | None = None) -> Call[MadeKey]:
-    """Make a key, which is shown only once."""
+    """Create a key, which is shown only once."""
     body = {"name": name, "scopes": list(scopes), "expires_in": expires_in}
     return Call("POST", "/me/keys", MadeKey, body=body)
 
@@ -65,7 +65,7 @@ def show_owner(owner: str) -> Call[OwnerInfo]:
 
 
 def leave_owner(owner: str, account: str) -> Call[None]:
-    """Let an account be a member of an owner of yours no longer."""
+    """Remove an account from the members of an owner of yours."""
     named = {"owner": owner, "account": account}
     return Call("DELETE", "/owners/{owner}/members/{account}", NoneType, named)
 

@@ -1,4 +1,4 @@
-"""Where an arena is on the network."""
+"""The address of an arena on the network."""
 
 from ipaddress import ip_address
 from urllib.parse import urlsplit
@@ -9,9 +9,9 @@ PREFIX = "/api/v1"
 
 
 def address_of(url: str) -> str:
-    """Return the address of an arena in one form: ``https://host``, perhaps with port and path.
+    """Return the normalised address of an arena: ``https://host``, perhaps with port and path.
 
-    Raise SpecError for what can be none.
+    Raise SpecError if it cannot be one.
     """
     try:
         parts = urlsplit(url.strip())
@@ -29,7 +29,7 @@ def address_of(url: str) -> str:
 
 
 def require_secret(address: str) -> None:
-    """Raise SpecError where a key would be sent to another machine without encryption."""
+    """Raise SpecError if a key would be sent to another machine without encryption."""
     parts = urlsplit(address)
     if parts.scheme == "http" and not _is_here(parts.hostname or ""):
         raise SpecError(

@@ -1,4 +1,4 @@
-"""The same client for asyncio."""
+"""The client for asyncio."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 
 class AsyncClient:
-    """An arena on the network, as ``Client`` has it."""
+    """An arena on the network; the asynchronous form of ``Client``."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class AsyncClient:
         await self._http.aclose()
 
     async def send(self, call: Call[T]) -> T:
-        """Return the answer to a call; a page that is longer than the API's is put together."""
+        """Return the answer to a call; pages longer than the API's maximum are assembled from several."""
         if not call.lines:
             return await self._send(call)
         calls = in_one(call)
@@ -80,7 +80,7 @@ class AsyncClient:
             return joined
 
     async def pages(self, call: Call[T]) -> AsyncIterator[T]:
-        """Yield the answer to a call for a page, and the pages that follow."""
+        """Yield the answer to a call for a page, then the following pages."""
         wanted: Call[T] | None = call
         while wanted is not None:
             page = await self._send(wanted)
@@ -100,16 +100,16 @@ class AsyncClient:
         lines.end()
 
     def follow(self, tournament: str, last: int = 0) -> AsyncIterator[Told]:
-        """Yield how a tournament stands, and its events after a number, as they come, until it has ended.
+        """Yield the status of a tournament and its events after number ``last``, as they come, until it ends.
 
-        It goes on where it was when the connection was lost.
+        If the connection is lost, the next one continues where it broke off.
         """
         return self._streamed(Following(tournament, last))
 
     def watch(self, tournament: str, round: int, table: int) -> AsyncIterator[Happened]:
         """Yield what happens in a match that is being played, as it happens, until the match is over.
 
-        When the connection was lost, it begins again with how the sessions stand.
+        If the connection is lost, the next one begins with the present state of the sessions.
         """
         return self._streamed(Looking(tournament, round, table))
 
@@ -129,7 +129,7 @@ class AsyncClient:
 
     @asynccontextmanager
     async def _opened(self, call: Call[Any], **how: Any) -> AsyncIterator[httpx2.Response]:
-        """Send a call, and give its answer to be read bit by bit. Raise Lost if the connection is lost."""
+        """Send a call, and yield its response to be read in chunks. Raise Lost if the connection is lost."""
         request = self._http.build_request(url=self._url(call), **prepare(call), **how)
         try:
             response = await self._http.send(request, stream=True)

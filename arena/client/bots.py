@@ -40,12 +40,12 @@ def register_bots(bots: Sequence[Mapping[str, object]]) -> Call[RegisteredTogeth
 
 
 def show_bot(bot: str, limit: int = 10) -> Call[Profile]:
-    """Return what there is to tell of a bot, or of one version of it."""
+    """Return the profile of a bot, or of one version of it."""
     return Call("GET", BOT, Profile, *_any_version(bot, limit=limit))
 
 
 def describe_bot(bot: str, language: str | None = None, link: str | None = None) -> Call[Description]:
-    """Change what is told of a bot of yours; empty removes, None leaves."""
+    """Change the description of a bot of yours; empty removes a value, None leaves it."""
     return Call("PATCH", BOT, Description, of_bot(bot), body={"language": language, "link": link})
 
 
@@ -57,7 +57,7 @@ def show_history(
     limit: int = 50,
     cursor: str | None = None,
 ) -> Call[HistoryPage]:
-    """List how a bot's Elo and strength changed, the latest change first."""
+    """List the changes of a bot's Elo and strength, the latest first."""
     asked = {"ruleset": ruleset, "table_size": table_size, "kind": kind, "limit": limit, "cursor": cursor}
     return Call("GET", f"{BOT}/history", HistoryPage, *_any_version(bot, **asked), lines="lines")
 
@@ -68,7 +68,7 @@ def show_versus(bot: str, opponent: str, limit: int = 10) -> Call[Versus]:
 
 
 def start_test(bot: str, ruleset: str = "chinese", against: Sequence[str] = ()) -> Call[TournamentStatus]:
-    """Let a bot of yours play house bots at once, those that are named among them."""
+    """Let a bot of yours play house bots at once, including those that are named."""
     body = {"ruleset": ruleset, "against": [*against]}
     return Call("POST", f"{BOT}/test-match", TournamentStatus, of_bot(bot), body=body)
 
@@ -121,13 +121,13 @@ def list_faults(
     limit: int = 50,
     cursor: str | None = None,
 ) -> Call[FaultsPage]:
-    """List bot versions with faults, those with most first."""
+    """List bot versions with faults, those with the most faults first."""
     asked = {"owner": owner, "ruleset": ruleset, "table_size": table_size, "kind": kind}
     query = {**asked, "limit": limit, "cursor": cursor}
     return Call("GET", "/faults", FaultsPage, query=query, lines="lines")
 
 
 def _any_version(bot: str, **asked: object) -> tuple[dict[str, object], dict[str, object]]:
-    """Return the path's names and the query for ``owner/bot``, or one version of it."""
+    """Return the path parameters and the query for ``owner/bot``, or for one version of it."""
     name, _, version = bot.partition("@")
     return of_bot(name), {"version": version or None, **asked}

@@ -11,27 +11,27 @@ from urllib.parse import quote
 T = TypeVar("T")
 
 LARGEST_PAGE = 200
-"""Most lines of a page that the API has."""
+"""The API's maximum number of lines in a page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[T]):
-    """A request, and what it is answered with."""
+    """A request and the type of its answer."""
 
     method: str
     path: str
-    """As the OpenAPI document has it, with names in braces."""
+    """The path as in the OpenAPI document, with its parameters in braces."""
     kind: type[T] | str
-    """The dataclass that the answer is decoded into; or where it is, ``module:name``, if it takes long to
+    """The dataclass that the answer is decoded into, or its place as ``module:name`` if it takes long to
     load."""
     named: Mapping[str, object] = field(default_factory=dict)
-    """What stands in the path for each name in braces."""
+    """The values of the path parameters."""
     query: Mapping[str, object] = field(default_factory=dict)
-    """What is None is left out."""
+    """The query; parameters that are None are left out."""
     body: Mapping[str, object] | None = None
-    """A JSON object; None: nothing is sent."""
+    """The JSON object to send; None if there is none."""
     lines: str = ""
-    """Field of the answer with the lines that ``limit`` counts; empty if there is none."""
+    """The field of the answer whose lines ``limit`` counts; empty if there is none."""
 
     @property
     def answer(self) -> type[T]:
@@ -44,7 +44,7 @@ class Call(Generic[T]):
 
     @property
     def place(self) -> str:
-        """Return the path with its names filled in."""
+        """Return the path with its parameters filled in."""
         return self.path.format_map({name: quote(str(value), safe="") for name, value in self.named.items()})
 
     @property
@@ -58,7 +58,7 @@ class Call(Generic[T]):
         )
 
     def with_query(self, **changed: object) -> "Call[T]":
-        """Return the call with other parameters in its query."""
+        """Return the call with these parameters in its query."""
         return replace(self, query={**self.query, **changed})
 
 
@@ -71,13 +71,13 @@ def _text(value: object) -> str:
 
 
 def of_bot(bot: str) -> dict[str, object]:
-    """Return the names of ``owner/bot`` in a path."""
+    """Return the path parameters for ``owner/bot``."""
     owner, _, name = bot.partition("/")
     return {"owner": owner, "bot": name}
 
 
 def of_version(version: str) -> dict[str, object]:
-    """Return the names of ``owner/bot@number`` in a path."""
+    """Return the path parameters for ``owner/bot@number``."""
     bot, _, number = version.partition("@")
     return {**of_bot(bot), "number": number}
 
@@ -88,7 +88,7 @@ def following(call: Call[T], page: Any) -> Call[T] | None:
 
 
 def in_one(call: Call[T]) -> Generator[Call[T], T, T]:
-    """Yield the calls of as many pages as the limit of a call takes, and return them as one."""
+    """Yield calls for as many pages as the limit of a call requires, and return their answers as one."""
     lines: list[Any] = []
     limit: Any = call.query["limit"]
     wanted: Call[T] | None = call

@@ -1,4 +1,4 @@
-"""JSON objects of the API as the values that use cases return; the way back is ``arena.web.shapes``."""
+"""Decoding JSON of the API into the values that use cases return; ``arena.web.shapes`` is the inverse."""
 
 import types
 from collections.abc import Callable, Mapping, Sequence
@@ -13,17 +13,17 @@ from arena.jsonnames import names_of
 T = TypeVar("T")
 
 Decode = Callable[[Any, str], Any]
-"""Makes a value of what JSON has at a path."""
+"""Decodes the JSON value at a path."""
 
 
 class NotDecoded(ValueError):
-    """An answer that is not what it should be; the text names the place."""
+    """Raised if an answer does not have the expected form; the text names the place."""
 
 
 def decode(kind: type[T], found: object) -> T:
-    """Return a value of a type from its JSON form. Raise NotDecoded.
+    """Decode a value of a type from its JSON form. Raise NotDecoded.
 
-    Keys that are not known are passed over: later versions of the arena may send more.
+    Unknown keys are ignored, since later versions of the arena may send more.
     """
     hint: Any = kind
     made: T = _decoder(hint)(found, "")
@@ -85,7 +85,7 @@ def _has_default(field: "Field[Any]") -> bool:
 
 
 def _left_out(key: str | None, hint: Any, at: str) -> Any:
-    """Return what stands for a field that is not sent: nothing, or 0 for what is nobody else's business."""
+    """Return the value of a field that was not sent: None, an empty value, or 0 for an internal number."""
     if type(None) in get_args(hint):
         return None
     if key is None:

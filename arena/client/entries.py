@@ -1,4 +1,4 @@
-"""Calls about whose bots play in tournaments: entering and leaving, asking, invitations, answers."""
+"""Calls about who plays in tournaments: entering and withdrawing, requests, invitations, answers."""
 
 from collections.abc import Sequence
 from types import NoneType
@@ -18,7 +18,7 @@ def may_enter(tournament: str, bot: str) -> Call[Prospect]:
 
 
 def enter_bot(tournament: str, bot: str) -> Call[Entered]:
-    """Enter a bot of yours, or any into a tournament of yours."""
+    """Enter a bot of yours, or any bot into a tournament of yours."""
     return Call("POST", f"{TOURNAMENT}/entrants", Entered, {"tournament": tournament}, body={"bot": bot})
 
 
@@ -34,19 +34,19 @@ def list_entries(tournament: str) -> Call[EntriesShown]:
 
 
 def invite_bots(tournament: str, invited: Sequence[str]) -> Call[EntriesShown]:
-    """Let owners, or single bots, enter a tournament of yours."""
+    """Invite owners, or single bots, to a tournament of yours."""
     body = {"invited": list(invited)}
     return Call("POST", f"{TOURNAMENT}/invitations", EntriesShown, {"tournament": tournament}, body=body)
 
 
 def uninvite_owner(tournament: str, owner: str) -> Call[None]:
-    """Invite an owner to a tournament of yours no longer."""
+    """Take back the invitation of an owner to a tournament of yours."""
     named = {"tournament": tournament, "owner": owner}
     return Call("DELETE", f"{TOURNAMENT}/invitations/{{owner}}", NoneType, named)
 
 
 def uninvite_bot(tournament: str, bot: str) -> Call[None]:
-    """Invite a bot to a tournament of yours no longer."""
+    """Take back the invitation of a bot to a tournament of yours."""
     return Call("DELETE", f"{TOURNAMENT}/invitations/{{owner}}/{{bot}}", NoneType, _of(tournament, bot))
 
 

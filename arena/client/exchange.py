@@ -1,6 +1,6 @@
-"""Requests and answers without I/O: what to send, when to try again, and what answers mean.
+"""The protocol of requests and answers without I/O: what to send, when to retry, and what answers mean.
 
-``arena.client.sync`` and ``arena.client.asynchronous`` send.
+``arena.client.sync`` and ``arena.client.asynchronous`` do the sending.
 """
 
 import json
@@ -24,16 +24,16 @@ PAUSES = (0.2, 0.8)
 """Seconds to wait before each further attempt after a connection was lost."""
 
 REMEMBERED = 64
-"""Answers that are kept, so that the arena need not send again what has not changed."""
+"""How many answers are cached, so that the arena need not send unchanged ones again."""
 
 AGAIN = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
-"""Statuses of what was not done, and can be sent again after ``Retry-After`` seconds."""
+"""Statuses of requests that were not carried out, and can be repeated after ``Retry-After`` seconds."""
 
 NOT_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout)
 
 
 class Lost(Unreachable):
-    """The connection was lost while an answer was read."""
+    """Raised if the connection is lost while an answer is read."""
 
 
 class Pause(NamedTuple):
@@ -41,11 +41,11 @@ class Pause(NamedTuple):
 
     seconds: float
     why: str
-    """For people; empty if it is short."""
+    """The reason, for people; empty if the wait is short."""
 
 
 class Kept(NamedTuple):
-    """An answer that may still hold."""
+    """A cached answer that may still be valid."""
 
     tag: str
     body: bytes
@@ -58,16 +58,16 @@ Step: TypeAlias = httpx2.Request | Pause
 """What the sender is to do next."""
 
 Outcome: TypeAlias = httpx2.Response | httpx2.RequestError | None
-"""What came of it; None: of a pause."""
+"""The result of a step; None after a pause."""
 
 
 def exchange(
     request: httpx2.Request, call: Call[T], known: Known, patience: float
 ) -> Generator[Step, Outcome, T]:
-    """Yield what to do for a call, take what came of it, and return the answer.
+    """Yield the steps of a call, receive the result of each, and return the decoded answer.
 
-    A wait that the arena asks for is taken, up to ``patience`` seconds in all. Raise the error that the arena
-    answers with, and Unreachable.
+    If the arena asks to wait, the steps include a pause, up to ``patience`` seconds in all. Raise the error
+    that the arena answers with, and Unreachable.
     """
     url, kept = str(request.url), known.get(str(request.url))
     if kept is not None:
@@ -83,7 +83,7 @@ def exchange(
 
 
 def prepare(call: Call[Any]) -> dict[str, Any]:
-    """Return what a request for a call is built with; every POST can be sent again."""
+    """Return the arguments with which a call's request is built; they make every POST repeatable."""
     sent: dict[str, Any] = {"method": call.method, "params": call.parameters or None}
     if call.body is not None:
         sent["json"] = call.body
@@ -111,18 +111,18 @@ def _answered(request: httpx2.Request, patience: float) -> Generator[Step, Outco
 
 
 def _may_be_repeated(request: httpx2.Request, error: httpx2.RequestError) -> bool:
-    """Return whether it does no harm to send a request again; DELETE and PATCH would answer otherwise."""
+    """Return whether a request can be repeated safely; DELETE and PATCH would be answered differently."""
     return isinstance(error, NOT_SENT) or request.method in ("GET", "PUT", "POST")
 
 
 def _asked_to_wait(response: httpx2.Response) -> int | None:
-    """Return the seconds after which a request may be sent again; None: it may not."""
+    """Return the seconds after which a request may be repeated; None if it may not be."""
     asked = response.headers.get("Retry-After", "")
     return max(1, int(asked)) if response.status_code in AGAIN and asked.isdecimal() else None
 
 
 def unreachable(request: httpx2.Request, error: httpx2.RequestError) -> Unreachable:
-    """Return what it means that no answer came."""
+    """Return the error for a request without an answer, in words for people."""
     where = _host(request)
     if isinstance(error, httpx2.TimeoutException):
         return Unreachable(f"{where} does not answer in time")
@@ -137,14 +137,14 @@ def unreachable(request: httpx2.Request, error: httpx2.RequestError) -> Unreacha
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield an error, and what led to it."""
+    """Yield an error and the errors that caused it."""
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__
 
 
 def require_success(response: httpx2.Response) -> None:
-    """Raise the error that an answer means, whose body has been read."""
+    """Raise the error that an answer stands for, unless it is a success; its body must have been read."""
     if not response.is_success:
         raise error_of(response, _host(response.request))
 

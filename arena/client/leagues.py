@@ -28,12 +28,12 @@ def league_history(league: str) -> Call[History]:
 
 
 def apply_league(league: str, fields: Mapping[str, object]) -> Call[Changes]:
-    """Make a league what is sent, from its next season on; one that is new is yours."""
+    """Create a league, which is then yours, or change one from its next season on."""
     return Call("PUT", LEAGUE, Changes, {"league": league}, body=fields)
 
 
 def preview_league(league: str, fields: Mapping[str, object]) -> Call[Changes]:
-    """Return what applying that would change; nothing is changed."""
+    """Return what ``apply_league`` would change, without changing anything."""
     return Call("POST", f"{LEAGUE}/preview", Changes, {"league": league}, body=fields)
 
 
@@ -43,7 +43,7 @@ def join_league(league: str, bot: str) -> Call[Joined]:
 
 
 def leave_league(league: str, bot: str) -> Call[Left]:
-    """Let a bot of yours play no more from the next season on."""
+    """Take a bot of yours out of a league from the next season on."""
     return Call("DELETE", f"{LEAGUE}/members/{{owner}}/{{bot}}", Left, {"league": league, **of_bot(bot)})
 
 
@@ -53,19 +53,19 @@ def league_entries(league: str) -> Call[LeagueEntries]:
 
 
 def invite_members(league: str, invited: Sequence[str]) -> Call[LeagueEntries]:
-    """Let owners, or single bots, join a league of yours."""
+    """Invite owners, or single bots, to a league of yours."""
     body = {"invited": list(invited)}
     return Call("POST", f"{LEAGUE}/invitations", LeagueEntries, {"league": league}, body=body)
 
 
 def uninvite_member_owner(league: str, owner: str) -> Call[None]:
-    """Invite an owner to a league of yours no longer."""
+    """Take back the invitation of an owner to a league of yours."""
     named = {"league": league, "owner": owner}
     return Call("DELETE", f"{LEAGUE}/invitations/{{owner}}", NoneType, named)
 
 
 def uninvite_member(league: str, bot: str) -> Call[None]:
-    """Invite a bot to a league of yours no longer."""
+    """Take back the invitation of a bot to a league of yours."""
     return Call("DELETE", f"{LEAGUE}/invitations/{{owner}}/{{bot}}", NoneType, _of(league, bot))
 
 

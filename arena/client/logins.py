@@ -15,17 +15,17 @@ FILE = "logins.json"
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """A key that is kept."""
+    """A stored key."""
 
     account: str
-    """Whose it is."""
+    """The account that it belongs to."""
     key: str
     name: str = ""
-    """Its name, if `arena login` made it; empty if it was given."""
+    """Its name, if `arena login` created it; empty if the user supplied it."""
 
 
 class Logins:
-    """The keys in a folder, by the address of their arena."""
+    """The keys stored in a folder, by the address of their arena."""
 
     def __init__(self, folder: Path) -> None:
         self.file = folder / FILE
@@ -35,11 +35,11 @@ class Logins:
         return self._read().get(address)
 
     def keep(self, address: str, login: Login) -> None:
-        """Keep the key for an arena in place of an earlier one. Raise StorageError."""
+        """Store the key for an arena in place of an earlier one. Raise StorageError."""
         self._write({**self._read(), address: login})
 
     def forget(self, address: str) -> None:
-        """Forget the key for an arena, if there is one. Raise StorageError."""
+        """Delete the key for an arena, if there is one. Raise StorageError."""
         kept = self._read()
         if kept.pop(address, None) is not None:
             self._write(kept)
@@ -75,14 +75,14 @@ class Logins:
 
 
 def own_logins() -> Logins:
-    """Return the keys of whoever runs this process."""
+    """Return the keys of the user who runs this process."""
     given = os.environ.get("XDG_CONFIG_HOME", "")
     folder = Path(given) if os.path.isabs(given) else Path("~/.config").expanduser()
     return Logins(folder / "bigtwo-arena")
 
 
 def check_key(given: str) -> str:
-    """Return a key as it was typed or read, without space around it. Raise SpecError for what can be none."""
+    """Return a key that was typed or read, without surrounding space. Raise SpecError if it cannot be one."""
     key = given.strip()
     if not key or not key.isascii() or not key.isprintable() or " " in key:
         raise SpecError("key", "is none; one begins with bt_key_")

@@ -28,12 +28,12 @@ def list_changes(
 
 
 def referees() -> Call[Referees]:
-    """Ask all referees how busy they are, and which bots are connected to each."""
+    """Return how busy each referee is, and which bots are connected to it."""
     return Call("GET", "/operator/referees", Referees)
 
 
 def work(limit: int = 100) -> Call[Work]:
-    """List the matches that wait for a worker, or that one plays now."""
+    """List the matches that wait for a worker or are being played."""
     return Call("GET", "/operator/work", Work, query={"limit": limit})
 
 
@@ -48,7 +48,7 @@ def add_baselines(bots: Sequence[str]) -> Call[Baselines]:
 
 
 def remove_baselines(bots: Sequence[str]) -> Call[Baselines]:
-    """Make bot versions baselines no longer, all or none."""
+    """Remove bot versions from the baselines, all or none."""
     return Call("POST", "/baselines/remove", Baselines, body={"bots": [*bots]})
 
 
@@ -58,13 +58,13 @@ def list_tokens() -> Call[Tokens]:
 
 
 def create_token(name: str, scope: Scope, expires_in: int | None = None) -> Call[MadeToken]:
-    """Make a token, which is shown only once."""
+    """Create a token, which is shown only once."""
     body = {"name": name, "scope": scope, "expires_in": expires_in}
     return Call("POST", "/operator/tokens", MadeToken, body=body)
 
 
 def rotate_token(name: str, expires_in: int | None = None) -> Call[MadeToken]:
-    """Put a new token in the place of one, which is refused at once."""
+    """Replace a token; the old one is refused at once."""
     body = {"expires_in": expires_in}
     return Call("POST", "/operator/tokens/{name}/rotate", MadeToken, {"name": name}, body=body)
 
@@ -88,6 +88,6 @@ def create_account(account: str, role: Role, password: str | None = None) -> Cal
 def change_account(
     account: str, role: Role | None = None, password: str | None = None, disabled: bool | None = None
 ) -> Call[AccountInfo]:
-    """Change what an account may do, or its password; disable it, or enable it again."""
+    """Change an account's role or password; disable it, or enable it again."""
     body = {"role": role, "password": password, "disabled": disabled}
     return Call("PATCH", "/operator/accounts/{account}", AccountInfo, {"account": account}, body=body)

@@ -1,4 +1,4 @@
-"""Errors that the API answers with (RFC 9457), as the exceptions that the use cases raised."""
+"""Turning the API's problem details (RFC 9457) back into the exceptions that the use cases raised."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -33,11 +33,11 @@ KINDS: Mapping[str, Callable[[str], ArenaError]] = {
     "too-many-requests": TooMany,
     "unknown": UnknownError,
 }
-"""By the last word of a problem's type; ``wrong-fields`` has more to it."""
+"""The exceptions by the last word of a problem's type, except for ``wrong-fields``."""
 
 
 def error_of(response: httpx2.Response, where: str) -> ArenaError:
-    """Return the exception that an answer means; ``where`` is who sent it."""
+    """Return the exception that an answer stands for; ``where`` names its sender."""
     found = _problem(response)
     if found is None:
         return Unreachable(f"{where} answers {_status(response)}: is it the address of an arena?")

@@ -116,6 +116,6 @@ def show_same_deal(
 def show_crosstable(
     bot: Sequence[str], ruleset: str | None = None, table_size: int | None = None
 ) -> "Call[Crosstable]":
-    """Return how often each of some bots finished before each other one."""
+    """Return how often each of these bots finished ahead of each other."""
     query = {"bot": list(bot), "ruleset": ruleset, "table_size": table_size}
     return Call("GET", "/crosstable", "arena.queries.meetings:Crosstable", query=query)

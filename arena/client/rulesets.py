@@ -18,11 +18,11 @@ def show_ruleset(ruleset: str) -> Call[RulesetShown]:
 
 
 def try_cards(ruleset: str, cards: str, against: str = "") -> Call[Tried]:
-    """Return what cards are under a ruleset, and whether they beat others: ``3D 3C 10H``."""
+    """Return what cards such as ``3D 3C 10H`` are under a ruleset, and whether they beat others."""
     query = {"cards": cards, "against": against}
     return Call("GET", "/rulesets/{ruleset}/plays", Tried, {"ruleset": ruleset}, query)
 
 
 def check_ruleset(fields: Mapping[str, object]) -> Call[RulesetShown]:
-    """Return what the fields of a ruleset mean, or what is wrong with them."""
+    """Return the ruleset that these fields describe; the answer to wrong ones names what is wrong."""
     return Call("POST", "/rulesets/check", RulesetShown, body=fields)

@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from arena.tournaments.overview import TournamentStatus
 
 TRIES = 5
-"""Connections in a row that tell nothing, after which nobody goes on."""
+"""After this many connections in a row without an event, the client gives up."""
 
 SILENCE_SECONDS = 60.0
-"""After so long without a sign of life, a connection is taken for lost."""
+"""Silence after which a connection is considered lost."""
 
 AGAIN_SECONDS = 1.0
-"""How long to wait before coming back."""
+"""Wait before reconnecting."""
 
 Told: TypeAlias = Union["TournamentStatus", Mapping[str, Any]]
-"""How a tournament stands, or an event of its chain."""
+"""A tournament's status, or an event of its chain."""
 
 
 def export_of(tournament: str, deals: bool) -> Call[Any]:
@@ -50,7 +50,7 @@ class Lines:
 
 
 class Happened(NamedTuple):
-    """What a stream tells of a match that is being played."""
+    """An event in a match that is being played, as a stream reports it."""
 
     kind: str
     """``deal``, ``step``, ``over`` or ``idle`` (docs/api.md)."""
@@ -61,7 +61,7 @@ T = TypeVar("T")
 
 
 class Stream(Generic[T]):
-    """An event stream that is followed to its end, over as many connections as that takes."""
+    """An event stream that is followed to its end, over as many connections as necessary."""
 
     def __init__(self, call: Call[Any], name: str) -> None:
         self.call = call
@@ -75,7 +75,7 @@ class Stream(Generic[T]):
         return {"Accept": "text/event-stream"}
 
     def take(self, sent: httpx2.ServerSentEvent) -> T | None:
-        """Return what an event of the stream tells; None: nothing. Raise Unreachable."""
+        """Decode an event of the stream; return None if it carries nothing. Raise Unreachable."""
         try:
             found: Any = json.loads(sent.data)
             told = self._read(sent.event, found)
@@ -87,18 +87,18 @@ class Stream(Generic[T]):
         return told
 
     def _read(self, kind: str, found: Any) -> T | None:
-        """Return what an event tells. Raise what says that it is none."""
+        """Decode an event. Raise whatever shows that it is not one."""
         raise NotImplementedError
 
     def lost(self, error: Unreachable | None) -> None:
-        """Note that a connection ended, and why; None: as it should. Raise Unreachable if that goes on."""
+        """Record that a connection ended, closed or with an error. Raise Unreachable if it recurs."""
         self._in_vain += 1
         if not self.ended and self._in_vain >= TRIES:
             raise error or Unreachable(f"the event stream of {self._name} ends again and again")
 
 
 class Following(Stream[Told]):
-    """A tournament that is followed; where the connection was lost, the next one goes on."""
+    """A tournament that is followed; each connection continues where the last one was lost."""
 
     def __init__(self, tournament: str, last: int = 0) -> None:
         call: Call[Any] = Call("GET", "/tournaments/{tournament}/events", str, {"tournament": tournament})
@@ -108,7 +108,7 @@ class Following(Stream[Told]):
 
     @property
     def headers(self) -> dict[str, str]:
-        """Return the headers with which the stream begins where the last one ended."""
+        """Return the headers that make the stream begin where the last one ended."""
         return {**super().headers, "Last-Event-ID": str(self.last)}
 
     def _read(self, kind: str, found: Any) -> Told | None:
@@ -123,7 +123,7 @@ class Following(Stream[Told]):
 
 
 class Looking(Stream[Happened]):
-    """A match that is looked at; each connection begins with how its sessions stand."""
+    """A match that is watched; each connection begins with the present state of its sessions."""
 
     def __init__(self, tournament: str, round: int, table: int) -> None:
         named = {"tournament": tournament, "round": round, "table": table}

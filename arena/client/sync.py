@@ -1,4 +1,4 @@
-"""A client that waits for each answer."""
+"""The client that waits for each answer."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -40,9 +40,9 @@ PATIENCE_SECONDS = 60.0
 class Client:
     """An arena on the network.
 
-    ``key`` is an API key; without one there is only what everybody may read. Errors of the arena are raised
-    as those of ``arena.errors``; Unreachable if it cannot be reached. ``patience`` bounds how long a call
-    waits where the arena asks for that, and ``told`` gets a line when it does.
+    ``key`` is an API key; without one, only public data can be read. Errors of the arena are raised as those
+    of ``arena.errors``; Unreachable if it cannot be reached. ``patience`` is the maximum number of seconds
+    that a call waits if the arena asks it to, and ``told`` gets a line when it does.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Client:
         self._http.close()
 
     def send(self, call: Call[T]) -> T:
-        """Return the answer to a call; a page that is longer than the API's is put together."""
+        """Return the answer to a call; pages longer than the API's maximum are assembled from several."""
         if not call.lines:
             return self._send(call)
         calls = in_one(call)
@@ -87,7 +87,7 @@ class Client:
             return joined
 
     def pages(self, call: Call[T]) -> Iterator[T]:
-        """Yield the answer to a call for a page, and the pages that follow."""
+        """Yield the answer to a call for a page, then the following pages."""
         wanted: Call[T] | None = call
         while wanted is not None:
             page = self._send(wanted)
@@ -106,16 +106,16 @@ class Client:
         lines.end()
 
     def follow(self, tournament: str, last: int = 0) -> Iterator[Told]:
-        """Yield how a tournament stands, and its events after a number, as they come, until it has ended.
+        """Yield the status of a tournament and its events after number ``last``, as they come, until it ends.
 
-        It goes on where it was when the connection was lost.
+        If the connection is lost, the next one continues where it broke off.
         """
         return self._streamed(Following(tournament, last))
 
     def watch(self, tournament: str, round: int, table: int) -> Iterator[Happened]:
         """Yield what happens in a match that is being played, as it happens, until the match is over.
 
-        When the connection was lost, it begins again with how the sessions stand.
+        If the connection is lost, the next one begins with the present state of the sessions.
         """
         return self._streamed(Looking(tournament, round, table))
 
@@ -135,7 +135,7 @@ class Client:
 
     @contextmanager
     def _opened(self, call: Call[Any], **how: Any) -> Iterator[httpx2.Response]:
-        """Send a call, and give its answer to be read bit by bit. Raise Lost if the connection is lost."""
+        """Send a call, and yield its response to be read in chunks. Raise Lost if the connection is lost."""
         request = self._http.build_request(url=self._url(call), **prepare(call), **how)
         try:
             response = self._http.send(request, stream=True)

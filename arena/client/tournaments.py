@@ -25,7 +25,7 @@ def list_tournaments(
 
 
 def show_tournament(tournament: str) -> Call[TournamentShown]:
-    """Return a tournament: settings, progress, who entered, who is missing, what it waits for."""
+    """Return a tournament: settings, progress, entrants, who is missing, and what it waits for."""
     return Call("GET", TOURNAMENT, TournamentShown, {"tournament": tournament})
 
 
@@ -35,7 +35,7 @@ def tournament_standings(tournament: str) -> Call[Scoreboard]:
 
 
 def tournament_crosstable(tournament: str, limit: int = CROSSED, offset: int = 0) -> Call[Crossed]:
-    """Return how often each bot finished before each other one."""
+    """Return how often each bot finished ahead of each other."""
     named, query = {"tournament": tournament}, {"limit": limit, "offset": offset}
     return Call("GET", f"{TOURNAMENT}/crosstable", Crossed, named, query)
 
@@ -43,23 +43,23 @@ def tournament_crosstable(tournament: str, limit: int = CROSSED, offset: int = 0
 def tournament_pairings(
     tournament: str, round: int | None = None, explain: bool = False
 ) -> Call[PairingsNamed]:
-    """Return who met whom in which round."""
+    """Return who met whom in each round."""
     named, query = {"tournament": tournament}, {"round": round, "explain": explain}
     return Call("GET", f"{TOURNAMENT}/pairings", PairingsNamed, named, query)
 
 
 def tournament_head(tournament: str) -> Call[HeadShown]:
-    """Return what a tournament was committed to before its first round, and its chain of events."""
+    """Return a tournament's commitment, which precedes its first round, and its chain of events."""
     return Call("GET", f"{TOURNAMENT}/head", HeadShown, {"tournament": tournament})
 
 
 def create_tournament(fields: Mapping[str, object]) -> Call[Changed]:
-    """Create a tournament with the fields of its file, the ruleset by name or in full."""
+    """Create a tournament from the fields of a tournament file; the ruleset is a name or an object."""
     return Call("POST", "/tournaments", Changed, body=fields)
 
 
 def preview_tournament(fields: Mapping[str, object]) -> Call[Preview]:
-    """Return what a tournament would be like; nothing is stored."""
+    """Return what a tournament would be like, without storing anything."""
     return Call("POST", "/tournaments/preview", Preview, body=fields)
 
 
@@ -107,7 +107,7 @@ def correct_standings(
     table: int | None = None,
     points: int | None = None,
 ) -> Call[Correction]:
-    """Correct the standings of a tournament of yours that has ended; a match where it is about points."""
+    """Correct the standings of a tournament of yours that has ended; points are corrected for one match."""
     match = {"round": round, "table": table, "points": points}
     body = {"bot": bot, "correction": correction, "reason": reason, **match}
     return Call("POST", f"{TOURNAMENT}/corrections", Correction, {"tournament": tournament}, body=body)

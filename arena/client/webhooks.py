@@ -1,4 +1,4 @@
-"""Calls about webhooks: where organisers are told what happens in their tournaments."""
+"""Calls about webhooks, which notify organisers of events in their tournaments."""
 
 from collections.abc import Sequence
 from types import NoneType
@@ -25,7 +25,7 @@ def remove_webhook(name: str) -> Call[None]:
 
 
 def rotate_webhook(name: str) -> Call[MadeWebhook]:
-    """Give a webhook another secret, shown only once."""
+    """Give a webhook a new secret, which is shown only once."""
     return Call("POST", f"{WEBHOOK}/rotate", MadeWebhook, {"name": name})
 
 

@@ -1,4 +1,4 @@
-"""Writes the migration from the latest revision to the present models, to be read and then committed."""
+"""Writes the migration from the latest revision to the present models, to be reviewed and committed."""
 
 import sys
 import tempfile

@@ -1,4 +1,4 @@
-"""Alembic's environment: it works inside the transaction that ``arena.storage`` hands in."""
+"""Alembic's environment, which works in the transaction that ``arena.storage`` passes to it."""
 
 from typing import Any, Literal
 
@@ -11,7 +11,7 @@ import arena.models  # noqa: F401  (fills the metadata)
 
 
 def plain_type(kind: str, item: Any, _: object) -> str | Literal[False]:
-    """Keep later changes of SQLModel, and of enums, out of written migrations."""
+    """Render SQLModel's types and enums as plain types, so that later changes do not affect migrations."""
     if kind == "type" and isinstance(item, Enum):
         return f"sa.String({item.length})"
     if kind == "type" and isinstance(item, AutoString):

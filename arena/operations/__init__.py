@@ -1,1 +1,1 @@
-"""Running an arena: access tokens, and checks of an installation."""
+"""Running an arena: access tokens, backups, and checks of an installation."""

@@ -1,8 +1,7 @@
-"""New cards for what is played again after a backup was restored.
+"""New cards for sessions that are played again after a backup was restored.
 
-What follows from a seed would come back with the backup: cards that bots, or everybody, have seen since it
-was made. So attempts at sessions go on above a number that no earlier attempt had, and their number is part
-of the deals' seeds.
+With the backup, the seeds of deals come back whose cards have been seen since it was made. Therefore the
+numbers of attempts at sessions, which are part of the deals' seeds, continue above any earlier number.
 """
 
 import secrets
@@ -24,10 +23,10 @@ from referee.deals.shuffle import seed_hash
 
 
 def deal_anew(storage: Storage, actor: Actor, now: datetime) -> list[str]:
-    """Have all that is still to be played dealt with other cards than before; return the tournaments' names.
+    """Make sure that everything still to be played gets new cards; return the names of those tournaments.
 
-    What is not locked yet gets another seed. In the others, attempts that were running come to nothing, and
-    the next ones count from the present time in seconds; an event in the tournament's chain says so.
+    Tournaments that are not locked yet get a new seed. In the others, attempts that were running are void,
+    and the next ones are numbered from the Unix time in seconds; an event in the tournament's chain says so.
     """
     actor.require(Role.OPERATOR, "restore an arena")
     open_ones = select(Tournament).where(col(Tournament.state).not_in(ENDED)).order_by(col(Tournament.id))
@@ -47,7 +46,7 @@ def deal_anew(storage: Storage, actor: Actor, now: datetime) -> list[str]:
 
 
 def _give_back(tx: Transaction, tournament: Tournament, now: datetime) -> None:
-    """Take the matches back from the workers that had them when the backup was made."""
+    """Take back the matches that workers had when the backup was made."""
     running = (col(Match.tournament_id) == tournament.id, col(Match.state) == MatchState.RUNNING)
     for match in tx.exec(select(Match).where(*running).order_by(col(Match.id))):
         note_void(tx, match, dict(_unfinished(tx, match)), now)

@@ -1,4 +1,4 @@
-"""Backups of an arena whose database is a SQLite file, and their restoring."""
+"""Backing up and restoring an arena whose database is a SQLite file."""
 
 import fcntl
 import os
@@ -23,14 +23,14 @@ from arena.settings import Settings
 from arena.storage import Storage, migrate
 
 BESIDE = ("-wal", "-shm", "-journal")
-"""What SQLite puts beside a database: of another one it would be played into what is restored."""
+"""Suffixes of SQLite's auxiliary files; those of a replaced database would corrupt the restored one."""
 
 
 def backup(settings: Settings, to: Path, *, force: bool = False) -> str:
-    """Write the database into a file, while everything may run; return its schema.
+    """Write the database into a file, even while the arena runs; return the revision of its schema.
 
-    Raise NoArena, StateError for a database that is a server and, unless forced, for a file that is there
-    already, and StorageError.
+    Raise NoArena, StorageError, and StateError if the database is a server or, unless forced, the file
+    exists.
     """
     database = _database(settings, "pg_dump")
     require_database(settings)
@@ -48,12 +48,12 @@ def backup(settings: Settings, to: Path, *, force: bool = False) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Restoration:
-    """A backup that is ready to be put into the place of the database."""
+    """A backup that is ready to replace the database."""
 
     replaced: Path | None
-    """The database that would be gone; None if there is none yet."""
+    """The database that would be replaced; None if there is none yet."""
     lost: Lost | None
-    """What that has and the backup has not; None if it cannot be compared."""
+    """What it contains and the backup lacks; None if they cannot be compared."""
     anew: tuple[str, ...]
     """The tournaments whose unfinished sessions are dealt new cards."""
     draft: Path
@@ -71,11 +71,10 @@ class Restoration:
 
 @contextmanager
 def prepared(settings: Settings, actor: Actor, source: Path, now: datetime) -> Iterator[Restoration]:
-    """Look through a backup, and make a database of the present schema of it beside the one it can replace.
+    """Check a backup, and create a database of the present schema from it, next to the one to be replaced.
 
-    Nobody else can open that one until the block ends. Raise StateError for a database that is a server, and
-    while anything has it open; SchemaError for a backup of a newer version; StorageError for what is no sound
-    backup.
+    Nobody else can open the latter until the block ends. Raise StateError if the database is a server or is
+    open elsewhere, SchemaError if the backup is of a newer version, and StorageError if it is damaged.
     """
     database = _database(settings, "pg_restore, and then `arena restore` without a file")
     if not source.is_file():
@@ -106,7 +105,7 @@ def _database(settings: Settings, instead: str) -> Path:
 
 @contextmanager
 def _draft(file: Path) -> Iterator[Path]:
-    """Make a private file beside this one, and remove it at the end unless it was moved into place."""
+    """Create a private file next to this one, and remove it at the end unless it was moved into place."""
     with draft_beside(file) as draft:
         draft.unlink(missing_ok=True)
         try:
@@ -118,7 +117,7 @@ def _draft(file: Path) -> Iterator[Path]:
 
 
 def _copy(source: Path, target: Path) -> str:
-    """Copy a database with all that was committed, look through the copy, and return its schema."""
+    """Copy a database with everything committed, check the copy, and return the revision of its schema."""
     readable = f"file:{quote(str(source.absolute()))}?mode=ro"
     with closing(sqlite3.connect(readable, uri=True)) as of, closing(sqlite3.connect(target)) as to:
         of.backup(to)
@@ -134,9 +133,9 @@ def _copy(source: Path, target: Path) -> str:
 
 @contextmanager
 def _nobody_else(lock: Path, database: Path) -> Iterator[None]:
-    """Keep ``arena up`` and everyone who has the database open out of it.
+    """Keep everybody else, including ``arena up``, from opening the database during the block.
 
-    Raise StateError if somebody is there.
+    Raise StateError if it is in use.
     """
     with ExitStack() as stack:
         try:
@@ -159,7 +158,7 @@ def _is_database(file: Path) -> bool:
 
 
 def _own_like(file: Path, other: Path) -> None:
-    """Give a file the owner of another, where somebody else restores for the arena's user."""
+    """Give a file the owner of another one, in case the arena belongs to another user."""
     theirs = other.stat()
     if (theirs.st_uid, theirs.st_gid) != (os.geteuid(), os.getegid()):
         try:

@@ -1,7 +1,6 @@
 """Checks of an arena from this host: settings, versions, database, broker, referees, clocks, leases, queue.
 
-Each check is a function that returns findings. Nothing is made or changed: not even a database that is
-missing.
+Each check is a function that returns findings. Nothing is created or changed, not even a missing database.
 """
 
 import platform
@@ -37,32 +36,35 @@ from referee.protocol.version import PROTOCOL_VERSION
 PACKAGE = "bigtwo-arena"
 
 CHECK_SECONDS = 10.0
-"""How long a check may take."""
+"""Maximum duration of a check."""
 
 CLOCK_SECONDS = 2.0
-"""How far two clocks may be apart; leases and schedules are worked out with those of several hosts."""
+"""Maximum difference of two clocks; leases and schedules depend on the clocks of several hosts."""
 
 DISK_LOW, DISK_FULL = 2 << 30, 200 << 20
-"""Free bytes below which the disk of the data folder is low, and full."""
+"""Free bytes below which the disk of the data folder is low, and below which it is full."""
 
 MIGRATE = "run: arena migrate"
-"""What to do about a database without the present schema."""
+"""The advice for a database that does not have the present schema."""
 
 LATEST = 200
-"""The latest lines of the bots' log that are checked for clocks."""
+"""How many of the latest entries of the bots' log are checked for clocks."""
 
 
 OTHER_ARENA = (
     f"another arena's referee may listen there: name this one's with {PREFIX}REFEREES, or set {PREFIX}LISTEN "
     f"as for `arena up`; if it is this one's, {PREFIX}WORKER_TOKEN must be the same here and there"
 )
-"""What to do about a referee that refuses the workers' token."""
+"""The advice for a referee that refuses the workers' token."""
 
 
 def examine(
     overrides: dict[str, object], clock: Callable[[], datetime], seconds: float = CHECK_SECONDS
 ) -> list[Finding]:
-    """Return all findings; checks run at once, for ``seconds`` at most; ``overrides`` as for settings."""
+    """Run all checks at once, for at most ``seconds``, and return their findings.
+
+    ``overrides`` take precedence over the settings, as in ``load_settings``.
+    """
     try:
         settings = load_settings(overrides)
     except ArenaError as error:
@@ -153,7 +155,7 @@ def _private(folder: Path) -> Finding:
 
 
 def disk(folder: Path, free: int) -> Finding:
-    """Return what so many free bytes on the disk of the folder come to."""
+    """Return the finding for this number of free bytes on the disk of a folder."""
     found = f"{free / (1 << 30):.1f} GiB free in {folder}"
     if free < DISK_FULL:
         return fail("disk", found, "make room: results cannot be stored on a full disk")
@@ -161,7 +163,7 @@ def disk(folder: Path, free: int) -> Finding:
 
 
 def _lock(settings: Settings) -> Finding:
-    """Return whether `arena up` has the folder, and whether the addresses here are those that it serves."""
+    """Check whether `arena up` runs in the folder, and serves the addresses that are configured here."""
     try:
         if not is_running(settings.data):
             return ok("lock", "`arena up` does not run in this folder now")
@@ -192,7 +194,7 @@ def _database(settings: Settings, clock: Callable[[], datetime]) -> list[Finding
 
 
 def _damage(storage: Storage) -> str:
-    """Return what SQLite finds damaged in a database; empty if nothing."""
+    """Return the damage that SQLite finds in a database; empty if there is none."""
     with storage.read() as tx:
         found = tx.connection().exec_driver_sql("PRAGMA quick_check(1)").scalar()
     return "" if found == "ok" else " ".join(str(found).split())
@@ -209,7 +211,7 @@ def _migrations(revision: str | None) -> Finding:
 
 
 def _clocks(storage: Storage, settings: Settings, clock: Callable[[], datetime]) -> list[Finding]:
-    """Compare this host's clock with the database's, the workers' (by leases) and the referees' (by logs)."""
+    """Compare this host's clock with those of the database, workers (by leases) and referees (by logs)."""
     latest = select(BotLogEntry.referee, BotLogEntry.at).order_by(col(BotLogEntry.id).desc()).limit(LATEST)
     with storage.read() as tx:
         theirs = tx.exec(select(func.now())).one()

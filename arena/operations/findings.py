@@ -1,4 +1,4 @@
-"""What checks find, and running them at once: what goes wrong in one, or takes too long, is a finding too."""
+"""Findings of checks, and running checks at once: one that fails or takes too long is a finding too."""
 
 import errno
 import threading
@@ -12,20 +12,20 @@ from arena.settings import PREFIX
 from referee.errors import RefereeError
 
 SETTING_OF = {"data": "data", "database": "database_url", "broker": "broker_url", "referee": "referees"}
-"""The settings that lead to what is checked, by the first words of the checks' names."""
+"""The settings that say where to find what is checked, by the first word of the check's name."""
 
 UNWRITABLE = {
     errno.EROFS: "its disk is mounted read-only: remount it; until then the arena is read-only",
     errno.ENOSPC: "make room: results cannot be stored on a full disk",
 }
-"""What to do where nothing can be written, by the number of the error."""
+"""The advice if nothing can be written, by the number of the error."""
 
 REFUSALS = ("password", "authenticat", "access_refused", 'role "')
-"""Words with which servers refuse whoever they do not know."""
+"""Words in the messages of servers that refuse a user."""
 
 
 class Level(StrEnum):
-    """How bad a finding is."""
+    """The severity of a finding."""
 
     OK = "ok"
     WARN = "warn"
@@ -37,12 +37,12 @@ class Finding:
     """A line of the report."""
 
     check: str
-    """What was checked."""
+    """The name of the check."""
     level: Level
     found: str
-    """What was found."""
+    """The result, in words."""
     advice: str = ""
-    """What to do; empty where nothing is to be done."""
+    """What to do about it; empty if nothing need be done."""
 
 
 Check = Callable[[], Sequence[Finding]]
@@ -50,28 +50,28 @@ Check = Callable[[], Sequence[Finding]]
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What the doctor found."""
+    """All findings of an examination."""
 
     findings: list[Finding]
 
 
 def ok(check: str, found: str) -> Finding:
-    """Return that something is in order."""
+    """Return the finding that something is in order."""
     return Finding(check, Level.OK, found)
 
 
 def warn(check: str, found: str, advice: str) -> Finding:
-    """Return what may become a trouble, and what to do about it."""
+    """Return the finding that something may become a problem, with advice."""
     return Finding(check, Level.WARN, found, advice)
 
 
 def fail(check: str, found: str, advice: str) -> Finding:
-    """Return what is wrong, and what to do about it; advice may be empty."""
+    """Return the finding that something is wrong, with advice, which may be empty."""
     return Finding(check, Level.FAIL, found, advice)
 
 
 def run_all(checks: Mapping[str, Check], seconds: float) -> list[Finding]:
-    """Return what the checks find, in their order; they run at once, for ``seconds`` at most."""
+    """Run checks at once, for at most ``seconds``, and return their findings in the order of the checks."""
     found: dict[str, Sequence[Finding]] = {}
 
     def run(name: str, check: Check) -> None:
@@ -79,7 +79,7 @@ def run_all(checks: Mapping[str, Check], seconds: float) -> list[Finding]:
             found[name] = check()
         except (ArenaError, RefereeError) as error:
             found[name] = [fail(name, str(error), advice_on(name, str(error)))]
-        except Exception as error:  # whatever a library raises: it is a finding, and the others go on
+        except Exception as error:  # whatever a library raises is a finding, and the other checks go on
             found[name] = [
                 fail(name, f"{type(error).__name__}: {reason(error)}", advice_on(name, str(error)))
             ]
@@ -98,7 +98,7 @@ def run_all(checks: Mapping[str, Check], seconds: float) -> list[Finding]:
 
 
 def advice_on(check: str, found: str) -> str:
-    """Return what to do about something that a setting leads to and that fails like this."""
+    """Return the advice for a check of something that a setting names and that failed in this way."""
     setting = SETTING_OF.get(check.partition(" ")[0])
     if setting is None:
         return ""
@@ -119,6 +119,6 @@ def advice_on(check: str, found: str) -> str:
 
 
 def reason(error: Exception) -> str:
-    """Return the first line of what an error says."""
+    """Return the first line of an error's message."""
     lines = str(error).strip().splitlines()
     return lines[0] if lines else type(error).__name__

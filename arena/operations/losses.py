@@ -1,4 +1,4 @@
-"""What a database has that an earlier backup lacks."""
+"""What is lost if a backup replaces a later database."""
 
 import sqlite3
 from collections.abc import Mapping
@@ -14,29 +14,29 @@ ENDED = frozenset({TournamentState.FINISHED.value, TournamentState.CANCELLED.val
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """What is lost with a database that a backup replaces."""
+    """The contents of a database that a backup of it lacks."""
 
     again: tuple[str, ...]
-    """Tournaments that have ended, and run again from where they stood in the backup."""
+    """Tournaments that have ended since, and continue from their state in the backup."""
     gone: tuple[str, ...]
-    """Tournaments that the backup does not have."""
+    """Tournaments that are not in the backup."""
     sessions: int
-    """Finished sessions, of all tournaments."""
+    """Number of finished sessions, in all tournaments."""
     bots: int
-    """Bot versions that the backup does not have; their tokens are good no longer."""
+    """Number of bot versions that are not in the backup; their tokens become invalid."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What of a database is compared."""
+    """The contents of a database that are compared."""
 
     tournaments: Mapping[str, tuple[str, int]]
-    """By name the state, and how many sessions are finished."""
+    """For each tournament by name, its state and number of finished sessions."""
     bots: frozenset[str]
     """Names of bot versions."""
 
     def __sub__(self, backup: "Contents") -> Lost:
-        """Return what is lost with the backup in its place."""
+        """Return what is lost if the backup takes its place."""
         of_backup = backup.tournaments
         return Lost(
             again=tuple(
@@ -53,7 +53,7 @@ class Contents:
 
 
 def contents(database: Path) -> Contents | None:
-    """Return what a database has; None if there is none, or it cannot be read, or is of another schema."""
+    """Return the contents of a database; None if it is missing, unreadable, or has another schema."""
     if not database.is_file():
         return None
     tournaments = (

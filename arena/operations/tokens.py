@@ -26,7 +26,7 @@ class MadeToken:
     scope: Scope
     """What it allows."""
     token: str
-    """The token itself, which nobody can show again."""
+    """The token itself, which cannot be shown again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Tokens:
 def create_token(
     storage: Storage, actor: Actor, name: str, scope: str, now: datetime, expires_in: int | None = None
 ) -> MadeToken:
-    """Make a token, good for ``expires_in`` days; None: until it is revoked.
+    """Create a token that is valid for ``expires_in`` days; None if until it is revoked.
 
     Raise SpecError for a wrong name, scope or number of days, TakenError if the name is taken.
     """
@@ -94,9 +94,9 @@ def _info(row: Token) -> TokenInfo:
 def rotate_token(
     storage: Storage, actor: Actor, name: str, now: datetime, expires_in: int | None = None
 ) -> MadeToken:
-    """Put a new token in the place of one, which is good no longer; ``expires_in`` as when one is made.
+    """Replace a token, which becomes invalid, with a new one; ``expires_in`` is as in ``create_token``.
 
-    UnknownError, SpecError, or StateError if it is revoked, which is for good.
+    Raise UnknownError, SpecError, or StateError if it is revoked, which is final.
     """
     actor.require(Role.OPERATOR, "replace tokens")
     with storage.write() as tx:
@@ -126,7 +126,7 @@ def revoke_token(storage: Storage, actor: Actor, name: str, now: datetime) -> To
 
 
 def token_to_rotate(storage: Storage, name: str) -> TokenInfo:
-    """Return a token that ``rotate_token`` would replace; the same errors."""
+    """Return the token that ``rotate_token`` would replace. Raise UnknownError, StateError."""
     with storage.read() as tx:
         row = tx.exec(select(Token).where(Token.name == name)).first()
         if row is None:
@@ -141,7 +141,7 @@ def _revoked(name: str) -> StateError:
 
 
 def token_to_revoke(storage: Storage, name: str) -> TokenInfo:
-    """Return a token that ``revoke_token`` would revoke; the same errors."""
+    """Return the token that ``revoke_token`` would revoke. Raise UnknownError, StateError."""
     with storage.read() as tx:
         return _info(_to_revoke(tx, name))
 

@@ -1,1 +1,1 @@
-"""The arena over HTTP: an API over the use cases."""
+"""The arena over HTTP: the API and the web pages, both thin layers over the use cases."""

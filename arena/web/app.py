@@ -1,4 +1,4 @@
-"""The application: middleware, routes and errors put together."""
+"""The application, assembled from middleware, routes and error handlers."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -66,11 +66,11 @@ ROUTERS: tuple[APIRouter, ...] = (
 )
 
 TABLES = 24
-"""Of a round that are drawn in small on a page."""
+"""Tables of a round that are drawn in small on one page."""
 
 STREAMS = (20, 1000)
 EXPORTS = (2, 8)
-"""Streams and exports at once: of a caller, and in all."""
+"""Maximum number of concurrent streams, and of exports: for one caller, and in total."""
 
 
 def make_app(settings: Settings, storage: Storage, *, clock: Callable[[], datetime] = utc_now) -> FastAPI:

@@ -1,7 +1,7 @@
-"""Who makes a request: the owner of a key or of a browser's cookie, or an anonymous reader.
+"""Who makes a request: the owner of an API key or of a browser's cookie, or an anonymous reader.
 
-Dependencies that do not wait for the database are coroutines: FastAPI calls all others in threads, which
-takes longer than what they do.
+Dependencies that do not wait for the database are coroutines, because FastAPI calls all others in threads,
+which takes longer than they do.
 """
 
 from typing import Annotated
@@ -34,7 +34,7 @@ async def holder(
     bearer: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)],
     session: Annotated[str | None, Security(_cookie)],
 ) -> KeyHolder:
-    """Return who asks, and what for. Raise NotSignedIn for a key that is good no longer."""
+    """Return the caller and what its key allows. Raise NotSignedIn for a key that is not valid."""
     if bearer is not None:
         found = await run_in_threadpool(holder_of, web.storage, bearer.credentials, web.clock())
         if found is None:
@@ -51,9 +51,9 @@ async def holder(
 
 
 def require_own_page(request: Request) -> None:
-    """Raise NotAllowed for a browser's request that comes from a page of another site.
+    """Raise NotAllowed for a browser's request that originates from another site.
 
-    A browser says so in ``Sec-Fetch-Site``, an old one in ``Origin``; a program sends neither.
+    Browsers send ``Sec-Fetch-Site``, old ones ``Origin``; programs send neither.
     """
     site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
     own = origin is not None and urlsplit(origin)[:2] == (request.url.scheme, request.url.netloc)
@@ -62,7 +62,7 @@ def require_own_page(request: Request) -> None:
 
 
 def keep_signed_in(request: Request, answer: Response, session: str) -> None:
-    """Give a browser the cookie of its session."""
+    """Set the cookie of a browser's session."""
     answer.set_cookie(
         COOKIE,
         session,
@@ -78,9 +78,9 @@ Holder = Annotated[KeyHolder, Depends(holder)]
 
 
 class Asks:
-    """A dependency that returns who asks for something that is not for everybody.
+    """A dependency that returns the actor of a request that is not open to everybody.
 
-    Raise NotSignedIn for nobody in particular, and NotAllowed for a key without the scope.
+    Raise NotSignedIn for an anonymous request, and NotAllowed for a key without the scope.
     """
 
     def __init__(self, scope: KeyScope) -> None:
@@ -96,7 +96,7 @@ class Asks:
 
 
 async def caller(request: Request, holder: Holder) -> str:
-    """Return who asks, for limits: the account, else the network address."""
+    """Return the caller to whom limits apply: the account, else the network address."""
     return holder.actor.account or (request.client.host if request.client else "")
 
 
@@ -104,7 +104,7 @@ Caller = Annotated[str, Depends(caller)]
 
 
 async def anybody(holder: Holder) -> Actor:
-    """Return who asks for something that everybody may read."""
+    """Return the actor of a request that is open to everybody."""
     return holder.actor
 
 

@@ -1,4 +1,4 @@
-"""Connections that ask for nothing: how long they stay open, and how many of them one peer may have."""
+"""Limits for connections: how long one without a request stays open, and how many a peer may have."""
 
 import asyncio
 from collections import Counter
@@ -6,14 +6,14 @@ from collections import Counter
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 HEAD_SECONDS = 20.0
-"""How long the head of a request may take, from the connection's beginning or the head's first byte."""
+"""Maximum time for the head of a request, from the start of the connection or the head's first byte."""
 
 MOST_OF_PEER = 500
-"""Connections of one network address at once; a further one is closed."""
+"""Maximum number of concurrent connections from one network address; further ones are closed."""
 
 
 def bounded(*, by_peer: bool) -> type[H11Protocol]:
-    """Return the protocol of a server's connections; ``by_peer``: each peer may have so many, and no more."""
+    """Return the protocol class for a server's connections; ``by_peer`` limits those of each peer."""
     opened: Counter[str] = Counter()
 
     class Connection(H11Protocol):
@@ -22,7 +22,7 @@ def bounded(*, by_peer: bool) -> type[H11Protocol]:
         _late: asyncio.TimerHandle | None = None
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-            """Take the connection, or close it where its peer has too many."""
+            """Accept the connection, or close it if its peer has too many."""
             super().connection_made(transport)
             if self.client is not None:
                 opened[self.client[0]] += 1
@@ -40,7 +40,7 @@ def bounded(*, by_peer: bool) -> type[H11Protocol]:
                     del opened[self.client[0]]
 
         def data_received(self, data: bytes) -> None:
-            """Take bytes; once they are of a head, the rest of it has to come."""
+            """Take bytes; from the first byte of a head on, the rest has to come in time."""
             super().data_received(data)
             cycle: RequestResponseCycle | None = self.cycle
             if cycle is None or cycle.response_complete:
@@ -49,7 +49,7 @@ def bounded(*, by_peer: bool) -> type[H11Protocol]:
                 self._heed()
 
         def on_response_complete(self) -> None:
-            """Wait for the next request, as long as the server lets connections be idle."""
+            """Wait for the next request, for as long as the server lets connections be idle."""
             self._heed()
             super().on_response_complete()
 

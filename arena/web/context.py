@@ -1,4 +1,4 @@
-"""What a handler works with: the settings, the storage, the clock, and who asks."""
+"""What a handler works with: the settings, the storage, the clock, and the shared caches."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from arena.web.watching import Watching
 
 @dataclass(frozen=True, slots=True)
 class Web:
-    """What all handlers share."""
+    """The objects that all handlers share."""
 
     settings: Settings
     storage: Storage
@@ -31,31 +31,31 @@ class Web:
     wake: Callable[[int], None]
     """Asks a worker to advance a tournament at once. Raise BrokerError."""
     feeds: Feeds
-    """What those who follow tournaments are told."""
+    """Event streams of tournaments."""
     watching: Watching
-    """What those who look at matches in play are told."""
+    """Event streams of matches in play."""
     glancing: Glancing
-    """Tables in small for those who look at rounds."""
+    """The tables of rounds, drawn in small."""
     pairings: Pairings
-    """Pairings for those who read them."""
+    """Cached pairings."""
     placings: Placings
-    """Standings for those who read them."""
+    """Cached standings."""
     telling: Telling
-    """Deals worth seeing, for those who read of bots and tournaments."""
+    """Cached notable deals of bots and tournaments."""
     streams: Slots
-    """Places for those."""
+    """The limit of concurrent event streams."""
     exports: Slots
-    """Places for those who read exports, each of whom takes a connection to the database."""
+    """The limit of concurrent exports, each of which occupies a connection to the database."""
 
 
 def web_of(request: Request) -> Web:
-    """Return what the application was made with."""
+    """Return the objects that the application was created with."""
     web: Web = request.app.state.web
     return web
 
 
 async def _shared(request: Request) -> Web:
-    """Return the same, not in a thread."""
+    """Return the same; as a coroutine, so that FastAPI does not call it in a thread."""
     return web_of(request)
 
 

@@ -1,4 +1,4 @@
-"""The OpenAPI document: what FastAPI makes of the routes, with errors as they are sent, and examples."""
+"""The OpenAPI document: FastAPI's, with errors as they are really sent, and with examples."""
 
 import json
 from pathlib import Path
@@ -9,13 +9,13 @@ from fastapi import FastAPI
 from arena.web.problems import PROBLEM
 
 EXAMPLES = Path(__file__).with_name("examples.json")
-"""By route what was sent and answered once, made by ``tests.arena.web.examples``."""
+"""A recorded request and answer for each route, written by ``tests.arena.web.examples``."""
 
 JSON = "application/json"
 
 
 class Application(FastAPI):
-    """FastAPI, with errors that are problem details in its OpenAPI document too, and with examples."""
+    """FastAPI, with problem details as errors and with examples in its OpenAPI document."""
 
     def openapi(self) -> dict[str, Any]:
         """Return the document."""
@@ -30,14 +30,14 @@ class Application(FastAPI):
 
 
 def _tell_problems(responses: dict[str, Any]) -> None:
-    """Name the content type that errors have."""
+    """Give error responses the content type that they are sent with."""
     for status in ("4XX", "5XX"):
         content = responses[status]["content"]
         _, content[PROBLEM] = content.popitem()  # by the content type of the route's own answers
 
 
 def _tell_example(route: dict[str, Any], example: dict[str, Any]) -> None:
-    """Tell what was sent to a route and answered once."""
+    """Add a recorded request and answer to a route."""
     if "sent" in example:
         route["requestBody"]["content"][JSON]["example"] = example["sent"]
     if "answer" in example:

@@ -19,14 +19,15 @@ log = logging.getLogger(__name__)
 POLL_SECONDS = 1.0
 
 KEPT = 1000
-"""Latest events of a tournament that are kept for its followers; who is further behind reads for itself."""
+"""Number of latest events kept for a tournament's followers; who is further behind reads from
+the database."""
 
 Event = Mapping[str, Any]
 """An event as exports have it."""
 
 
 class Feed:
-    """How a tournament stands that somebody follows, and its latest events."""
+    """The status and latest events of a tournament that somebody follows."""
 
     def __init__(self, seen: Seen) -> None:
         self.status = _steady(seen.status)
@@ -35,12 +36,12 @@ class Feed:
         self.total = seen.last
         """Number of the latest event."""
         self.changed = asyncio.Event()
-        """Set, and replaced, when there is something new."""
+        """Set and replaced when there is something new."""
         self.followers = 0
         self._events: deque[Event] = deque(maxlen=KEPT)
 
     def take(self, seen: Seen) -> None:
-        """Take in what was seen, and wake the followers if it is new."""
+        """Update the feed, and wake the followers if anything is new."""
         status = _steady(seen.status)
         if not seen.events and status == self.status:
             return
@@ -50,7 +51,7 @@ class Feed:
         self.wake()
 
     def wake(self) -> None:
-        """Let the followers look."""
+        """Wake the followers."""
         before, self.changed = self.changed, asyncio.Event()
         before.set()
 
@@ -62,12 +63,12 @@ class Feed:
 
 
 def _steady(status: TournamentStatus) -> TournamentStatus:
-    """Return a status without what moves all the time."""
+    """Return a status without the values that change all the time."""
     return replace(status, leased_until=None)
 
 
 class Feeds:
-    """The tournaments that are followed; they are looked at together, as long as there are any."""
+    """The tournaments that are followed; all are polled together, as long as there are any."""
 
     def __init__(self, storage: Storage, poll_seconds: float = POLL_SECONDS) -> None:
         self._storage = storage
@@ -79,7 +80,7 @@ class Feeds:
 
     @property
     def followed(self) -> int:
-        """How many tournaments are followed."""
+        """Return how many tournaments are followed."""
         return len(self._feeds)
 
     @asynccontextmanager
@@ -100,9 +101,9 @@ class Feeds:
                 del self._feeds[name]
 
     async def told(self, feed: Feed, after: int) -> AsyncIterator[TournamentStatus | Event | None]:
-        """Yield how a tournament stands, and its events after a number, as they come until it has ended.
+        """Yield a tournament's status and its events after number ``after``, as they come, until it ends.
 
-        None: nothing came for a while.
+        Yield None when nothing has come for a while.
         """
         shown: TournamentStatus | None = None
         after = after if after <= feed.last else 0  # such a number was never given out
@@ -131,7 +132,7 @@ class Feeds:
         return await asyncio.to_thread(list_events, self._storage, feed.status.name, after)
 
     def close(self) -> None:
-        """End all streams: the process stops, and who follows comes back to another one."""
+        """End all streams, because the process stops; followers will reconnect to another one."""
         self.closed = True
         for feed in self._feeds.values():
             feed.wake()

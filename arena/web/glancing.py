@@ -1,6 +1,6 @@
 """An overview of the tables of a round: what is stored, and what is visible of those in progress.
 
-However many look, the tables are read and drawn once a second.
+However many viewers there are, the tables are read and drawn at most once a second.
 """
 
 import asyncio
@@ -18,25 +18,25 @@ from arena.web.pages.rendering import fill
 from arena.web.watching import Watching
 
 FRESH = 1.0
-"""Seconds for which what was drawn is good."""
+"""Seconds for which a drawing is reused."""
 
 Place = tuple[str, int, int]
-"""A tournament, a round, and how many of its tables are left out."""
+"""A tournament, a round, and how many of its tables are skipped."""
 
 
 @dataclass(frozen=True, slots=True)
 class SmallTable:
-    """A table in small."""
+    """A table, as shown in small."""
 
     line: TableLine
     playing: Glance | None
-    """The session that is shown; None if none is seen."""
+    """The session that is shown; None if none can be seen."""
     more: int
-    """Sessions beside it that are being played."""
+    """Number of other sessions that are being played."""
 
     @property
     def seats(self) -> Sequence[tuple[str, int, int | None, bool]]:
-        """By seat the bot, its points, its cards in hand if these are known, and whether it is asked."""
+        """Return for each seat its bot, points, number of cards if known, and whether it is to act."""
         line, playing = self.line, self.playing
         points = line.points or (0,) * len(line.names)
         stored = dict(zip(line.names, points, strict=True))
@@ -55,20 +55,20 @@ class Drawn:
 
     found: RoundTables
     text: str
-    """As a part of a page."""
+    """The drawing, as a fragment of HTML."""
 
 
 class Glancing:
-    """Draws tables in small for all who look."""
+    """Draws tables in small, once for all viewers."""
 
     def __init__(self, storage: Storage, watching: Watching, most: int) -> None:
         self._storage, self._watching = storage, watching
         self.most = most
-        """Tables that are drawn at once."""
+        """Maximum number of tables in a drawing."""
         self._drawn: dict[Place, tuple[float, asyncio.Task[Drawn]]] = {}
 
     async def tables(self, tournament: str, round: int, offset: int) -> Drawn:
-        """Return tables of a round as they stand, drawn not much earlier. Raise UnknownError."""
+        """Return a recent drawing of tables of a round. Raise UnknownError."""
         now, place = monotonic(), (tournament, round, offset)
         self._drawn = {one: drawn for one, drawn in self._drawn.items() if drawn[0] + FRESH > now}
         if place not in self._drawn:

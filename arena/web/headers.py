@@ -1,4 +1,4 @@
-"""Headers of every answer: what a browser may do with it, whether it has changed, how it is packed."""
+"""Headers of every answer: security policy, ETags and compression."""
 
 from hashlib import sha256
 
@@ -10,13 +10,13 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-"""Nothing but this server's own files, and no script or style within a page."""
+"""Only this server's own files may be loaded, and no inline scripts or styles."""
 
 SMALL = 1_000
-"""Bytes below which nothing is gained by compressing."""
+"""Size in bytes below which compression gains nothing."""
 
 LEVEL = 5
-"""How hard is compressed: at most, all else would wait twice as long for two parts in a hundred."""
+"""The level of compression: the maximum would make everything else wait twice as long to save 2 %."""
 
 ALWAYS = {
     "Content-Security-Policy": POLICY,
@@ -27,7 +27,7 @@ ALWAYS = {
 
 
 class AlwaysHeaders:
-    """Middleware that adds to every answer what browsers should know."""
+    """Middleware that adds security headers to every answer."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -47,16 +47,16 @@ class AlwaysHeaders:
 
 
 class Unchanged:
-    """Middleware that answers 304 where the asker already has what it would be answered.
+    """Middleware that answers 304 if the client already has the answer.
 
-    Only answers that come in one piece get an ETag; streams pass through.
+    Only answers that are sent in one piece get an ETag; streams pass through.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on; hold the beginning of its answer back until its body is known."""
+        """Pass a request on; hold back the beginning of the answer until the body is known."""
         if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
             await self._app(scope, receive, send)
             return
@@ -89,8 +89,8 @@ class Unchanged:
 class Compressed:
     """Middleware that compresses pages and their files.
 
-    What programs read goes as it is: exports come as long as they are read, and answers may hold secrets
-    beside what was asked for. No page holds one that stays.
+    Answers for programs are not compressed: exports are streamed, and other answers may hold a secret next to
+    text from the request, which compression could leak. No page holds a lasting secret.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -104,5 +104,5 @@ class Compressed:
 
 
 def _has(known: str, tag: str) -> bool:
-    """Return whether an ``If-None-Match`` names a tag; a proxy may have made it a weak one."""
+    """Return whether an ``If-None-Match`` header contains a tag, which a proxy may have made weak."""
     return known == "*" or tag in [one.strip().removeprefix("W/") for one in known.split(",")]

@@ -1,4 +1,4 @@
-"""Sessions in play as pages show them: what a referee tells its spectators, as messages and at a glance."""
+"""Sessions in play as pages show them: a referee's updates for spectators as messages and as summaries."""
 
 import json
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class LiveSession:
         self.steps: LiveDeal | None = None
 
     def told(self) -> Message:
-        """Return how it stands, with the deal's steps so far."""
+        """Return the state of the session, with the deal's steps so far."""
         values: Data = {"session": self.number, "deal": self.deal, "scores": self.scores}
         if self.steps is not None:
             values["data"] = self.steps.data()
@@ -48,7 +48,7 @@ class LiveSession:
         return self.told()
 
     def act(self, action: spectators_pb2.WatchAction) -> Message | None:
-        """Note an action."""
+        """Record an action."""
         if self.steps is None:
             return None
         if action.kind == bots_pb2.ACTION_KIND_PASS:
@@ -72,7 +72,7 @@ class LiveSession:
         return "step", {"session": self.number, "deal": self.deal, "scores": self.scores, "step": step}
 
     def glance(self) -> "Glance":
-        """Return how it stands at a glance."""
+        """Return a summary of the session."""
         held, words, asked = self.steps.now() if self.steps is not None else ((), (), None)
         at = (self.number, self.deal, self.deals)
         return Glance(*at, tuple(self.seats), held, tuple(self.scores), words, asked)
@@ -80,18 +80,18 @@ class LiveSession:
 
 @dataclass(frozen=True, slots=True)
 class Glance:
-    """A session that is being played, at a glance; what is told of bots is by seat."""
+    """A summary of a session that is being played; values for bots are by seat."""
 
     session: int
     deal: int
     deals: int
-    """Deals that the session can have at most."""
+    """Maximum number of deals in the session."""
     names: tuple[str, ...]
     held: tuple[int, ...]
-    """Cards in hand; empty if no deal has begun that is seen."""
+    """Number of cards in each hand; empty before the start of a visible deal."""
     scores: tuple[int, ...]
-    """In the session so far."""
+    """Points in the session so far."""
     words: Words
     """What happened last."""
     asked: int | None
-    """Whose turn it is; None if that is not known."""
+    """The seat whose turn it is; None if not known."""

@@ -1,4 +1,4 @@
-"""How much of the arena one caller may take: bytes of a body and time for it, requests a minute, sign-ins."""
+"""Limits for each caller: size of a body and time to send it, requests per minute, sign-ins."""
 
 import asyncio
 import hashlib
@@ -14,14 +14,14 @@ from arena.web.problems import too_large, too_many
 from arena.web.windows import Windows
 
 LARGEST_BODY = 1 << 20
-"""Bytes of a request's body: a tournament of ten thousand entrants takes half of that."""
+"""Maximum bytes in a request's body: a tournament of ten thousand entrants takes half of that."""
 
 BODY_SECONDS = 20.0
-"""How long a body may take to arrive."""
+"""Maximum time for a body to arrive."""
 
 
 class Rate(NamedTuple):
-    """How many requests of a kind a caller may make a minute."""
+    """The number of requests of a kind that a caller may make per minute."""
 
     kind: str
     most: int
@@ -30,20 +30,20 @@ class Rate(NamedTuple):
 READS = Rate("reads", 1200)
 CHANGES = Rate("changes", 120)
 SIGN_INS = Rate("sign-ins", 10)
-"""Of a caller: of whoever has the same key or cookie, else of a network address."""
+"""Sign-ins of a caller, identified by its key or cookie, else by its network address."""
 
 SIGNING_IN = ("/api/v1/session", "/api/v1/accounts", "/sign-in", "/sign-up")
 
 
 class Limits:
-    """Middleware that refuses callers who ask too often or send too much, and tells others what is left."""
+    """Middleware that refuses callers who ask too often or send too much, and tells others what remains."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
         self._windows = Windows()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, unless there were too many."""
+        """Pass a request on, unless its caller has made too many."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -76,18 +76,18 @@ def _rate(scope: Scope) -> Rate:
 
 
 def _caller(scope: Scope, headers: Headers, rate: Rate) -> str:
-    """Return who asks: by a hash of what it shows, else by its network address."""
+    """Return an identifier of the caller: a hash of its credentials, else its network address."""
     host = (scope.get("client") or ("", 0))[0]
     shown = headers.get("authorization") if rate is not SIGN_INS else None
     return hashlib.sha256(shown.encode()).hexdigest() if shown else host
 
 
 class RefusedBody(HTTPException):
-    """A body that is too long, or takes too long."""
+    """Raised if a body is too large, or takes too long."""
 
 
 def _bounded(receive: Receive) -> Receive:
-    """Return a ``receive`` that raises RefusedBody for a body that is too long or too slow."""
+    """Return a ``receive`` that raises RefusedBody for a body that is too large or too slow."""
     read, whole = 0, False
     end = asyncio.get_running_loop().time() + BODY_SECONDS
 

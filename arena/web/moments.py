@@ -1,4 +1,4 @@
-"""Times that are asked for."""
+"""Times in requests."""
 
 from datetime import UTC, datetime
 from typing import Annotated
@@ -7,7 +7,7 @@ from pydantic import AfterValidator
 
 
 def _in_utc(given: datetime) -> datetime:
-    """Return a time in UTC, as databases compare them; without a zone it is taken for one of UTC."""
+    """Return a time in UTC, as databases compare times; one without a zone is taken as UTC."""
     try:
         return given.replace(tzinfo=UTC) if given.tzinfo is None else given.astimezone(UTC)
     except OverflowError:

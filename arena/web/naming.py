@@ -1,4 +1,4 @@
-"""Bots as paths name them: ``/bots/{owner}/{bot}``, and versions of them."""
+"""Bots and bot versions in paths: ``/bots/{owner}/{bot}``."""
 
 from typing import Annotated
 
@@ -7,11 +7,11 @@ from fastapi import Depends, Path, Query
 from arena.bots.versions import check_bot
 
 LARGEST = 999_999_999
-"""Largest number of a version."""
+"""The largest version number."""
 
 
 async def _bot(owner: str, bot: str) -> str:
-    """Return ``owner/bot``. Raise SpecError for what can be none."""
+    """Return ``owner/bot``. Raise SpecError if it cannot be a bot's name."""
     name = f"{owner}/{bot}"
     check_bot(name)
     return name.partition("@")[0]
@@ -31,7 +31,7 @@ async def _bot_or_version(
 
 
 BotOrVersion = Annotated[str, Depends(_bot_or_version)]
-"""``owner/bot``, or one version of it where the query names one."""
+"""``owner/bot``, or one version of it if the query names one."""
 
 
 async def _version(name: BotName, number: Annotated[int, Path(ge=1, le=LARGEST)]) -> str:

@@ -1,4 +1,4 @@
-"""NUL characters in requests: no name has one, and PostgreSQL accepts no text with one."""
+"""Refusing NUL characters in requests: no name has one, and PostgreSQL accepts no text with one."""
 
 from http import HTTPStatus
 
@@ -26,7 +26,7 @@ class WithoutNul:
 
 
 def _where(scope: Scope) -> str:
-    """Return which part of a request has a NUL; empty: none."""
+    """Return the part of a request that has a NUL; empty if none has."""
     if "\0" in scope["path"]:
         return "path"
     return "query" if b"%00" in scope["query_string"] or b"\0" in scope["query_string"] else ""

@@ -22,17 +22,17 @@ from arena.web.problems import answer_error, answer_http
 
 HEADER = "Idempotency-Key"
 LONGEST = 200
-"""Characters of a key."""
+"""Maximum number of characters in a key."""
 
 HOLD_SECONDS = 3.0
-"""How often it is said that a request is still being worked on."""
+"""How often a process renews its claim that a request is being worked on."""
 
 AGAIN = frozenset({401, 408, 413, 429, 503})
-"""Answers that are not kept: nothing was done, and the same request may well be done later."""
+"""Statuses of answers that are not kept: nothing was done, and the same request may succeed later."""
 
 
 class DoneOnce:
-    """Middleware that answers a POST that is sent again with its key as it did before."""
+    """Middleware that repeats its answer to a POST that is sent again with the same key."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -54,7 +54,7 @@ class DoneOnce:
             await answer(scope, receive, send)
 
     async def _answer(self, request: Request, key: str, send: Send) -> Response | None:
-        """Return the answer of before, or None after having the request done."""
+        """Return the earlier answer, or None after having the request executed."""
         _check(key)
         web, shown = web_of(request), _shown(request.headers)
         body = await request.body()
@@ -79,7 +79,7 @@ class DoneOnce:
 
 
 class _Collected:
-    """The messages of an answer, held back until it is kept."""
+    """The messages of an answer, held back until the answer is stored."""
 
     def __init__(self) -> None:
         self.messages: list[Message] = []
@@ -97,7 +97,7 @@ class _Collected:
 
 @asynccontextmanager
 async def _held(web: Web, once: Once) -> AsyncIterator[None]:
-    """Say all through the block that a request is being worked on: of a process that is killed, it ends."""
+    """Renew during the block the claim that a request is being worked on; it lapses if the process dies."""
 
     async def go_on() -> None:
         while True:
@@ -115,13 +115,13 @@ async def _held(web: Web, once: Once) -> AsyncIterator[None]:
 
 
 def _check(key: str) -> None:
-    """Raise SpecError for a header that is no key."""
+    """Raise SpecError for a header that is not a valid key."""
     if not 1 <= len(key) <= LONGEST or not key.isascii() or not key.isprintable():
         raise SpecError(HEADER, f"must have 1 to {LONGEST} printable ASCII characters")
 
 
 def _shown(headers: Headers) -> tuple[str, str]:
-    """Return the API key and the cookie that a request shows; empty: none."""
+    """Return the API key and the cookie of a request; empty if it has none."""
     scheme, _, key = headers.get("authorization", "").partition(" ")
     cookies: SimpleCookie = SimpleCookie()
     try:
@@ -140,7 +140,7 @@ def _is_signed_in(web: Web, key: str, session: str) -> bool:
 
 
 def _again(body: bytes, receive: Receive) -> Receive:
-    """Return a ``receive`` that first gives a body that was read already."""
+    """Return a ``receive`` that first returns a body that was already read."""
     given = False
 
     async def again() -> Message:
@@ -154,7 +154,7 @@ def _again(body: bytes, receive: Receive) -> Receive:
 
 
 def _response(answer: Answer) -> Response:
-    """Return an answer of before, which says that it is one."""
+    """Return an earlier answer, marked as repeated."""
     headers = {"Idempotency-Replayed": "true"}
     if answer.kind:
         headers["Content-Type"] = answer.kind

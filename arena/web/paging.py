@@ -1,4 +1,4 @@
-"""How lists are asked for in pages."""
+"""The query parameters of lists that come in pages."""
 
 from typing import Annotated
 

@@ -14,7 +14,7 @@ from arena.tournaments.overview import TournamentStatus
 Found = TypeVar("Found")
 
 MOST_KEPT = 16
-"""Of tournaments and of explained rounds together."""
+"""Maximum number of cached answers, for tournaments and explained rounds together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +22,13 @@ class Why:
     """Why the tables of a round are as they are."""
 
     lines: Mapping[int, Sequence[str]]
-    """By table; empty where there was nothing to choose."""
+    """The reasons by table; empty if there was no choice."""
     only: bool
     """Whether no other pairing was possible."""
 
 
 class Pairings:
-    """What was paired never changes, nor does what it was paired from: what is kept stays right."""
+    """Cached pairings, which stay valid since neither they nor the data behind them ever change."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
@@ -36,7 +36,7 @@ class Pairings:
         self._lock = Lock()
 
     def all(self, status: TournamentStatus) -> PairingsShown:
-        """Return the rounds of a tournament that are paired. Raise UnknownError."""
+        """Return the paired rounds of a tournament. Raise UnknownError."""
         return self._known((status.id, status.round, 0), lambda: pairings(self._storage, status.name))
 
     def why(self, status: TournamentStatus, round: int) -> Why:
@@ -50,7 +50,7 @@ class Pairings:
         return Why({number: [*reason_lines(reason, shown.names)] for number, reason in told}, one.only)
 
     def _known(self, key: tuple[int, ...], find: Callable[[], Found]) -> Found:
-        """Return what is kept; while something large is worked out, others wait."""
+        """Return a cached answer, or compute it; meanwhile, others who ask for it wait."""
         with self._lock:
             if key not in self._kept:
                 self._kept[key] = find()

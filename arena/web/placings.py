@@ -1,7 +1,7 @@
 """Standings for pages: computed once for all readers, however many bots there are.
 
-Where that takes long, nobody waits for it: readers are shown those of a moment ago while they are computed
-again, and what was played last is computed as the server starts.
+If that takes long, nobody waits: readers see slightly older standings while new ones are computed, and those
+of the newest tournaments are computed when the server starts.
 """
 
 import logging
@@ -18,20 +18,20 @@ from arena.storage import Storage
 from arena.tournaments.overview import TournamentStatus
 
 SHARE = 20
-"""While a tournament runs its standings are worked out again after so many times as long as that took."""
+"""While a tournament runs, its standings are recomputed after this many times the time that took."""
 
 MOST_KEPT = 16
-"""Tournaments whose standings are kept."""
+"""How many tournaments' standings are cached."""
 
 SLOW = 0.2
-"""Seconds from which on readers do not wait for newer standings, unless those kept are too old."""
+"""If computing took longer than this, in seconds, readers get cached standings unless they are too old."""
 
 OLDEST = 600.0
-"""Seconds after which they are."""
+"""Seconds after which cached standings are too old."""
 
 NEWEST, MANY, AHEAD = 50, 1_000, 3
-"""Of so many of the newest tournaments, those with so many entrants are large; the standings of so many of
-these are computed ahead."""
+"""How many of the newest tournaments are considered, how many entrants make one large, and for how many large
+ones the standings are computed ahead."""
 
 Key = tuple[object, ...]
 
@@ -40,29 +40,29 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Standings as they were."""
+    """Cached standings."""
 
     board: Scoreboard
     decided: Key
-    """What a person decided about them: with that another, they are not shown."""
+    """The organiser's decisions about them; if these change, the standings are no longer shown."""
     played: Key
-    """What had been played."""
+    """What had been played by then."""
     at: float
     """When they were computed."""
     took: float
-    """How long that took."""
+    """How long that took, in seconds."""
 
     def is_fresh(self, played: Key, now: float) -> bool:
-        """Return whether they are as good as new."""
+        """Return whether they can be shown without computing new ones."""
         return self.played == played or now < self.at + SHARE * self.took
 
     def is_better_than_waiting(self, now: float) -> bool:
-        """Return whether they are shown while newer ones are computed."""
+        """Return whether to show them while newer ones are computed."""
         return self.took >= SLOW and now < self.at + OLDEST
 
 
 class Placings:
-    """The standings that were read last."""
+    """The cache of standings that were read last."""
 
     def __init__(self, storage: Storage, now: Callable[[], float] = time.monotonic) -> None:
         self._storage, self._now = storage, now
@@ -71,7 +71,7 @@ class Placings:
         self._lock = Lock()
 
     def of(self, status: TournamentStatus) -> Scoreboard:
-        """Return the standings of a tournament that stands like this, or did a moment ago.
+        """Return the standings of a tournament with this status, or slightly older ones.
 
         Raise UnknownError.
         """
@@ -98,7 +98,7 @@ class Placings:
         return self._compute(status.name, decided, played)
 
     def prepare(self) -> None:
-        """Compute the standings of the newest tournaments, where these are large, before anybody asks."""
+        """Compute the standings of the newest large tournaments before anybody asks."""
         try:
             newest = list_tournaments(self._storage, Asked(), NEWEST).tournaments
             for status in [one for one in newest if one.entrants >= MANY][:AHEAD]:
@@ -107,7 +107,7 @@ class Placings:
             log.warning("standings are not computed ahead: %s", error)
 
     def wait(self) -> None:
-        """Wait until no standings are computed behind their readers' backs."""
+        """Wait until no standings are being computed in the background."""
         for thread in [*self._renewed.values()]:
             thread.join()
 

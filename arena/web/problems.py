@@ -1,4 +1,4 @@
-"""Errors as programs read them (RFC 9457 problem details) and as people do, from one table of exceptions."""
+"""Errors for programs (RFC 9457 problem details) and for people, from one table of exceptions."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -45,11 +45,11 @@ STATUSES: tuple[tuple[type[Exception], HTTPStatus, str], ...] = (
     (BrokerError, HTTPStatus.SERVICE_UNAVAILABLE, "broker"),
     (RefereeError, HTTPStatus.UNPROCESSABLE_ENTITY, "wrong-fields"),
 )
-"""Of each exception its status and its type; the first line that fits is taken."""
+"""The status and type for each exception; the first matching line applies."""
 
 
 def status_of(error: Exception) -> HTTPStatus:
-    """Return the status of the answer to a request that raised an error of ours."""
+    """Return the HTTP status for an error of the arena."""
     return next(status for kind, status, _ in STATUSES if isinstance(error, kind))
 
 
@@ -92,8 +92,8 @@ def problem(
     headers: Mapping[str, str] | None = None,
     reasons: Sequence[str] = (),
 ) -> Response:
-    """Return the answer to a request that was not done: problem details, or a page for a browser."""
-    told = {**ALWAYS, **(headers or {})}  # what nobody caught passes no middleware
+    """Return the answer to a request that failed: problem details, or a page for a browser."""
+    told = {**ALWAYS, **(headers or {})}  # uncaught errors bypass the middleware
     if wants_page(scope):
         return error_page(scope, status, detail, problems, told)
     found = [FieldProblem(field=plain(one.field), reason=plain(one.reason)) for one in problems]
@@ -109,7 +109,7 @@ def problem(
 
 
 def too_many(scope: Scope, seconds: int) -> Response:
-    """Return the answer to a caller that asks too often; it may ask again in so many seconds."""
+    """Return the answer to a caller that asks too often, and may ask again in ``seconds``."""
     detail, headers = f"too many requests; try again in {seconds} s", {"Retry-After": str(seconds)}
     return problem(scope, HTTPStatus.TOO_MANY_REQUESTS, "too-many-requests", detail, headers=headers)
 
@@ -121,7 +121,7 @@ def too_large(scope: Scope, most: int) -> Response:
 
 
 def answer_error(request: Request, error: Exception) -> Response:
-    """Return the answer to a request that raised an error of ours."""
+    """Return the answer to a request that raised an error of the arena."""
     for kind, status, name in STATUSES:
         if isinstance(error, kind):
             problems = error.problems if isinstance(error, FieldsWrong) else ()
@@ -139,7 +139,7 @@ def answer_error(request: Request, error: Exception) -> Response:
 
 
 def answer_validation(request: Request, error: Exception) -> Response:
-    """Return the answer to a request whose parameters or body are not what they have to be."""
+    """Return the answer to a request whose parameters or body are invalid."""
     assert isinstance(error, RequestValidationError)
     found = problems_in(request, error)
     detail = "; ".join(map(str, found))
@@ -147,7 +147,7 @@ def answer_validation(request: Request, error: Exception) -> Response:
 
 
 def answer_http(request: Request, error: Exception) -> Response:
-    """Return the answer to a request for which there is no route, or that the framework refused."""
+    """Return the answer to a request without a route, or that the framework refused."""
     assert isinstance(error, HTTPException)
     status = HTTPStatus(error.status_code)
     kind = {HTTPStatus.NOT_FOUND: "unknown", HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "too-large"}.get(
@@ -174,4 +174,4 @@ RESPONSES: dict[int | str, dict[str, object]] = {
     },
     "5XX": {"model": ProblemDetails, "description": "The request cannot be carried out at present."},
 }
-"""What each route may answer besides what it is for."""
+"""The error responses of every route."""

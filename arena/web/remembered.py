@@ -1,4 +1,4 @@
-"""Anonymous answers: reused for some seconds, and computed once for all who wait."""
+"""Caching anonymous answers: reused for some seconds, and computed once for all who wait."""
 
 import asyncio
 from collections import OrderedDict
@@ -8,18 +8,18 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LONGER = 5
-"""How many times as long as others those answers are given again that are below these paths."""
+"""How many times longer than others answers below the ``SETTLED`` paths are reused."""
 
 SETTLED = ("/bots/", "/matches/", "/api/v1/bots/", "/api/v1/matches/")
-"""Where there are many addresses, of which few are asked for again at once, and where little changes."""
+"""Paths with many addresses, each of which is rarely requested, and whose contents change little."""
 
 MOST_BYTES = 32 << 20
-"""Of all answers that are kept."""
+"""Maximum bytes of all cached answers."""
 
 MOST_KEPT = 4_000
 
 OF_ONE = ("cookie", "authorization", "range")
-"""Headers of requests whose answer is not everybody's."""
+"""Headers of requests whose answers are not for everybody."""
 
 TELLING = ("host", "accept", "accept-encoding", "if-none-match")
 """Headers that an answer may depend on."""
@@ -28,7 +28,7 @@ Key = tuple[object, ...]
 
 
 class Kept(NamedTuple):
-    """An answer."""
+    """A cached answer."""
 
     until: float
     start: Message
@@ -36,15 +36,15 @@ class Kept(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many bytes its body has."""
+        """Return the size of its body in bytes."""
         return len(self.body.get("body", b""))
 
 
 class Remembered:
-    """Middleware that gives nobody in particular the answer that somebody else just got.
+    """Middleware that gives anonymous callers the answer that another one just got.
 
-    Whoever shows a key or a cookie is answered anew, and so is everybody whom an error was told; streams pass
-    through. While an answer is worked out, others who ask for it wait.
+    Requests with a key or a cookie are always answered afresh, errors are not cached, and streams pass
+    through. While an answer is being computed, others who ask for it wait.
     """
 
     def __init__(self, app: ASGIApp, seconds: float) -> None:
@@ -67,12 +67,12 @@ class Remembered:
         if kept is None:
             await self._ask(key, scope, receive, send)
             return
-        await send({**kept.start, "headers": list(kept.start["headers"])})  # others add to them
+        await send({**kept.start, "headers": list(kept.start["headers"])})  # other middleware adds to them
         await send(kept.body)
 
     async def _ask(self, key: Key, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, and keep its answer if it comes in one piece."""
-        # Those who found nothing after a wait do not wait again, as it may be a stream.
+        """Pass a request on, and cache its answer if it comes in one piece."""
+        # Those who found nothing after waiting do not wait again, as it may be a stream.
         mine = self._awaited.setdefault(key, asyncio.Event())
         start: Message = {}
 
@@ -98,7 +98,7 @@ class Remembered:
         return asyncio.get_running_loop().time() + longer * self._seconds
 
     def _release(self, key: Key, awaited: asyncio.Event) -> None:
-        """Let those who wait for an answer look."""
+        """Wake those who wait for an answer."""
         awaited.set()
         if self._awaited.get(key) is awaited:
             del self._awaited[key]
@@ -108,7 +108,7 @@ class Remembered:
         return kept if kept is not None and kept.until > asyncio.get_running_loop().time() else None
 
     def _keep(self, key: Key, kept: Kept) -> None:
-        """Keep an answer, and forget those that were kept first if there are too many."""
+        """Cache an answer, and evict the oldest ones if there are too many."""
         self._forget(key)
         self._kept[key] = kept
         self._bytes += kept.size
@@ -122,7 +122,7 @@ class Remembered:
 
 
 def _key(scope: Scope) -> Key | None:
-    """Return what an answer depends on; None if it is not everybody's."""
+    """Return what an answer depends on; None if it is not for everybody."""
     if scope["type"] != "http" or scope["method"] != "GET":
         return None
     headers = Headers(scope=scope)
@@ -133,7 +133,7 @@ def _key(scope: Scope) -> Key | None:
 
 
 def _may_be_kept(start: Message) -> bool:
-    """Return whether an answer that begins so may be given again: it says how long it is, and is no error."""
+    """Return whether an answer that begins like this may be cached: it has a length, and is not an error."""
     headers = Headers(raw=start["headers"])
     unchanged = start["status"] == 304
     return (unchanged or (start["status"] == 200 and "content-length" in headers)) and (

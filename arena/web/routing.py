@@ -1,4 +1,4 @@
-"""Routers of the API, whose routes are those of applications as they are (``arena.web.pages.routing``)."""
+"""Routers of the API, whose routes applications use unchanged (see ``arena.web.pages.routing``)."""
 
 from enum import Enum
 
@@ -12,12 +12,12 @@ PREFIX = "/api/v1"
 
 
 def name_of(route: APIRoute) -> str:
-    """Return what a client calls a route: the name of its handler."""
+    """Return a route's name for clients: that of its handler."""
     return route.name
 
 
 def api_router(*tags: str | Enum, prefix: str = "") -> APIRouter:
-    """Return a router for routes of the API below ``prefix``, with what all of them may answer."""
+    """Return a router for routes of the API below ``prefix``, with the errors that all may answer."""
     return APIRouter(
         prefix=PREFIX + prefix,
         tags=[*tags],

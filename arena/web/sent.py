@@ -1,4 +1,4 @@
-"""What all objects have in common that are sent to the API."""
+"""The base of all objects that are sent to the API."""
 
 from pydantic import BaseModel, ConfigDict
 

@@ -19,20 +19,20 @@ IDLE_SECONDS = 30
 """How long a connection may stay open between two requests."""
 
 MOST_OPEN = 2_000
-"""Connections and requests at once; more are answered 503."""
+"""Maximum number of concurrent connections and requests; further ones are answered with 503."""
 
 BACKLOG = 1_024
-"""Connections that wait to be accepted."""
+"""Maximum number of connections that wait to be accepted."""
 
 GRACE_SECONDS = 5
-"""How long requests may go on once the process was told to stop."""
+"""How long requests may continue after the process was told to stop."""
 
 
 class Server(uvicorn.Server):
-    """A server whose streams end when it is told to stop: they would go on for ever."""
+    """A server that ends its streams when it is told to stop; they would otherwise go on for ever."""
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stop."""
+        """End the streams, then stop."""
         assert isinstance(self.config.app, FastAPI)
         self.config.app.state.web.feeds.close()
         self.config.app.state.web.watching.close()
@@ -40,12 +40,12 @@ class Server(uvicorn.Server):
 
 
 def serve(app: FastAPI, settings: Settings, ready: Callable[[], None]) -> None:
-    """Serve until the process is told to stop; call ``ready`` once connections are taken.
+    """Serve until the process is told to stop; call ``ready`` once connections are accepted.
 
     Raise ListenError, and SettingsError for a wrong certificate.
     """
-    # All that was loaded stays. The garbage collector would go through it now and then, for a tenth of a
-    # second, in which no page is answered.
+    # Everything loaded so far stays. Otherwise the garbage collector would scan it now and then, for a tenth
+    # of a second, in which no page is answered.
     gc.freeze()
     if settings.web_certificate and settings.web_key:
         read_pair(

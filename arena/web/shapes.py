@@ -1,6 +1,6 @@
-"""The JSON objects of the API, made from what the use cases return; a key is called the same everywhere.
+"""The JSON objects of the API, derived from the dataclasses of the use cases, with the same keys everywhere.
 
-docs/json.md has them, as the command line prints the same ones.
+docs/json.md lists them, since the command line prints the same objects.
 """
 
 import inspect
@@ -17,7 +17,7 @@ from referee.docstrings import tell_fields
 
 @cache
 def shape(kind: type) -> type[BaseModel]:
-    """Return the model of the JSON object of a dataclass, and of all those within it.
+    """Return the model of the JSON object for a dataclass, and for all dataclasses within it.
 
     Keys are those of ``arena.jsonnames``; the fields' docstrings become descriptions.
     """

@@ -1,4 +1,4 @@
-"""How many long answers, as streams and exports are, may go on at once."""
+"""Limiting concurrent long answers, such as streams and exports."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from arena.errors import TooMany
 
 
 class Slots:
-    """Places for answers of a kind: so many of a caller, and so many in all."""
+    """Slots for answers of one kind, limited for each caller and in total."""
 
     def __init__(self, what: str, each: int, in_all: int) -> None:
         self._what, self._each, self._in_all = what, each, in_all
@@ -16,12 +16,12 @@ class Slots:
 
     @property
     def taken(self) -> int:
-        """How many places are taken."""
+        """Return how many slots are taken."""
         return self._taken.total()
 
     @contextmanager
     def held(self, caller: str) -> Iterator[None]:
-        """Hold a place while the block lasts. Raise TooMany if none is free."""
+        """Hold a slot during the block. Raise TooMany if none is free."""
         if self._taken[caller] >= self._each:
             raise TooMany(f"you have {self._each} {self._what} open already")
         if self.taken >= self._in_all:
@@ -30,4 +30,4 @@ class Slots:
         try:
             yield
         finally:
-            self._taken -= Counter([caller])  # leaves nobody with none in it
+            self._taken -= Counter([caller])  # drops callers without a slot

@@ -1,4 +1,4 @@
-"""Server-sent events: written once for all who follow the same thing, and sent as few pieces."""
+"""Server-sent events, encoded once for all followers and sent in few pieces."""
 
 import json
 from collections.abc import AsyncIterator
@@ -6,21 +6,21 @@ from collections.abc import AsyncIterator
 from starlette.responses import StreamingResponse
 
 PING = b": ping\n\n"
-"""Says nothing, so that nobody on the way takes a stream for dead."""
+"""A comment that keeps proxies from taking a stream for dead."""
 
 PING_SECONDS = 15.0
-"""After how long a silence it is sent."""
+"""The silence after which it is sent."""
 
 
 def event(kind: str, values: object, id: str | None = None) -> bytes:
-    """Return an event as it is sent, with its values as JSON, which has no line breaks."""
+    """Return an encoded event, with its values as JSON without line breaks."""
     data = json.dumps(values, separators=(",", ":"))
     number = "" if id is None else f"id: {id}\n"
     return f"event: {kind}\n{number}data: {data}\n\n".encode()
 
 
 class EventStream(StreamingResponse):
-    """An answer of events, which nobody on the way is to keep or hold back."""
+    """An answer of events, which proxies must neither cache nor buffer."""
 
     media_type = "text/event-stream"
 

@@ -1,4 +1,4 @@
-"""Matches in play as event streams: who may look, for how long, and what is sent."""
+"""Matches in play as event streams: who may watch, for how long, and what is sent."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -20,7 +20,7 @@ Number = Annotated[int, Path(ge=1, le=2**31 - 1)]
 async def looked_at(
     web: Shared, caller: Caller, actor: Anybody, tournament: str, round: Number, table: Number
 ) -> AsyncIterator["asyncio.Queue[Told]"]:
-    """Look at a match until the stream has ended; organisers see any. Raise TooMany, UnknownError."""
+    """Watch a match until the stream has ended; organisers may watch any. Raise TooMany, UnknownError."""
     is_done = partial(is_over, web.storage, tournament, round, table)
     await asyncio.to_thread(is_done)
     with web.streams.held(caller):
@@ -34,7 +34,7 @@ LookedAt = Annotated["asyncio.Queue[Told]", Depends(looked_at)]
 
 
 async def sent(queue: "asyncio.Queue[Told]") -> AsyncGenerator[bytes]:
-    """Yield what is told of a match, to its end: all that is there by now as one piece."""
+    """Yield the messages of a match to its end, joining those that are ready into one piece."""
     ended = False
     while not ended:
         try:

@@ -1,4 +1,4 @@
-"""Deals worth seeing, looked up once a minute for all who read of them."""
+"""Notable deals, looked up at most once a minute for all readers."""
 
 import time
 from collections import OrderedDict
@@ -12,17 +12,17 @@ from arena.storage import Storage
 from arena.tournaments.overview import TournamentStatus
 
 OF_BOT = 2
-"""Deals of each kind."""
+"""Deals of each kind that are listed for a bot."""
 
 SECONDS = 60.0
-"""For how long they are kept: deals that others had still to play may be shown by then."""
+"""How long they are cached; by then, deals that others still had to play may have become visible."""
 
 MOST_KEPT = 500
-"""Bots and tournaments whose deals are kept."""
+"""Number of bots and tournaments whose deals are cached."""
 
 
 class Telling:
-    """The deals of bots and of tournaments that stand out, of those that were read last."""
+    """The cache of notable deals, for the bots and tournaments that were read last."""
 
     def __init__(self, storage: Storage, now: Callable[[], float] = time.monotonic) -> None:
         self._storage, self._now = storage, now
@@ -30,15 +30,15 @@ class Telling:
         self._lock = Lock()
 
     def of_bot(self, name: str, newest: Sequence[MatchLine]) -> Sequence[DealLine]:
-        """Return the deals of a bot, or of a version, that stand out most, anew after its next match.
+        """Return the most notable deals of a bot or of a version, looked up again after its next match.
 
-        ``newest`` is its newest matches. Raise UnknownError, and SpecError for no such name.
+        ``newest`` are its newest matches. Raise UnknownError, and SpecError for an invalid name.
         """
         key = [(one.tournament, one.round, one.table, one.finished_at) for one in newest[:1]]
         return self._known((name, *key), lambda: telling_deals(self._storage, name, OF_BOT))
 
     def of_tournament(self, status: TournamentStatus) -> Sequence[DealLine]:
-        """Return the deals of a tournament that has ended that stand out most, one of each kind."""
+        """Return the most notable deals of a tournament that has ended, one of each kind."""
         if not status.ended or not status.sessions_done:
             return ()
         return self._known((status.id, status.state), lambda: self._find(status.name))
@@ -51,7 +51,7 @@ class Telling:
         return [*found.values()]
 
     def _known(self, key: tuple[object, ...], find: Callable[[], Sequence[DealLine]]) -> Sequence[DealLine]:
-        """Return what is kept; who comes meanwhile finds the same."""
+        """Return cached deals, or look them up; others who ask meanwhile look them up, too."""
         with self._lock:
             until, kept = self._kept.get(key, (0.0, ()))
             if self._now() < until:

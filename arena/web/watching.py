@@ -1,8 +1,8 @@
-"""Matches in play as pages show them: a referee is watched once for all who look at a match.
+"""Matches in play as pages show them: one subscription at the referee serves everyone who watches a match.
 
-What happens is told as messages: the name of an event and its JSON. Whoever comes is first told how the
-sessions stand. Bots are faster than people: of a deal that runs too fast to be followed step by step, how it
-stands is told twice a second, and of many sessions at once some are shown.
+Events are sent as messages: a name and its JSON. New viewers first get the state of the sessions. Bots are
+faster than people: if a deal runs too fast to be followed step by step, its state is sent twice a second, and
+of many concurrent sessions only some are shown.
 """
 
 import asyncio
@@ -27,35 +27,35 @@ Updates = Sequence[spectators_pb2.WatchUpdate]
 log = logging.getLogger(__name__)
 
 RETRY_SECONDS = 2.0
-"""How long to wait before referees are asked again for a match that none of them plays."""
+"""Wait before asking the referees again for a match that none of them plays."""
 
 SHOWN = 4
-"""Sessions of a match that are told of at once; when one has ended, another one is."""
+"""Maximum number of sessions of a match that are shown; when one ends, another takes its place."""
 
 TELL_SECONDS = 0.5
-"""How often something is told of a match at most."""
+"""Minimum time between two updates of a match."""
 
 MOST_STEPS = 6
-"""Steps of a session that are told one by one; of more at once, how it stands is told."""
+"""Maximum number of steps of a session that are sent one by one; for more at once, its state is sent."""
 
 LINGERS = 10.0
-"""How many seconds a match is looked at after somebody glanced at it."""
+"""Seconds for which a match is watched after somebody saw it in an overview."""
 
 MOST_GLANCED = 200
-"""Matches beyond which no more are looked at for a glance."""
+"""Maximum number of matches that are watched for overviews."""
 
 BEHIND = 200
-"""Messages that wait for somebody at most; whoever is further behind is told anew how all stands."""
+"""Maximum number of queued messages for a viewer; one that is further behind gets the whole state again."""
 
 WITHHELD = (grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.PERMISSION_DENIED)
 
 Told = bytes
-"""A message as it is sent: to how many, it is written once."""
+"""An encoded message, written once for all viewers."""
 
 END: Message = ("end", {})
 IDLE: Message = ("idle", {"why": "no referee plays this match at the moment"})
 STOP: Told = b""
-"""Ends a stream without a word."""
+"""Ends a stream without a message."""
 WITHHELD_WORDS = {
     "anyone": "this match is not shown while it is played: other tables play its deals too",
     "token": "this arena shows matches in play to its organisers and operators only",
@@ -64,25 +64,25 @@ WITHHELD_WORDS = {
 
 
 def written(message: Message) -> Told:
-    """Return a message as it is sent."""
+    """Return an encoded message."""
     return event(*message)
 
 
 ENDED = written(END)
-"""After it nothing more is told."""
+"""The last message of a match."""
 
 
 class LeftBehind(Exception):
-    """The referee left updates out, as they were read too slowly: how all stands has to be asked anew."""
+    """Raised if the referee left out updates that were read too slowly: the state must be requested anew."""
 
 
 class Watched:
-    """A match that somebody looks at."""
+    """A match that somebody watches."""
 
     def __init__(
         self, settings: Settings, match_id: str, is_done: Callable[[], bool], *, trusted: bool = False
     ) -> None:
-        """Prepare to watch; ``trusted``: for those who may see what is not shown to everybody."""
+        """Prepare to watch; ``trusted`` is for viewers who may see what is hidden from the public."""
         self._settings, self._id, self._is_done = settings, match_id, is_done
         why = WITHHELD_WORDS["anyone" if trusted else settings.spectators]
         self._hidden: Message = ("idle", {"why": why})
@@ -91,21 +91,21 @@ class Watched:
         """All sessions that are open."""
         self._shown: dict[int, LiveSession] = {}
         self._news: dict[int, tuple[LiveSession, list[Message]]] = {}
-        """By session, what followers are to be told."""
+        """The pending messages by session."""
         self._due: asyncio.TimerHandle | None = None
-        """When they are."""
+        """The timer that sends them."""
         self._told_at = 0.0
         self._idle: Message | None = None
         self.followers: set[asyncio.Queue[Told]] = set()
         self.glanced_until = 0.0
-        """Till when it is looked at though nobody follows it, in the event loop's time."""
+        """Until when it is watched even without followers, in the event loop's time."""
 
     def glances(self) -> tuple[list[Glance], int]:
-        """Return the sessions that are shown, at a glance, and how many are open in all."""
+        """Return summaries of the sessions that are shown, and how many are open in all."""
         return [self._shown[number].glance() for number in sorted(self._shown)], len(self._open)
 
     def state(self) -> list[Told]:
-        """Return what somebody who comes is told."""
+        """Return the messages that a new viewer gets first."""
         told = [self._idle] if self._idle else []
         return [written(one) for one in (*told, *(shown.told() for shown in self._shown.values()))]
 
@@ -133,7 +133,7 @@ class Watched:
             return False
 
     async def _watch(self) -> Message:
-        """Watch the match at the referee that plays it to its end; return why there is nothing to see."""
+        """Watch the match to its end at the referee that plays it; return why there is nothing to see."""
         why = IDLE
         for address in self._settings.referees:
             async with async_channel(address, self._settings.client_tls(), ()) as channel:
@@ -155,7 +155,7 @@ class Watched:
         return why
 
     def take(self, update: spectators_pb2.WatchUpdate) -> None:
-        """Take in what happened, and tell it soon."""
+        """Take an update, and have it sent soon."""
         self._idle = None
         match update.WhichOneof("update"):
             case "session_started":
@@ -178,13 +178,13 @@ class Watched:
                 raise LeftBehind
 
     def _show(self, number: int) -> LiveSession | None:
-        """Return a session of which a deal begins, if it is shown or may be from now on."""
+        """Return the session in which a deal begins, if it is shown or can be from now on."""
         if number not in self._shown and len(self._shown) < SHOWN:
             self._shown[number] = LiveSession(self._open[number])
         return self._shown.get(number)
 
     def _note(self, session: LiveSession, message: Message | None) -> None:
-        """Have something told: at once, or when it is time again."""
+        """Queue a message, to be sent at once or with the next update."""
         if message is None:
             return
         self._news.setdefault(session.number, (session, []))[1].append(message)
@@ -193,7 +193,7 @@ class Watched:
             self._due = loop.call_later(max(0.0, self._told_at + TELL_SECONDS - loop.time()), self.tell)
 
     def tell(self) -> None:
-        """Tell what is new."""
+        """Send the pending messages."""
         if self._due is not None:
             self._due.cancel()
             self._due, self._told_at = None, asyncio.get_running_loop().time()
@@ -206,7 +206,7 @@ class Watched:
                 self._tell(message)
 
     def stop(self) -> None:
-        """Tell nothing any more."""
+        """Stop sending."""
         if self._due is not None:
             self._due.cancel()
 
@@ -227,7 +227,7 @@ def _empty(queue: asyncio.Queue[Told]) -> None:
 
 
 async def delayed(call: Call, seconds: float) -> AsyncGenerator[Updates]:
-    """Yield what a call tells, so many seconds after it came. Raise AioRpcError at its end, if it failed."""
+    """Yield the updates of a call ``seconds`` after they came. Raise AioRpcError at its end if it failed."""
     loop = asyncio.get_running_loop()
     waiting: asyncio.Queue[tuple[float, Updates | None]] = asyncio.Queue()
 
@@ -254,11 +254,11 @@ async def delayed(call: Call, seconds: float) -> AsyncGenerator[Updates]:
 
 
 Looked: TypeAlias = tuple[str, bool]
-"""A match, and whether for those who may see what is not shown to everybody."""
+"""A match, and whether it is watched for trusted viewers."""
 
 
 class Watching:
-    """The matches that are looked at."""
+    """The matches that are being watched."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -267,14 +267,14 @@ class Watching:
 
     @property
     def watched(self) -> int:
-        """How many matches are looked at."""
+        """Return how many matches are being watched."""
         return len(self._watched)
 
     def glances(self, match_id: str, is_done: Callable[[], bool]) -> tuple[list[Glance], int]:
-        """Return what is seen at this moment of the sessions of a match, and how many are open in all.
+        """Return summaries of the visible sessions of a match, and how many are open in all.
 
-        It is looked at for a while from then on: at the first glance nothing is seen yet. ``is_done`` is as
-        for ``joined``.
+        The first call finds none, but starts watching the match for a while. ``is_done`` is as for
+        ``joined``.
         """
         looked = match_id, False
         if self._closed or (looked not in self._watched and len(self._watched) >= MOST_GLANCED):
@@ -294,7 +294,7 @@ class Watching:
         return self._watched[looked][0]
 
     def _let_go(self, looked: Looked) -> None:
-        """Look no longer at a match that nobody follows, nor has glanced at lately."""
+        """Stop watching a match that nobody follows or has recently seen in an overview."""
         watched, task = self._watched.get(looked, (None, None))
         if watched is None or task is None or watched.followers:
             return
@@ -307,10 +307,10 @@ class Watching:
     async def joined(
         self, match_id: str, is_done: Callable[[], bool], *, trusted: bool = False
     ) -> AsyncIterator[asyncio.Queue[Told]]:
-        """Look at a match while the block lasts; what happens comes in the queue, first how it stands.
+        """Watch a match during the block; the queue receives its messages, the state first.
 
-        ``is_done`` is asked, in a thread, where no referee plays it. ``trusted`` is for those who may see
-        what is not shown to everybody.
+        ``is_done`` is called, in a thread, if no referee plays it. ``trusted`` is for viewers who may see
+        what is hidden from the public.
         """
         looked = match_id, trusted
         watched = self._begun(looked, is_done)
@@ -326,7 +326,7 @@ class Watching:
             self._let_go(looked)
 
     def close(self) -> None:
-        """End all streams: the process stops, and who looks comes back to another one."""
+        """End all streams, because the process stops; viewers will reconnect to another one."""
         self._closed = True
         for watched, _ in self._watched.values():
             for queue in watched.followers:

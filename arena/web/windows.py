@@ -1,4 +1,4 @@
-"""Moving windows: how often each of many callers asked within the last minute."""
+"""Sliding windows: how often each of many callers made a request within the last minute."""
 
 import time
 from collections import deque
@@ -6,24 +6,24 @@ from collections.abc import Callable, Hashable
 from typing import NamedTuple
 
 SECONDS = 60.0
-"""How long a window is."""
+"""The length of a window."""
 
 
 class Counted(NamedTuple):
-    """What came of one more request."""
+    """The result of counting a request."""
 
     allowed: bool
     left: int
-    """How many more are allowed now."""
+    """How many more requests are allowed now."""
     reset: float
-    """Seconds until the oldest one no longer counts."""
+    """Seconds until the oldest request no longer counts."""
 
 
 class Windows:
-    """The times at which callers asked, used by one thread.
+    """The times of the callers' requests; to be used by one thread.
 
-    The library ``limits`` keeps such windows, too, but starts a thread for each request, which takes longer
-    than many an answer.
+    The library ``limits`` offers such windows, too, but starts a thread for each request, which takes longer
+    than many answers.
     """
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
@@ -32,11 +32,11 @@ class Windows:
         self._tidied = now()
 
     def __len__(self) -> int:
-        """Return of how many callers something is kept."""
+        """Return the number of callers with requests on record."""
         return len(self._asked)
 
     def count(self, caller: Hashable, most: int) -> Counted:
-        """Count a request of a caller, unless it had ``most`` within the window; those count no further."""
+        """Count a request of a caller, unless it made ``most`` in the window; refused ones do not count."""
         now = self._now()
         self._tidy(now)
         asked = self._asked.setdefault(caller, deque())
@@ -48,7 +48,7 @@ class Windows:
         return Counted(allowed, most - len(asked), asked[0] + SECONDS - now)
 
     def _tidy(self, now: float) -> None:
-        """Forget, once in the length of a window, who has not asked within it."""
+        """Once per window, forget callers without requests in it."""
         if now - self._tidied >= SECONDS:
             self._tidied = now
             self._asked = {

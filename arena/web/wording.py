@@ -1,4 +1,4 @@
-"""Errors in a request, in the words that files and the command line use."""
+"""Errors in requests, worded like those in files and on the command line."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,14 +13,14 @@ from referee.errors import Problem
 from referee.validation import Node, node_at, path_text, shown, suggestion, wanted
 
 Found = Mapping[str, Any]
-"""One thing that pydantic found."""
+"""An error that pydantic found."""
 
 _schemas: dict[tuple[str, str], Node] = {}
 """By the path and the name of a route."""
 
 
 def problems_in(request: Request, error: RequestValidationError) -> list[Problem]:
-    """Return what is wrong with a request, each thing once."""
+    """Return the problems of a request, each once."""
     schema = _schema_of(request)
     return list(dict.fromkeys(_problem(one, schema) for one in error.errors()))
 
@@ -58,7 +58,7 @@ def _reason(one: Found, schema: Node) -> str:
 
 
 def only_known(request: Request) -> None:
-    """Raise SpecError for what the query asks for and the route does not know."""
+    """Raise SpecError for query parameters that the route does not know."""
     given = dict.fromkeys(request.query_params)
     if not given:
         return
@@ -71,7 +71,7 @@ def only_known(request: Request) -> None:
 
 
 def _schema_of(request: Request) -> Node:
-    """Return the JSON Schema of a whole request: of its path, query, header and body."""
+    """Return the JSON Schema of a whole request: path, query, headers and body."""
     route = request.scope["route"]
     key = route.path, route.name
     if key not in _schemas:

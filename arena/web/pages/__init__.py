@@ -1,1 +1,1 @@
-"""The pages that people look at: templates filled with what the API answers, by the same use cases."""
+"""The web pages: templates filled with the results of the use cases that the API calls, too."""

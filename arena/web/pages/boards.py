@@ -1,4 +1,4 @@
-"""The board: the leaderboard of a pool, and what can be said of any two bots in it."""
+"""The board: the leaderboard of a pool, and the comparison of any two bots in it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ from arena.web.pages.scales import Scale, scale_of
 router = page_router()
 
 LINES = 50
-"""Of a page."""
+"""Lines on a page."""
 AROUND = 15
 """Lines around a bot."""
 MOST_CSV = 10_000
@@ -36,7 +36,7 @@ Whole = Annotated[int | None, Query(ge=1, le=2**31 - 1)]
 
 
 class BoardAsked(FromForm):
-    """What the address of the board asks for, called as in the API."""
+    """The query parameters of the board, named as in the API."""
 
     ruleset: str | None = None
     table_size: Whole = None
@@ -53,12 +53,12 @@ class BoardAsked(FromForm):
 
     @property
     def narrowed(self) -> bool:
-        """Whether only some bots are asked for."""
+        """Return whether only some bots are asked for."""
         narrowing = (self.owner, self.language, self.active_since, self.provisional)
         return any(one is not None for one in narrowing) or self.min_matches > 1
 
     def of(self, pool: NamedPool) -> queries.Asked:
-        """Return the question for the lines of a pool."""
+        """Return the query for the lines of a pool."""
         return queries.Asked(
             ruleset=pool.hash,
             table_size=pool.table_size,
@@ -73,10 +73,10 @@ class BoardAsked(FromForm):
 
 @dataclass(frozen=True, slots=True)
 class Tier:
-    """Bots that stand in one band."""
+    """The bots in one band of the board."""
 
     number: int | None
-    """None if they have no strength yet."""
+    """Number of the tier; None for bots without a strength yet."""
     group: int | None
     lines: Sequence[LeaderboardLine]
 
@@ -88,15 +88,15 @@ class Board:
     pool: NamedPool
     tiers: Sequence[Tier]
     scale: Scale
-    """Of strengths; bars of provisional bots may go beyond it."""
+    """The scale of strengths; bars of provisional bots may extend beyond it."""
     next: str | None
     groups: bool
-    """Whether bots of several groups are shown, which never met."""
+    """Whether bots of several groups are shown, which have never met."""
     anchor: str
 
     @property
     def lines(self) -> Sequence[LeaderboardLine]:
-        """All lines."""
+        """Return all lines."""
         return [line for tier in self.tiers for line in tier.lines]
 
 
@@ -146,9 +146,9 @@ def board_csv(web: Shared, asked: Annotated[BoardAsked, Query()]) -> Response:
 
 
 def chosen(pools: Sequence[NamedPool], ruleset: str | None, table_size: int | None) -> NamedPool | None:
-    """Return the pool that is asked for, or the one with most matches; None if there is none at all.
+    """Return the pool that is asked for, or by default the one with most matches; None if there is no pool.
 
-    Raise UnknownError if none is called so.
+    Raise UnknownError if no pool has this name.
     """
     called = [
         one
@@ -161,7 +161,7 @@ def chosen(pools: Sequence[NamedPool], ruleset: str | None, table_size: int | No
 
 
 def board_of(pool: NamedPool, found: Leaderboard) -> Board:
-    """Return a page of a leaderboard with its lines in bands."""
+    """Return a page of a leaderboard with its lines grouped in bands."""
     tiers = [Tier(key and key[1], key and key[0], [*lines]) for key, lines in groupby(found.lines, key=_band)]
     known = [line.strength for line in found.lines if line.strength is not None]
     settled = [line.strength for line in found.lines if line.strength is not None and not line.provisional]
@@ -181,9 +181,9 @@ def _band(line: LeaderboardLine) -> tuple[int, int] | None:
 
 
 def compared(storage: Storage, pool: NamedPool, one: str | None, other: str | None) -> Verdict | None:
-    """Return what can be said of two bots of a pool; None unless both are named.
+    """Return the comparison of two bots of a pool; None unless both are named.
 
-    Raise UnknownError, and SpecError for what is no name.
+    Raise UnknownError, and SpecError for an invalid name.
     """
     if one is None or other is None:
         return None

@@ -1,4 +1,4 @@
-"""Bots: their results, opponents and notable deals; and two of them head to head."""
+"""The pages of bots: results, opponents and notable deals; and two bots head to head."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,15 +24,15 @@ router = page_router()
 
 OPPONENTS = 15
 FITS, CHANGES = 100, 150
-"""Latest lines of the strength and of the Elo that are drawn."""
+"""How many of the latest changes of strength and of Elo are drawn."""
 TABLED = 40
-"""Of these, latest lines in the table."""
+"""How many of these are in the table."""
 FAULTY = 50
-"""Latest matches with faults that are marked."""
+"""How many of the latest matches with faults are marked."""
 
 
 class BotAsked(FromForm):
-    """Of which pool the time line is."""
+    """The query parameters that choose the pool of the time line."""
 
     ruleset: str | None = None
     table_size: Annotated[int | None, Query(ge=2, le=8)] = None
@@ -40,12 +40,12 @@ class BotAsked(FromForm):
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """How a bot went in a pool."""
+    """The history of a bot in a pool."""
 
     ruleset: str
     drawn: TimeLine | None
     lines: Sequence[histories.HistoryLine]
-    """The latest first."""
+    """The changes, the latest first."""
 
 
 @router.get("/bots/{owner}/{bot}")
@@ -81,7 +81,7 @@ def show_versus(
 
 
 def latest_lines(told: Profile) -> list[LeaderboardLine]:
-    """Return where the newest rated version stands in each pool."""
+    """Return the newest rated version's line in each pool."""
     found: dict[tuple[str, int], LeaderboardLine] = {}
     for line in told.pools:
         found.setdefault((line.ruleset, line.table_size), line)
@@ -89,7 +89,7 @@ def latest_lines(told: Profile) -> list[LeaderboardLine]:
 
 
 def course(storage: Storage, told: Profile, name: str, ruleset: str, size: int | None) -> Course:
-    """Return how a bot went in a pool. Raise UnknownError."""
+    """Return the history of a bot in a pool. Raise UnknownError."""
     kinds = {histories.HistoryKind.STRENGTH: FITS, histories.HistoryKind.ELO: CHANGES}
     lines = histories.latest(storage, histories.Asked(name, ruleset, size), kinds)
     asked = matches.Asked(bot=name, ruleset=ruleset, faults=True)

@@ -1,4 +1,4 @@
-"""A deal step by step; every step has an address."""
+"""The page of a deal, step by step; every step has an address of its own."""
 
 import json
 from collections.abc import Mapping
@@ -31,39 +31,39 @@ DEAL = "/matches/{tournament}/{round}/{table}/{session:int}/{deal:int}"
 Spoilers = Literal["on", "off"]
 
 KEPT = 128
-"""Replays that are kept ready: whoever looks at a step looks at others."""
+"""How many replays are cached, since whoever looks at one step looks at others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What of a deal is shown; links lead to the same with something changed."""
+    """The part of a deal that is shown; its links lead to the same with one thing changed."""
 
     step: int = 0
     viewer: int | None = None
-    """Whose view it is; None: all hands are open."""
+    """The seat whose view it is; None if all hands are open."""
     spoilers: Spoilers = "on"
 
     @property
     def url(self) -> str:
-        """The address, from the deal's."""
+        """Return the address, relative to the deal's."""
         view = "open" if self.viewer is None else self.viewer
         return f"?step={self.step}&view={view}{'&spoilers=off' if self.spoilers == 'off' else ''}"
 
     def step_url(self, step: int) -> str:
-        """Return where another step is."""
+        """Return the address of another step."""
         return replace(self, step=step).url
 
     def seat_url(self, seat: int | None) -> str:
-        """Return where the view of a seat is; None: where all hands are open."""
+        """Return the address of a seat's view; with None, of the view with all hands open."""
         return replace(self, viewer=seat).url
 
     def view_url(self, seat: int) -> str:
-        """Return where a seat leads: to its view, or from there to open hands."""
+        """Return the address that a seat links to: its view, or from there the one with open hands."""
         return self.seat_url(None if seat == self.viewer else seat)
 
     @property
     def spoilers_url(self) -> str:
-        """Where what comes is hidden, or where it is shown again."""
+        """Return the address at which later steps are hidden, or shown again."""
         return replace(self, spoilers="on" if self.spoilers == "off" else "off").url
 
     def told(self, step: Step) -> Words:
@@ -73,18 +73,18 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Urls:
-    """Where a deal's page leads."""
+    """The links of a deal's page."""
 
     record: str
     file: str
     picture: str
     name: str
-    """What files made of the deal are called, without an ending."""
+    """The name of files made from the deal, without an extension."""
     before: str | None
-    """The deal before, in its session."""
+    """The previous deal of the session."""
     after: str | None
     together: str | None
-    """The deal at all tables of the round, where they play the same ones."""
+    """The same deal at all tables of a duplicate round."""
 
 
 def _urls(found: DealInSession) -> Urls:
@@ -110,12 +110,12 @@ def _replay(record: str) -> Replay:
 
 
 def replay_of(record: Mapping[str, Any]) -> Replay:
-    """Return a record's deal, step by step."""
+    """Return the deal of a record, step by step."""
     return _replay(json.dumps(record))
 
 
 def _check(shown: Shown, replay: Replay) -> None:
-    """Raise SpecError for a step or a seat that there is not."""
+    """Raise SpecError for a step or a seat that does not exist."""
     if shown.step > replay.last:
         raise SpecError("step", f"must be a whole number from 0 to {replay.last}, not {shown.step}")
     if shown.viewer is not None and shown.viewer >= len(replay.seats):
@@ -124,7 +124,7 @@ def _check(shown: Shown, replay: Replay) -> None:
 
 
 def deal_values(found: DealInSession, shown: Shown) -> dict[str, Any]:
-    """Return what the page of a deal is filled with. Raise SpecError for a step or a seat out of range."""
+    """Return the values for a deal's template. Raise SpecError for a step or a seat out of range."""
     replay = replay_of(found.record)
     _check(shown, replay)
     return {

@@ -43,7 +43,7 @@ entrants = []                   # bots, as "ann/greedy": enough for a table; oth
 RUN = "run tournaments"
 
 ROSTER = 100
-"""Entrants on a page."""
+"""Number of entrants on a page."""
 
 Do = Literal["lock", "start", "pause", "resume", "stop", "confirm", "cancel"]
 
@@ -76,21 +76,21 @@ STEERED: Mapping[Do, Callable[[Web, Actor, str], Changed]] = {
 
 
 class NewTournament(FromForm):
-    """A tournament as its file has it."""
+    """The form for a new tournament, which holds the text of a tournament file."""
 
     file: str = ""
     do: Literal["preview", "create"] = "preview"
 
 
 class Steering(FromForm):
-    """What to do about a tournament."""
+    """The form that steers a tournament."""
 
     do: Do
     beacon: str | None = None
 
 
 class Entering(FromForm):
-    """Who enters, is withdrawn, approved or declined."""
+    """The form that enters, withdraws, approves or declines a bot."""
 
     bot: str = ""
     do: Literal["enter", "withdraw", "approve", "decline"]
@@ -103,7 +103,7 @@ def _form(sent: NewTournament, preview: previews.Preview | None = None) -> dict[
 
 @router.get("/desk")
 def show_desk(page: Page, actor: Organiser) -> HTMLResponse:
-    """Offer a new tournament."""
+    """Show the form for a new tournament."""
     actor.require(Role.ORGANISER, RUN)
     return page("desk.html", **_form(NewTournament(file=EXAMPLE)))
 
@@ -130,11 +130,11 @@ def _read(text: str) -> dict[str, object]:
 
 
 class RosterAsked(FromForm):
-    """Which part of the roster."""
+    """The query parameters that choose a part of the roster."""
 
     offset: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0
     around: Annotated[str | None, Query(max_length=200)] = None
-    """Where this bot stands, instead."""
+    """Show the part around this bot instead."""
 
 
 FIRST = RosterAsked()
@@ -163,7 +163,7 @@ def _told(web: Web, actor: Actor, name: str, asked: RosterAsked = FIRST) -> dict
 def show_tournament(
     page: Page, web: Shared, actor: Organiser, tournament: Name, asked: Annotated[RosterAsked, Query()]
 ) -> HTMLResponse:
-    """Show who is there, what is waited for, and what can be done."""
+    """Show the entrants, what the tournament waits for, and what can be done."""
     actor.require(Role.ORGANISER, RUN)
     return page("steer.html", **_told(web, actor, tournament, asked))
 
@@ -172,7 +172,7 @@ def show_tournament(
 def steer(
     page: Page, web: Shared, actor: Organiser, tournament: Name, sent: Annotated[Steering, Form()]
 ) -> Response:
-    """Do something about a tournament of one's own."""
+    """Carry out an action on a tournament of one's own."""
     try:
         if sent.do == "start":
             started = tournaments.Start(beacon=sent.beacon)

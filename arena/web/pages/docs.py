@@ -25,13 +25,13 @@ def docs(page: Page) -> HTMLResponse:
 
 @cache
 def _contents(app: FastAPI) -> Markup:
-    """Return what the page tells, which is the same for everybody as long as the process runs."""
+    """Return the contents of the page, which are the same for everybody while the process runs."""
     shapes = sorted(app.openapi()["components"]["schemas"].items())
     return Markup(fill("routes.html", "", app=app, groups=_groups(app), shapes=shapes))  # noqa: S704 a template
 
 
 def _groups(app: FastAPI) -> list[tuple[str, list[tuple[str, str, Node]]]]:
-    """Return the routes by tag: method, path and what is told of them."""
+    """Return the routes by tag: method, path and description."""
     groups: dict[str, list[tuple[str, str, Node]]] = {}
     for path, routes in app.openapi()["paths"].items():
         for method, route in routes.items():

@@ -11,7 +11,7 @@ from arena.web.pages.rendering import fill
 from referee.errors import Problem
 
 NOT_PAGES = ("/api/", "/static/")
-"""What is read by programs, even where these are browsers."""
+"""Paths that programs read, even if the program is a browser."""
 
 TITLES = {
     HTTPStatus.UNAUTHORIZED: "Sign in first",
@@ -26,14 +26,14 @@ TITLES = {
 
 
 def wants_page(scope: Scope) -> bool:
-    """Return whether a request is that of a person with a browser."""
+    """Return whether a request comes from a person with a browser."""
     return "text/html" in Headers(scope=scope).get("accept", "") and not scope["path"].startswith(NOT_PAGES)
 
 
 def error_page(
     scope: Scope, status: HTTPStatus, detail: str, problems: Sequence[Problem], headers: Mapping[str, str]
 ) -> HTMLResponse:
-    """Return the page that tells why a request was not done."""
+    """Return the page that says why a request failed."""
     title = TITLES.get(status, status.phrase)
     page = fill(
         "error.html", scope["path"], None, title=title, status=int(status), detail=detail, problems=problems

@@ -30,13 +30,13 @@ SPACE = "\N{NARROW NO-BREAK SPACE}"
 
 
 def thousands(number: float, digits: int = 0) -> str:
-    """Return a number; from 10 000 on with narrow spaces between thousands."""
+    """Return a number; from 10 000 on, with narrow spaces between thousands."""
     grouped = f"{number:,.{digits}f}" if abs(number) >= 10_000 else f"{number:.{digits}f}"
     return grouped.replace(",", SPACE).replace("-", MINUS)
 
 
 def signed(number: float, digits: int = 0) -> str:
-    """Return a number with its sign, also where it is positive; zero has none."""
+    """Return a number with its sign, including a plus; zero has none."""
     text = f"{number:+.{digits}f}"
     return f"{0:.{digits}f}" if float(text) == 0 else text.replace("-", MINUS)
 
@@ -47,33 +47,33 @@ def percent(share: float, digits: int = 0) -> str:
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """Return a number with what it counts."""
+    """Return a number with the noun that it counts."""
     return f"{thousands(number)} {one if number == 1 else many or one + 's'}"
 
 
 def decimals(number: float, digits: int) -> str:
-    """Return a number with so many decimals."""
+    """Return a number with this many decimals."""
     return f"{number:.{digits}f}".replace("-", MINUS)
 
 
 def number(value: float) -> str:
-    """Return a number with at most two decimals, and no zeros at their end."""
+    """Return a number with at most two decimals, without trailing zeros."""
     text = f"{value:.2f}".rstrip("0").rstrip(".")
     return thousands(0) if text == "-0" else text.replace("-", MINUS)
 
 
 def day(at: datetime | None) -> str:
-    """Return the day of a time as forms have it; empty: none."""
+    """Return the day of a time in the notation of forms; empty if there is none."""
     return "" if at is None else f"{_in_utc(at):%Y-%m-%d}"
 
 
 def date(at: datetime | None, none: str = "–") -> Markup | str:
-    """Return the day of a time as an element that programs can read too."""
+    """Return the day of a time as a machine-readable element."""
     return none if at is None else _element(at, "%b %Y")
 
 
 def moment(at: datetime | None, none: str = "–") -> Markup | str:
-    """Return a time as an element that programs can read too; all are in UTC."""
+    """Return a time, in UTC, as a machine-readable element."""
     return none if at is None else _element(at, "%b %Y %H:%M")
 
 
@@ -89,11 +89,11 @@ def _in_utc(at: datetime) -> datetime:
 
 
 def limit(value: float) -> str:
-    """Return a limit of a JSON Schema, which has whole numbers as fractions."""
+    """Return a limit in a JSON Schema, where whole numbers are floats."""
     return f"{int(value)}" if value == int(value) else f"{value:g}"
 
 
 def marked(text: str) -> Markup:
-    """Return what a docstring tells: code between backticks as code, and what JSON calls null as that."""
+    """Return a docstring as HTML: text in backticks as code, and None as JSON's null."""
     shown = re.sub(r"\bNone\b", "null", plain(text, f"\n{SPACE}"))
     return Markup(_CODE.sub(r"<code>\2</code>", str(escape(shown))))  # noqa: S704 it is escaped

@@ -1,4 +1,4 @@
-"""The tables of a round at a glance."""
+"""The page with all tables of a round in small."""
 
 from typing import Annotated
 
@@ -23,7 +23,7 @@ LIVE = "/tournaments/{tournament}/rounds/{round}/live"
 async def show_tables(
     page: Page, web: Shared, tournament: Name, round: Number, offset: Offset = 0
 ) -> HTMLResponse:
-    """Show all tables of a round in small, as they stand at this moment."""
+    """Show all tables of a round in small, in their present state."""
     drawn = await web.glancing.tables(tournament, round, offset)
     return page(
         "glance.html",
@@ -37,5 +37,5 @@ async def show_tables(
 
 @router.get(f"{LIVE}/tables")
 async def draw_tables(web: Shared, tournament: Name, round: Number, offset: Offset = 0) -> HTMLResponse:
-    """Return the tables alone, for the page that looks again and again."""
+    """Return the tables alone, for the page that reloads them periodically."""
     return HTMLResponse((await web.glancing.tables(tournament, round, offset)).text)

@@ -1,4 +1,4 @@
-"""Joining: from nothing to a bot that plays, with lights that show its progress."""
+"""The pages that lead a new author to a bot that plays, with lights that show the progress."""
 
 from contextlib import suppress
 from typing import Annotated
@@ -26,11 +26,11 @@ from referee.ruleset import preset_names
 router = page_router()
 
 LANGUAGES = ("python", "go", "typescript", "other")
-"""Languages that there are programs to begin with for, and all others."""
+"""Languages with a starter program, and all others."""
 
 
 class NewBot(FromForm):
-    """A bot to register."""
+    """The form that registers a bot."""
 
     owner: str = ""
     bot: str = ""
@@ -38,22 +38,22 @@ class NewBot(FromForm):
 
 
 class Wanted(FromForm):
-    """What to play in a test match."""
+    """The form that starts a test match."""
 
     ruleset: str = "chinese"
     against: str = ""
-    """A house bot that has to sit there; empty: whoever is there."""
+    """A house bot that has to play; empty for any."""
 
 
 class Entering(FromForm):
-    """A bot that enters."""
+    """The form that enters a bot."""
 
     bot: str = ""
 
 
 @router.get("/join")
 def show_join(page: Page) -> HTMLResponse:
-    """Tell how to join; offer a bot to whoever has signed in."""
+    """Show how to join; anyone signed in can register a bot."""
     owners = sorted(page.actor.owners, key=lambda owner: owner != page.actor.account)
     return page("join.html", sent=NewBot(owner=owners[0] if owners else ""), **_choices(page))
 
@@ -65,7 +65,7 @@ def _choices(page: Page) -> dict[str, object]:
 
 @router.post("/join")
 def create_bot(page: Page, web: Shared, actor: Author, sent: Annotated[NewBot, Form()]) -> Response:
-    """Register a new bot, and show its token this once."""
+    """Register a new bot, and show its token, once only."""
     name = f"{sent.owner}/{sent.bot}"
     language = None if sent.language == LANGUAGES[-1] else sent.language
     try:
@@ -84,7 +84,7 @@ def show_start(
     name: BotName,
     language: Annotated[str | None, Query(max_length=40)] = None,
 ) -> HTMLResponse:
-    """Show how to start a bot of one's own, and how far it has come."""
+    """Show how to start a bot of one's own, and its progress."""
     steps = steps_of(web.storage, actor, name, web.ask)
     return page("start.html", **_told(web, name, language, steps))
 
@@ -107,7 +107,7 @@ def _told(
 
 @router.post("/bots/{owner}/{bot}/token")
 def rotate(page: Page, web: Shared, actor: Author, name: BotName) -> Response:
-    """Give a bot a new token, shown this once; its old one is good no longer."""
+    """Give a bot a new token, shown once only; the old one becomes invalid."""
     registered = rotate_version(web.storage, actor, name, web.clock())
     steps = steps_of(web.storage, actor, name, web.ask)
     return page("start.html", **_told(web, name, None, steps, registered.token))

@@ -1,4 +1,4 @@
-"""Leagues: divisions, seasons, promotion and relegation, and places over the seasons."""
+"""The pages of leagues: divisions, seasons, promotion and relegation, and places over the seasons."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -20,11 +20,11 @@ from arena.web.pages.scales import Scale
 router = page_router()
 
 DRAWN = 10
-"""Latest seasons in the graph."""
+"""How many of the latest seasons are in the graph."""
 WAYS = 24
-"""Members whose ways are drawn."""
+"""How many members are drawn."""
 WIDTH, HEIGHT = 1000, 100
-"""Units of the graph, which is stretched to the place that it has."""
+"""Size of the graph in units of its own; it is stretched to the available space."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +33,14 @@ class Way:
 
     member: str
     label: str
-    """What it is called in the graph: without its owner, unless another one is called so, too."""
+    """Its name in the graph: without the owner, unless that is ambiguous."""
     path: str
     places: Sequence[int | None]
-    """By season, counted through all divisions; None if it had none."""
+    """Its places by season, counted through all divisions; None in seasons without a place."""
     last: int
-    """The latest one."""
+    """Its latest place."""
     y: str
-    """Where its latest place is, in per cent of the height."""
+    """Position of its latest place, as a percentage of the height."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +48,10 @@ class Graph:
     """Places over the seasons, the best at the top."""
 
     seasons: Sequence[tuple[int, str]]
-    """Numbers of seasons, and where they are in per cent of the width."""
+    """Numbers of the seasons, with their positions as percentages of the width."""
     ways: Sequence[Way]
     borders: Sequence[str]
-    """Where divisions of the latest season border each other, in per cent of the height."""
+    """Positions of the borders between the latest season's divisions, as percentages of the height."""
     places: int
     """The lowest place that is drawn."""
 
@@ -78,7 +78,7 @@ def show_league(
 
 
 def graph(seasons: Sequence[SeasonOrder]) -> Graph | None:
-    """Return the places over the first of these seasons, the latest first; None for fewer than two."""
+    """Return the graph of these seasons, given with the latest first; None for fewer than two."""
     drawn = [*reversed(seasons[:DRAWN])]
     if len(drawn) < 2:
         return None

@@ -1,4 +1,4 @@
-"""Where things are: the addresses of pages, for templates and for those who send people to them."""
+"""The addresses of pages, for templates and for everything that links to them."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -26,7 +26,7 @@ __all__ = [
 
 
 MOST_LINKS = 20_000
-"""Links to bots that are kept."""
+"""How many links to bots are cached."""
 
 
 def _path(*parts: object) -> str:
@@ -34,7 +34,7 @@ def _path(*parts: object) -> str:
 
 
 def bot_url(name: str) -> str:
-    """Return where a bot is, or one version of it: ``owner/bot`` or ``owner/bot@version``."""
+    """Return the address of a bot, ``owner/bot``, or of one version, ``owner/bot@version``."""
     owner, _, bot = name.partition("/")
     bot, _, version = bot.partition("@")
     return with_query(_path("bots", owner, bot), {"version": version})
@@ -51,57 +51,57 @@ def bot_link(name: str) -> Markup:
 
 
 def sign_up_url(origin: str, code: str) -> str:
-    """Return where whoever has an invitation signs up."""
+    """Return the address at which somebody with an invitation signs up."""
     return with_query(f"{origin}/sign-up", {"invitation": code})
 
 
 def start_url(name: str) -> str:
-    """Return where the owner of ``owner/bot`` is shown how to start it."""
+    """Return the address that shows the owner of ``owner/bot`` how to start it."""
     owner, _, bot = name.partition("/")
     return _path("bots", owner, bot.partition("@")[0], "start")
 
 
 def tournament_url(name: str) -> str:
-    """Return where a tournament is."""
+    """Return the address of a tournament."""
     return _path("tournaments", name)
 
 
 def desk_url(tournament: str) -> str:
-    """Return where the organiser of a tournament steers it."""
+    """Return the address at which a tournament's organiser steers it."""
     return _path("tournaments", tournament, "desk")
 
 
 def match_url(tournament: str, round: int, table: int) -> str:
-    """Return where a match is."""
+    """Return the address of a match."""
     return _path("matches", tournament, round, table)
 
 
 def deal_url(tournament: str, round: int, table: int, session: int, deal: int) -> str:
-    """Return where a deal is."""
+    """Return the address of a deal."""
     return _path("matches", tournament, round, table, session, deal)
 
 
 def round_url(tournament: str, round: int) -> str:
-    """Return where a round of a tournament is."""
+    """Return the address of a round of a tournament."""
     return _path("tournaments", tournament, "rounds", round)
 
 
 def together_url(tournament: str, round: int, session: int, deal: int) -> str:
-    """Return where a deal is at all tables of a duplicate round."""
+    """Return the address that shows a deal at all tables of a duplicate round."""
     return _path("tournaments", tournament, "rounds", round, "sessions", session, "deals", deal)
 
 
 def league_url(name: str) -> str:
-    """Return where a league is."""
+    """Return the address of a league."""
     return _path("leagues", name)
 
 
 def ruleset_url(name: str) -> str:
-    """Return where a ruleset is: ``name`` or ``name@version``."""
+    """Return the address of a ruleset: ``name`` or ``name@version``."""
     return _path("rules", name)
 
 
 def with_query(path: str, query: Mapping[str, object]) -> str:
-    """Return an address with a query, without those of its parameters that are None or empty."""
+    """Return an address with a query; parameters that are None or empty are left out."""
     given = {name: value for name, value in query.items() if value is not None and value != ""}
     return f"{path}?{urlencode(given)}" if given else path

@@ -22,5 +22,5 @@ def watch_match(page: Page, web: Shared, tournament: str, round: Number, table: 
 
 @router.get(f"{LIVE}/events", response_class=EventStream)
 async def follow_match(queue: LookedAt) -> EventStream:
-    """Follow a match to its end, as the API has it."""
+    """Follow a match to its end, as in the API."""
     return EventStream(sent(queue))

@@ -1,4 +1,4 @@
-"""Matches: lists of them, and one with its sessions and deals."""
+"""The pages of matches: a list, and a match with its sessions and deals."""
 
 from typing import Annotated
 
@@ -20,7 +20,7 @@ Number = Annotated[int, Path(ge=1, le=2**31 - 1)]
 
 
 class MatchesAsked(FromForm):
-    """Which matches, called as in the API."""
+    """The query parameters that choose matches, named as in the API."""
 
     bot: str | None = None
     opponent: str | None = None
@@ -33,7 +33,7 @@ class MatchesAsked(FromForm):
 
 @router.get("/matches")
 def list_matches(page: Page, web: Shared, asked: Annotated[MatchesAsked, Query()]) -> HTMLResponse:
-    """Show matches that are done, the newest first."""
+    """Show finished matches, the newest first."""
     question = queries.Asked(
         bot=asked.bot,
         opponent=asked.opponent,

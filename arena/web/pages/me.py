@@ -1,4 +1,4 @@
-"""One's own account: bots, keys, owners, invitations, password."""
+"""The page of one's own account: bots, keys, owners, invitations, password."""
 
 from typing import Annotated
 
@@ -20,11 +20,11 @@ router = page_router()
 
 HERE = "/me"
 LISTED = 50
-"""Latest bot versions of each owner."""
+"""How many of the latest bot versions of each owner are listed."""
 
 
 class NewKey(FromForm):
-    """A key to make."""
+    """The form that creates a key."""
 
     name: str = ""
     scopes: tuple[KeyScope, ...] = ()
@@ -32,27 +32,27 @@ class NewKey(FromForm):
 
 
 class NewPassword(FromForm):
-    """A change of the password."""
+    """The form that changes the password."""
 
     old_password: str = ""
     password: str = ""
 
 
 class NewOwner(FromForm):
-    """An owner to add."""
+    """The form that adds an owner."""
 
     owner: str = ""
 
 
 class NewInvitation(FromForm):
-    """An invitation to make."""
+    """The form that creates an invitation."""
 
     role: Role = Role.AUTHOR
     owner: str | None = None
 
 
 class Code(FromForm):
-    """An invitation to an owner."""
+    """The form that takes the code of an invitation to an owner."""
 
     invitation: str = ""
 
@@ -79,7 +79,7 @@ def show_me(page: Page, web: Shared, actor: Self) -> HTMLResponse:
 
 @router.post(f"{HERE}/keys")
 def create_key(page: Page, web: Shared, actor: Self, sent: Annotated[NewKey, Form()]) -> Response:
-    """Make a key, and show it this once."""
+    """Create a key, and show it, once only."""
     try:
         key = apikeys.create_key(web.storage, actor, sent.name, sent.scopes, web.clock(), sent.expires_in)
     except ArenaError as error:
@@ -116,7 +116,7 @@ def create_owner(page: Page, web: Shared, actor: Self, sent: Annotated[NewOwner,
 
 @router.post(f"{HERE}/invitations")
 def invite(page: Page, web: Shared, actor: Self, sent: Annotated[NewInvitation, Form()]) -> Response:
-    """Invite somebody, and show the link this once."""
+    """Invite somebody, and show the link, once only."""
     try:
         invited = invitations.invite(web.storage, actor, sent.role, web.clock(), sent.owner)
     except ArenaError as error:

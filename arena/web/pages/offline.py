@@ -1,4 +1,4 @@
-"""A deal as one file that a browser shows without a network: styles, scripts and data are within it."""
+"""A deal as one file that a browser shows without a network, with styles, scripts and data included."""
 
 import re
 from base64 import b64encode
@@ -14,13 +14,13 @@ from arena.web.pages.statics import statics
 
 STYLES = ("offline.css", "cards.css", "replay.css")
 SCRIPTS = ("table.js", "replay.js")
-"""Modules, each after those that it imports."""
+"""The JavaScript modules, each after those that it imports."""
 
 _IMPORT = re.compile(r"^import .*;\n", re.MULTILINE)
 _EXPORT = re.compile(r"^export ", re.MULTILINE)
 _INDENT = re.compile(r"^\s+", re.MULTILINE)
 _REMARK = re.compile(r"^(//.*|/\*.*\*/)\n", re.MULTILINE)
-"""A line that is only for who reads the source."""
+"""A comment line."""
 _NOTHING = "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'"
 
 
@@ -30,14 +30,14 @@ def _style() -> str:
 
 
 def _within(names: tuple[str, ...]) -> str:
-    """Return files one after the other, without indentation and remarks."""
+    """Return the concatenated files, without indentation and comments."""
     text = "".join([statics().contents[name].decode() for name in names])
     return _REMARK.sub("", _INDENT.sub("", text))
 
 
 @cache
 def _script() -> str:
-    """Return the modules as one; none of them may have a name of another."""
+    """Return the modules as one, which requires that they share no top-level name."""
     return _EXPORT.sub("", _IMPORT.sub("", _within(SCRIPTS)))
 
 
@@ -46,9 +46,9 @@ def _hash(text: str) -> str:
 
 
 def offline_file(values: Mapping[str, Any]) -> str:
-    """Return the file of a deal, of what its page is filled with.
+    """Return the file of a deal from the values of its page's template.
 
-    What it holds is all that its policy lets a browser load or run.
+    Its policy lets a browser load and run nothing but its own contents.
     """
     style, script = _style(), _script()
     policy = f"{_NOTHING}; style-src {_hash(style)}; script-src {_hash(script)}"

@@ -21,12 +21,12 @@ router = page_router("/operator")
 WORK = 50
 FAULTS = 10
 LATEST = 10
-"""Changes on the first page."""
+"""How many of the latest changes are on the first page."""
 CHANGES = 100
 
 
 class AuditAsked(FromForm):
-    """Which changes."""
+    """The query parameters that choose changes."""
 
     subject: str | None = None
     account: str | None = None
@@ -47,7 +47,7 @@ def show_arena(page: Page, web: Shared, actor: Operator) -> HTMLResponse:
 
 @router.get("/findings")
 def show_findings(page: Page, web: Shared, actor: Operator) -> HTMLResponse:
-    """Check the arena as `arena doctor` does; where something does not answer, that takes ten seconds."""
+    """Check the arena as `arena doctor` does; if something does not answer, this takes ten seconds."""
     return page("findings.html", findings=doctor.findings(web.settings, actor, web.clock))
 
 

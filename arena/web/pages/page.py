@@ -1,4 +1,4 @@
-"""How a handler makes a page."""
+"""How a handler renders a page."""
 
 from typing import Annotated
 
@@ -16,35 +16,35 @@ SEE_OTHER = 303
 
 
 class Pages:
-    """Makes the page that answers a request."""
+    """Renders the page that answers a request."""
 
     def __init__(self, request: Request, actor: Actor) -> None:
         self.request = request
         self.actor = actor
 
     def __call__(self, template: str, **values: object) -> HTMLResponse:
-        """Return a template, filled; it has who asks and where from, too, and the ``trouble`` of a form."""
+        """Return a filled template, which also gets the actor, the address and the ``trouble`` of a form."""
         told = {"here": self.here, "origin": self.origin, "trouble": None, **values}
         return HTMLResponse(fill(template, self.request.url.path, self.actor, **told))
 
     def again(self, template: str, error: Exception, **values: object) -> HTMLResponse:
-        """Return a form once more, with what it was sent and what was wrong with that."""
+        """Return a form again, with its input and what was wrong with it."""
         answer = self(template, trouble=error, **values)
         answer.status_code = status_of(error)
         return answer
 
     @property
     def origin(self) -> str:
-        """The address of the arena, without a slash at its end."""
+        """Return the address of the arena, without a trailing slash."""
         return str(self.request.base_url).rstrip("/")
 
     def here(self, **changed: object) -> str:
-        """Return the address of this page with some parameters of its query changed; None: without them."""
+        """Return this page's address with some query parameters changed; None removes one."""
         return with_query(self.request.url.path, {**self.request.query_params, **changed})
 
 
 async def pages(request: Request, actor: Anybody) -> Pages:
-    """Return what makes the page that answers a request."""
+    """Return the renderer of the page that answers a request."""
     return Pages(request, actor)
 
 

@@ -1,4 +1,4 @@
-"""The pictures that previews of links show."""
+"""The pictures in previews of links."""
 
 from fastapi.responses import Response
 
@@ -31,7 +31,7 @@ router = page_router()
 
 FOR_A_DAY, FOR_MINUTES = "public, max-age=86400", "public, max-age=300"
 LINES = 6
-"""Of the standings."""
+"""Lines of the standings in a picture."""
 
 
 def _sent(picture: bytes, kept: str) -> Response:
@@ -48,34 +48,34 @@ def picture_of_arena() -> Response:
 def picture_of_deal(
     web: Shared, tournament: str, round: Number, table: Number, session: Number, deal: Number
 ) -> Response:
-    """Return a picture of the cards as they were dealt; it tells nothing of what came."""
+    """Return a picture of the cards as they were dealt, which gives nothing else away."""
     found = deal_in_session(web.storage, tournament, round, table, session, deal)
     return _sent(deal_picture(deal_seen(replay_of(found.record))), FOR_A_DAY)
 
 
 @router.get("/bots/{owner}/{bot}/picture.png")
 def picture_of_bot(web: Shared, name: BotOrVersion) -> Response:
-    """Return a picture of where a bot stands."""
+    """Return a picture of a bot's standing."""
     lines = newest_lines(web.storage, name)
     return _sent(bot_picture(bot_seen(name, lines[0] if lines else None)), FOR_MINUTES)
 
 
 @router.get("/tournaments/{tournament}/picture.png")
 def picture_of_tournament(web: Shared, tournament: Name) -> Response:
-    """Return a picture of how a tournament stands."""
+    """Return a picture of a tournament's state."""
     status = overview.status(web.storage, tournament)
     return _sent(tournament_picture(tournament_seen(status, web.placings.of(status))), FOR_MINUTES)
 
 
 def deal_seen(replay: Replay) -> DealSeen:
-    """Return what is shown of a deal."""
+    """Return the contents of a deal's picture."""
     place = replay.record
     about = f"{place['tournament']}, round {place['round']}, table {place['table']}; {replay.ruleset}"
     return DealSeen(f"Deal {place['deal']}", about, replay.short, replay.steps[0].hands)
 
 
 def bot_seen(name: str, line: LeaderboardLine | None) -> BotSeen:
-    """Return what is shown of a bot that stands so in a pool; None if it is in none."""
+    """Return the contents of a bot's picture from its line in a pool; ``line`` is None if it is in none."""
     if line is None:
         return BotSeen(name, "not rated yet", (), None, 0.0, 0.0)
     figures = [("Elo", thousands(line.rating)), ("Deals", thousands(line.deals))]
@@ -89,7 +89,7 @@ def bot_seen(name: str, line: LeaderboardLine | None) -> BotSeen:
 
 
 def tournament_seen(status: TournamentStatus, board: Scoreboard) -> TournamentSeen:
-    """Return what is shown of a tournament."""
+    """Return the contents of a tournament's picture."""
     about = f"{status.format.capitalize()} under {status.ruleset}: {counted(status.entrants, 'bot')}"
     state = status.state.value
     if not status.ended and status.round:

@@ -1,4 +1,4 @@
-"""Templates, filled: text is escaped, and written out where it is not printable."""
+"""Rendering templates: text is escaped, and unprintable characters are written out."""
 
 from collections.abc import Callable
 from functools import cache
@@ -16,12 +16,12 @@ from arena.web.pages.statics import static_url
 from referee.plain import plain
 
 KEPT = f"\n{figures.SPACE}"
-"""What is shown as it is, though it is not printable."""
+"""Characters that are kept although they are not printable."""
 
 
 @cache
 def environment() -> Environment:
-    """Return what templates are filled by."""
+    """Return the environment that renders templates."""
     made = Environment(
         loader=PackageLoader("arena.web"),
         autoescape=True,
@@ -41,10 +41,10 @@ def _functions(module: ModuleType) -> dict[str, Callable[..., Any]]:
 
 
 def _printable(value: object) -> object:
-    """Return what is shown of a value: text without what moves or hides other text, markup as it is."""
+    """Return a value for output: text without characters that move or hide other text, markup unchanged."""
     return plain(value, KEPT) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def fill(template: str, path: str, actor: Actor | None = ANONYMOUS, **values: object) -> str:
-    """Return a page; ``path`` is its address, and ``actor`` who reads it, None where that is not known."""
+    """Return a page; ``path`` is its address, and ``actor`` its reader, None if unknown."""
     return environment().get_template(template).render(path=path, actor=actor, **values)

@@ -1,4 +1,4 @@
-"""Rulesets: the rules in words with pictures of examples, their fields, and how two of them differ."""
+"""The pages of rulesets: the rules in words with pictures, their fields, and how two rulesets differ."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,17 +29,17 @@ LISTED = 100
 CARD = r"[2-9TJQKAGB][DCHS]"
 CARDS = re.compile(rf"\b{CARD}(?: {CARD})*\b")
 EXAMPLE = re.compile(rf"([^():<]+?) \(({CARD}(?: {CARD})+)\)")
-"""What a kind of play is called, and one such play."""
+"""The name of a kind of play, with an example."""
 
 Called = Annotated[str, Path(max_length=200)]
 
 
 Written = Annotated[str, Query(max_length=200)]
-"""Cards as somebody writes them."""
+"""Cards as users type them."""
 
 
 class RulesAsked(FromForm):
-    """With which other ruleset one is compared, and which cards are put."""
+    """The query parameters: the ruleset to compare with, and the cards to try."""
 
     other: str | None = None
     cards: Written = ""
@@ -47,7 +47,7 @@ class RulesAsked(FromForm):
 
 
 class ListAsked(FromForm):
-    """Which page of the list."""
+    """The query parameters that choose the page of the list."""
 
     cursor: Annotated[str | None, Query(max_length=400)] = None
 
@@ -58,9 +58,9 @@ class Paragraph:
 
     title: str
     words: Sequence[str | Sequence[str]]
-    """Its text, with cards as lists of them."""
+    """Its text, in which cards are lists."""
     examples: Sequence[tuple[str, Sequence[str]]]
-    """Plays that it shows, by kind."""
+    """The plays that illustrate it, by kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class FieldShown:
     """What it means."""
     value: object
     other: object = None
-    """What the other ruleset has, if two are compared."""
+    """The other ruleset's value, if two are compared."""
 
 
 @router.get("/rules")
@@ -86,7 +86,7 @@ def list_rules(page: Page, web: Shared, asked: Annotated[ListAsked, Query()]) ->
 def show_rules(
     page: Page, web: Shared, ruleset: Called, asked: Annotated[RulesAsked, Query()]
 ) -> HTMLResponse:
-    """Show a ruleset, and how it differs from another one if that is asked."""
+    """Show a ruleset and, on request, how it differs from another one."""
     one = rulesets.find_ruleset(web.storage, ruleset)
     other = None if asked.other is None else rulesets.find_ruleset(web.storage, asked.other)
     played = load_ruleset(one.ruleset)
@@ -108,7 +108,7 @@ def show_rules(
 
 
 def put_cards(ruleset: Ruleset, asked: RulesAsked) -> tuple[Tried | None, Mapping[str, Problem]]:
-    """Return what is to be told of the cards that were put, and what is wrong with them, by field."""
+    """Return the result of trying the cards in a request, and what is wrong with them, by field."""
     read: dict[str, tuple[str, ...]] = {}
     wrong: dict[str, Problem] = {}
     for field, text in (("cards", asked.cards), ("against", asked.against)):
@@ -122,7 +122,7 @@ def put_cards(ruleset: Ruleset, asked: RulesAsked) -> tuple[Tried | None, Mappin
 
 
 def paragraph(text: str) -> Paragraph:
-    """Return a paragraph of the rules with the cards in it found."""
+    """Return a paragraph of the rules, with its cards recognised."""
     title, _, rest = text.partition(": ")
     if not rest:
         title, rest = "", text
@@ -141,7 +141,7 @@ def _words(text: str) -> Iterator[str | Sequence[str]]:
 
 @cache
 def _told() -> Mapping[str, str]:
-    """Return by field what it means."""
+    """Return the meaning of each field."""
     return {name: one.get("description", "") for name, one in json_schema()["properties"].items()}
 
 
@@ -152,7 +152,7 @@ def fields_of(one: RulesetShown) -> Iterator[FieldShown]:
 
 
 def differences(one: RulesetShown, other: RulesetShown) -> Sequence[FieldShown]:
-    """Return the fields in which two rulesets differ, but for what they are called."""
+    """Return the fields in which two rulesets differ, other than their names."""
     return [
         FieldShown(name, _told().get(name, ""), value, other.ruleset[name])
         for name, value in one.ruleset.items()

@@ -1,11 +1,11 @@
-"""Where things are drawn: values as shares of the width, which fit every width."""
+"""Scales of drawings: values as shares of the width, so that drawings fit any width."""
 
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 STEPS = (1, 2, 5)
-"""Of which, times a power of ten, ticks are apart."""
+"""Possible distances of ticks, times a power of ten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,22 +16,22 @@ class Scale:
     high: float
 
     def at(self, value: float) -> str:
-        """Return where a value is, as an attribute of SVG has it."""
+        """Return the position of a value, as an SVG attribute."""
         return f"{100 * self.share(value):.2f}%"
 
     def share(self, value: float) -> float:
-        """Return where a value is, from 0 to 1."""
+        """Return the position of a value, from 0 to 1."""
         return min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
 
     def ticks(self, most: int = 5) -> Sequence[float]:
-        """Return round values in it, as many as fit."""
+        """Return round values on the scale, at most ``most``."""
         step = _step((self.high - self.low) / most)
         first = math.ceil(self.low / step)
         return [step * at for at in range(first, math.floor(self.high / step) + 1)]
 
 
 def scale_of(values: Iterable[float], margin: float = 0.04, least: float = 1.0) -> Scale:
-    """Return a scale in which these values fit, with some room at both ends."""
+    """Return a scale that contains these values, with some room at both ends."""
     found = [*values]
     low, high = (min(found), max(found)) if found else (0.0, 0.0)
     if high - low < least:
@@ -41,6 +41,6 @@ def scale_of(values: Iterable[float], margin: float = 0.04, least: float = 1.0) 
 
 
 def _step(least: float) -> float:
-    """Return the smallest round step that is no less."""
+    """Return the smallest round step that is at least ``least``."""
     power = 10.0 ** math.floor(math.log10(least))
     return next(power * step for step in (*STEPS, 10) if power * step >= least)

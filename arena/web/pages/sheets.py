@@ -9,18 +9,18 @@ from arena.web.pages.figures import signed
 from arena.web.pages.links import match_url
 
 SHOWN = 10
-"""Latest rounds of a sheet."""
+"""How many of the latest rounds are in a sheet."""
 
 
 def rounds_shown(round: int) -> range:
-    """Return the rounds that sheets tell of while a tournament is in this one."""
+    """Return the rounds that sheets show while a tournament is in this one."""
     return range(max(1, round - SHOWN + 1), round + 1)
 
 
 def lines_of(tournament: str, size: int, sheets: Sheets, rounds: Sequence[int]) -> Mapping[int, Markup]:
     """Return the sheets of a tournament with tables of this size, by the entrant's number.
 
-    They are put together here: a page has a thousand of such links, more than templates make in time.
+    They are built here because a page has a thousand such links, for which templates are too slow.
     """
     begin = match_url(tournament, 1, 1).removesuffix("1/1")
     return {

@@ -1,4 +1,4 @@
-"""Signing up, in and out."""
+"""The pages for signing up, in and out."""
 
 from typing import Annotated
 
@@ -16,11 +16,11 @@ from arena.web.pages.routing import page_router
 router = page_router()
 
 HOME = "/me"
-"""Where whoever signed in goes, unless a page sent them."""
+"""The page after signing in, unless another page asked for it."""
 
 
 class SignIn(FromForm):
-    """Who signs in, and where they came from."""
+    """The form for signing in, with the page to return to."""
 
     account: str = ""
     password: str = ""
@@ -28,7 +28,7 @@ class SignIn(FromForm):
 
 
 class SignUp(FromForm):
-    """A new account."""
+    """The form for a new account."""
 
     account: str = ""
     password: str = ""
@@ -37,7 +37,7 @@ class SignUp(FromForm):
 
 @router.get("/sign-in")
 def show_sign_in(page: Page, next: Annotated[str, Query(max_length=2_000)] = HOME) -> HTMLResponse:
-    """Ask who somebody is."""
+    """Show the form for signing in."""
     return page("sign_in.html", sent=SignIn(next=next))
 
 
@@ -55,7 +55,7 @@ def sign_in(page: Page, web: Shared, request: Request, sent: Annotated[SignIn, F
 
 
 def _within(next: str) -> str:
-    """Return a path of this server; what could lead elsewhere leads home."""
+    """Return a path on this server; anything that could lead elsewhere is replaced by ``HOME``."""
     local = next.startswith("/") and not next.startswith(("//", "/\\")) and next.isprintable()
     return next if local else HOME
 
@@ -75,13 +75,13 @@ def sign_out(web: Shared, request: Request) -> Response:
 def show_sign_up(
     page: Page, web: Shared, invitation: Annotated[str | None, Query(max_length=200)] = None
 ) -> HTMLResponse:
-    """Offer an account."""
+    """Show the form for a new account."""
     return page("sign_up.html", sent=SignUp(invitation=invitation), open=web.settings.sign_up == "open")
 
 
 @router.post("/sign-up")
 def sign_up(page: Page, web: Shared, request: Request, sent: Annotated[SignUp, Form()]) -> Response:
-    """Make an account, and sign in."""
+    """Create an account, and sign in."""
     require_own_page(request)
     open_to_all = web.settings.sign_up == "open"
     try:

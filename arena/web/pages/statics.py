@@ -1,4 +1,4 @@
-"""Files that pages load. Their address changes with their contents, so browsers keep them."""
+"""Files that pages load. Their address changes with their contents, so browsers can cache them."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -20,9 +20,9 @@ class Statics:
     """All these files."""
 
     hash: str
-    """Of all of them: with one hash for all, scripts and styles name each other by relative addresses."""
+    """One hash for all files, so that scripts and styles can refer to each other by relative addresses."""
     contents: dict[str, bytes]
-    """By name."""
+    """The files' contents by name."""
 
 
 @cache
@@ -37,7 +37,7 @@ def statics() -> Statics:
 
 
 def static_url(name: str) -> str:
-    """Return the address of a file. Raise KeyError if there is none of that name."""
+    """Return the address of a file. Raise KeyError if there is no such file."""
     found = statics()
     if name not in found.contents:
         raise KeyError(name)

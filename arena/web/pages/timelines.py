@@ -1,4 +1,4 @@
-"""A bot's time line: strength with its band, Elo and faults, drawn over one axis of time."""
+"""A bot's time line: strength with its interval, Elo and faults over a common time axis."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,15 +12,15 @@ from arena.queries.profiles import VersionLine
 from arena.web.pages.scales import Scale, scale_of
 
 END = 0.04
-"""Share of the time after the last change for which its values are drawn."""
+"""Share of the width for which the values after the last change are drawn."""
 
 WIDTH, HEIGHT = 1000, 100
-"""Units of the drawing, which is stretched to the place that it has."""
+"""Size of the drawing in units of its own; it is stretched to the available space."""
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """What is drawn of one version."""
+    """The curves of one version."""
 
     name: str
     band: str
@@ -36,7 +36,7 @@ class Mark:
     """Something that happened at a time."""
 
     x: str
-    """Where, in per cent of the width."""
+    """Its position, as a percentage of the width."""
     text: str
 
 
@@ -47,11 +47,11 @@ class TimeLine:
     y: Scale
     curves: Sequence[Curve]
     days: Sequence[Mark]
-    """Ticks of the axis of time."""
+    """Ticks of the time axis."""
     versions: Sequence[Mark]
     """When versions were registered."""
     faults: Sequence[Mark]
-    """Matches in which it made some."""
+    """Matches in which it made faults."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +60,14 @@ class _Place:
     y: Scale
 
     def at(self, when: datetime, value: float) -> tuple[float, float]:
-        """Return where something is drawn."""
+        """Return the position of a value at a time."""
         return WIDTH * self.x.share(when.timestamp()), HEIGHT * (1 - self.y.share(value))
 
 
 def timeline(
     lines: Sequence[HistoryLine], versions: Sequence[VersionLine], faults: Sequence[MatchPlace]
 ) -> TimeLine | None:
-    """Return the time line of these lines, which are of one pool; None if there are none."""
+    """Return the time line of these changes, all in one pool; None if there are none."""
     if not lines:
         return None
     first, last = min(line.at for line in lines), max(line.at for line in lines)
@@ -89,7 +89,7 @@ def timeline(
 
 
 def _values(lines: Sequence[HistoryLine]) -> Iterator[float]:
-    """Yield what has to be seen: all values, and of the intervals the newest; early ones may be far wider."""
+    """Yield the values that must fit: all, but only the newest interval, as early ones may be wide."""
     for line in lines:
         for value in (line.figure, line.rating):
             if value is not None:
@@ -101,7 +101,7 @@ def _values(lines: Sequence[HistoryLine]) -> Iterator[float]:
 
 
 def _curves(lines: Sequence[HistoryLine], place: _Place, end: datetime) -> Iterator[Curve]:
-    """Yield what is drawn of each version; a value holds until the next one."""
+    """Yield the curves of each version; a value holds until the next one."""
     ordered = sorted(lines, key=lambda line: (line.name, line.at))
     for name, group in groupby(ordered, key=attrgetter("name")):
         of_it = [*group]
@@ -127,7 +127,7 @@ def _steps(points: Sequence[tuple[float, float]]) -> str:
 
 
 def _band(upper: Sequence[tuple[float, float]], lower: Sequence[tuple[float, float]]) -> str:
-    """Return the path around what lies between two such lines."""
+    """Return the outline of the area between two such lines."""
     if not upper:
         return ""
     back = "".join(f"V{y:.1f}H{x:.1f}" for x, y in reversed(lower[:-1]))
@@ -135,7 +135,7 @@ def _band(upper: Sequence[tuple[float, float]], lower: Sequence[tuple[float, flo
 
 
 def _days(x: Scale) -> Iterator[Mark]:
-    """Yield the ticks of an axis of time."""
+    """Yield the ticks of a time axis."""
     span = timedelta(seconds=x.high - x.low)
     steps = ((timedelta(minutes=5), "%H:%M:%S"), (timedelta(days=2), "%H:%M"), (timedelta(days=400), "%d %b"))
     shown = next((form for longest, form in steps if span < longest), "%b %Y")

@@ -1,4 +1,4 @@
-"""The same deal at all tables of a duplicate round, trick by trick."""
+"""The page of a deal at all tables of a duplicate round, trick by trick."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ router = page_router()
 Number = Annotated[int, Path(ge=1, le=2**31 - 1)]
 
 MOST = 12
-"""Tables on a page."""
+"""Number of tables on a page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,21 +32,21 @@ class Drawn:
     at: AtTable
     replay: Replay
     step: Step
-    """The last of the trick."""
+    """The last step of the trick."""
     plays: tuple[Step, ...]
-    """Of the trick."""
+    """The plays of the trick."""
     is_over: bool
     """Whether the deal was over with it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Urls:
-    """Where the page leads."""
+    """The links of the page."""
 
     before: str | None
     after: str | None
     tables: Sequence[tuple[int, str]]
-    """The first table of each page of tables, and where that is; empty if one page has all."""
+    """The first table of each page of tables, with its address; empty if one page has all."""
 
 
 def _urls(found: SameDeal) -> Urls:
@@ -72,7 +72,7 @@ def deal_at_all_tables(
     first: Annotated[int, Query(ge=1, le=2**31 - 1)] = 1,
     spoilers: Spoilers = "on",
 ) -> HTMLResponse:
-    """Return the page of a deal at all tables, after a trick; without one, at its beginning."""
+    """Return the page of a deal at all tables after a trick, by default at the beginning."""
     found = same_deal(web.storage, tournament, round, session, deal, first, MOST)
     replays = [(one, replay_of(one.record)) for one in found.tables if one.record is not None]
     last = max((tricks_of(replay) for _, replay in replays), default=0)

@@ -1,4 +1,4 @@
-"""Tournaments: how they stand, their rounds with the reasons of the pairings, and who beat whom."""
+"""The pages of tournaments: standings, rounds with the reasons for the pairings, and crosstables."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -32,18 +32,18 @@ router = page_router()
 
 LISTED = 50
 PLACES = 100
-"""Lines of the standings on a page."""
+"""Number of lines of the standings on a page."""
 TABLES = 100
-"""Of a round on a page."""
+"""Number of tables of a round on a page."""
 CROSSED = 30
 RIVER = 20
-"""Latest matches of a tournament without rounds to speak of."""
+"""How many of the latest matches are shown for a tournament whose rounds mean little."""
 BRACKET = 200
-"""Latest matches of a knockout, which its bracket is drawn from."""
+"""How many of the latest matches of a knockout its bracket shows."""
 LARGEST = 2**31 - 1
 
 WITH_SHEETS = ("round-robin", "swiss", "gauntlet")
-"""Formats whose standings show what was made of each round; others have a bracket, or no rounds."""
+"""Formats whose standings show the result of each round; others have a bracket, or no real rounds."""
 
 CRITERIA = {
     "score": ("Score", "for each opponent beaten at a table 1, for a tie ½"),
@@ -55,11 +55,11 @@ CRITERIA = {
     "reached": ("Round", "that was reached"),
     "last": ("Last match", "the score in the latest match"),
 }
-"""What standings are decided by: how it is called, and what it is."""
+"""The criteria that decide standings, each with its name and explanation."""
 
 
 class ListAsked(FromForm):
-    """Which tournaments."""
+    """The query parameters that choose tournaments."""
 
     state: TournamentState | None = None
     cursor: Annotated[str | None, Query(max_length=400)] = None
@@ -69,14 +69,14 @@ Offset = Annotated[int, Query(ge=0, le=LARGEST)]
 
 
 class StandingsAsked(FromForm):
-    """Which part of the standings."""
+    """The query parameters that choose a part of the standings."""
 
     offset: Offset = 0
     around: Annotated[str | None, Query(max_length=200)] = None
-    """Where this bot stands, instead."""
+    """Show the part around this bot instead."""
 
     def begin(self, board: scoreboard.Scoreboard, most: int) -> tuple[int, str | None]:
-        """Return before which place so many lines begin, and what was wrong with the bot."""
+        """Return the offset of the lines to show, and what was wrong with the bot."""
         if self.around is None:
             return self.offset, None
         place = place_of(board, self.around)
@@ -85,7 +85,7 @@ class StandingsAsked(FromForm):
         return max(0, min(place - most // 2, len(board.standings) - most)), None
 
     def is_asked(self, name: str) -> bool:
-        """Return whether a version is of the bot."""
+        """Return whether a version belongs to the bot that is asked for."""
         return self.around is not None and is_called(name, self.around)
 
 
@@ -96,11 +96,11 @@ class TableShown:
     number: int
     names: Sequence[str]
     match: MatchLine | None
-    """What came of it; None if it is not done."""
+    """Its result; None if it is not done."""
 
     @property
     def results(self) -> Sequence[tuple[str, int | None]]:
-        """Bots with their points, the most first; before the match is done, in the order of the seats."""
+        """Return the bots with their points, the most first; before the match is done, in order of seats."""
         if self.match is None:
             return [(name, None) for name in self.names]
         return sorted(zip(self.match.names, self.match.points, strict=True), key=lambda one: -one[1])
@@ -114,7 +114,7 @@ class BracketRound:
     tables: Sequence[TableShown]
     byes: Sequence[str]
     on: frozenset[str]
-    """Who went on."""
+    """The bots that advanced."""
 
 
 @router.get("/tournaments")
@@ -128,7 +128,7 @@ def list_tournaments(page: Page, web: Shared, asked: Annotated[ListAsked, Query(
 def show_tournament(
     page: Page, web: Shared, tournament: Name, asked: Annotated[StandingsAsked, Query()]
 ) -> HTMLResponse:
-    """Show how a tournament stands."""
+    """Show a tournament's state and standings."""
     status = overview.status(web.storage, tournament)
     board = web.placings.of(status)
     offset, trouble = asked.begin(board, PLACES)
@@ -163,7 +163,7 @@ def show_tournament(
 
 
 def winners(status: TournamentStatus, board: scoreboard.Scoreboard) -> Sequence[scoreboard.Placed]:
-    """Return who won a tournament; nobody yet where its organiser has still to confirm that."""
+    """Return the winners of a tournament; empty as long as its organiser has to confirm the results."""
     if status.state is not TournamentState.FINISHED or board.provisional:
         return ()
     return [*takewhile(lambda line: line.rank == 1, board.standings)]
@@ -179,7 +179,7 @@ def place_of(board: scoreboard.Scoreboard, bot: str) -> int | None:
 
 
 def is_called(name: str, bot: str) -> bool:
-    """Return whether a version is one of a bot, or the one that is named."""
+    """Return whether a version is the one that is named, or belongs to the bot that is named."""
     return bot.strip().lower() in (name.lower(), name.lower().partition("@")[0])
 
 
@@ -192,7 +192,7 @@ def show_round(
     offset: Offset = 0,
     why: bool = False,
 ) -> HTMLResponse:
-    """Show the tables of a round, what came of them, and with ``why`` the reasons of the pairing."""
+    """Show the tables of a round, their results, and with ``why`` the reasons for the pairing."""
     status = overview.status(web.storage, tournament)
     found = round_tables(web.storage, tournament, round, TABLES, offset)
     explained = web.pairings.why(status, round) if why else Why({}, only=False)
@@ -213,7 +213,7 @@ def show_round(
 def show_crosstable(
     page: Page, web: Shared, tournament: Name, asked: Annotated[StandingsAsked, Query()]
 ) -> HTMLResponse:
-    """Show how often each bot finished before each other one, of some neighbours in the standings."""
+    """Show how often bots that are neighbours in the standings finished ahead of each other."""
     status = overview.status(web.storage, tournament)
     board = web.placings.of(status)
     offset, trouble = asked.begin(board, CROSSED)
@@ -222,7 +222,7 @@ def show_crosstable(
 
 
 def tables_of(round: RoundShown, names: Mapping[int, str], done: Sequence[MatchLine]) -> Sequence[TableShown]:
-    """Return the tables of a round with what came of them."""
+    """Return the tables of a round with their results."""
     found = {line.table: line for line in done if line.round == round.number}
     return [
         TableShown(number, [names[entrant] for entrant in seated], found.get(number))
@@ -231,7 +231,7 @@ def tables_of(round: RoundShown, names: Mapping[int, str], done: Sequence[MatchL
 
 
 def bracket(web: Web, status: TournamentStatus, board: scoreboard.Scoreboard) -> Sequence[BracketRound]:
-    """Return the rounds of a knockout, the last ones if there are many tables."""
+    """Return the rounds of a knockout; if there are many tables, only the last rounds."""
     shown = web.pairings.all(status)
     done = matches.find_matches(web.storage, matches.Asked(tournament=status.name), BRACKET).lines
     found: list[BracketRound] = []

@@ -1,4 +1,4 @@
-"""What pictures are drawn on: a table's felt, with texts that fit where they stand."""
+"""The canvas of pictures: a table's felt, with texts shortened to fit."""
 
 from functools import cache
 from io import BytesIO
@@ -6,28 +6,28 @@ from io import BytesIO
 from PIL import Image, ImageDraw, ImageFont
 
 WIDTH, HEIGHT = 1200, 630
-"""What previews of links are shown as."""
+"""Size in pixels, the usual one for previews of links."""
 LEFT, RIGHT = 56, WIDTH - 56
-"""Where texts begin and end."""
+"""The left and right edges of texts, in pixels."""
 
 FELT, RIM = "#17583f", "#0f4430"
 WHITE, PALE, GOLD = "#ffffff", "#cfe3d8", "#ffd778"
 
 _LETTERS = frozenset(map(chr, range(0x20, 0x7F)))
 _ALIKE = {"–": "-", "−": "-", "’": "'", "\N{NARROW NO-BREAK SPACE}": " ", "\xa0": " "}
-"""What the font lacks, and what stands in its place."""
+"""Characters that the font lacks, with their replacements."""
 
 
 @cache
 def _font(size: int) -> ImageFont.FreeTypeFont:
-    """Return the font that comes with Pillow, so that none has to be installed."""
+    """Return the font that is included in Pillow, so that none has to be installed."""
     found = ImageFont.load_default(size)
     assert isinstance(found, ImageFont.FreeTypeFont), "Pillow was built without FreeType"
     return found
 
 
 def drawable(text: str) -> str:
-    """Return a text with what the font lacks replaced."""
+    """Return a text with the characters that the font lacks replaced."""
     alike = "".join(_ALIKE.get(letter, letter) for letter in text)
     return "".join(letter if letter in _LETTERS else "?" for letter in alike)
 
@@ -57,7 +57,7 @@ class Canvas:
         return font.getlength(shown) + 2 * weight
 
     def titled(self, title: str, about: str) -> None:
-        """Write what the picture is of; the arena's name stands beside the title."""
+        """Write the title and what it is about, with the arena's name next to the title."""
         self.text((RIGHT, 86), "Big Two Arena", 30, GOLD, bold=True, anchor="rs")
         self.text((LEFT, 86), title, 46, bold=True, most=RIGHT - LEFT - 260)
         self.text((LEFT, 128), about, 26, PALE, most=RIGHT - LEFT)
@@ -70,9 +70,9 @@ class Canvas:
         self.image.paste(fill, (round(at[0]) - radius, round(at[1]) - radius), edge)
 
     def png(self) -> bytes:
-        """Return the picture as a file."""
+        """Return the picture as a PNG file."""
         file = BytesIO()
-        # 256 colours do for felt and cards: a third of the bytes.
+        # 256 colours are enough for felt and cards, and take a third of the bytes.
         self.image.quantize(256, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(file, "PNG")
         return file.getvalue()
 
@@ -85,7 +85,7 @@ def felt() -> Canvas:
 
 
 def _fitting(text: str, font: ImageFont.FreeTypeFont, most: float) -> str:
-    """Return as much of a text as fits, with dots where something is missing."""
+    """Return as much of a text as fits, with an ellipsis if it was shortened."""
     if font.getlength(text) <= most:
         return text
     while text and font.getlength(f"{text}...") > most:

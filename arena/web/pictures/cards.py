@@ -1,4 +1,4 @@
-"""Cards, drawn: the same as on pages, whose pips these are."""
+"""Drawing cards like those on pages, with the same pips."""
 
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
@@ -9,11 +9,11 @@ from arena.replays.faces import face
 from arena.web.pictures.canvas import Canvas
 
 RATIO = 60 / 84
-"""Width of a card by its height."""
+"""Width of a card divided by its height."""
 CORNER = 0.41
 """The share of a card's width that its corner takes."""
 FINE = 4
-"""So many times as large as they are shown cards are drawn, so that their edges are smooth."""
+"""How many times larger cards are drawn than they are shown, so that their edges are smooth."""
 
 COLOURS = {"S": "#16191b", "H": "#c0202c", "D": "#1857b8", "C": "#147038"}
 
@@ -49,10 +49,10 @@ _CURVES: dict[str, tuple[Point, ...]] = {
         *((56, 96), (44, 96), (32, 96), (39, 90), (43.5, 82), (45, 68), (45, 60), (45, 50), (45, 40)),
     ),
 }
-"""By suit the outline of its pip in a square of 100: a point, then three for each Bézier curve on."""
+"""The outline of each suit's pip in a square of 100: a point, then three more for each Bézier curve."""
 
 _LEAVES = ((50.0, 26.0), (27.0, 61.0), (73.0, 61.0))
-"""The middles of a club's leaves."""
+"""The centres of a club's leaves."""
 
 
 @cache
@@ -72,7 +72,7 @@ def _curve(points: Sequence[Point], steps: int = 12) -> Iterator[Point]:
 
 
 def _pip(draw: ImageDraw.ImageDraw, suit: str, left: float, top: float, size: float) -> None:
-    """Draw a suit's sign into a square."""
+    """Draw a suit's pip into a square."""
 
     def within(point: Point) -> Point:
         return left + size * point[0] / 100, top + size * point[1] / 100
@@ -84,7 +84,7 @@ def _pip(draw: ImageDraw.ImageDraw, suit: str, left: float, top: float, size: fl
 
 @lru_cache(512)
 def card(text: str, height: int) -> Image.Image:
-    """Return a card, such as ``3D``, so many points high, with smooth edges."""
+    """Return a card, such as ``3D``, of this height in pixels, with smooth edges."""
     unit = FINE * height / 84
     size = round(60 * unit), FINE * height
     suit = text[-1]
@@ -102,12 +102,12 @@ def card(text: str, height: int) -> Image.Image:
 
 
 def in_sight(count: int, width: float) -> int:
-    """Return how high so many cards may be that their corners are in sight within a width."""
+    """Return the maximum height at which the corners of ``count`` cards are visible within a width."""
     return round(width / (1 + CORNER * (count - 1)) / RATIO)
 
 
 def hand(canvas: Canvas, cards: Sequence[str], left: float, top: float, width: float, height: int) -> None:
-    """Draw cards beside each other, overlapping as far as they must; each corner stays in sight."""
+    """Draw cards in a row, overlapping as far as necessary; each corner stays visible."""
     wide = height * RATIO
     apart = min((width - wide) / max(1, len(cards) - 1), 0.57 * wide)
     for at, text in enumerate(cards):

@@ -1,6 +1,6 @@
-"""What previews of links show: a deal, a bot, a tournament, or the arena.
+"""The pictures in previews of links: of a deal, a bot, a tournament, or the arena.
 
-Each picture is made of a value that has all that is in it, and is kept for who asks next.
+Each picture is made from a value with all of its contents, and is cached.
 """
 
 from collections.abc import Sequence
@@ -12,31 +12,31 @@ from arena.web.pictures.canvas import GOLD, HEIGHT, LEFT, PALE, RIGHT, RIM, WHIT
 from arena.web.pictures.cards import hand, in_sight
 
 KEPT = 200
-"""Pictures of a kind that are kept; one has 20 to 50 kB."""
+"""How many pictures of each kind are cached; one has 20 to 50 kB."""
 
 TOP = 160
-"""Where what is below the title begins."""
+"""The top of the contents below the title, in pixels."""
 
 
 @dataclass(frozen=True, slots=True)
 class DealSeen:
-    """A deal as it was dealt: its result is not told."""
+    """A deal as it was dealt, without its result."""
 
     title: str
     about: str
     seats: tuple[str, ...]
     hands: tuple[tuple[str, ...], ...]
-    """By seat."""
+    """The hands by seat."""
 
 
 @dataclass(frozen=True, slots=True)
 class BotSeen:
-    """Where a bot stands."""
+    """A bot's standing."""
 
     name: str
     about: str
     figures: tuple[tuple[str, str], ...]
-    """What they are called, and what they are."""
+    """Names and values."""
     low: float | None
     """The lower end of the interval of its strength; None if it has none yet."""
     strength: float
@@ -45,7 +45,7 @@ class BotSeen:
 
 @dataclass(frozen=True, slots=True)
 class TournamentSeen:
-    """How a tournament stands."""
+    """A tournament's state."""
 
     name: str
     about: str
@@ -53,7 +53,7 @@ class TournamentSeen:
     done: float
     """The share of it that is played."""
     lines: tuple[tuple[str, str, str], ...]
-    """Rank, bot and what it has, of the first ones."""
+    """Rank, bot and score of the best."""
 
 
 @lru_cache(KEPT)
@@ -89,7 +89,7 @@ def bot_picture(seen: BotSeen) -> bytes:
 
 
 def _interval(canvas: Canvas, low: float, middle: float, high: float) -> None:
-    """Draw a strength as the board does: a dot, and a bar where it lies in 95 of 100 cases."""
+    """Draw a strength as on the board: a dot, with a bar for its 95 % interval."""
     scale = scale_of([low, high, 1500.0], 0.15, least=200.0)
 
     def at(value: float) -> float:
@@ -125,7 +125,7 @@ FAN: Sequence[str] = ("3D", "JC", "QH", "KS", "AH", "2S")
 
 @cache
 def arena_picture() -> bytes:
-    """Return the picture of all that has none of its own."""
+    """Return the picture for pages without one of their own."""
     canvas = felt()
     hand(canvas, FAN, (WIDTH - 715) / 2, 110, 715, 260)
     canvas.text((WIDTH / 2, 470), "Big Two Arena", 76, GOLD, bold=True, anchor="ms")

@@ -1,1 +1,1 @@
-"""The API's routes, a module for each thing. A handler reads the request and calls one use case."""
+"""The API's routes, a module for each resource. A handler reads the request and calls one use case."""

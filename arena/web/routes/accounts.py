@@ -35,29 +35,29 @@ class SignUp(Sent):
     password: str
     """10 to 200 characters."""
     invitation: str | None = None
-    """The code of an invitation, where an account takes one."""
+    """The code of an invitation, if the arena requires one."""
 
 
 class SignIn(Sent):
-    """Who signs in."""
+    """An account and its password."""
 
     account: str
     password: str
 
 
 class NewAccount(Sent):
-    """An account that an operator makes."""
+    """An account that an operator creates."""
 
     account: str
     """Its name."""
     role: Role
     """What it may do."""
     password: str | None = None
-    """Without one it can only be used with keys."""
+    """Its password; without one it can only be used with keys."""
 
 
 class NewRole(Sent):
-    """What changes about an account."""
+    """Changes of an account."""
 
     role: Role | None = None
     """Its role from now on."""
@@ -75,14 +75,14 @@ class NewPassword(Sent):
 
 
 class NewKey(Sent):
-    """A key to make."""
+    """A key to create."""
 
     name: str
-    """Its name for people."""
+    """A name for people to recognise it."""
     scopes: list[apikeys.KeyScope] = Field(min_length=1)
-    """What it is good for."""
+    """What it allows."""
     expires_in: int | None = None
-    """Days until it expires; null: it does not."""
+    """Days until it expires; null if it does not."""
 
 
 class NewOwner(Sent):
@@ -93,12 +93,12 @@ class NewOwner(Sent):
 
 
 class NewInvitation(Sent):
-    """An invitation to make."""
+    """An invitation to create."""
 
     role: Role = Role.AUTHOR
-    """Role of the account that is made with it."""
+    """Role of the account that is created with it."""
     owner: str | None = None
-    """The owner that whoever uses it joins."""
+    """The owner that its user joins."""
 
 
 class Code(Sent):
@@ -137,7 +137,7 @@ def sign_out(web: Shared, request: Request, response: Response) -> None:
 
 @router.get("/me", response_model=SignedIn)
 def me(actor: Reader) -> accounts.SignedIn:
-    """Return who asks."""
+    """Return the account that the request is made with."""
     return _signed_in(actor)
 
 
@@ -159,7 +159,7 @@ def list_keys(web: Shared, actor: Reader) -> apikeys.Keys:
 
 @router.post("/me/keys", status_code=201, response_model=MadeKey)
 def create_key(web: Shared, actor: Self, holder: Holder, sent: NewKey) -> apikeys.MadeKey:
-    """Make a key; it is shown only once."""
+    """Create a key; it is shown only once."""
     return apikeys.create_key(
         web.storage, actor, sent.name, sent.scopes, web.clock(), sent.expires_in, at_most=holder.scopes
     )
@@ -185,7 +185,7 @@ def show_owner(web: Shared, actor: Reader, owner: str) -> owners.OwnerInfo:
 
 @router.delete("/owners/{owner}/members/{account}", status_code=204)
 def leave_owner(web: Shared, actor: Self, owner: str, account: str) -> None:
-    """Let an account be a member of an owner of yours no longer."""
+    """Remove an account from the members of an owner of yours."""
     owners.leave_owner(web.storage, actor, owner, account, web.clock())
 
 

@@ -43,7 +43,7 @@ Code = Annotated[str, Field(max_length=40)]
 
 
 class CheckResult(Sent):
-    """How a scenario went, as it is sent."""
+    """The result of a scenario, as it is sent."""
 
     code: Code
     """Of the scenario (docs/check.md)."""
@@ -57,7 +57,7 @@ class CheckResult(Sent):
 
 
 class CheckedResult(BaseModel):
-    """How a scenario went."""
+    """The result of a scenario."""
 
     code: str
     """Of the scenario (docs/check.md)."""
@@ -80,12 +80,12 @@ class CheckCounts(BaseModel):
 
 
 class CheckReport(BaseModel):
-    """What a check found."""
+    """The result of a check."""
 
     bot: str
     """The version."""
     sdk: str
-    """What the bot says it is made with."""
+    """The SDK that the bot reports."""
     protocol_version: int
     passed: bool
     counts: CheckCounts
@@ -147,7 +147,7 @@ def show_own_deals(
 
 @router.get("/bots/{owner}/{bot}/versions/{number}/check", response_model=CheckReport)
 def show_check(web: Shared, actor: Reader, name: VersionName) -> Any:
-    """Return what the latest check of a version of yours found."""
+    """Return the result of the latest check of a version of yours."""
     return latest_check(web.storage, actor, name)
 
 

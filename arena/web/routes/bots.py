@@ -34,7 +34,7 @@ Description = shape(describing.Description)
 Ruleset = Annotated[str | None, Query(description="Name, `name@version`, or the beginning of its hash.")]
 Size = Annotated[int | None, Query(ge=2, le=8)]
 MOST_TOGETHER = 1_000
-"""Bots that are registered together at most: nothing else is stored meanwhile."""
+"""Maximum number of bots that are registered together: nothing else can be stored meanwhile."""
 
 Few = Annotated[int, Query(ge=1, le=200, description="Maximum number of matches and opponents.")]
 
@@ -45,9 +45,9 @@ class NewVersion(Sent):
     bot: str
     """`owner/bot`; the owner has to be yours."""
     language: str | None = None
-    """What it is written in; null: as it was told before."""
+    """What it is written in; null: as before."""
     link: str | None = None
-    """Where there is more about it, http or https; null: as it was told before."""
+    """A link to more about it, http or https; null: as before."""
     expires_in: int | None = None
     """Days until the token expires; null: it does not."""
 
@@ -67,12 +67,12 @@ class NewToken(Sent):
 
 
 class NewDescription(Sent):
-    """What is told of a bot from now on; at least one of these."""
+    """A bot's new description; at least one of these."""
 
     language: str | None = None
-    """What it is written in; empty if not told; null: as before."""
+    """What it is written in; empty removes it, null leaves it."""
     link: str | None = None
-    """Where there is more about it; empty if not told; null: as before."""
+    """Where there is more about it; empty removes it, null leaves it."""
 
 
 @router.get("/bots", response_model=VersionPage)
@@ -99,13 +99,13 @@ def register_bots(web: Shared, actor: Author, sent: NewBots) -> bulk.RegisteredT
 
 @router.get("/bots/{owner}/{bot}", response_model=Profile)
 def show_bot(web: Shared, name: BotOrVersion, limit: Few = 10) -> profiles.Profile:
-    """Return where a bot stands, results by seat, faults, whom it met most and its latest matches."""
+    """Return a bot's standing, results by seat, faults, most frequent opponents and latest matches."""
     return profiles.profile(web.storage, name, limit)
 
 
 @router.patch("/bots/{owner}/{bot}", response_model=Description)
 def describe_bot(web: Shared, actor: Author, name: BotName, sent: NewDescription) -> describing.Description:
-    """Change what is told of a bot of yours; what was said of a version stays with it."""
+    """Change the description of a bot of yours; its versions keep the ones that they were registered with."""
     return describing.describe(web.storage, actor, name, web.clock(), sent.language, sent.link)
 
 
@@ -157,6 +157,6 @@ def list_faults(
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> fault_queries.FaultsPage:
-    """List bot versions with faults, those with most first, in rated matches and others."""
+    """List bot versions with faults, those with the most first, in rated and unrated matches."""
     asked = fault_queries.Asked(owner, ruleset, table_size, kind)
     return fault_queries.faults_by_bot(web.storage, asked, limit, cursor)

@@ -42,7 +42,7 @@ def find_deals(
     limit: Limit = 20,
     cursor: Cursor = None,
 ) -> highlights.DealPage:
-    """Find deals worth seeing: of each session the one that stands out most, these in order.
+    """Find notable deals: from each session the one that stands out most, the most notable first.
 
     Deals that other tables of a duplicate tournament still have to play are left out.
     """

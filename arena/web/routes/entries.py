@@ -1,4 +1,4 @@
-"""Whose bots play in tournaments: entering and leaving, asking, invitations, and what organisers answer."""
+"""Who plays in tournaments: entering and withdrawing, requests, invitations, and organisers' answers."""
 
 from typing import Annotated
 
@@ -81,25 +81,25 @@ def withdraw_bot(web: Shared, actor: Author, tournament: Name, owner: str, bot: 
 
 @router.get("/entries", response_model=EntriesShape)
 def list_entries(web: Shared, actor: Reader, tournament: Name) -> admission.EntriesShown:
-    """Return who is invited and who has asked: of a tournament of yours all, of others what is yours."""
+    """Return who is invited and who has asked: everybody for a tournament of yours, else only your bots."""
     return admission.list_entries(web.storage, actor, tournament)
 
 
 @router.post("/invitations", status_code=201, response_model=EntriesShape)
 def invite_bots(web: Shared, actor: Organiser, tournament: Name, sent: Inviting) -> admission.EntriesShown:
-    """Let owners, or single bots, enter a tournament of yours that is not open to everybody."""
+    """Invite owners, or single bots, to a tournament of yours that is not open to everybody."""
     return admission.invite(web.storage, actor, tournament, sent.invited, web.clock())
 
 
 @router.delete("/invitations/{owner}", status_code=204)
 def uninvite_owner(web: Shared, actor: Organiser, tournament: Name, owner: str) -> None:
-    """Invite an owner to a tournament of yours no longer; bots that have entered stay."""
+    """Take back the invitation of an owner to a tournament of yours; bots that have entered stay."""
     admission.uninvite(web.storage, actor, tournament, owner, web.clock())
 
 
 @router.delete("/invitations/{owner}/{bot}", status_code=204)
 def uninvite_bot(web: Shared, actor: Organiser, tournament: Name, owner: str, bot: str) -> None:
-    """Invite a bot to a tournament of yours no longer; if it has entered, it stays."""
+    """Take back the invitation of a bot to a tournament of yours; if it has entered, it stays."""
     admission.uninvite(web.storage, actor, tournament, f"{owner}/{bot}", web.clock())
 
 

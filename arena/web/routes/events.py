@@ -56,7 +56,7 @@ async def _told(feeds: Feeds, feed: Feed, after: int) -> AsyncGenerator[bytes]:
 
 @lru_cache(256)
 def _status(status: TournamentStatus) -> bytes:
-    """Return how a tournament stands as it is sent: written once for all who follow it."""
+    """Return an encoded status, written once for all followers."""
     shown = StatusShape.model_validate(status).model_dump(mode="json", exclude={"leased_until"})
     return event("status", shown)
 

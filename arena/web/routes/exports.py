@@ -22,19 +22,19 @@ router = api_router("exports")
 NDJSON = "application/x-ndjson"
 
 CHUNK = 1 << 16
-"""Characters that are sent at once, about."""
+"""Approximate number of characters that are sent at once."""
 
 PATIENCE_SECONDS = 60
-"""How long whoever reads an export may take no byte of it: it keeps a connection to the database."""
+"""How long a client may stall while it reads an export, which occupies a database connection."""
 
 
 class Lines(StreamingResponse):
-    """Lines as they are made, for somebody who reads them."""
+    """A response that streams lines as they are made."""
 
     media_type = NDJSON
 
     async def stream_response(self, send: Send) -> None:
-        """Send the lines. Raise TimeoutError if they are not taken."""
+        """Send the lines. Raise TimeoutError if the client stalls."""
 
         async def patient(message: Message) -> None:
             with anyio.fail_after(PATIENCE_SECONDS):
@@ -44,7 +44,7 @@ class Lines(StreamingResponse):
 
 
 def place(web: Shared, caller: Caller) -> Iterator[None]:
-    """Hold a place for an export until it is sent. Raise TooMany."""
+    """Hold a slot for an export until it is sent. Raise TooMany."""
     with web.exports.held(caller):
         yield
 
@@ -63,11 +63,11 @@ def export_tournament(
     """Return a tournament as JSON lines: what `arena export` writes, and `arena verify` reads."""
     lines = (export_records if deals else export_lines)(web.storage, tournament)
     made = chunks(lines, CHUNK)
-    return Lines(chain([next(made, "")], made))  # an unknown tournament is told before the answer begins
+    return Lines(chain([next(made, "")], made))  # an unknown tournament is reported before the answer begins
 
 
 def chunks(lines: Generator[str], size: int) -> Generator[str]:
-    """Yield lines, about so many characters at once; in the end the transaction they come from is closed."""
+    """Yield lines in chunks of about ``size`` characters; close the transaction behind them at the end."""
     with closing(lines):
         chunk, length = list[str](), 0
         for line in lines:

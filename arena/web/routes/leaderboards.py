@@ -23,7 +23,7 @@ Page = shape(Leaderboard)
 
 
 class Named(Sent):
-    """Bots to make baselines, or no longer."""
+    """Bots to add to the baselines, or to remove."""
 
     bots: Annotated[list[str], Field(min_length=1, max_length=200)]
     """`owner/bot@number`, or `owner/bot` for its newest version."""
@@ -81,6 +81,6 @@ def add_baselines(web: Shared, actor: Operator, sent: Named) -> baselines.Baseli
 
 @router.post("/baselines/remove", response_model=BaselinesShown)
 def remove_baselines(web: Shared, actor: Operator, sent: Named) -> baselines.Baselines:
-    """Make bot versions baselines no longer, all or none."""
+    """Remove bot versions from the baselines, all or none."""
     baselines.remove_baselines(web.storage, actor, sent.bots, web.clock())
     return baselines.Baselines(baselines.list_baselines(web.storage))

@@ -1,4 +1,4 @@
-"""Leagues: what they are, how they stand, who joins and leaves."""
+"""Leagues: their settings, their standings, and who joins and leaves."""
 
 from collections.abc import Mapping
 from dataclasses import fields
@@ -77,20 +77,20 @@ def league_history(web: Shared, league: Name) -> History:
 
 @router.put("/leagues/{league}", response_model=ChangesShape)
 def apply_league(web: Shared, actor: Organiser, league: Name, sent: Given) -> Changes:
-    """Make a league what is sent, from its next season on; one that is new is yours."""
+    """Create a league, which is then yours, or change one from its next season on."""
     made = applying.apply(web.storage, actor, _asked(league, sent), web.clock())
     return Changes(league, True, made)
 
 
 @router.post("/leagues/{league}/preview", response_model=ChangesShape)
 def preview_league(web: Shared, actor: Organiser, league: Name, sent: Given) -> Changes:
-    """Return what sending that with PUT would change; nothing is changed."""
+    """Return what sending this with PUT would change, without changing anything."""
     return Changes(league, False, applying.compare(web.storage, actor, _asked(league, sent)))
 
 
 @router.post("/leagues/{league}/members", status_code=201, response_model=JoinedShape)
 def join_league(web: Shared, actor: Author, league: Name, sent: Member) -> Joined:
-    """Let a bot of yours play from the next season on; where the organiser decides, this asks it."""
+    """Let a bot of yours play from the next season on; if the organiser decides, this asks for approval."""
     state = membership.join(web.storage, actor, league, sent.bot, web.clock())
     shown = overview.show(web.storage, league, web.clock())
     return Joined(league, sent.bot, state, shown.league.next_at)
@@ -98,32 +98,32 @@ def join_league(web: Shared, actor: Author, league: Name, sent: Member) -> Joine
 
 @router.delete("/leagues/{league}/members/{owner}/{bot}", response_model=LeftShape)
 def leave_league(web: Shared, actor: Author, league: Name, owner: str, bot: str) -> Left:
-    """Let a bot of yours play no more from the next season on; it plays a running season to the end."""
+    """Take a bot of yours out of a league from the next season on; it plays a running season to the end."""
     membership.leave(web.storage, actor, league, f"{owner}/{bot}", web.clock())
     return Left(league, f"{owner}/{bot}")
 
 
 @router.get("/leagues/{league}/entries", response_model=LeagueEntriesShape)
 def league_entries(web: Shared, actor: Reader, league: Name) -> admission.LeagueEntries:
-    """Return who is invited and who has asked to join: of a league of yours all, of others what is yours."""
+    """Return who is invited and who has asked: everybody for a league of yours, else only your bots."""
     return admission.list_entries(web.storage, actor, league)
 
 
 @router.post("/leagues/{league}/invitations", status_code=201, response_model=LeagueEntriesShape)
 def invite_members(web: Shared, actor: Organiser, league: Name, sent: Inviting) -> admission.LeagueEntries:
-    """Let owners, or single bots, join a league of yours that is not open to everybody."""
+    """Invite owners, or single bots, to a league of yours that is not open to everybody."""
     return admission.invite(web.storage, actor, league, sent.invited, web.clock())
 
 
 @router.delete("/leagues/{league}/invitations/{owner}", status_code=204)
 def uninvite_member_owner(web: Shared, actor: Organiser, league: Name, owner: str) -> None:
-    """Invite an owner to a league of yours no longer; bots that have joined stay."""
+    """Take back the invitation of an owner to a league of yours; bots that have joined stay."""
     admission.uninvite(web.storage, actor, league, owner, web.clock())
 
 
 @router.delete("/leagues/{league}/invitations/{owner}/{bot}", status_code=204)
 def uninvite_member(web: Shared, actor: Organiser, league: Name, owner: str, bot: str) -> None:
-    """Invite a bot to a league of yours no longer; if it has joined, it stays."""
+    """Take back the invitation of a bot to a league of yours; if it has joined, it stays."""
     admission.uninvite(web.storage, actor, league, f"{owner}/{bot}", web.clock())
 
 

@@ -18,7 +18,7 @@ router = api_router("results")
 MOST_BOTS = 100
 """Most bots in a crosstable."""
 MOST_TABLES = 24
-"""Most tables of which a deal's records come at once."""
+"""Maximum number of tables whose records of a deal are returned at once."""
 
 
 MatchPage = shape(queries.MatchPage)
@@ -76,7 +76,7 @@ def list_tables(
     limit: Limit = 100,
     offset: Annotated[int, Query(ge=0, le=2**31 - 1, description="How many tables are left out.")] = 0,
 ) -> tables.RoundTables:
-    """Return the tables of a round, played or not: who sits there, how far they are, their points."""
+    """Return the tables of a round, played or not: the bots, the progress and the points of each."""
     return tables.round_tables(web.storage, tournament, round, limit, offset)
 
 
@@ -106,5 +106,5 @@ def show_crosstable(
     ruleset: Ruleset = None,
     table_size: Annotated[int | None, Query(ge=2, le=8)] = None,
 ) -> meetings.Crosstable:
-    """Return how often each of some bots finished before each other one, in each pool in which they met."""
+    """Return how often these bots finished ahead of each other, in each pool in which they met."""
     return meetings.Crosstable(meetings.crosstable(web.storage, bot, ruleset, table_size))

@@ -30,7 +30,7 @@ RefereesShown = shape(connected.Referees)
 
 
 class Lasting(Sent):
-    """How long a token is good."""
+    """How long a token is valid."""
 
     expires_in: int | None = None
     """Days until it expires; null: it does not."""
@@ -47,7 +47,7 @@ class NewToken(Lasting):
 
 @router.get("/findings", response_model=FindingsShown)
 def findings(web: Shared, actor: Operator) -> Findings:
-    """Check the arena as `arena doctor` does: what is well, what is not, and what to do about it."""
+    """Check the arena as `arena doctor` does: what is in order, what is not, and what to do about it."""
     return Findings(doctor.findings(web.settings, actor, web.clock))
 
 
@@ -66,13 +66,13 @@ def list_changes(
 
 @router.get("/referees", response_model=RefereesShown)
 def referees(web: Shared, actor: Operator) -> connected.Referees:
-    """Ask all referees how busy they are, and which bots are connected to each."""
+    """Return how busy each referee is, and which bots are connected to it."""
     return connected.referees(web.storage, actor, web.ask)
 
 
 @router.get("/work", response_model=WorkShown)
 def work(web: Shared, actor: Operator, limit: Limit = 100) -> waiting.Work:
-    """List the matches of running tournaments that wait for a worker, or that one plays now."""
+    """List the matches of running tournaments that wait for a worker or are being played."""
     return waiting.work(web.storage, actor, limit)
 
 
@@ -84,13 +84,13 @@ def list_tokens(web: Shared, actor: Operator) -> tokens.Tokens:
 
 @router.post("/tokens", status_code=201, response_model=MadeToken)
 def create_token(web: Shared, actor: Operator, sent: NewToken) -> tokens.MadeToken:
-    """Make a token; it is shown only once."""
+    """Create a token; it is shown only once."""
     return tokens.create_token(web.storage, actor, sent.name, sent.scope, web.clock(), sent.expires_in)
 
 
 @router.post("/tokens/{name}/rotate", response_model=MadeToken)
 def rotate_token(web: Shared, actor: Operator, name: str, sent: Lasting) -> tokens.MadeToken:
-    """Put a new token in the place of one, which is refused at once; the new one is shown only once."""
+    """Replace a token, which is refused at once; the new one is shown only once."""
     return tokens.rotate_token(web.storage, actor, name, web.clock(), sent.expires_in)
 
 

@@ -1,4 +1,4 @@
-"""Rulesets: which there are, what they mean, and whether one is right."""
+"""Rulesets: which exist, what they mean, and whether one is valid."""
 
 from typing import Annotated, Any
 
@@ -31,7 +31,7 @@ def list_rulesets(web: Shared, limit: Limit = 100, cursor: Cursor = None) -> rul
 
 @router.get("/rulesets/{ruleset}", response_model=RulesetShown)
 def show_ruleset(web: Shared, ruleset: Called) -> rulesets.RulesetShown:
-    """Return a ruleset: all its fields, and the rules in words. A preset goes before others of its name."""
+    """Return a ruleset: all its fields, and the rules in words. Presets precede others of the same name."""
     return rulesets.find_ruleset(web.storage, ruleset)
 
 
@@ -52,5 +52,5 @@ def try_cards(
 def check_ruleset(
     sent: Annotated[dict[str, Any], Body(description="Fields of a ruleset, as its file has them.")],
 ) -> rulesets.RulesetShown:
-    """Return what a ruleset means, its hash too, or what is wrong with its fields; nothing is stored."""
+    """Return a ruleset in words and its hash, or what is wrong with its fields; nothing is stored."""
     return rulesets.check_ruleset(sent)

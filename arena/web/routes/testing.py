@@ -28,7 +28,7 @@ class Wanted(Sent):
     against: Annotated[list[Annotated[str, Field(max_length=100)]], Field(max_length=7)] = Field(
         default_factory=list
     )
-    """House bots that have to sit there, such as ``sage``; others take the seats that are left."""
+    """House bots that must play, such as ``sage``; others take the remaining seats."""
 
 
 @router.post("/bots/{owner}/{bot}/test-match", status_code=201, response_model=StatusShape)

@@ -1,4 +1,4 @@
-"""Tournaments: how they stand, and steering them."""
+"""Tournaments: their state and standings, and steering them."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -56,16 +56,16 @@ class Correcting(Sent):
     bot: str
     """``owner/bot@version``, or ``owner/bot`` if one version of it is in the tournament."""
     correction: Kind
-    """``disqualified``: it stands behind all others. ``reinstated``: no longer. ``points``: its points of a
-    match count for more, or less."""
+    """``disqualified``: it is ranked behind all others. ``reinstated``: it no longer is. ``points``: its
+    points in a match are changed."""
     reason: Annotated[str, Field(min_length=1, max_length=LONGEST_REASON)]
     """One line, which everybody reads."""
     round: Annotated[int | None, Field(ge=1, le=2**31 - 1)] = None
-    """Where ``correction`` is ``points``: of the match."""
+    """The round of the match, if ``correction`` is ``points``."""
     table: Annotated[int | None, Field(ge=1, le=2**31 - 1)] = None
-    """Likewise."""
+    """The table of the match, likewise."""
     points: Annotated[int | None, Field(ge=-MOST_POINTS, le=MOST_POINTS)] = None
-    """What the match counts more."""
+    """The points to add; negative to subtract."""
 
 
 Given = Annotated[
@@ -86,7 +86,7 @@ def list_tournaments(
 
 @router.get("/tournaments/{tournament}", response_model=ShownShape)
 def show_tournament(web: Shared, tournament: Name) -> showing.TournamentShown:
-    """Return a tournament: settings, progress, who entered, who is missing, what it waits for."""
+    """Return a tournament: settings, progress, entrants, who is missing, and what it waits for."""
     return showing.show(web.storage, tournament, web.clock(), web.ask)
 
 
@@ -103,7 +103,7 @@ def tournament_crosstable(
     limit: Annotated[int, Query(ge=1, le=500, description="How many places of the standings to show.")] = 50,
     offset: Annotated[int, Query(ge=0, le=2**31 - 1, description="How many places to skip.")] = 0,
 ) -> scoreboard.Crossed:
-    """Return how often each bot finished before each other one."""
+    """Return how often each bot finished ahead of each other."""
     board = web.placings.of(overview.status(web.storage, tournament))
     return scoreboard.Crossed(
         tournament, scoreboard.crosstable(web.storage, tournament, limit, offset, board).matrix
@@ -117,13 +117,13 @@ def tournament_pairings(
     round: Round = None,
     explain: Annotated[bool, Query(description="Explain the tables of a Swiss round.")] = False,
 ) -> rounds.PairingsNamed:
-    """Return who met whom in which round, and how even the pairings are."""
+    """Return who met whom in each round, and how even the pairings are."""
     return rounds.named(tournament, rounds.pairings(web.storage, tournament, round, explained=explain))
 
 
 @router.get("/tournaments/{tournament}/head", response_model=HeadShape)
 def tournament_head(web: Shared, tournament: Name) -> following.HeadShown:
-    """Return what a tournament was committed to before its first round, and its chain of events."""
+    """Return a tournament's commitment, which precedes its first round, and its chain of events."""
     return following.head(web.storage, tournament)
 
 
@@ -136,7 +136,7 @@ def create_tournament(web: Shared, actor: Organiser, sent: Given) -> Changed:
 
 @router.post("/tournaments/preview", response_model=PreviewShape)
 def preview_tournament(web: Shared, actor: Organiser, sent: Given) -> previews.Preview:
-    """Return what a tournament would be like: how long, how sensible, its first tables. Nothing is stored."""
+    """Return what a tournament would be like: its length, warnings, its first tables. Nothing is stored."""
     return previews.preview(web.storage, actor, make_spec(sent), web.clock())
 
 
@@ -170,7 +170,7 @@ def resume_tournament(web: Shared, actor: Organiser, tournament: Name) -> Change
 
 @router.post("/tournaments/{tournament}/stop", response_model=ChangedShape)
 def stop_tournament(web: Shared, actor: Organiser, tournament: Name) -> Changed:
-    """Pair no more rounds of a tournament of yours: it finishes when those that are paired are played."""
+    """Pair no more rounds of a tournament of yours: it finishes when those already paired are played."""
     status = lifecycle.stop(web.storage, actor, tournament, web.clock())
     return _changed(status, _wake(web, status) if status.state == TournamentState.RUNNING else [])
 
@@ -203,7 +203,7 @@ def _changed(status: TournamentStatus, warnings: Sequence[str] = ()) -> Changed:
 
 
 def _wake(web: Web, status: TournamentStatus) -> list[str]:
-    """Wake a worker; what was done is done, whether the broker is there or not: the next beat sees it."""
+    """Wake a worker; if the broker is away, return a warning: the next beat will advance the tournament."""
     try:
         web.wake(status.id)
     except BrokerError as error:

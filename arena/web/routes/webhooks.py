@@ -1,4 +1,4 @@
-"""Webhooks: where organisers are told what happens in their tournaments, and what became of it."""
+"""Webhooks, which notify organisers of events in their tournaments, and their deliveries."""
 
 from typing import Annotated
 
@@ -22,14 +22,14 @@ DeliveriesShape = shape(hooks.DeliveryPage)
 
 
 class NewWebhook(Sent):
-    """Where to be told, and of what."""
+    """A webhook to add."""
 
     name: str
     """Its name: 1 to 39 of a-z, 0-9 and -."""
     url: str
     """Where messages go: http:// or https://."""
     events: Annotated[tuple[str, ...], Field(max_length=len(EVENTS))] = ()
-    """Of what; of everything if it is empty."""
+    """The events to notify of; all if empty."""
 
 
 @router.get("", response_model=WebhooksShape)
@@ -52,7 +52,7 @@ def remove_webhook(web: Shared, actor: Organiser, name: str) -> None:
 
 @router.post("/{name}/rotate", response_model=MadeShape)
 def rotate_webhook(web: Shared, actor: Organiser, name: str) -> hooks.MadeWebhook:
-    """Give a webhook another secret, shown only once; all is signed with it from now on."""
+    """Give a webhook a new secret, shown only once, which signs all messages from now on."""
     return hooks.rotate_webhook(web.storage, actor, web.settings, name, web.clock())
 
 
@@ -66,5 +66,5 @@ def test_webhook(web: Shared, actor: Organiser, name: str) -> hooks.DeliveryInfo
 def list_deliveries(
     web: Shared, actor: Organiser, name: str, limit: Limit = 100, cursor: Cursor = None
 ) -> hooks.DeliveryPage:
-    """List what was sent to a webhook in the last 30 days or is still to be, the newest first."""
+    """List a webhook's messages of the last 30 days, sent and pending, the newest first."""
     return hooks.list_deliveries(web.storage, actor, name, limit, cursor)
