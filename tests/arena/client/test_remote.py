@@ -65,9 +65,8 @@ def test_answer_when_it_is_read_and_written_again_then_it_is_the_same(
 ) -> None:
     headers = {"Authorization": f"Bearer {remote.key}"}
     url = f"{remote.url}{PREFIX}{call.place}"
-    sent = (
-        httpx2.get(url, params=httpx2.QueryParams(call.parameters), headers=headers).raise_for_status().json()
-    )
+    params = httpx2.QueryParams(call.parameters)
+    sent = httpx2.get(url, params=params, headers=headers, timeout=DEADLINE).raise_for_status().json()
     assert any(sent.values())
     kind: Any = call.answer
     assert shape(kind).model_validate(decode(kind, sent)).model_dump(mode="json") == sent
