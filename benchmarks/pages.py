@@ -11,7 +11,6 @@ did not ask for. Answers that would be given again to everybody are worked out a
 
 import argparse
 import asyncio
-import gc
 import gzip
 import tempfile
 import time
@@ -52,6 +51,7 @@ from arena.web.pages.links import (
     with_query,
 )
 from arena.web.pages.routers import ROUTERS
+from arena.web.serving import collect_seldom
 from benchmarks.exhibits import exhibit
 from benchmarks.grown import BOTS, ROUNDS
 from benchmarks.history import tidy
@@ -335,7 +335,7 @@ def main() -> None:
             now = latest(storage)
             cookie = exhibit(storage, players(storage), now)
         app = make_app(settings, storage, clock=(lambda: now) if now else utc_now)
-        gc.freeze()  # as the server does
+        collect_seldom()
         app.state.web.placings.prepare()
         asyncio.run(measure(app, [*addresses(storage, bool(cookie))], cookie or "none", options.times))
 
