@@ -157,4 +157,6 @@ def add_faults(tx: Transaction, missing: Mapping[FaultKey, int]) -> None:
 def told_faults(tx: Transaction, key: FaultKey, more: int) -> str:
     """Return in words what is wrong with the stored faults."""
     name = tx.get_one(BotVersion, key[0]).name
-    return f"{name}: {abs(more)} {key[3]} faults too {'few' if more > 0 else 'many'} are counted"
+    return (
+        f"{name}: counts {abs(more)} {'fewer' if more > 0 else 'more'} {key[3]} faults than its records have"
+    )

@@ -118,7 +118,7 @@ def _deliver(
     except NotSent as error:
         problem = str(error)
     except Unsealable:
-        problem = "its secret cannot be read, as ARENA_WEBHOOK_KEY is another one here: give it a new secret"
+        problem = "its secret cannot be read: ARENA_WEBHOOK_KEY has another value here; give it a new secret"
     if problem is not None:
         log.warning("webhook %s: attempt %d: %s", one.name, one.attempt, problem)
     _note(storage, settings, one, clock(), status, problem)

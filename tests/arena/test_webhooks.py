@@ -296,7 +296,7 @@ def test_secret_when_the_key_of_webhooks_is_another_then_that_is_told_and_a_new_
     assert deliver(world, other, Receiver()) == 1
     [one] = deliveries(world)
     assert one.problem is not None
-    assert "ARENA_WEBHOOK_KEY is another one here: give it a new secret" in one.problem
+    assert "ARENA_WEBHOOK_KEY has another value here; give it a new secret" in one.problem
     hooks.rotate_webhook(world.storage, ROOT, other, "club", world.clock())
     world.clock.now += timedelta(seconds=5)
     assert deliver(world, other, Receiver()) == 1
