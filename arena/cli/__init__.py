@@ -1,1 +1,1 @@
-"""The command line of the whole arena: its commands, beside those for authors of bots in ``referee.cli``."""
+"""The command line of the whole arena: its commands, in addition to those for authors in ``referee.cli``."""

@@ -1,4 +1,4 @@
-"""``arena account …``: accounts of people, who use the arena over the network."""
+"""``arena account …``: accounts of people who use the arena over the network."""
 
 import getpass
 import sys

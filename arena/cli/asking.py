@@ -12,9 +12,9 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmat
 
 
 def confirm(what: str, yes: bool) -> None:
-    """Ask on the terminal whether ``what`` is meant, a sentence without its question mark.
+    """Ask on the terminal for confirmation of ``what``, a sentence without its question mark.
 
-    Return if so, or with ``yes``. Raise StateError if not, or where nobody can be asked.
+    Return if it is confirmed, or with ``yes``. Raise StateError if not, or if nobody can be asked.
     """
     if yes:
         return

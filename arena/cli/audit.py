@@ -11,7 +11,7 @@ from referee.cli.output import AsJson, console, moment, print_json, say
 from referee.cli.tables import table
 
 WIDTH = 120
-"""Of the table, also where no terminal limits it: details can be long."""
+"""Width of the table even without a terminal, since details can be long."""
 
 
 def audit(

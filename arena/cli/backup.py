@@ -72,7 +72,7 @@ def restore(
 
 
 def _losses(lost: Lost | None) -> Iterator[str]:
-    """Yield lines on what is lost with the database that is replaced."""
+    """Yield lines about what is lost with the database that is replaced."""
     if lost is None:
         yield "what is lost is not known: the present database cannot be compared with the backup"
         return

@@ -1,4 +1,4 @@
-"""The commands of ``arena bot``: those who run a bot or practise load nothing of the arena."""
+"""The commands of ``arena bot``; those that run bots locally load nothing of the arena."""
 
 from referee.cli.later import Group, Later
 
@@ -82,6 +82,6 @@ COMMANDS = (
     ),
     Later("run", "arena.cli.botrun:run", "Run a bot written in Python until Ctrl-C."),
 )
-"""In the order of the help, which is the first paragraph of their own."""
+"""The commands in the order of the help; each help line is the first paragraph of the command's own help."""
 
 app = Group("Register, list, check and run bots, and read their logs and deals.", COMMANDS)

@@ -61,7 +61,7 @@ def check_(
 
 @contextmanager
 def _kept_by(ctx: typer.Context, bot: str) -> Iterator[tuple[str, Callable[["Report"], object]]]:
-    """Yield the version that a check of a bot is for, and what stores the check."""
+    """Yield the version that is checked, and a function that stores the report."""
     if is_here(ctx):
         with storage_of(ctx) as storage:
             version, actor = checked_version(storage, bot), actor_at_terminal()

@@ -30,11 +30,11 @@ Size = Annotated[int | None, typer.Option(min=2, max=8, help="Only tables of thi
 LINE_KEYS = {"name": "bot", "last_played": "last_played_at"}
 
 PLAYED = "rated deals that all bots of the table played"
-"""What is counted of who met whom."""
+"""The deals that count for meetings."""
 NOT_COUNTED = "for matches in which a bot forfeited, see: arena match list --bot A --opponent B"
 
 MOST_BOTS = 100
-"""Most bots in a crosstable."""
+"""Maximum number of bots in a crosstable."""
 
 
 def show_(

@@ -1,4 +1,4 @@
-"""``arena bot run`` and ``doctor`` of the whole arena: they reach its referees as the settings say."""
+"""``arena bot run`` and ``doctor`` of the whole arena, which find its referees through the settings."""
 
 from typing import Annotated
 

@@ -225,7 +225,7 @@ def log_(
 
 
 FOLLOWED = 200
-"""Latest entries of a log that are read at once over the network."""
+"""Number of log entries that are read at once over the network."""
 
 
 def _log_there(ctx: typer.Context, query: LogQuery, *, as_json: bool, follow: bool) -> None:

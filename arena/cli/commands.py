@@ -115,7 +115,8 @@ COMMANDS = (
     Later("audit", "arena.cli.audit:audit", "Show who changed what, the latest change first."),
     Later("rules", "arena.cli.rules:rules_app", "Show, check and try rulesets."),
 )
-"""All commands and groups in the order of the help, which is the first paragraph of their own."""
+"""All commands and groups in the order of the help; each line is the first paragraph of the
+command's own help."""
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, context_settings=HELP_OPTIONS)
 

@@ -1,4 +1,4 @@
-"""What every command starts from: the options before it, the settings, the storage."""
+"""What every command starts from: the global options, the settings, the storage."""
 
 import getpass
 import os
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """The options before the command."""
+    """The global options, given before the command."""
 
     data: Path | None
-    """Data folder; None: as the settings say."""
+    """The data folder; None for the one in the settings."""
     server: str | None = None
-    """Address of an arena on the network; None: the one here."""
+    """The address of an arena on the network; None for the local one."""
 
 
 T = TypeVar("T")
 
 
 def answer(ctx: typer.Context, here: Callable[["Storage"], T], there: Callable[["Client"], T]) -> T:
-    """Return what the arena of this call answers: the one here from its storage, or one on the network.
+    """Return the answer of the arena that this call is about: the local one's storage, or one on the network.
 
     Raise ArenaError.
     """
@@ -47,13 +47,13 @@ def answer(ctx: typer.Context, here: Callable[["Storage"], T], there: Callable[[
 
 
 def is_here(ctx: typer.Context) -> bool:
-    """Return whether this call is about the arena whose data is here."""
+    """Return whether this call is about the local arena."""
     given: Given = ctx.obj
     return given.server is None
 
 
 def require_here(ctx: typer.Context) -> None:
-    """Raise StateError for what can be done with an arena's own data alone."""
+    """Raise StateError unless this call is about the local arena, whose data the command needs."""
     if not is_here(ctx):
         raise StateError(
             f"`{ctx.command_path}` works where the arena's data is, and not over the network: "
@@ -62,7 +62,7 @@ def require_here(ctx: typer.Context) -> None:
 
 
 def require_server(ctx: typer.Context) -> None:
-    """Raise StateError for what is about somebody's account, which the terminal of an arena has not."""
+    """Raise StateError unless this call is about an arena on the network, where the user has an account."""
     if is_here(ctx):
         raise StateError(
             f"`{ctx.command_path}` is about your account with an arena on the network: "
@@ -72,9 +72,9 @@ def require_server(ctx: typer.Context) -> None:
 
 @contextmanager
 def client_of(ctx: typer.Context) -> Iterator["Client"]:
-    """Connect to the arena on the network that this call is about, with the key that is kept for it.
+    """Connect to the arena on the network that this call is about, with the key that is stored for it.
 
-    Raise SpecError, StorageError, and NotSignedIn with what to do about that.
+    Raise SpecError, StorageError, and NotSignedIn with advice.
     """
     from arena.client import Client
     from arena.client.address import address_of
@@ -95,13 +95,13 @@ def client_of(ctx: typer.Context) -> Iterator["Client"]:
 
 
 def settings_of(ctx: typer.Context, **overrides: object) -> "Settings":
-    """Return the settings of the arena here. Raise SettingsError, and StateError if it is not asked for."""
+    """Return the local arena's settings. Raise SettingsError, and StateError for a call about another one."""
     require_here(ctx)
     return own_settings(ctx, **overrides)
 
 
 def own_settings(ctx: typer.Context, **overrides: object) -> "Settings":
-    """Return the settings of this machine, whichever arena is asked for. Raise SettingsError."""
+    """Return this machine's settings, whichever arena the call is about. Raise SettingsError."""
     from arena.settings import load_settings
 
     given: Given = ctx.obj
@@ -112,7 +112,7 @@ def own_settings(ctx: typer.Context, **overrides: object) -> "Settings":
 
 @contextmanager
 def database_of(ctx: typer.Context) -> Iterator["Database"]:
-    """Open the database of this call, which loads less than its storage; closed at the end of the block.
+    """Open the database of this call during the block; this loads less code than its storage.
 
     Raise SettingsError, StorageError.
     """
@@ -124,7 +124,7 @@ def database_of(ctx: typer.Context) -> Iterator["Database"]:
 
 @contextmanager
 def storage_of(ctx: typer.Context) -> Iterator["Storage"]:
-    """Open the storage of this call, closed again at the end of the block.
+    """Open the storage of this call during the block.
 
     Raise SettingsError, StorageError.
     """
@@ -136,7 +136,7 @@ def storage_of(ctx: typer.Context) -> Iterator["Storage"]:
 
 @cache
 def actor_at_terminal() -> "Actor":
-    """Return who asks here: whoever can open the database operates the arena, under its name on this host."""
+    """Return the actor at the terminal: whoever can open the database is an operator, named as on this host."""
     from arena.actors import Actor, Role
 
     try:

@@ -1,4 +1,4 @@
-"""``arena tournament confirm``, ``correct``: what organisers decide about results after the end."""
+"""``arena tournament confirm`` and ``correct``: organisers' decisions about results after the end."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -85,7 +85,7 @@ def correct(
 
 
 def show_corrections(found: Sequence[Correction]) -> None:
-    """Print what the organiser decided about standings."""
+    """Print the organiser's corrections of the standings."""
     if found:
         headline("Corrections by the organiser")
         say(*map(correction_text, found))

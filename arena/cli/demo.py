@@ -41,16 +41,16 @@ from referee.interrupts import unwound_on_signals
 from referee.samples import SAMPLE_BOTS
 
 MARK = ".arena-demo"
-"""File that makes a folder a demo's, in which the next demo may delete what a demo makes."""
+"""A file that marks a demo's folder, in which the next demo may delete what a demo makes."""
 
 ABOUT = "`arena demo` made this folder, and deletes what it made here when it runs again.\n"
-"""What stands in that file."""
+"""The contents of that file."""
 
 MADE = {
     *("arena.db", "arena.db-wal", "arena.db-shm", "arena.db-journal"),
     *("broker", "logs", "referee-keys", "worker-token"),
 }
-"""What a demo makes in its folder."""
+"""The files that a demo makes in its folder."""
 
 BOTS = {
     "ann/greedy": "greedy.py",
@@ -62,12 +62,12 @@ BOTS = {
     "gus/greedy": "greedy.py",
     "hal/lowest": "lowest.py",
 }
-"""Who takes part: name and sample bot."""
+"""The bots that take part: name and sample bot."""
 
 SESSIONS, DEALS, SWISS_ROUNDS = 8, 6, 5
 
 FIT_SECONDS, LOOK_SECONDS = 30.0, 0.1
-"""How long the leaderboard waits for the worker to have fitted the last strengths, and how often it looks."""
+"""How long the leaderboard waits for the worker to fit the last strengths, and how often it looks."""
 
 TOURNAMENTS = (
     ("round-robin", "round-robin", "chinese", None),
@@ -159,7 +159,7 @@ def _empty(folder: Path) -> None:
 
 
 def demo_settings(folder: Path, serving: bool) -> Settings:
-    """Return settings with everything in the demo's folder and on free ports, whatever else is set."""
+    """Return settings that keep everything in the demo's folder and on free ports, whatever else is set."""
     listen = free_address()
     return load_settings(
         {
@@ -210,7 +210,7 @@ def _play(supervisor: Supervisor, settings: Settings, storage: Storage, spec: To
 
 
 def _wait_for_strengths(supervisor: Supervisor, storage: Storage) -> None:
-    """Wait until the worker has fitted the strengths to the last round, but not for ever."""
+    """Wait, but not for ever, until the worker has fitted the strengths to the last round."""
     deadline = time.monotonic() + FIT_SECONDS
     while not are_fitted(storage) and time.monotonic() < deadline:
         supervisor.check()

@@ -1,4 +1,4 @@
-"""``arena doctor``: what is well in an arena, what is not, and what to do about it."""
+"""``arena doctor``: what is in order in an arena, what is not, and what to do about it."""
 
 import typer
 

@@ -115,7 +115,7 @@ def entries(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
 
 
 def show_invitations(invitations: Sequence[InvitationShown]) -> None:
-    """Print whom an organiser has invited, if anybody."""
+    """Print the organiser's invitations, if any."""
     if invitations:
         headline("Invited")
         rows = [(one.invited, one.invited_by, moment(one.invited_at)) for one in invitations]
@@ -123,7 +123,7 @@ def show_invitations(invitations: Sequence[InvitationShown]) -> None:
 
 
 def show_requests(requests: Sequence[RequestShown], none: str) -> None:
-    """Print what was asked for and answered, or that there is nothing."""
+    """Print requests and their answers, or that there are none."""
     headline("Requests")
     rows = [
         (

@@ -24,7 +24,7 @@ class Dated(Protocol):
 
 
 def token_text(token: Dated) -> str:
-    """Return in words when a token was used, expires and was revoked, as far as it does."""
+    """Return in words when a token was last used, when it expires and when it was revoked, as applicable."""
     used = f"used {token.last_used_on}" if token.last_used_on else "never used"
     until = f"until {moment(token.expires_at)}" if token.expires_at else ""
     revoked = f"revoked {moment(token.revoked_at)}" if token.revoked_at else ""

@@ -22,7 +22,7 @@ from referee.interrupts import unwound_on_signals
 from referee.records.record import FORMAT
 
 DEAL, FIRST = f'{{"format":"{FORMAT}"', '"deal":1,'
-"""What deals' lines in exports begin with, and what only the first deal of a session has."""
+"""The beginning of all deal records in exports, and what only the first deal of a session contains."""
 
 
 def export(
@@ -59,7 +59,7 @@ def _exported(ctx: typer.Context, tournament: str, deals: bool) -> Iterator[Iter
 
 
 def _watched(ctx: typer.Context, tournament: str, lines: Iterator[str]) -> Iterator[str]:
-    """Yield lines of an export, and show on a terminal how far it is."""
+    """Yield the lines of an export, and show the progress on a terminal."""
     out = PlainConsole(stderr=True)
     total = (
         answer(
@@ -75,7 +75,7 @@ def _watched(ctx: typer.Context, tournament: str, lines: Iterator[str]) -> Itera
 
 
 def seen(lines: Iterator[str], show: Callable[[int, int], None]) -> Iterator[str]:
-    """Yield lines of an export, and tell ``show`` how many sessions were begun, and how many deals passed."""
+    """Yield the lines of an export, and call ``show`` with the numbers of sessions begun and deals passed."""
     sessions = deals = 0
     for line in lines:
         yield line

@@ -1,4 +1,4 @@
-"""Options of a command that are the fields of a tournament's file: one description for both."""
+"""Command options generated from the fields of a tournament's file, with the same descriptions."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -11,7 +11,7 @@ from arena.specs import TournamentSpec
 from arena.terms import described
 
 REPEATED = {"entrants": ("--entrant", "OWNER/BOT"), "options": ("--option", "NAME=VALUE")}
-"""Fields of several values, which are options that can be given more than once, and what they take."""
+"""Fields with several values, whose options can be repeated, and the form of each value."""
 
 
 def with_fields(command: Callable[..., None]) -> Callable[..., None]:
@@ -25,7 +25,7 @@ def with_fields(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def given_fields(fields: Mapping[str, object]) -> dict[str, object]:
-    """Return what was given of these options, as a tournament's file has it."""
+    """Return the options that were given, in the form of a tournament's file."""
     given = {name: value for name, value in fields.items() if value is not None and value != []}
     if "options" in given:
         given["options"] = _options(given["options"])
@@ -44,7 +44,7 @@ def _parameter(name: str, field: FieldInfo) -> inspect.Parameter:
 
 
 def _default_shown(flag: str, default: Any) -> str:
-    """Return a number, or the one of two flags that means what holds without either."""
+    """Return how a default is shown: a number, or the one of two flags that has the same effect."""
     return flag.split("/")[not default] if type(default) is bool else str(default)
 
 

@@ -1,4 +1,4 @@
-"""House bots as ``arena up`` runs them: the first ones, and those that are baselines of strengths."""
+"""The house bots that ``arena up`` runs: the configured number, and those that are baselines."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ from arena.strength.baselines import list_baselines
 from arena.tokens import hash_token
 
 LOOK_SECONDS = 2.0
-"""How often it is looked whether there are new baselines."""
+"""How often to look for new baselines."""
 
 
 class House:
@@ -33,13 +33,13 @@ class House:
         self._looked = 0.0
 
     def start(self) -> int:
-        """Start those that are wanted; return how many run. Raise ArenaError."""
+        """Start the bots that are wanted; return how many run. Raise ArenaError."""
         for bot in self._wanted():
             self._start(bot)
         return len(self._started)
 
     def look(self, report: Callable[[str], None]) -> None:
-        """Start, now and then, those that are wanted since; ``report`` is given a line where one cannot."""
+        """Start bots that have become wanted, at intervals; ``report`` gets a line if one cannot start."""
         if time.monotonic() < self._looked + LOOK_SECONDS:
             return
         self._looked = time.monotonic()
@@ -56,7 +56,7 @@ class House:
             report(f"house bots: {error}")
 
     def _wanted(self) -> Iterator[str]:
-        """Yield those that should run and were not started."""
+        """Yield the bots that should run but were not started."""
         baselines = {name.partition("@")[0] for name in list_baselines(self._storage)}
         for place, bot in enumerate(BOTS):
             if bot not in self._started and (

@@ -24,7 +24,7 @@ Bot = Annotated[
 
 
 PROVISIONAL = "?"
-"""Stands behind strengths that come from few deals."""
+"""Marks strengths that come from few deals."""
 
 NOBODY = "no ratings yet: they appear when the first round of a rated tournament closes"
 
@@ -109,7 +109,7 @@ def leaderboard(
 
 
 def _is_empty(ctx: typer.Context) -> bool:
-    """Return whether nobody is rated; the models are loaded only otherwise, as they take the longest."""
+    """Return whether nobody is rated, without loading the models, which takes longest."""
     from arena.queries.presence import is_anybody_rated
 
     with database_of(ctx) as database:
@@ -146,7 +146,7 @@ def show_leaderboards(
 
 
 def explained(lines: Sequence[LeaderboardLine]) -> Iterator[str]:
-    """Yield what the columns of leaderboards say, as far as it is in them."""
+    """Yield explanations of the columns of leaderboards, as far as they are used."""
     strengths = [line.strength for line in lines if line.strength is not None]
     if strengths:
         yield (
@@ -178,7 +178,7 @@ def explained(lines: Sequence[LeaderboardLine]) -> Iterator[str]:
 
 
 def _anchor(anchors: Set[str]) -> str:
-    """Return what has 1500."""
+    """Return what the value 1500 stands for."""
     if "baselines" not in anchors:
         return "the mean"
     return "the mean of the baselines" + (" (of all, where a group has none)" if "mean" in anchors else "")
@@ -202,7 +202,7 @@ def _leaderboard_row(line: LeaderboardLine) -> tuple[object, ...]:
 
 
 def _changes(line: LeaderboardLine) -> tuple[str, str, str]:
-    """Return by how much strength, rank and Elo have changed; ``new`` where there was none."""
+    """Return the changes of strength, rank and Elo; ``new`` for values that did not exist before."""
     before, strength = line.before, line.strength
     if before is None:
         return "", "", ""

@@ -1,4 +1,4 @@
-"""Files of lines that a command writes."""
+"""Writing files of lines."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,8 +10,8 @@ from arena.files import draft_beside, is_special, require_free, written_path
 def write_lines(path: Path, lines: Iterable[str], *, force: bool = False) -> int:
     """Write lines to a file that appears whole or not at all; return their number.
 
-    A link stays, and what it leads to is written. A pipe or a device is written into. Raise StateError for a
-    file that is there already, unless forced, and StorageError.
+    Symbolic links are followed; pipes and devices are written into. Raise StateError if the file exists,
+    unless forced, and StorageError.
     """
     if not force:
         require_free(path)

@@ -1,4 +1,4 @@
-"""Whether the addresses are free on which an arena here is about to listen."""
+"""Checking that the addresses are free on which an arena here is about to listen."""
 
 import errno
 import socket
@@ -9,19 +9,19 @@ from referee.errors import ListenError
 
 LAST_PORT = 65_535
 FIRST_PORT = 1024
-"""Ports below need rights that few have."""
+"""Ports below this need privileges."""
 
 NEARBY = 100
-"""Ports that are tried for one to propose."""
+"""How many ports are tried to find one to propose."""
 
 EVERYWHERE = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 compared with, not listened on
-"""Hosts that stand for all addresses of this one."""
+"""Hosts that stand for all addresses of this machine."""
 
 
 def require_free(wanted: Mapping[str, Sequence[str]]) -> None:
-    """Raise ListenError, which has a line for each address that is taken, unless all are free.
+    """Raise ListenError, with a line for each address that is taken, unless all are free.
 
-    ``wanted`` has by variable the address that it names, and those on the ports that follow.
+    ``wanted`` has, for each variable, the address that it names and those on the following ports.
     """
     lines: list[str] = []
     spoken_for = {address for addresses in wanted.values() for address in addresses}
@@ -48,7 +48,7 @@ def require_free(wanted: Mapping[str, Sequence[str]]) -> None:
 
 
 def _free_near(addresses: Sequence[str], taken: set[str]) -> list[str]:
-    """Return as many addresses in a row that are free, on ports above; empty if none are found."""
+    """Return as many consecutive free addresses, on higher ports; empty if there are none nearby."""
     host, _, port = addresses[0].rpartition(":")
     first = max(int(port) + 1, FIRST_PORT)
     for start in range(first, min(first + NEARBY, LAST_PORT + 1 - len(addresses))):
@@ -59,7 +59,7 @@ def _free_near(addresses: Sequence[str], taken: set[str]) -> list[str]:
 
 
 def _clash(address: str, earlier: Mapping[str, str]) -> OSError | None:
-    """Return why an address goes together with none of these, which are given with their variables."""
+    """Return why an address conflicts with one of these, given with their variables; None if it does not."""
     host, port = split_address(address)
     for other, variable in earlier.items():
         its_host, its_port = split_address(other)
@@ -69,7 +69,7 @@ def _clash(address: str, earlier: Mapping[str, str]) -> OSError | None:
 
 
 def _problem(address: str) -> OSError | None:
-    """Return why nobody can listen on an address; None if somebody can."""
+    """Return why it is impossible to listen on an address; None if it is possible."""
     host, port = split_address(address)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:

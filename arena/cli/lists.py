@@ -1,4 +1,4 @@
-"""Lists in pages, for people and for scripts: JSON, CSV, and where the next page begins."""
+"""Lists in pages, for people and for scripts: JSON, CSV, and the cursor of the next page."""
 
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ Cursor = Annotated[
 ]
 
 LARGEST_PAGE = 10_000
-"""Most lines of a page."""
+"""Maximum number of lines in a page."""
 
 
 def print_list(
@@ -36,10 +36,10 @@ def print_list(
     paged: bool = True,
     names: Mapping[str, str] = {},
 ) -> bool:
-    """Print lines of one kind for scripts, if that is asked for; return whether it was.
+    """Print lines of one kind as JSON or CSV, if that is requested; return whether it was.
 
-    ``names`` has the fields that are called otherwise there; ``paged`` tells whether there may be more pages.
-    Raise BadParameter if both forms are asked for.
+    ``names`` has the fields that have other names there; ``paged`` says whether there may be more pages.
+    Raise BadParameter if both forms are requested.
     """
     check_form(as_json, as_csv)
     if as_json:
@@ -53,19 +53,19 @@ def print_list(
 
 
 def check_form(as_json: bool, as_csv: bool) -> None:
-    """Raise BadParameter if both forms are asked for."""
+    """Raise BadParameter if both forms are requested."""
     if as_json and as_csv:
         raise typer.BadParameter("JSON or CSV, not both", param_hint="'--csv'")
 
 
 def say_next(next: str | None) -> None:
-    """Tell how the next page is shown, if there is one."""
+    """Say how to get the next page, if there is one."""
     if next is not None:
         say(f"more: --cursor {next}")
 
 
 def objected(value: "DataclassInstance", names: Mapping[str, str]) -> dict[str, object]:
-    """Return a dataclass for scripts."""
+    """Return a dataclass as an object for JSON."""
     return {names.get(name, name): part for name, part in asdict(value).items()}
 
 
@@ -85,9 +85,9 @@ def print_rows(columns: Sequence[str], rows: Iterable[Iterable[object]]) -> None
 
 
 def moment_of(given: str, option: str) -> datetime:
-    """Return the time that a text means: a date, at its beginning, or a time in ISO 8601.
+    """Parse a time: a date, which means its beginning, or a time in ISO 8601.
 
-    Without a zone it is in UTC, as all dates of scripts are. Raise BadParameter for anything else.
+    Without a zone it is in UTC. Raise BadParameter for anything else.
     """
     try:
         found = datetime.fromisoformat(given)

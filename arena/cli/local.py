@@ -1,4 +1,4 @@
-"""An arena on this machine: its processes, started together."""
+"""Starting the processes of an arena on this machine."""
 
 import fcntl
 import signal
@@ -20,17 +20,17 @@ from arena.settings import PREFIX, Settings
 POLL_SECONDS = 0.1
 
 PROBES = 5
-"""How often a lock is tried that somebody has: commands share it for a moment, to see whether it is taken."""
+"""How often a held lock is tried again, since commands share it for a moment to see whether it is taken."""
 
 
 class LocalReferee(NamedTuple):
     """A referee that ``arena up`` starts."""
 
     name: str
-    """Of its process."""
+    """The name of its process."""
     listen: str
     address: str
-    """Where bots and workers reach it."""
+    """The address at which bots and workers reach it."""
 
 
 def local_referees(settings: Settings) -> list[LocalReferee]:
@@ -79,7 +79,7 @@ def start_arena(supervisor: Supervisor, settings: Settings) -> None:
     )
     for name, listen, address in referees:
         command = arena_command("referee", "--listen", listen, "--address", address)
-        # Whoever stops an arena waits for it, and what is being played goes on the next time.
+        # Whoever stops an arena waits for it, and open sessions continue the next time.
         supervisor.start(name, command, _metrics_of(name, metrics), stop_with=signal.SIGINT)
     for name in ("worker", "beat"):
         supervisor.start(name, arena_command(name), _metrics_of(name, metrics))
@@ -92,7 +92,7 @@ def start_arena(supervisor: Supervisor, settings: Settings) -> None:
 
 
 def metrics_addresses(settings: Settings) -> dict[str, str]:
-    """Return where each process of ``arena up`` serves its metrics; empty if that is not set.
+    """Return the address at which each process of ``arena up`` serves its metrics; empty if that is not set.
 
     The referees come first, on ``metrics_listen`` and the ports that follow, then the worker, then the beat.
     Raise SettingsError if the ports run out.
@@ -155,7 +155,7 @@ def free_address() -> str:
 def watch_over(
     supervisor: Supervisor, stopped: Callable[[], bool], look: Callable[[], None] = lambda: None
 ) -> None:
-    """Start processes that die again, until ``stopped``, and have ``look`` look. Raise ProcessFailed."""
+    """Restart processes that die until ``stopped``, calling ``look`` at intervals. Raise ProcessFailed."""
     while not stopped():
         supervisor.check()
         look()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from arena.client import Client
 
 KEY_DAYS = 90
-"""How long a key is good that `arena login --account` makes."""
+"""How long a key created by `arena login --account` is valid."""
 
 Url = Annotated[str | None, typer.Argument(metavar="URL", help="Its address; by default that of --server.")]
 
@@ -74,7 +74,7 @@ def login(
 def _new_key(
     client: "Client", account: str, sign_up: bool, invitation: str | None
 ) -> tuple["SignedIn", "MadeKey"]:
-    """Return who signed in with a password, and a new key for all that it may do."""
+    """Sign in with a password; return the account, and a new key with all of its permissions."""
     from arena.accounts.apikeys import KeyScope
     from arena.actors import Role
 
@@ -102,7 +102,7 @@ def logout(ctx: typer.Context, url: Url = None) -> None:
 
 
 def _revoke(address: str, login: Login) -> str:
-    """Revoke a key; return why it could not be, empty if it is."""
+    """Revoke a key; return why that failed, empty if it did not."""
     try:
         with api.Client(address, login.key) as client:
             client.send(api.accounts.revoke_key(login.name))
@@ -131,5 +131,5 @@ def _key(file: Path | None) -> str:
 
 
 def _hidden(prompt: str) -> str:
-    """Return what is typed on the terminal, without showing it, or a line of standard input."""
+    """Read a line from the terminal without echo, or from standard input."""
     return getpass.getpass(prompt) if sys.stdin.isatty() else sys.stdin.readline().rstrip("\r\n")

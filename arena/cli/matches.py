@@ -1,4 +1,4 @@
-"""``arena match list``: matches that are done."""
+"""``arena match list``: finished matches."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -12,7 +12,7 @@ from arena.queries.matches import Asked, MatchLine, Result, find_matches
 from referee.cli.output import MOST, AsJson, change, moment, show
 
 MATCH_KEYS = {"names": "bots"}
-"""Fields of a match that are called otherwise in JSON."""
+"""Fields of a match with other names in JSON."""
 
 BotName = Annotated[str | None, typer.Option(metavar="OWNER/BOT[@VERSION]", help="Only matches of this bot.")]
 
@@ -77,7 +77,7 @@ def list_(
 
 
 def show_matches(lines: Sequence[MatchLine], bot: str | None = None) -> None:
-    """Print matches; where one bot is looked at, its own faults and forfeits stand beside those of all."""
+    """Print matches; for those of one bot, show its own faults and forfeits next to those of all bots."""
     whose = [None] if bot is None else [bot, None]
     troubles = [("faults", one, [_of(line.names, line.faults, one) for line in lines]) for one in whose]
     if any(sum(line.forfeits) for line in lines):
@@ -104,13 +104,13 @@ def _where(line: MatchLine) -> tuple[object, ...]:
 
 
 def _of(names: Sequence[str], counts: Sequence[int], bot: str | None) -> int:
-    """Return the sum of what is counted by bot: of all, or of one with or without its version."""
+    """Return the sum of counts by bot, for all bots or for one, which may be named without a version."""
     told = zip(names, counts, strict=True)
     return sum(count for name, count in told if bot in (None, name, name.partition("@")[0]))
 
 
 def _points(line: MatchLine) -> str:
-    """Return names, points and changes, the best first."""
+    """Return the bots with points and changes of Elo, the best first."""
     changes = line.changes or [None] * len(line.names)
     told = sorted(zip(line.points, line.names, changes, strict=True), key=lambda one: -one[0])
     parts = [

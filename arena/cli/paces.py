@@ -1,4 +1,4 @@
-"""The progress of a command that goes through deals, in terminals only."""
+"""The progress of a command that processes deals, shown only on terminals."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -10,14 +10,14 @@ from rich.live import Live
 from referee.cli.bars import FittedBar
 
 EVERY = 0.1
-"""Seconds between two looks at the progress."""
+"""Seconds between two updates of the progress."""
 
 
 @contextmanager
 def progress(name: str, total: int, out: Console) -> Iterator[Callable[[int, int], None]]:
     """Show a bar with rate and time left if the output is a terminal, else nothing.
 
-    Yield what takes how much of the ``total`` is done, and how many deals.
+    Yield a function that takes how much of ``total`` is done, and the number of deals.
     """
     if not out.is_terminal:
         yield lambda _done, _deals: None

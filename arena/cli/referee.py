@@ -69,9 +69,9 @@ def referee(
 
 
 def place_of(settings: Settings, address: str | None) -> int:
-    """Return which of the configured referees is at ``address``, or by default at ``listen``.
+    """Return the index of the configured referee at ``address``, or by default at ``listen``.
 
-    A lone referee is that one, whatever it listens on. Raise SettingsError if it is none of them.
+    If only one is configured, it is that one, whatever it listens on. Raise SettingsError if none matches.
     """
     known = settings.referees
     if address is None and len(known) == 1:

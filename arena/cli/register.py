@@ -84,7 +84,7 @@ def register(
 
 
 def _here(settings: "Settings") -> str:
-    """Return where a bot is registered here, and where it plays unless that is where it looks anyway."""
+    """Describe the arena in which a bot is registered, and the referees if they are not the SDK's default."""
     referees = ",".join(settings.referees)
     usual = "" if referees == f"127.0.0.1:{USUAL_PORT}" else f", where it plays with ARENA_REFEREE={referees}"
     return f"in {settings.data}{usual}"

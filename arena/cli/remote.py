@@ -1,4 +1,4 @@
-"""Answers of an arena on the network, as the values that commands show."""
+"""Converting answers of an arena on the network into the values that commands show."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
@@ -26,9 +26,9 @@ PAGE = 200
 
 
 def version_of(arena: "Client", name: str, *, unexpired: bool = False) -> str:
-    """Return the version that is meant: the newest of a bot whose token is not revoked.
+    """Return the version that a name means: a bot's newest one whose token is not revoked.
 
-    With ``unexpired``, one whose token is good goes before others. Raise UnknownError.
+    With ``unexpired``, versions with a valid token come first. Raise UnknownError.
     """
     if "@" in name:
         return name
@@ -89,12 +89,12 @@ def league_shown(found: LeagueWhole) -> LeagueShown:
 
 
 def status_in(found: TournamentStatus) -> TournamentStatus:
-    """Return how a tournament stands, without what else is told of it."""
+    """Return a tournament's status, without the rest of its description."""
     return _only(TournamentStatus, found)
 
 
 def log_entry(line: LogLine) -> LogEntry:
-    """Return an entry of a log; those that are sent have no number."""
+    """Return an entry of a log; entries over the network have no number."""
     return LogEntry(id=0, **_fields_of(line))
 
 
@@ -108,6 +108,6 @@ def _fields_of(value: Any) -> dict[str, Any]:
 
 
 def _only(kind: type[T], value: Any) -> T:
-    """Return a value of a dataclass with the fields of another value."""
+    """Return an instance of a dataclass with the fields of another value."""
     names: Any = fields(kind)  # type: ignore[arg-type]
     return kind(**{field.name: getattr(value, field.name) for field in names})

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from arena.client import Client
 
 SEATINGS = 120
-"""Sessions whose seatings are shown at most."""
+"""Maximum number of sessions whose seatings are shown."""
 
 match = typer.Typer(no_args_is_help=True, help="List and show matches, and their seatings.")
 match.command("list")(list_matches)
@@ -40,7 +40,7 @@ rating = typer.Typer(no_args_is_help=True, help="Recompute and check the ratings
 
 
 def show_crosstable(crossed: Crosstable) -> None:
-    """Print in how many of their common deals the one in the row finished before the one in the column."""
+    """Print in how many of their common deals the bot in the row finished ahead of the one in the column."""
     out, first = console(), crossed.offset + 1
     places = range(len(crossed.names))
     rows = [
@@ -99,7 +99,7 @@ def show_match(
 
 
 def match_object(view: MatchView) -> dict[str, object]:
-    """Return a match for scripts, with the ruleset once and not in each record."""
+    """Return a match as an object for JSON, with the ruleset only once instead of in each record."""
     return {
         **renamed(view, names="bots"),
         "sessions": [_session_object(session) for session in view.sessions],
@@ -163,7 +163,7 @@ def _sessions(view: MatchView, called: Sequence[str]) -> tuple[list[str], list[l
 
 
 def _faults(view: MatchView) -> Iterator[tuple[object, ...]]:
-    """Yield for each bot with faults how many there were, of which kinds, and in which sessions."""
+    """Yield, for each bot with faults, their number, kinds and sessions."""
     for name in view.names:
         sessions, kinds = [], Counter[str]()
         for one in view.sessions:

@@ -1,4 +1,4 @@
-"""A tournament shown whole: its terms, its progress, who entered, and what is wrong."""
+"""Showing a tournament in full: its terms, its progress, its entrants, and what is wrong."""
 
 from collections.abc import Sequence
 
@@ -11,11 +11,11 @@ from referee.cli.output import console, headline, moment, say
 from referee.cli.tables import table
 
 MOST_LISTED = 50
-"""Entrants that are all listed; of more, only those of whom there is something to say."""
+"""Up to this many entrants are all listed; of more, only those with remarks."""
 
 
 def shown_object(found: TournamentShown) -> dict[str, object]:
-    """Return a tournament for scripts."""
+    """Return a tournament as an object for JSON."""
     return status_object(found) | {"settings": found.settings.model_dump()}
 
 
@@ -38,7 +38,7 @@ def show_progress(status: TournamentStatus) -> None:
 
 
 def show_terms(terms: Terms) -> None:
-    """Print the settings of a tournament, as its file has them."""
+    """Print the settings of a tournament, in the form of its file."""
     named = {name: _setting(value) for name, value in terms.model_dump().items()}
     say("")
     console().print(table(["setting", "value"], list(named.items())))
@@ -53,7 +53,7 @@ def _setting(value: object) -> str:
 
 
 def show_roster(lines: Sequence[RosterLine]) -> None:
-    """Print who entered, and who is not there or cannot play."""
+    """Print the entrants, and which of them are missing or cannot play."""
     say("")
     playing = [line for line in lines if line.withdrawn_after is None]
     connected = sum(line.connected is True for line in playing)
@@ -68,7 +68,7 @@ def show_roster(lines: Sequence[RosterLine]) -> None:
 
 
 def _standing(line: RosterLine) -> str:
-    """Return what there is to say of an entrant; of one that is simply there, nothing."""
+    """Return the remarks on an entrant; empty if there are none."""
     parts = [line.problem or ("connected" if line.connected and not line.absences else "")]
     if line.entered_at_round > 1:
         parts.append(f"entered in round {line.entered_at_round}")

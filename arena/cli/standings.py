@@ -1,4 +1,4 @@
-"""``arena tournament standings``: who stands where in a tournament."""
+"""``arena tournament standings``: the standings of a tournament."""
 
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from arena.client import Client
 
 Shown = tuple[list[StandingLine], Crosstable | None, TournamentStatus, list[Correction]]
-"""Standings, a crosstable if it is asked for, how the tournament stands, and what was decided after it."""
+"""Standings, a crosstable if requested, the tournament's status, and the organiser's later decisions."""
 
 
 def standings(
@@ -93,7 +93,7 @@ def standings(
 
 
 def standing_object(line: StandingLine) -> dict[str, object]:
-    """Return a line of the standings for scripts."""
+    """Return a line of the standings as an object for JSON."""
     standing = asdict(line.standing)
     del standing["entrant"]
     names = ("raw", "deals", "plus_minus", "disqualified", "forfeits")
@@ -102,10 +102,10 @@ def standing_object(line: StandingLine) -> dict[str, object]:
 
 
 def show_standings(lines: list[StandingLine], format: str) -> None:
-    """Print standings; what decides in this format stands from left to right."""
+    """Print standings, with the criteria of the format from left to right."""
     decisive = FORMATS[format].criteria.decisive
     points = ["points", "±"]
-    if any(line.raw != line.standing.points for line in lines):  # as only duplicate deals make them
+    if any(line.raw != line.standing.points for line in lines):  # which only duplicate deals lead to
         points.append("raw")
     names = [name for key in decisive for name in (points if key == "points" else [key])]
     rows = [(line.standing.rank, _name(line), *(_cell(line, name) for name in names)) for line in lines]
@@ -126,7 +126,7 @@ def _name(line: StandingLine) -> str:
 
 
 def legend(format: str) -> str:
-    """Return in a line what the columns of a format's standings mean."""
+    """Return a line that explains the columns of a format's standings."""
     return "; ".join(_MEANINGS[name] for name in FORMATS[format].criteria.decisive)
 
 

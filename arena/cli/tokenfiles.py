@@ -1,4 +1,4 @@
-"""Tokens in files of their own: for bots that are registered together."""
+"""A file for each token of bots that are registered together."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -17,18 +17,18 @@ def token_file(folder: Path, bot: str) -> Path:
 
 
 NAMED = 10
-"""So many files that are there already are named."""
+"""Up to this many existing files are named."""
 
 BLANK = f"{' ' * len(new_token())}\n"
-"""What a file holds until its token is known: as many bytes, so that the disk has room for that."""
+"""The contents of a file until its token is known: as many bytes, so that the disk has room for it."""
 
 
 @contextmanager
 def token_files(folder: Path, bots: Sequence[str]) -> Iterator[Callable[[Sequence[Registered]], None]]:
-    """Make a file for each of these bots, and yield what writes the tokens into them.
+    """Create a file for each of these bots, and yield a function that writes the tokens into them.
 
-    All are removed again if the block raises. Raise SpecError, which names files that are there already, or
-    what is wrong with the folder.
+    All are removed again if the block raises. Raise SpecError, which names files that already exist, or what
+    is wrong with the folder.
     """
     taken = [file for bot in bots if (file := token_file(folder, bot)).exists()]
     if taken:

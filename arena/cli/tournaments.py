@@ -94,7 +94,7 @@ def create(
 
 @contextmanager
 def _created(name: str) -> Iterator[None]:
-    """Tell that a tournament is created if the block, which starts it, fails."""
+    """Say that the tournament was created if the block, which starts it, fails."""
     try:
         yield
     except (ArenaError, OSError):
@@ -103,9 +103,9 @@ def _created(name: str) -> Iterator[None]:
 
 
 def _asked(ctx: typer.Context, file: Path | None, given: Mapping[str, object]) -> TournamentSpec:
-    """Return the tournament that is asked for.
+    """Return the tournament that is requested.
 
-    Raise SpecError, which tells what is wrong with the entrants too, if there is an arena that knows them.
+    Raise SpecError, which includes problems with the entrants if there is an arena that knows them.
     """
     try:
         return load_spec(file, given) if file else make_spec(given, Path())
@@ -183,7 +183,7 @@ def start(
 def _start(
     storage: Storage, settings: Settings, name: str, beacon: str | None = None
 ) -> tuple[TournamentStatus, list[str]]:
-    """Start a tournament; return how it stands, and a line for each entrant that is not there."""
+    """Start a tournament; return its status, and a line for each entrant that is not connected."""
     ask, now = asker(settings), utc_now()
     status = lifecycle.start(storage, actor_at_terminal(), name, now, ask, beacon)
     wake(settings, status.id)
@@ -338,7 +338,7 @@ def _luck(status: TournamentStatus) -> str:
 def _tell(
     status: TournamentStatus, as_json: bool, *next_steps: str, warnings: Sequence[str] | None = None
 ) -> None:
-    """Print how a tournament stands, and what to do next; warnings belong to the object for scripts."""
+    """Print a tournament's status and what to do next; warnings are part of the JSON object."""
     if as_json:
         print_json(status_object(status) | ({} if warnings is None else {"warnings": warnings}))
         return

@@ -20,12 +20,12 @@ from arena.verify.report import Key
 from referee.cli.output import AsJson, console, print_json, say
 
 MOST_TOLD = 20
-"""Differences and notes of a log that are shown one by one."""
+"""Maximum number of a log's differences and remarks that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What came of a file, for scripts."""
+    """The result for a file, as an object for JSON."""
 
     file: str
     ok: bool
@@ -38,15 +38,15 @@ class Verdict:
     deals: int
     commitment: str
     beacon: str | None
-    """The public value that had a share in the luck; None: the organiser alone drew it."""
+    """The public value that was mixed into the seed; None if the organiser alone drew it."""
     beacon_value: str | None
-    """What it said, by the export."""
+    """Its value according to the export."""
     keys: dict[str, Key]
-    """The referees' public keys, and how many sessions each has signed."""
+    """The referees' public keys, with the number of sessions that each has signed."""
     provisional: bool
     """Whether the results wait for the organiser to confirm them."""
     corrections: list[Correction]
-    """What the organiser decided about the standings after the end."""
+    """The organiser's corrections of the standings after the end."""
 
 
 def verify(
@@ -102,7 +102,7 @@ def _read(log: Path) -> BotLog:
 
 
 def _lines(found: Comparison) -> Iterator[str]:
-    """Yield what came of holding the exports to a bot's log, in lines."""
+    """Yield lines with the result of comparing the exports with a bot's log."""
     whose = ", ".join(found.bots) or "no bot"
     if found.problems:
         yield f"{found.log}: failed: the exports are not as {whose} saw it:"
@@ -116,7 +116,7 @@ def _lines(found: Comparison) -> Iterator[str]:
 
 @contextmanager
 def _at_hand(ctx: typer.Context, file: Path) -> Iterator[Path]:
-    """Give the file of an export: the one that is named, or that of a tournament on the network."""
+    """Yield the file of an export: the named one, or a download of a tournament on the network."""
     if is_here(ctx) or file.exists():
         yield file
         return
@@ -146,7 +146,7 @@ def _sentence(report: Report) -> str:
 
 
 def _settled(report: Report) -> list[str]:
-    """Return what to compare with what was noted before the tournament."""
+    """Return lines to be compared with what was recorded before the tournament."""
     if not report.commitment:
         return []
     luck = "the organiser's seed alone"

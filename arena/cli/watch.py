@@ -1,4 +1,4 @@
-"""Following a tournament: a bar on a terminal, a line now and then in a log."""
+"""Following a tournament: a progress bar on a terminal, occasional lines in a log."""
 
 import time
 from collections import deque
@@ -30,49 +30,49 @@ WINDOW_SECONDS = 10.0
 """Seconds over which the rate is measured."""
 
 STILL_SECONDS = 8.0
-"""After so long without a session and without a match being played, it is asked whether anybody works."""
+"""After this long without progress and without a match being played, a missing worker is reported."""
 
 OBSTACLE_SECONDS = 30.0
-"""The same where something keeps matches from going on, so that workers wait between their attempts."""
+"""The same if something hinders matches, so that workers wait between their attempts."""
 
 LOOK_SECONDS = 2.0
-"""How often to look for what keeps the tournament from going on."""
+"""How often to look for what hinders the tournament."""
 
 NOBODY_WORKS = "no worker has come for {:.0f} s: is `arena up` or `arena worker` running?"
 OTHERS_FIRST = "no worker has come for {:.0f} s: the running ones play {}"
 GOES_ON = "goes on"
 
 LINES = 10
-"""Lines in a log, about, from a tournament's start to its end."""
+"""Approximate number of lines in a log from a tournament's start to its end."""
 
 
 class Pace:
-    """How fast sessions finish, by what was seen in the last seconds."""
+    """The rate at which sessions finish, measured over the last seconds."""
 
     def __init__(self) -> None:
         self._seen: deque[tuple[float, int]] = deque()
 
     def add(self, now: float, done: int) -> None:
-        """Note how many sessions are done at this time, in seconds."""
+        """Record how many sessions are done at this time, in seconds."""
         self._seen.append((now, done))
         while now - self._seen[0][0] > WINDOW_SECONDS:
             self._seen.popleft()
 
     @property
     def rate(self) -> float:
-        """Sessions a second; 0 while it is not known."""
+        """Return the sessions per second; 0 while this is not known."""
         (began, first), (now, last) = self._seen[0], self._seen[-1]
         return (last - first) / (now - began) if now > began else 0.0
 
 
 def progress_text(status: TournamentStatus) -> str:
-    """Describe what is done."""
+    """Describe the progress."""
     rounds = f"round {status.round} of {status.rounds or '?'}"
     return f"{rounds}, {status.sessions_done} of {status.sessions_total} sessions"
 
 
 def pace_text(status: TournamentStatus, pace: Pace) -> str:
-    """Describe what is done, how fast it goes, and how long the rest will take."""
+    """Describe the progress, the rate, and how long the rest will take."""
     done, total, text = status.sessions_done, status.sessions_total, progress_text(status)
     if status.state == TournamentState.PAUSED:
         text += ", paused"
@@ -92,13 +92,13 @@ def duration(seconds: float) -> str:
 
 
 class Notes:
-    """What keeps a tournament from going on, each thing said once as long as it lasts."""
+    """The obstacles of a tournament, each reported once as long as it lasts."""
 
     def __init__(self) -> None:
         self._shown: Sequence[str] = ()
 
     def new(self, status: TournamentStatus, notes: Sequence[str]) -> list[str]:
-        """Return the notes that were not there before; once none is left, that the tournament goes on."""
+        """Return the new notes; when none is left, the note that the tournament continues."""
         fresh = [note for note in notes if note not in self._shown]
         goes_on = self._shown and not notes and status.state == TournamentState.RUNNING
         self._shown = notes
@@ -106,7 +106,7 @@ class Notes:
 
 
 class Display(Protocol):
-    """Something that shows how a tournament stands."""
+    """Something that displays a tournament's progress."""
 
     def show(self, status: TournamentStatus, text: str, notes: Sequence[str]) -> None: ...
 
@@ -131,7 +131,7 @@ class Bar:
 
 
 class Lines:
-    """A line at the start, at the end, after each tenth, and for each note."""
+    """Prints a line at the start, at the end, after each tenth, and for each note."""
 
     def __init__(self, out: Console) -> None:
         self._out = out
@@ -151,21 +151,21 @@ class Lines:
 
 
 def status_object(status: TournamentStatus) -> dict[str, object]:
-    """Return how a tournament stands, for scripts."""
+    """Return a tournament's status as an object for JSON."""
     found = renamed(status, name="tournament")
     del found["id"]  # is nobody else's business
     return found
 
 
 class JsonLines:
-    """A JSON object a line, whenever something has changed."""
+    """Prints a JSON object on a line of its own whenever something has changed."""
 
     def __init__(self) -> None:
         self._last: dict[str, object] = {}
 
     def show(self, status: TournamentStatus, text: str, notes: Sequence[str]) -> None:
         shown = {**status_object(status), "notes": list(notes)}
-        del shown["leased_until"]  # moves all the time
+        del shown["leased_until"]  # changes all the time
         if shown != self._last:
             self._last = shown
             print_json_line(shown)
@@ -175,7 +175,7 @@ class JsonLines:
 
 
 class Watcher:
-    """Finds out what keeps a tournament from going on, by what was seen since it last moved."""
+    """Finds out what hinders a tournament, from what was seen since its last progress."""
 
     def __init__(self, storage: Storage, ask: Ask) -> None:
         self._storage = storage
@@ -187,7 +187,7 @@ class Watcher:
         self._moved_to: object = None
 
     def notes(self, status: TournamentStatus, seconds: float, now: datetime) -> list[str]:
-        """Return a line for each thing in its way; ``seconds`` is a clock's time, ``now`` that of leases."""
+        """Return a line for each obstacle; ``seconds`` is a clock's time, ``now`` the time that leases go by."""
         if status.state != self._state or seconds - self._looked_at >= LOOK_SECONDS:
             self._looked_at = seconds
             self._obstacles = waiting.obstacles(self._storage, status, self._ask, now)
@@ -217,7 +217,7 @@ def follow(
 ) -> TournamentStatus:
     """Show a tournament's progress until it has ended or failed; return its state then.
 
-    ``ask`` asks the referees, where it does not go on; ``tick`` is called before each look;
+    ``ask`` asks the referees if there is no progress; ``tick`` is called before each look;
     ``clock`` returns seconds, ``now`` the time that leases go by.
     """
     display = _display(out, as_json)
@@ -243,7 +243,7 @@ def follow_there(
     as_json: bool = False,
     clock: Callable[[], float] = time.monotonic,
 ) -> TournamentStatus:
-    """Show a tournament's progress on an arena on the network, as ``follow`` does, as it tells of it."""
+    """Show the progress of a tournament on an arena on the network, as ``follow`` does."""
     display, pace, notes, looked_at = _display(out, as_json), Pace(), list[str](), -LOOK_SECONDS
     try:
         for told in arena.follow(name):

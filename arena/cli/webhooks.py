@@ -1,4 +1,4 @@
-"""``arena webhook …``: where organisers are told what happens in their tournaments."""
+"""``arena webhook …``: webhooks, which notify organisers of events in their tournaments."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""Bots' logs compared with exports: any one author can detect an altered deal."""
+"""Comparing bots' logs with exports, by which any single author can detect an altered deal."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,39 +31,39 @@ class LogLine(BaseModel):
     seats: tuple[str, ...]
     seat: int
     deals: int = Field(ge=0)
-    """The number of the last deal that the bot saw to its end; 0: none."""
+    """The number of the last deal that the bot saw to its end; 0 for none."""
     deals_digest: str | None
-    """Of the deals up to that one; None if the bot could not tell."""
+    """Digest of the deals up to that one; None if the bot did not know it."""
     points: tuple[int, ...] | None
     faults: tuple[int, ...] | None
     forfeits: tuple[int, ...] | None
     signed: SignedLine | None
-    """What the referee sent; None if the bot saw no end of the session that counts."""
+    """The signed result that the referee sent; None if the bot saw no end of the session that counts."""
     digests: dict[Number, Beginning] | None = None
-    """By number the beginning of the digest after each deal that the bot saw to its end on this stream; None:
-    an earlier SDK wrote the line."""
+    """By number, the beginning of the digest after each deal that the bot saw to its end on this stream; None
+    if an earlier SDK wrote the line."""
 
     @property
     def bot(self) -> str:
-        """Whose line it is."""
+        """Return the bot that wrote the line."""
         return self.seats[self.seat] if 0 <= self.seat < len(self.seats) else "?"
 
     @property
     def seen(self) -> dict[int, str]:
-        """The deals that it is known to have seen to their ends, in order, each with a digest's beginning."""
+        """Return the deals that it is known to have seen to their ends, in order, with the starts of digests."""
         if self.digests is not None:
             return {number: self.digests[str(number)] for number in sorted(map(int, self.digests))}
         return {self.deals: self.deals_digest} if self.deals > 0 and self.deals_digest else {}
 
 
 class _Seen:
-    """What all lines of a log say of the sessions that were played."""
+    """What all lines of a log together say about the sessions that were played."""
 
     def __init__(self, lines: Iterable[LogLine]) -> None:
         self.results: set[tuple[str, int]] = set()
-        """The sessions and attempts of which the bot was sent the result."""
+        """The sessions and attempts whose result the bot was sent."""
         self.latest: dict[str, int] = {}
-        """For each tournament the highest number of an attempt."""
+        """The highest number of an attempt in each tournament."""
         self._deals: set[tuple[str, int, int]] = set()
         self._whole: dict[tuple[str, int], int] = {}
         for line in lines:
@@ -82,29 +82,29 @@ class _Seen:
 
 @dataclass(slots=True)
 class BotLog:
-    """A bot's log, as far as it can be read."""
+    """The readable part of a bot's log."""
 
     name: str
-    """The file."""
+    """The name of the file."""
     lines: dict[int, LogLine] = field(default_factory=dict)
-    """By their numbers in the file, from 1."""
+    """The lines by their numbers in the file, from 1."""
     unreadable: list[int] = field(default_factory=list)
-    """Numbers of lines that are none: a crash may leave half a line."""
+    """Numbers of unreadable lines; a crash may leave half a line."""
 
 
 @dataclass(slots=True)
 class Comparison:
-    """What came of holding exports to a bot's log."""
+    """The result of comparing exports with a bot's log."""
 
     log: str
     bots: tuple[str, ...]
-    """Whose lines there are."""
+    """The bots that wrote the lines."""
     same: int = 0
-    """Sessions that the exports have as the bot saw them."""
+    """Number of sessions that are in the exports as the bot saw them."""
     problems: list[str] = field(default_factory=list)
     """Where the exports differ from the log."""
     remarks: list[str] = field(default_factory=list)
-    """What else there is to know."""
+    """Further remarks."""
 
 
 def read_log(path: Path) -> BotLog:
@@ -120,14 +120,14 @@ def read_log(path: Path) -> BotLog:
 
 
 def sessions_in(logs: Iterable[BotLog]) -> frozenset[str]:
-    """Return the public names of the sessions that logs tell of."""
+    """Return the public names of the sessions in these logs."""
     return frozenset(line.session for log in logs for line in log.lines.values())
 
 
 def compare(log: BotLog, reports: Sequence[Report], others: Sequence[BotLog] = ()) -> Comparison:
-    """Hold exports to a bot's log; lines of other tournaments are left out.
+    """Compare exports with a bot's log; lines of other tournaments are ignored.
 
-    ``others`` are further files, in which the log of the same bot may go on.
+    ``others`` are further files, in which the log of the same bot may continue.
     """
     by_name = {report.tournament: report for report in reports if report.commitment}
     lines = {number: line for number, line in log.lines.items() if line.tournament in by_name}
@@ -165,7 +165,7 @@ def _compare(found: Comparison, where: str, line: LogLine, report: Report, seen:
 
 
 def _untrue(line: LogLine) -> str | None:
-    """Return why a line proves nothing, or what the referee did to the bot; None: it is as it should be."""
+    """Return why a line proves nothing, or how the referee deceived the bot; None if all is well."""
     if line.signed is None:
         return None
     if not is_valid(Signed(**line.signed.model_dump())):
@@ -192,7 +192,7 @@ def _untrue(line: LogLine) -> str | None:
 
 
 def _missing(found: Comparison, where: str, line: LogLine, report: Report, seen: _Seen) -> Iterator[str]:
-    """Yield that the export does not have a session, unless it says why, or was not read to its end."""
+    """Yield a problem if the export lacks a session, unless it says why, or was not read to its end."""
     if report.problem is not None:
         return
     if report.state == "cancelled":
@@ -204,7 +204,7 @@ def _missing(found: Comparison, where: str, line: LogLine, report: Report, seen:
 
 
 def _is_restored(line: LogLine, report: Report, seen: _Seen) -> bool:
-    """Return whether the arena was restored from a backup after a line, and the bot played on after that."""
+    """Return whether the arena was restored from a backup after this line, and the bot played on then."""
     above = max((one for one in report.restored if one >= line.attempt), default=None)
     return above is not None and seen.latest[line.tournament] > above
 
@@ -212,10 +212,10 @@ def _is_restored(line: LogLine, report: Report, seen: _Seen) -> bool:
 def _compare_part(
     found: Comparison, where: str, line: LogLine, played: PlayedSession, seen: _Seen
 ) -> Iterator[str]:
-    """Hold a session to what a bot saw in an attempt of which it saw no end, or whose end does not count.
+    """Compare a session with what a bot saw of an attempt that it did not see end, or that does not count.
 
-    What does not count must have been played again before the bot's eyes: else anything could be replaced by
-    saying that an attempt came to nothing.
+    Whatever does not count must have been played again with the bot watching. Otherwise anything could be
+    replaced by claiming that an attempt was void.
     """
     again: list[int] = []
     kept = 0
@@ -256,7 +256,7 @@ def _played_again(
     seen: _Seen,
     deals: Sequence[int],
 ) -> Iterator[str]:
-    """Yield which deals do not count, unless the bot saw those that were dealt for them."""
+    """Yield the deals that do not count, unless the bot saw their replacements."""
     unseen = [
         deal
         for deal in deals

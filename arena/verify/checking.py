@@ -1,8 +1,8 @@
-"""Checking an export: whatever in it follows from something else in it is worked out again.
+"""Checking an export: everything in it that follows from the rest is recomputed.
 
-From the seed follow the deals' seeds and hands; from these and the actions every turn, end and point; from
-the points the sessions, matches, pairings, standings and rating changes. What follows from nothing (a clock's
-setting, say) is held by the commitment and by digests.
+The deals' seeds and hands follow from the seed; every turn, end and point from these and the actions;
+sessions, matches, pairings, standings and rating changes from the points. Everything else, such as the
+limits, is covered by the commitment and by digests.
 """
 
 from collections.abc import Callable, Iterable
@@ -24,8 +24,8 @@ def check_export(
 ) -> Report:
     """Check the lines of one export, down to the first difference.
 
-    ``seen`` is told after each line the bytes and the deals so far; ``wanted`` are the public names of
-    sessions that the report is to have.
+    ``seen`` is called after each line with the bytes and the deals so far; ``wanted`` are the public names
+    of sessions that the report is to include.
     """
     report = Report(wanted=wanted)
     try:

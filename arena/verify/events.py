@@ -1,4 +1,4 @@
-"""What happened to a tournament on the way: the chain of its events, and what follows from them."""
+"""The chain of a tournament's events, and what follows from them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ AFTER: Mapping[str, Mapping[str, str]] = {
     "finished": {"running": "finished"},
     "cancelled": dict.fromkeys(("created", "running", "paused", "failed"), "cancelled"),
 }
-"""For each event that changes where a tournament stands: from where, and to where."""
+"""The events that change a tournament's state, each with the new state for every state that it can follow."""
 
 DECISIONS = ("corrected", "confirmed")
 """Events after the end, which the arena signs."""
@@ -34,36 +34,36 @@ OPEN = ("created", "running", "paused", "failed")
 
 @dataclass(slots=True)
 class Course:
-    """How a tournament went, by its events."""
+    """The course of a tournament according to its events."""
 
     state: str = "created"
     stopped: int | None = None
-    """The rounds after which it was to end; None if it was not stopped."""
+    """The number of rounds after which it was to end; None if it was not stopped."""
     corrections: list[Correction] = field(default_factory=list)
-    """What the organiser decided about the standings after the end."""
+    """The organiser's corrections of the standings after the end."""
     confirmed: bool = False
     """Whether the organiser confirmed the results."""
     void: dict[tuple[int, int], dict[int, int]] = field(default_factory=dict)
-    """By round and table, for each session of which attempts came to nothing, the last of them."""
+    """By round and table, the last void attempt at each session that has any."""
     restored: list[int] = field(default_factory=list)
-    """Each time a backup was restored, the number above which attempts began from then on."""
+    """For each restored backup, the number above which later attempts are numbered."""
 
 
 @dataclass(slots=True)
 class _Stay:
-    """When an entrant plays, by the head and the events."""
+    """The rounds that an entrant plays, according to the head and the events."""
 
     bot: str
     first: int
     """Its first round."""
     last: int | None = None
-    """The round after which it withdrew; None if it is there."""
+    """The round after which it withdrew; None if it did not."""
     absences: tuple[tuple[int, int], ...] = ()
-    """The first and the last of the rounds that it missed before it entered again, each time."""
+    """For each absence, the first and the last round that it missed before it entered again."""
 
 
 def check_events(lines: Lines, report: Report, head: Head) -> Course:
-    """Take the events; each must be able to follow the one before, and the entrants be theirs.
+    """Read the events; check that each may follow the one before, and that the entrants agree with them.
 
     Raise Difference.
     """
@@ -105,7 +105,7 @@ def check_events(lines: Lines, report: Report, head: Head) -> Course:
 
 
 def _check_state(lines: Lines, head: Head, course: Course, event: EventPart) -> None:
-    """Check that an event can happen where the tournament stands, and move it on."""
+    """Check that an event is possible in the tournament's state, and update the state."""
     to = AFTER.get(event.event)
     if to is not None:
         if course.state not in to:
@@ -122,7 +122,7 @@ def _check_state(lines: Lines, head: Head, course: Course, event: EventPart) -> 
         if event.event == "confirmed" and not head.tournament.confirm:
             raise lines.wrong("event: confirmed in a tournament whose results were not provisional")
     elif event.event == "key_added" and course.state not in OPEN:
-        pass  # a referee that came before a decision was noted
+        pass  # a referee that was added before a decision was recorded
     elif course.state not in OPEN or (event.event in ("void", "lost") and course.state == "created"):
         raise lines.wrong(f"event: {event.event} in a tournament that is {course.state}")
     elif event.event == "entered" and not FORMATS[head.part.pairing].late_entry:
@@ -132,7 +132,7 @@ def _check_state(lines: Lines, head: Head, course: Course, event: EventPart) -> 
 def _note_decision(
     lines: Lines, report: Report, course: Course, event: EventPart, stays: Sequence[_Stay]
 ) -> None:
-    """Take a decision of the organiser, which the arena has signed with what came before."""
+    """Record a decision of the organiser, which the arena signed together with the events before it."""
     given = event.details.get("signed")
     if not isinstance(given, dict) or {*given} != {"digest", "signature", "key"}:
         raise lines.wrong("details.signed: the arena has not signed it")
@@ -158,9 +158,9 @@ def _note_decision(
 
 
 def _note_void(lines: Lines, head: Head, course: Course, event: EventPart) -> None:
-    """Count attempts that came to nothing: of each session the first, then the second, and so on.
+    """Count void attempts, which must be numbered consecutively for each session.
 
-    Where a backup was restored, they go on above the number that the event says.
+    After a backup was restored, they continue above the number that the event gives.
     """
     above = max(course.restored, default=0)
     place = (_whole(lines, event, "round"), _whole(lines, event, "table"))
@@ -171,7 +171,7 @@ def _note_void(lines: Lines, head: Head, course: Course, event: EventPart) -> No
 
 
 def _note_restored(lines: Lines, course: Course, event: EventPart) -> None:
-    """Take the number above which attempts begin after a backup was restored: higher each time."""
+    """Record the number above which attempts begin after a backup was restored; it grows each time."""
     above = _whole(lines, event, "attempts_above")
     before = max(course.restored, default=RESTORED_ABOVE - 1)
     if above <= before:
@@ -180,14 +180,14 @@ def _note_restored(lines: Lines, course: Course, event: EventPart) -> None:
 
 
 def _check_lost(lines: Lines, head: Head, event: EventPart) -> None:
-    """Check that deals which could not be read any more are told of: of each session those after a number."""
+    """Check an event about unreadable deals, which names the last readable deal of each session."""
     for session, after in _by_session(lines, head, event, "after"):
         if type(after) is not int or after < 0:
             raise lines.wrong(f"details.after.{session}: is not a whole number")
 
 
 def _by_session(lines: Lines, head: Head, event: EventPart, name: str) -> list[tuple[int, Any]]:
-    """Return what an event of a match says of each of its sessions."""
+    """Return what an event of a match says about each of its sessions."""
     for where in ("round", "table"):
         _whole(lines, event, where)
     given = event.details.get(name)
@@ -203,7 +203,7 @@ def _by_session(lines: Lines, head: Head, event: EventPart, name: str) -> list[t
 
 
 def _enter(lines: Lines, event: EventPart, stays: list[_Stay]) -> None:
-    """Let an entrant in: the next one, or again one that has withdrawn."""
+    """Record that an entrant entered: a new one, or one that had withdrawn."""
     number, first = _whole(lines, event, "entrant"), _whole(lines, event, "first_round")
     bot = event.details.get("bot")
     if number == len(stays) + 1:
@@ -233,7 +233,7 @@ def _numbered(lines: Lines, stays: Sequence[_Stay], number: int) -> _Stay:
 
 
 def _check_entrants(lines: Lines, head: Head, stays: Sequence[_Stay]) -> None:
-    """Check that the entrants are those of the head and of the events, and came and left when these say."""
+    """Check that the entrants, and when they came and left, agree with the head and the events."""
     expected = [(stay.bot, stay.first) for stay in stays]
     given = [(one.bot, one.entered_at_round) for one in head.tournament.entrants]
     if given != expected:

@@ -1,4 +1,4 @@
-"""Forfeits in an export: for faults, by those who were absent, or as the time of a match was up."""
+"""Forfeits in an export: because of faults, absence, or the time limit of a match."""
 
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
@@ -9,30 +9,30 @@ from arena.verify.head import Head
 from referee.records.replay import is_played_for
 
 _ASKED = ("action", "seat", "turn")
-"""What an answer and a fault have in common."""
+"""The fields that identify a decision, in answers and in faults."""
 
 GRACE_MS = 1000
-"""By how much longer than its limit a decision may have run when the time of a match was up."""
+"""By how much a decision may have exceeded its limit when the time of a match was up."""
 
 
 class Forfeits:
-    """The forfeits of one session, deal by deal: each has a reason, and leads to what was agreed."""
+    """The forfeits of one session, deal by deal: each needs a reason, and has the agreed consequence."""
 
     def __init__(self, lines: Lines, limits: LimitsLine, line: SessionLine) -> None:
         self._lines = lines
         self._limits = limits
         self._line = line
         self._played_for: list[dict[str, Any]] = []
-        """As the latest record has it."""
+        """``played_for`` of the latest record."""
         self._ended_by: set[int] = set()
         self._attempt = 0
-        """The one that dealt the latest deal; 0 if there was none."""
+        """The attempt that dealt the latest deal; 0 before the first."""
         self.faults = [0] * len(line.seating)
-        """By seat, of all deals so far."""
+        """Faults by seat in all deals so far."""
 
     @property
     def seats(self) -> list[int]:
-        """All seats whose bots have forfeited the session, in order."""
+        """Return all seats whose bots have forfeited the session, in order."""
         return sorted({one["seat"] for one in self._played_for} | self._ended_by)
 
     def add(self, where: str, record: Mapping[str, Any]) -> None:
@@ -50,7 +50,7 @@ class Forfeits:
         self._attempt = record.get("attempt", 1)
 
     def _new(self, where: str, record: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Return who is played for from this deal on, and keep it."""
+        """Return the seats that are played for from this deal on, and remember all that are."""
         lines, limits = self._lines, self._limits
         given, known = list(record.get("played_for", ())), len(self._played_for)
         lines.same(f"{where}: played_for: since earlier deals", given[:known], self._played_for)
@@ -69,7 +69,7 @@ class Forfeits:
     def _add_fault(
         self, where: str, record: Mapping[str, Any], at: int, gone: set[int], new: list[dict[str, Any]]
     ) -> None:
-        """Count a fault, and check that the last one that a seat may make is its forfeit."""
+        """Count a fault, and check that a seat forfeits exactly when it reaches the limit."""
         faults, limit = record["faults"], self._limits.faults
         seat, action = faults[at - 1]["seat"], faults[at - 1]["action"]
         if seat in gone:
@@ -83,7 +83,7 @@ class Forfeits:
             raise self._lines.wrong(f"{where}: faults: seat {seat} has {limit} and does not forfeit")
 
     def _check_end(self, where: str, record: Mapping[str, Any], gone: Set[int]) -> None:
-        """Check that the session ends here only if a seat forfeits that the rules say, for one reason."""
+        """Check that the session ends here only by the forfeit of the right seat, for exactly one reason."""
         lines = self._lines
         seat, absent, used = record.get("forfeit"), record.get("absent"), record.get("used_ms")
         if seat is None:
@@ -156,21 +156,21 @@ def _check_used(
 
 
 class Overruns:
-    """What the sessions of a match say of its time that was up, and what the bots thought in its deals."""
+    """What the sessions of a match say about exceeding its time limit, and the bots' thinking times."""
 
     def __init__(self, lines: Lines, head: Head, match: MatchPart) -> None:
         self._lines = lines
         self._limits = head.part.limits
         self._match = match
         self._used: list[list[int]] = []
-        """For each session that was forfeited for it, what each bot had used, by place at the table."""
+        """For each session forfeited for it, the time that each bot had used, by place at the table."""
         self._least = [0] * len(match.bots)
-        """What the bots thought in the last attempts at these sessions."""
+        """The bots' thinking times in the last attempts at these sessions."""
         self._most = [0] * len(match.bots)
-        """What the bots thought in all sessions."""
+        """The bots' thinking times in all sessions."""
 
     def add(self, line: SessionLine, records: Sequence[Mapping[str, Any]]) -> None:
-        """Note a session."""
+        """Add a session."""
         overran = "used_ms" in records[-1]
         if overran:
             self._used.append(_by_position(line, records[-1]["used_ms"]))
@@ -178,12 +178,12 @@ class Overruns:
             last = overran and record.get("attempt", 1) == line.attempts
             for seat, ms in _decisions(record):
                 position = line.seating[seat]
-                self._most[position] += ms + 1  # which were rounded
+                self._most[position] += ms + 1  # the times were rounded
                 if last:
                     self._least[position] += max(0, ms - 1)
 
     def check(self) -> None:
-        """Check that what was used is what the deals say, but for decisions owed. Raise Difference."""
+        """Check that the times used agree with the deals, except for pending decisions. Raise Difference."""
         for used in self._used:
             self._lines.same("used_ms of the match's sessions", used, self._used[0])
         whole = self._match.state == "done" and all(one.attempts == 1 for one in self._match.sessions)
@@ -196,12 +196,12 @@ class Overruns:
 
 
 def _by_position(line: SessionLine, seats: Sequence[int]) -> list[int]:
-    """Return values by place at the table of values by seat."""
+    """Convert values by seat into values by place at the table."""
     return [seats[line.seating.index(position)] for position in range(len(seats))]
 
 
 def _decisions(record: Mapping[str, Any]) -> list[tuple[int, int]]:
-    """Return for each decision of a deal its seat, and the milliseconds that it took."""
+    """Return the seat of each decision in a deal, and the milliseconds that it took."""
     actions, times = record["actions"], record.get("ms", "").split()
     found = [(int(action[0]), int(ms)) for action, ms in zip(actions, times, strict=False) if ms != "-"]
     found += [(answer["seat"], answer["ms"]) for answer in record.get("answers", ())]

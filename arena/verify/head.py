@@ -1,4 +1,4 @@
-"""The first two lines of an export: what was settled before the first round, and how it came out."""
+"""The first two lines of an export: what was settled before the first round, and the tournament's state."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -24,26 +24,26 @@ ENDED = ("finished", "cancelled")
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """A tournament whose first two lines are right: what all that follows is held to."""
+    """A tournament whose first two lines are valid, against which all later ones are checked."""
 
     part: HeadPart
     tournament: TournamentPart
     format: Format
     ruleset: Ruleset
     luck: bytes
-    """What the sessions' seeds follow from."""
+    """The bytes from which the sessions' seeds are derived."""
     names: Mapping[int, str]
-    """Bots by the number of the entrant, in order."""
+    """The bots by their numbers as entrants, in order."""
     owners: Mapping[int, int]
-    """For each number of an entrant the same number as for all others of its owner."""
+    """For each entrant's number, a number that all entrants of its owner share."""
     deals: int
-    """Deals in a session, at most."""
+    """Maximum number of deals in a session."""
     setup: Setup
-    """What rounds are paired as."""
+    """The settings by which rounds are paired."""
 
 
 def check_head(lines: Lines, report: Report) -> Head:
-    """Take the first two lines, and check them. Raise Difference."""
+    """Read the first two lines, and check them. Raise Difference."""
     part = lines.take_part(HeadPart)
     ruleset = _check_settled(lines, part)
     report.tournament, report.commitment, report.beacon = part.tournament, part.digest, part.beacon
@@ -78,7 +78,7 @@ def check_head(lines: Lines, report: Report) -> Head:
 
 
 def _check_settled(lines: Lines, part: HeadPart) -> Ruleset:
-    """Check what stands in the first line alone, and return its ruleset."""
+    """Check the contents of the first line by themselves, and return its ruleset."""
     if not NAME.fullmatch(part.tournament):
         raise lines.wrong(f"tournament: {part.tournament!r} is not a name")
     try:
@@ -134,7 +134,7 @@ def _seed(lines: Lines, head: HeadPart, part: TournamentPart) -> bytes:
 
 
 def _check_times(lines: Lines, head: HeadPart, part: TournamentPart) -> None:
-    """Check that times are times; that each is after the one before is said of honest clocks only."""
+    """Check that times are valid; their order is not checked, as clocks may be wrong."""
     times = {"locked_at": head.locked_at}
     times |= {name: getattr(part, name) for name in ("created_at", "started_at", "finished_at")}
     for name, text in times.items():

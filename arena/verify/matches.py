@@ -1,4 +1,4 @@
-"""A match of an export, session by session and deal by deal."""
+"""Checking a match of an export, session by session and deal by deal."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,13 +19,13 @@ from referee.records.replay import Replayer
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """A match as it was checked."""
+    """A match that was checked."""
 
     part: MatchPart
     deal_points: dict[int, list[list[int]]]
-    """For each session the points of its deals by seat."""
+    """For each session, the points of its deals by seat."""
     deal_attempts: dict[int, list[int]]
-    """For each session the attempts that dealt its deals."""
+    """For each session, the attempts that dealt its deals."""
 
     def sessions(self) -> list[PlayedSession]:
         """Return its sessions."""
@@ -52,12 +52,12 @@ def check_match(
     void: Mapping[int, int],
     restored: Sequence[int],
 ) -> Played:
-    """Take the lines of a match, and check them; deals and matches are counted in the report.
+    """Read the lines of a match, and check them; deals and matches are counted in the report.
 
     Raise Difference.
 
-    ``void`` says of which sessions attempts came to nothing, up to which: the next one played it to its end.
-    That is one more, or the first one after one of the times that a backup was ``restored``.
+    ``void`` has the last void attempt at each session that has any; the next one played it to its end. Its
+    number is one higher, or the first one after a backup was ``restored``.
     """
     part = lines.take_part(MatchPart)
     lines.same("round", part.round, round.round)
@@ -147,7 +147,7 @@ def _session(
 
 
 def _attempt(lines: Lines, where: str, record: Mapping[str, object], line: SessionLine) -> int:
-    """Return the attempt that dealt a deal; that it never falls within a session, the replayer checks."""
+    """Return the attempt that dealt a deal; the replayer checks that it never falls within a session."""
     attempt = record.get("attempt", 1)
     if not isinstance(attempt, int) or attempt > line.attempts:
         raise lines.wrong(f"{where}: attempt: is {attempt!r}, but {line.attempts} were begun")

@@ -1,4 +1,4 @@
-"""Who meets whom in an export: paired again by the functions that paired the tournament."""
+"""Checking who meets whom in an export, by the functions that paired the tournament."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ class Pairings:
         self._head = head
         self._played: list[Pairing] = []
         self._planned: list[Pairing] = []
-        """Rounds that follow from what has been played, and are still to come."""
+        """Later rounds that already follow from what has been played."""
         self._entered = sorted(one.entered_at_round for one in head.tournament.entrants)
 
     def check_round(self, part: RoundPart, outcomes: Sequence[MatchOutcome]) -> None:
@@ -27,7 +27,7 @@ class Pairings:
         self._check(part, self._next(outcomes))
 
     def check_batches(self, parts: Sequence[RoundPart]) -> None:
-        """Check the batches of a continuous tournament: each from who was free, and what they were rated."""
+        """Check the batches of a continuous tournament against the bots that were free and their ratings."""
         batches = Batches()
         for part in sorted(parts, key=lambda part: part.round):
             found = self._head.format.next(self._head.setup, self._batch_course(part, batches))
@@ -35,7 +35,7 @@ class Pairings:
             batches.add(self._played[-1])
 
     def check_number(self, outcomes: Sequence[MatchOutcome], stopped: int | None) -> None:
-        """Check that a finished tournament has all its rounds: none was dropped, and none added."""
+        """Check that a finished tournament has all its rounds, and no others."""
         played, head = len(self._played), self._head
         total = stopped if stopped is not None else head.format.total(head.setup, len(head.names))
         if played == total:
@@ -54,7 +54,7 @@ class Pairings:
         return self._planned.pop(0) if self._planned else None
 
     def _course(self, number: int, present: Sequence[int], outcomes: Sequence[MatchOutcome]) -> Course:
-        """Return how the tournament stood when the round of this number was paired."""
+        """Return the course of the tournament when the round of this number was paired."""
         entrants = [one.number for one in self._head.tournament.entrants if one.entered_at_round <= number]
         return Course(
             entrants=entrants,
@@ -66,7 +66,7 @@ class Pairings:
         )
 
     def _batch_course(self, part: RoundPart, batches: Batches) -> Course:
-        """Return how a continuous tournament stood when a batch was paired, with these before it."""
+        """Return the course of a continuous tournament when a batch was paired after these."""
         free = part.free or ()
         present = [one.entrant for one in free]
         entrants = bisect_right(self._entered, part.round)

@@ -1,4 +1,4 @@
-"""The results of checking exports, and what one of them takes from another."""
+"""The results of checking exports, and the links between exports."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from arena.exports.parts import SignedLine
 from arena.standings.corrections import Correction
 
 Where = tuple[str, int, int, str]
-"""Tournament, round, table and bot: where a rating changed."""
+"""The place where a rating changed: tournament, round, table and bot."""
 
 
 UNPROVEN = (
@@ -21,7 +21,7 @@ UNPROVEN = (
     "that late entries, withdrawals, pauses, stops and cancellations were not timed to somebody's advantage",
     "that no session was played before, and given up, with the same cards",
 )
-"""What no export proves, however right it is."""
+"""What no export can prove, even a correct one."""
 
 ALONE = "that the organiser did not draw several seeds and choose one: there was no beacon"
 STATED = "that the beacon {!r} said {!r}, and only after the tournament was locked: look it up"
@@ -51,9 +51,9 @@ class Rated:
     """Matches rated under the ruleset before it."""
     tables: int
     sources: Mapping[str, Where | None]
-    """For each bot where its rating came from; None if it had none."""
+    """For each bot, where its rating came from; None if it had none."""
     places: Mapping[str, Where]
-    """For each bot where it was rated."""
+    """For each bot, where it was rated."""
 
 
 @dataclass(slots=True)
@@ -62,41 +62,41 @@ class Key:
 
     referee: str
     added_at: str | None = None
-    """When; None if it stands in the head."""
+    """When it was added; None if it is in the head."""
     sessions: int = 0
-    """Sessions that it has signed."""
+    """Number of sessions that it has signed."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlayedSession:
-    """A session of an export, for those who have noted something of it."""
+    """A session of an export, for comparison with bots' logs."""
 
     attempt: int
-    """The one that played it to its end."""
+    """The attempt that played it to its end."""
     seats: tuple[str, ...]
     points: tuple[int, ...]
     faults: tuple[int, ...]
     forfeits: tuple[int, ...]
     signed: SignedLine | None
     attempts: tuple[int, ...]
-    """For each deal the attempt that dealt it."""
+    """For each deal, the attempt that dealt it."""
     digests: tuple[str, ...]
-    """For each deal the digest of the deals up to it, as all seats were shown them."""
+    """For each deal, the digest of the deals up to it, as shown to all seats."""
 
 
 @dataclass(slots=True)
 class Report:
-    """What came of checking an export."""
+    """The result of checking an export."""
 
     tournament: str = ""
-    """Empty if not even that could be read."""
+    """The tournament's name; empty if not even that could be read."""
     state: str = ""
     commitment: str = ""
-    """Digest of the head, to be compared with what was noted before the tournament."""
+    """Digest of the head, to be compared with one recorded before the tournament."""
     beacon: str | None = None
-    """The public value that had a share in the luck; None: the organiser alone drew it."""
+    """The public value that was mixed into the seed; None if the organiser alone drew it."""
     beacon_value: str | None = None
-    """What the beacon is said to have said; None if there is none, or the tournament was not started."""
+    """The claimed value of the beacon; None if there is none, or the tournament was not started."""
     entrants: int = 0
     rounds: int = 0
     matches: int = 0
@@ -104,9 +104,9 @@ class Report:
     problem: str | None = None
     """The first difference, with where it is; None if there is none."""
     links: list[Link] = field(default_factory=list)
-    """What can only be checked with the exports of other tournaments."""
+    """Ratings that can only be checked with the exports of other tournaments."""
     ratings: dict[Where, float] = field(default_factory=dict)
-    """Ratings after each match, for other exports' links."""
+    """Ratings after each match, for the links of other exports."""
     pairing: str = ""
     """The format."""
     seed_hash: str = ""
@@ -116,21 +116,21 @@ class Report:
     wanted: frozenset[str] = frozenset()
     """Public names of the sessions that are to be reported."""
     sessions: dict[str, PlayedSession] = field(default_factory=dict)
-    """Those of them that are there."""
+    """Those of them that are in the export."""
     played_by: Counter[str] = field(default_factory=Counter)
     """How many sessions each bot played."""
     rated: list[Rated] = field(default_factory=list)
-    """The rounds that were rated, in that order."""
+    """The rounds that were rated, in the order of rating."""
     restored: list[int] = field(default_factory=list)
-    """Each time the arena was restored from a backup, the number above which attempts began from then on."""
+    """For each restored backup, the number above which later attempts are numbered."""
     provisional: bool = False
     """Whether the results wait for the organiser to confirm them."""
     corrections: list[Correction] = field(default_factory=list)
-    """What the organiser decided about the standings after the end."""
+    """The organiser's corrections of the standings after the end."""
 
 
 def unproven(reports: Sequence[Report]) -> list[str]:
-    """Return in words what these exports, if they are right, do not prove."""
+    """Return in words what these exports do not prove even if they are correct."""
     found = list(UNPROVEN)
     names = {report.tournament for report in reports}
     missing = {link.where[0] for report in reports for link in report.links} - names
@@ -149,12 +149,12 @@ def unproven(reports: Sequence[Report]) -> list[str]:
 
 
 def check_links(reports: Sequence[Report]) -> str | None:
-    """Return the first thing in which exports do not fit each other; None if there is none."""
+    """Return the first inconsistency between exports; None if there is none."""
     return _twice(reports) or _differs(reports) or _not_latest(reports)
 
 
 def _twice(reports: Sequence[Report]) -> str | None:
-    """Return which tournament was played with the seed of another, or is there twice."""
+    """Return the first tournament that has the seed of another, or occurs twice."""
     seen: dict[str, str] = {}
     for report in reports:
         if report.seed_hash in seen:
@@ -165,7 +165,7 @@ def _twice(reports: Sequence[Report]) -> str | None:
 
 
 def _not_latest(reports: Sequence[Report]) -> str | None:
-    """Return the first rating that came from an older match than the latest of its bot in these exports."""
+    """Return the first rating that does not come from its bot's latest match in these exports."""
     names = {report.tournament for report in reports}
     for pool in sorted({report.ruleset_hash for report in reports}):
         latest: dict[str, Where] = {}
@@ -185,7 +185,7 @@ def _not_latest(reports: Sequence[Report]) -> str | None:
 
 
 def _differs(reports: Sequence[Report]) -> str | None:
-    """Return the first rating that is not what the export that it comes from says."""
+    """Return the first rating that differs from the export that it comes from."""
     after: dict[Where, float] = {}
     known = {report.tournament for report in reports}
     for report in reports:

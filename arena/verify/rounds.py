@@ -1,4 +1,4 @@
-"""A round of an export: who may meet whom, what the matches are worth, and what they do to the ratings."""
+"""Checking a round of an export: who may meet whom, the scores of the matches, and the rating changes."""
 
 import math
 from collections import Counter
@@ -17,11 +17,11 @@ from arena.verify.pairings import Pairings
 from arena.verify.report import Link, Rated, Report, Where
 
 Forfeited: TypeAlias = Mapping[tuple[int, int], Sequence[Share]]
-"""What a match in which bots forfeited came to, by the places of two."""
+"""The result of a match in which bots forfeited, by the places of two."""
 
 
 class Rounds:
-    """Checks one round after the other, and keeps what the standings and the next ratings follow from."""
+    """Checks round after round, and keeps what standings and later ratings depend on."""
 
     def __init__(
         self,
@@ -31,10 +31,10 @@ class Rounds:
         void: dict[tuple[int, int], dict[int, int]],
         restored: Sequence[int],
     ) -> None:
-        """Create a check of rounds; ``void`` has, by round and table, the last attempts without a result.
+        """Create a check of rounds; ``void`` has the last void attempts by round and table.
 
-        Each match takes its own out; what is left is of matches that are not there. ``restored`` has the
-        numbers above which attempts began after backups were restored.
+        Each match removes its own; those left over belong to no match. ``restored`` has the numbers above
+        which attempts began after backups were restored.
         """
         self._lines = lines
         self._void = void
@@ -42,21 +42,21 @@ class Rounds:
         self._report = report
         self._head = head
         self._ratings: dict[str, float] = {}
-        """As the tournament's own rounds left them."""
+        """Ratings after the tournament's own rounds."""
         self._last: dict[str, Where] = {}
-        """Where in this tournament each bot was rated last."""
+        """Where each bot was last rated in this tournament."""
         self.outcomes: list[MatchOutcome] = []
-        """Of all matches that are done."""
+        """The outcomes of all finished matches."""
         self._parts: list[RoundPart] = []
         """The rounds so far."""
         self._pairings = Pairings(lines, head)
         self._rated_so_far = 0
         """Matches rated under the ruleset after the latest round."""
         self.byes: list[int] = []
-        """Everyone who sat out in a round that is over, once for each time."""
+        """The entrants that sat out in finished rounds, once for each time."""
 
     def check_next(self) -> None:
-        """Take the lines of the next round, its matches among them, and check them. Raise Difference."""
+        """Read the lines of the next round, including its matches, and check them. Raise Difference."""
         lines, report = self._lines, self._report
         part = lines.take_part(RoundPart)
         report.rounds += 1
@@ -83,7 +83,7 @@ class Rounds:
             self._check_end(part, points, before, forfeited)
 
     def check_number(self, stopped: int | None) -> None:
-        """Check that all rounds are there, and those of a continuous tournament as they follow.
+        """Check that all rounds are there, and the pairings of a continuous tournament.
 
         Raise Difference.
 
@@ -96,7 +96,7 @@ class Rounds:
             self._pairings.check_number(self.outcomes, stopped)
 
     def _check_number(self, number: int) -> None:
-        """Check that rounds stand in the order of rating: that of their numbers, except for batches."""
+        """Check that rounds are in the order of rating, which is that of their numbers except for batches."""
         if not self._head.format.in_batches:
             self._lines.same("round", number, self._report.rounds)
         elif any(number == part.round for part in self._parts):
@@ -131,7 +131,7 @@ class Rounds:
                 )
 
     def _pool(self, part: RoundPart) -> dict[str, float]:
-        """Return ratings before the round of all at its tables."""
+        """Return the ratings before the round of all bots at its tables."""
         before = {}
         if part.state == "closed" and self._head.part.rated:
             sitting = [self._head.names[number] for table in part.tables for number in table]
@@ -164,7 +164,7 @@ class Rounds:
         self._report.links.append(Link(self._lines.number, place, line.rating))
 
     def _scores(self, matches: Sequence[Played]) -> list[Sequence[float] | None]:
-        """Return what counts of each match by place at the table; None where it is not done."""
+        """Return what counts of each match, by place at the table; None for a match that is not done."""
         if not self._head.part.duplicate:
             return [match.part.points if match.part.state == "done" else None for match in matches]
         done = [match for match in matches if match.part.state == "done"]
@@ -203,7 +203,7 @@ class Rounds:
         before: Mapping[str, float],
         forfeited: Mapping[int, Forfeited],
     ) -> None:
-        """Check what a round did to ratings."""
+        """Check the rating changes of a round."""
         if end.rated_after is None or end.ratings is None:
             raise self._lines.wrong("rated_after, ratings: one of them is missing")
         self._note_rated(part, end.rated_after)
@@ -216,7 +216,7 @@ class Rounds:
             self._check_ratings(part.round, table, bots, changes, before, after)
 
     def _note_rated(self, part: RoundPart, rated_after: int) -> None:
-        """Check where the round stands among all that were rated, and keep it for other exports."""
+        """Check the round's place among all that were rated, and keep it for comparing other exports."""
         if rated_after < self._rated_so_far:
             raise self._lines.wrong(f"rated_after: is {rated_after}, should be {self._rated_so_far} at least")
         pool = {line.bot: line.since for line in part.pool}

@@ -1,4 +1,4 @@
-"""Signed results: the deals and figures of a session are those that a referee of the tournament signed."""
+"""Checking that the deals and results of sessions are those that a referee of the tournament signed."""
 
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
@@ -14,7 +14,7 @@ from referee.signing import is_valid
 
 
 def note_head_keys(lines: Lines, report: Report, head: HeadPart) -> None:
-    """Note the keys of the referees that had been started when the tournament was locked.
+    """Record the keys of the referees that had been started when the tournament was locked.
 
     Raise Difference.
     """
@@ -26,7 +26,7 @@ def note_head_keys(lines: Lines, report: Report, head: HeadPart) -> None:
 
 
 def note_added_key(lines: Lines, report: Report, event: EventPart) -> None:
-    """Note the key of a referee that came later, or whose key is new. Raise Difference."""
+    """Record the key of a referee that was added later, or whose key is new. Raise Difference."""
     referee, key = event.details.get("referee"), event.details.get("key")
     if not isinstance(referee, str) or not isinstance(key, str):
         raise lines.wrong("details: do not name a referee and its key")
@@ -78,7 +78,7 @@ def check_signed(
 def note_session(
     report: Report, name: str, match: MatchPart, line: SessionLine, records: Sequence[Mapping[str, Any]]
 ) -> None:
-    """Note in the report a session that was checked but for its digests; ``name`` is its public name."""
+    """Add a session to the report, without a check of its digests; ``name`` is its public name."""
     seats = tuple(match.bots[position] for position in line.seating)
     report.played_by.update(seats)
     if name not in report.wanted:
@@ -97,5 +97,5 @@ def note_session(
 
 
 def session_id(tournament: str, match: MatchPart, line: SessionLine) -> str:
-    """Return the public name of a session, as bots are told it."""
+    """Return the public name of a session, as it is sent to bots."""
     return f"{tournament}/{match.round}/{match.table}/{line.session}"
