@@ -1,4 +1,4 @@
-"""Who asks for something, and what they may ask for."""
+"""Who makes a request, and what they may do."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,7 +7,7 @@ from arena.errors import NotAllowed
 
 
 class Role(StrEnum):
-    """What somebody is to the arena; each may do what those before it may, with what is theirs."""
+    """A role in the arena; each role also has the permissions of those before it, for what is its own."""
 
     ANONYMOUS = "anonymous"
     """Anybody: reads what is public."""
@@ -24,7 +24,7 @@ RANKS = tuple(Role)
 
 @dataclass(frozen=True, slots=True)
 class Who:
-    """Somebody as the audit names him."""
+    """Somebody, as named in the audit log."""
 
     role: Role
     account: str = ""
@@ -36,25 +36,25 @@ class Who:
 
 @dataclass(frozen=True, slots=True)
 class Actor(Who):
-    """Who asks."""
+    """The person or program that makes a request."""
 
     owners: frozenset[str] = frozenset()
     """The owners whose bots are its own."""
     account_id: int | None = None
-    """Row of the account; None for anybody, and for whoever sits at the arena's own terminal."""
+    """Id of the account; None for anonymous requests, and for the arena's own terminal."""
 
     @property
     def who(self) -> Who:
-        """Return who it is, without what is its own."""
+        """Return role and account alone."""
         return Who(self.role, self.account)
 
     def require(self, least: Role, what: str) -> None:
-        """Raise NotAllowed if the actor is less than ``least``; ``what`` is what it asked for."""
+        """Raise NotAllowed if the actor's role is below ``least``; ``what`` is what it tried to do."""
         if RANKS.index(self.role) < RANKS.index(least):
             raise NotAllowed(f"{self} may not {what}; it takes an {least}")
 
     def require_owner(self, owner: str, what: str) -> None:
-        """Raise NotAllowed if the bots of ``owner`` are not the actor's, and it is no operator."""
+        """Raise NotAllowed unless the bots of ``owner`` are the actor's, or it is an operator."""
         if self.role is not Role.OPERATOR and (self.role is Role.ANONYMOUS or owner not in self.owners):
             raise NotAllowed(f"{self} may not {what}; it takes {owner} or an {Role.OPERATOR}")
 
@@ -65,7 +65,7 @@ class Actor(Who):
         return self.role is Role.ORGANISER and organiser_id is not None and organiser_id == self.account_id
 
     def require_organiser(self, organiser_id: int | None, what: str) -> None:
-        """Raise NotAllowed if a tournament or league of this organiser's account is not the actor's."""
+        """Raise NotAllowed unless the actor organises tournaments and leagues of this account."""
         self.require(Role.ORGANISER, what)
         if not self.organises(organiser_id):
             raise NotAllowed(f"{self} may not {what}; it takes its organiser or an {Role.OPERATOR}")

@@ -1,11 +1,11 @@
 """Addresses: ``host:port``."""
 
 NO_PLACE = ("0.0.0.0", "[::]", "::", "")  # noqa: S104 compared with, not listened on
-"""Hosts to listen on that nobody can connect to."""
+"""Hosts that one can listen on, but not connect to."""
 
 
 def check_address(address: str) -> str:
-    """Return an address as it is; raise ValueError if it is none."""
+    """Return an address unchanged; raise ValueError if it is not valid."""
     host, _, port = address.rpartition(":")
     if not host or not port.isdecimal() or int(port) > 65535:
         number = address.strip(":")
@@ -15,12 +15,12 @@ def check_address(address: str) -> str:
 
 
 def split_address(address: str) -> tuple[str, int]:
-    """Return host and port of a ``host:port``, the host without brackets."""
+    """Split ``host:port`` into host, without brackets, and port."""
     host, _, port = address.rpartition(":")
     return host.strip("[]"), int(port)
 
 
 def local_addresses(listen: str, count: int) -> list[str]:
-    """Return the addresses that ``count`` referees listen on: ``listen``, and the ports that follow."""
+    """Return the addresses that ``count`` referees listen on: ``listen`` and the following ports."""
     host, _, port = listen.rpartition(":")
     return [f"{host}:{int(port) + place}" for place in range(count)]

@@ -1,4 +1,4 @@
-"""The audit: who changed what, and when."""
+"""The audit log: who changed what, and when."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,14 +21,14 @@ class Change:
     action: str
     """As ``tournament.cancel``."""
     subject: str
-    """The name of what it was done to."""
+    """The name of the object that was changed."""
     details: dict[str, object]
 
 
 def record(
     tx: Transaction, actor: Actor, action: str, subject: str, now: datetime, **details: object
 ) -> None:
-    """Note a change in the transaction that makes it; ``details`` are plain values, and no secrets."""
+    """Record a change in the transaction that makes it; ``details`` are plain values, and never secrets."""
     row = AuditEntry(
         at=now, role=actor.role, account=actor.account, action=action, subject=subject, details=details
     )
@@ -40,7 +40,7 @@ def list_changes(
 ) -> Sequence[Change]:
     """Return the latest changes, newest first: all, or those of one subject.
 
-    ``owner/bot`` is the bot and all its versions. Raise NotAllowed, and UnknownError for what has no changes.
+    ``owner/bot`` includes all versions of the bot. Raise NotAllowed; UnknownError if there are no changes.
     """
     actor.require(Role.OPERATOR, "see who changed what")
     latest = select(AuditEntry).order_by(col(AuditEntry.id).desc()).limit(limit)

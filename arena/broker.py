@@ -1,8 +1,8 @@
 """The broker that needs no server: a folder with a file for each message.
 
-Kombu's filesystem transport with one difference. There a reader can open a file before its writer has
-filled it, which loses a message and ends the worker; here a file appears under its name whole or not at all,
-and messages are taken without leaving the folder's file system.
+This is Kombu's filesystem transport with one difference. There, a reader can open a file before its writer
+has filled it, which loses the message and ends the worker; here, a file appears under its name complete or
+not at all, and messages are taken without leaving the folder's file system.
 """
 
 import json
@@ -25,13 +25,13 @@ from arena.files import make_private
 log = logging.getLogger("arena.broker")
 
 AT_ONCE = 1_000
-"""Names of messages that a reader remembers; the folder is read again once it has tried them all."""
+"""How many names of messages a reader remembers; it reads the folder again once it has tried them all."""
 
 DRAFT_SECONDS = 60.0
-"""How old a draft is whose process is surely gone: writing or taking one takes milliseconds."""
+"""The age from which a draft's process is surely gone: writing or taking one takes milliseconds."""
 
 POLL_SECONDS = 0.01
-"""How often a reader looks into an empty folder; the default second is a long time for a short task."""
+"""How often a reader looks into an empty folder; the default, a second, is long for a short task."""
 
 
 def options(folder: Path) -> dict[str, object]:
@@ -53,7 +53,7 @@ WAIT_SECONDS = 0.2
 
 
 class Channel(filesystem.Channel):
-    """A channel whose files are put and taken by renaming."""
+    """A channel that puts and takes files by renaming them."""
 
     def _queue_bind(self, exchange: str, routing_key: str, pattern: str, queue: str) -> None:
         table = self.get_table(exchange)  # type: ignore[no-untyped-call]
@@ -82,9 +82,9 @@ class Channel(filesystem.Channel):
         raise Empty
 
     def _next(self, queue: str) -> str | None:
-        """Return the oldest file of a queue that this reader knows of; the folder is read when there is none.
+        """Return the oldest known file of a queue; read the folder if there is none.
 
-        A folder with thousands of messages is so read and sorted once, not for each of them.
+        Thus a folder with thousands of messages is read and sorted once, and not for each of them.
         """
         known: dict[str, deque[str]] = vars(self).setdefault("_known", {})
         if not known.get(queue):
@@ -100,7 +100,7 @@ def _queue_of(name: str) -> str | None:
 
 
 def _read(file: Path) -> dict[str, Any] | None:
-    """Return the message in a file; None if it is none that an arena writes."""
+    """Return the message in a file; None if it is not one that an arena writes."""
     try:
         message = json.loads(file.read_bytes())
         return message if _is_task(message) else None
@@ -117,11 +117,11 @@ _HEADERS: Mapping[str, tuple[type, ...]] = {
     "ignore_result": (bool, _NOTHING),
     "stamps": (dict, _NOTHING),
 }
-"""Of which types headers are that Celery reads: others can end a worker."""
+"""The types of the headers that Celery reads; others can end a worker."""
 
 
 def _is_task(message: Any) -> bool:
-    """Return whether a message is a task as an arena sends it. Raise what comes of looking into others."""
+    """Return whether a message is a task sent by an arena. Raise any error if its content is malformed."""
     headers, properties = message["headers"], message["properties"]
     arguments, named, embedded = json.loads(b64decode(message["body"], validate=True))
     return (
@@ -139,7 +139,7 @@ def _is_task(message: Any) -> bool:
 
 
 def set_aside(file: Path) -> None:
-    """Keep a message that cannot be read where no worker meets it again, log and count it."""
+    """Move an unreadable message to where no worker finds it again, log it and count it."""
     from arena import metrics  # takes long to load, and whoever only sends never needs it
 
     aside = file.parent.parent / "unreadable"
@@ -150,9 +150,9 @@ def set_aside(file: Path) -> None:
 
 
 def clear_drafts(folder: Path, now: float) -> int:
-    """Delete what processes that crashed left half-written or half-taken; return how many files that were.
+    """Delete files that crashed processes left half-written or half-taken; return their number.
 
-    What is lost with a message that was being taken, the next beat sends again.
+    If a message is lost that was being taken, the next beat sends another.
     """
     old = 0
     for draft in (folder / "drafts").iterdir():
@@ -170,6 +170,6 @@ class Transport(filesystem.Transport):
     default_connection_params: ClassVar[dict[str, object]] = {}  # there is no host to name
 
     def drain_events(self, connection: Any, timeout: float | None = None, **_: object) -> None:
-        """Deliver a message; a worker that is told to stop has to look up from waiting for one."""
+        """Deliver a message; the wait is short, so that a worker notices when it is told to stop."""
         wait = None if timeout is None else min(timeout, WAIT_SECONDS)
         super().drain_events(connection, timeout=wait)  # type: ignore[no-untyped-call]

@@ -1,6 +1,6 @@
 """A database and its connections: opening it, what may be wrong with it, and its schema's version.
 
-What only asks a short question needs no more than this; ``arena.storage`` adds transactions with models.
+Commands with a short query need no more than this; ``arena.storage`` adds transactions with models.
 """
 
 import os
@@ -27,7 +27,7 @@ BUSY_SECONDS = 30
 """How long SQLite waits for another writer."""
 
 RETRY_SECONDS = 0.01
-"""Wait between attempts where SQLite itself does not wait."""
+"""Wait between attempts if SQLite itself does not wait."""
 
 POSTGRES = {
     "connect_timeout": 10,
@@ -36,21 +36,21 @@ POSTGRES = {
     "keepalives_count": 3,
     "tcp_user_timeout": 60_000,
 }
-"""How soon PostgreSQL is given up whose host is gone without a word (libpq); the URL's query comes before."""
+"""Options of libpq that detect a vanished PostgreSQL host; the URL's query takes precedence."""
 
 FOR_PAGES = ("SET jit = off", "SET max_parallel_workers_per_gather = 0")
-"""What PostgreSQL is told on each connection.
+"""Statements that are executed on each PostgreSQL connection.
 
-The arena asks for pages, which read few rows in the order of an index. Where it takes their selection for
-dear, because hardly any row meets a condition, PostgreSQL would compile it, or start workers, which read on
-and on before they hand over the first rows: hundreds of times what the page needs.
+The arena asks for pages, which read few rows in the order of an index. If PostgreSQL overestimates the cost,
+because hardly any row meets a condition, it compiles the query or starts workers, which read far ahead before
+they return the first rows: hundreds of times what the page needs.
 """
 
 MAPPED = 4 << 30
-"""Bytes of an SQLite file that are read as memory; SQLite itself may be built for less (2 GiB).
+"""Bytes of a SQLite file that are mapped into memory; SQLite itself may be built for less (2 GiB).
 
-Each write by another process empties SQLite's own cache, so that a question of a large history would read its
-pages again, with a system call each: this leaves a third of the processor time.
+Each write by another process empties SQLite's own cache, so that a query over a large history would read its
+pages again, with a system call for each. This reduces the processor time to a third.
 """
 
 WRITING = "arena_writing"
@@ -73,7 +73,7 @@ class Database:
 
     @contextmanager
     def connect(self) -> Iterator[Connection]:
-        """Open a connection that sees the database as it was when it was first asked something."""
+        """Open a connection that sees the database as of its first query."""
         with in_one_line(self._file), self._reader.connect() as connection:
             yield connection
 
@@ -116,7 +116,7 @@ def _engine(url: str) -> Engine:
 
 
 def sqlite_file(url: str) -> Path | None:
-    """Return the file of a SQLite database; None for a server, one in memory, and a URL that is wrong."""
+    """Return the file of a SQLite database; None for a server, a database in memory, or an invalid URL."""
     try:
         parts = make_url(url)
     except SQLAlchemyError:
@@ -127,15 +127,15 @@ def sqlite_file(url: str) -> Path | None:
 
 
 def _is_fixed(file: Path) -> bool:
-    """Return whether a database is there in a folder in which nothing can be written: it can only be read."""
+    """Return whether a database exists in a read-only folder, so that it can only be read."""
     return file.is_file() and not os.access(file.parent, os.W_OK)
 
 
 def _fixed_url(file: Path) -> URL:
-    """Return the URL by which such a database is opened.
+    """Return the URL that opens a read-only database.
 
-    SQLite makes files beside a database to read it, unless it is told that nobody changes it. That would
-    leave out what still stands in a write-ahead log.
+    SQLite creates files next to a database even to read it, unless it is told that the database is immutable,
+    in which case it ignores a write-ahead log.
     """
     log = Path(f"{file}-wal")
     unchanged = {} if log.is_file() and log.stat().st_size else {"immutable": "1"}
@@ -144,7 +144,7 @@ def _fixed_url(file: Path) -> URL:
 
 
 def _keep_private(_dialect: object, _record: object, arguments: list[str], _options: object) -> None:
-    """Have SQLite find a file that is this user's alone; the files that it puts beside it are like it."""
+    """Make the file private before SQLite opens it; SQLite's auxiliary files get the same mode."""
     keep_private(Path(arguments[0]))
 
 
@@ -186,7 +186,7 @@ def _begin_sqlite(connection: Connection) -> None:
 
 @contextmanager
 def in_one_line(file: Path | None) -> Iterator[None]:
-    """Tell the database's own troubles, which no service can help, in one line; ``file`` is SQLite's."""
+    """Report failures of the database itself as StorageError, in one line; ``file`` is SQLite's."""
     try:
         yield
     except DatabaseError as error:
@@ -198,7 +198,7 @@ def in_one_line(file: Path | None) -> Iterator[None]:
 
 
 def sqlite_trouble(error: sqlite3.Error, file: Path) -> str:
-    """Return what is the matter with a SQLite database, also where its own words are hard to understand."""
+    """Describe a failure of a SQLite database, in clearer words than its own."""
     kind = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the rest is more detail
     unwritable = kind in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
     if kind == sqlite3.SQLITE_FULL or (unwritable and is_full(file.parent)):
@@ -218,9 +218,9 @@ DatabaseT = TypeVar("DatabaseT", bound=Database)
 
 
 def open_database(settings: Settings, kind: type[DatabaseT]) -> DatabaseT:
-    """Open the database of these settings as a ``Database``, or as what else it is to be.
+    """Open the database of these settings as a ``Database``, or as another ``kind``.
 
-    Nothing is made: raise NoArena if there is no database. Otherwise raise SettingsError (a wrong URL),
+    Nothing is created: raise NoArena if there is no database. Otherwise raise SettingsError (a wrong URL),
     StorageError, or SchemaError if its schema is not that of this version.
     """
     require_database(settings)
@@ -243,7 +243,7 @@ def require_database(settings: Settings) -> None:
 
 
 def _exists(file: Path) -> bool:
-    """Return whether there is a database. One that cannot be looked for may be there: opening it tells."""
+    """Return whether there is a database; True if that is unknown, so that opening it reports the error."""
     try:
         return file.exists()
     except OSError:

@@ -28,7 +28,7 @@ class ArenaError(Told):
 
 
 class SettingsError(FieldsWrong, ArenaError):
-    """Settings are wrong. Each is told by its name, or by that of the variable that it comes from."""
+    """Settings are wrong. Each is named, by its own name or that of the variable that it comes from."""
 
     def __init__(self, setting: str, reason: str, *others: Problem) -> None:
         super().__init__(_told(setting), reason, *(Problem(_told(one.field), one.reason) for one in others))
@@ -83,7 +83,7 @@ class UnknownError(ArenaError):
 
     @property
     def lines(self) -> Sequence[str]:
-        """A line for each of them."""
+        """Return a line for each of them."""
         return self.reasons
 
 
@@ -96,7 +96,7 @@ class StateError(ArenaError):
 
 
 class LeaseLost(ArenaError):
-    """The match was cancelled, or another worker has it: what comes of it must not be stored."""
+    """The match was cancelled, or another worker has it, so that its results must not be stored."""
 
 
 class ProcessFailed(ArenaError):

@@ -1,4 +1,4 @@
-"""What happens to a tournament once it is locked: a chain of events, each covering the one before."""
+"""Events of a locked tournament: a chain, in which each event covers the one before."""
 
 from datetime import datetime
 from typing import Any, Final
@@ -16,16 +16,16 @@ TOLD: Final = {
     "cancelled": "tournament.cancelled",
     "refused": "tournament.failed",
 }
-"""Events that organisers are told of, and what webhooks call them."""
+"""Events that organisers are notified of, with their names in webhooks."""
 
 KEY_ADDED: Final = "key_added"
 """The event of a referee whose key is not in the head."""
 
 
 def note(tx: Transaction, tournament: Tournament, kind: EventKind, now: datetime, **details: object) -> None:
-    """Add an event, in the transaction that makes it happen; nothing before the tournament is locked.
+    """Add an event in the transaction that makes the change; do nothing before the tournament is locked.
 
-    Keys of referees that are new to the tournament are noted before it.
+    Events for keys of referees that are new to the tournament precede it.
     """
     if tournament.commitment is not None:
         note_keys(tx, tournament, now)
@@ -51,7 +51,7 @@ def note_keys(tx: Transaction, tournament: Tournament, now: datetime) -> None:
 
 
 def known_keys(tx: Transaction) -> list[dict[str, object]]:
-    """Return the referees that have been started, and the public keys they sign with, as heads have them."""
+    """Return the referees that have been started with their public keys, in the form of heads."""
     keys = tx.exec(select(RefereeKey).order_by(col(RefereeKey.referee)))
     return [{"referee": one.referee, "key": one.key} for one in keys]
 
@@ -89,7 +89,7 @@ def latest_digest(tx: Transaction, tournament: Tournament) -> str:
 def lock_row(tx: Transaction, tournament_id: int) -> None:
     """Lock a tournament's row until the transaction ends.
 
-    Whoever changes a match too does so first: two with different orders could wait for each other for ever.
+    A transaction that also changes a match calls this first, since different orders could cause a deadlock.
     """
     mine = col(Tournament.id) == tournament_id
     changed(tx, update(Tournament).where(mine).values(commitment=Tournament.commitment))
@@ -98,9 +98,9 @@ def lock_row(tx: Transaction, tournament_id: int) -> None:
 def events_of(
     tx: Transaction, tournament: Tournament, after: int = 0, most: int | None = None
 ) -> list[dict[str, object]]:
-    """Return the events of a tournament as its export has them, in order.
+    """Return the events of a tournament in order, in the form of exports.
 
-    Only those after number ``after``, and about ``most`` of them at most.
+    Only those after number ``after`` are returned, at most about ``most``.
     """
     of_it = select(TournamentEvent).where(
         TournamentEvent.tournament_id == tournament.id, col(TournamentEvent.number) >= after
@@ -112,14 +112,14 @@ def events_of(
             before = event.digest
             continue
         part = event_part(event, before)
-        # The digest is the stored one, so that a row that was changed alone is seen.
+        # The stored digest is used, so that changing a row by itself is detected.
         parts.append({**part, "digest": event.digest})
         before = event.digest
     return parts
 
 
 def event_part(event: TournamentEvent, before: str) -> dict[str, object]:
-    """Return an event as exports have it; ``before`` is the digest of the one before, or of the head."""
+    """Return an event in the form of exports; ``before`` is the digest of the previous one or of the head."""
     return make_part(
         EventPart,
         number=event.number,

@@ -1,4 +1,4 @@
-"""Files and folders that are their user's alone, whatever the umask, and files that users name."""
+"""Private files and folders, whatever the umask, and files that users name."""
 
 import os
 import shutil
@@ -10,19 +10,19 @@ from pathlib import Path
 from arena.errors import StateError
 
 PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
-"""Modes."""
+"""Their modes."""
 
 FULL = 64 << 10
 """Free bytes below which a disk is full: SQLite writes files in steps of half of that."""
 
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
-"""What a mode allows to others than the user."""
+"""The permissions of everybody but the user."""
 
 
 def make_private(folder: Path) -> None:
-    """Make a folder that only its user may enter, and those above it that are missing.
+    """Create a folder that only its user may enter, and the missing ones above it.
 
-    One that is there already is left as it is: it may be shared on purpose (``arena doctor`` says so).
+    An existing one is left as it is, since it may be shared on purpose (``arena doctor`` reports it).
     """
     if not folder.is_dir():
         if not folder.parent.is_dir():
@@ -33,12 +33,12 @@ def make_private(folder: Path) -> None:
 
 
 def keep_private(file: Path) -> None:
-    """Make a file that only its user may read, or take the permissions of others away from it.
+    """Create a file that only its user may read, or remove the permissions of others from an existing one.
 
-    If that fails, nothing is done: opening the file will report why.
+    Failures are ignored: opening the file will report why.
     """
     with suppress(OSError):
-        # One that is there is never opened: to close it would end the locks that SQLite has on it here.
+        # An existing one is never opened, since closing it would release this process's SQLite locks on it.
         with suppress(FileExistsError):
             os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL, PRIVATE_FILE))
         if stat.S_IMODE(file.stat().st_mode) != PRIVATE_FILE:
@@ -46,7 +46,7 @@ def keep_private(file: Path) -> None:
 
 
 def is_full(folder: Path) -> bool:
-    """Return whether hardly anything can be written any more on the disk of a folder."""
+    """Return whether hardly anything can be written on the disk of a folder."""
     try:
         return shutil.disk_usage(folder).free < FULL
     except OSError:
@@ -54,9 +54,9 @@ def is_full(folder: Path) -> bool:
 
 
 def write_private(file: Path, text: str) -> None:
-    """Write a new file that only its user may read, whole or not at all.
+    """Write a new file that only its user may read, completely or not at all.
 
-    Raise FileExistsError if it is there already, and OSError.
+    Raise FileExistsError if it exists, and OSError.
     """
     made = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE)
     try:
@@ -69,14 +69,14 @@ def write_private(file: Path, text: str) -> None:
 
 
 def open_to_others(path: Path) -> bool:
-    """Return whether anybody but its user may do anything with a file or folder."""
+    """Return whether anybody but its user has any permission for a file or folder."""
     return bool(path.stat().st_mode & OTHERS)
 
 
 def is_special(path: Path) -> bool:
-    """Return whether there is something that is neither a file nor a folder: a pipe, a device.
+    """Return whether a path exists and is neither a file nor a folder, but a pipe or a device.
 
-    It must be written into, never replaced. Raise OSError.
+    Such things must be written into, never replaced. Raise OSError.
     """
     with suppress(FileNotFoundError):
         mode = path.stat().st_mode
@@ -85,19 +85,19 @@ def is_special(path: Path) -> bool:
 
 
 def written_path(path: Path) -> Path:
-    """Return the file that is to be written where a user names this one: what a link leads to."""
+    """Return the file to write if a user names this one: the target of a symbolic link."""
     return Path(os.path.realpath(path))
 
 
 def require_free(path: Path) -> None:
-    """Raise StateError if there is a file already."""
+    """Raise StateError if the file exists."""
     if path.is_file():
         raise StateError(f"{path} is there already; give another name, or replace it with --force")
 
 
 @contextmanager
 def draft_beside(file: Path) -> Iterator[Path]:
-    """Name a hidden file beside this one, to be moved into its place; what is left of it goes at the end."""
+    """Yield a hidden path next to a file, to be moved into its place; if it is left over, it is deleted."""
     draft = file.with_name(f".{file.name}.{os.getpid()}.part")
     try:
         yield draft

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import cache
 
 TOURNAMENT: Mapping[str, str | None] = {"name": "tournament", "id": None}
-"""The row's id is nobody else's business."""
+"""The row's id is left out, as it is internal."""
 
 RENAMED: Mapping[str, Mapping[str, str | None]] = {
     "arena.bots.versions.Registered": {"name": "bot"},
@@ -35,12 +35,12 @@ RENAMED: Mapping[str, Mapping[str, str | None]] = {
     "arena.standings.scoreboard.Placed": {"name": "bot", "entrant": None},
     "arena.tournaments.overview.TournamentStatus": TOURNAMENT,
 }
-"""By dataclass, and those derived from it: its fields by name; None: they are left out."""
+"""For each dataclass, and those derived from it, the JSON names of its fields; None for those left out."""
 
 
 @cache
 def names_of(kind: type) -> Mapping[str, str | None]:
-    """Return what fields of a dataclass are called otherwise in JSON; None: they are left out."""
+    """Return the fields of a dataclass that have other names in JSON; None for those left out."""
     found: dict[str, str | None] = {}
     for base in reversed(kind.__mro__):
         found |= RENAMED.get(f"{base.__module__}.{base.__qualname__}", {})

@@ -1,4 +1,4 @@
-"""The key with which a referee signs: generated at its first start, and recorded in all tournaments."""
+"""Signing keys: of referees, generated at their first start and recorded in tournaments; and of the arena."""
 
 import os
 import tempfile
@@ -20,13 +20,13 @@ from referee.signing import KeyFileError, SigningKey
 
 
 def signing_key(settings: Settings, referee: str) -> SigningKey:
-    """Return a referee's key, kept in the data folder; its first start draws it. Raise SettingsError."""
+    """Return a referee's key from the data folder; generate it at the first start. Raise SettingsError."""
     folder = settings.prepare().data / "referee-keys"
     return _kept(folder, folder / f"{quote(referee, safe='')}.pem", "referee")
 
 
 def arena_key(settings: Settings) -> SigningKey:
-    """Return the key with which the arena signs decisions of organisers; the first one draws it.
+    """Return the key with which the arena signs organisers' decisions; generate it at the first one.
 
     Raise SettingsError.
     """
@@ -48,7 +48,7 @@ def _kept(folder: Path, file: Path, whose: str) -> SigningKey:
 
 
 def _draw(file: Path) -> None:
-    """Draw a key; of several processes that do so, the first one's is kept. Raise OSError."""
+    """Generate a key; if several processes do so at once, the first one's is kept. Raise OSError."""
     with suppress(FileExistsError), tempfile.NamedTemporaryFile(dir=file.parent) as draft:
         draft.write(SigningKey.draw().pem())
         draft.flush()
@@ -57,7 +57,7 @@ def _draw(file: Path) -> None:
 
 
 def register_key(storage: Storage, referee: str, key: str, now: datetime) -> None:
-    """Note the public key that a referee signs with from now on, in all tournaments that have begun too."""
+    """Record the public key that a referee signs with from now on, also in tournaments that have begun."""
     with storage.write() as tx:
         known = tx.get(RefereeKey, referee)
         if known is None or known.key != key:

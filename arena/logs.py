@@ -1,6 +1,6 @@
-"""The log of a process: one line for each event, as text or as JSON, with the ids of what it is about.
+"""The log of a process: a line for each event, as text or as JSON, with the ids of what it concerns.
 
-Ids come with the call (``extra={"match": …}``), or hold for all that a thread logs within ``about``.
+Ids come with the call (``extra={"match": …}``), or apply to everything that a thread logs within ``about``.
 """
 
 import json
@@ -20,13 +20,13 @@ from referee.matches.journal import DealPage, DealQuery, Entry, EntryKind, Journ
 from referee.plain import plain
 
 IDS = ("tournament", "match", "session", "bot")
-"""What a line may be about. A session's id is ``tournament/round/table/number``, its match's the same without
-the number."""
+"""The kinds of ids in a line. A session's id is ``tournament/round/table/number``, its match's the same
+without the number."""
 
 TEXT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 OURS = ("arena", "referee")
-"""Loggers that ``log_level`` is for; of all others only warnings and worse are logged."""
+"""The loggers that ``log_level`` applies to; of all others, only warnings and errors are logged."""
 
 _about: ContextVar[dict[str, str] | None] = ContextVar("about", default=None)
 
@@ -42,10 +42,10 @@ def about(**ids: str) -> Iterator[None]:
 
 
 class TextFormatter(UtcFormatter):
-    """A line of text for each event, and the lines of a traceback where there was an exception."""
+    """Formats an event as a line of text, followed by the lines of a traceback if there was an exception."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:
-        """Return the line; a line break that a message brings along makes no second one."""
+        """Return the line; a line break in the message does not start another one."""
         return plain(super().formatMessage(record))
 
     def format(self, record: logging.LogRecord) -> str:
@@ -56,7 +56,7 @@ class TextFormatter(UtcFormatter):
 class JsonFormatter(logging.Formatter):
     """One JSON object a line: ``time`` (UTC), ``level``, ``logger``, ``message``, ``process``, and the ids.
 
-    Where there was an exception, ``exception`` has its traceback.
+    If there was an exception, ``exception`` has its traceback.
     """
 
     def __init__(self, process: str) -> None:
@@ -83,7 +83,7 @@ class JsonFormatter(logging.Formatter):
 
 
 def set_up(settings: Settings, process: str) -> None:
-    """Have this process log to standard error as the settings say; ``process`` names it in each line."""
+    """Set up this process's log to standard error, as the settings say; ``process`` names it in each line."""
     handler = logging.StreamHandler(sys.stderr)
     as_json = settings.log_format == "json"
     handler.setFormatter(JsonFormatter(process) if as_json else TextFormatter(TEXT))
@@ -94,15 +94,15 @@ def set_up(settings: Settings, process: str) -> None:
     if as_json:
         sys.excepthook = _log_crash
         threading.excepthook = _log_thread_crash
-        # Celery tells people on standard output that it stops; where both go into one file, that is not JSON.
+        # Celery prints on standard output that it stops, which is not JSON if both go into one file.
         sys.stdout.flush()
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def in_one_line(record: logging.LogRecord, troubles: tuple[type[BaseException], ...] = ()) -> bool:
-    """Put a record on one line; filter none out.
+    """A log filter that puts each record on one line, and drops none.
 
-    Up to warnings, and where it is one of these troubles, an exception is told without its traceback.
+    Up to the level of warnings, and for these ``troubles``, exceptions are logged without a traceback.
     """
     message = record.getMessage()
     if record.exc_info and (record.levelno <= logging.WARNING or isinstance(record.exc_info[1], troubles)):
@@ -123,14 +123,14 @@ def _log_thread_crash(crash: threading.ExceptHookArgs) -> None:
 
 
 class LoggingJournal:
-    """Also logs, for debugging, the faults and notices that go into a journal."""
+    """A journal that also logs its faults and notices, for debugging."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._log = logging.getLogger("referee.matches.journal")
 
     def add(self, entry: Entry) -> None:
-        """Take an entry."""
+        """Add an entry, and log it."""
         if entry.kind in (EntryKind.FAULT, EntryKind.NOTICE) and self._log.isEnabledFor(logging.DEBUG):
             extra = ids_of(entry.session_id) | {"bot": f"version {entry.version_id}"}
             where = entry.session_id or "a stream"

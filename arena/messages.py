@@ -1,6 +1,6 @@
-"""Messages between the arena's processes: the Celery app, waking a worker, and the beat, which keeps at it.
+"""Messages between the arena's processes: the Celery app, waking a worker, and the beat.
 
-What a worker does with them is in ``tasks``.
+``tasks`` has what a worker does with them.
 """
 
 import logging
@@ -33,7 +33,7 @@ def make_app(settings: Settings) -> Celery:
 
 
 def _leave_logging(**_: object) -> None:
-    """With a receiver of this signal, Celery leaves logging as it is."""
+    """Keep Celery from configuring logging, which it does unless this signal has a receiver."""
 
 
 def wake(settings: Settings, tournament_id: int) -> None:
@@ -44,7 +44,7 @@ def wake(settings: Settings, tournament_id: int) -> None:
 
 @contextmanager
 def broker_errors() -> Iterator[None]:
-    """Tell the broker's troubles in one line."""
+    """Report failures of the broker as BrokerError, in one line."""
     try:
         yield
     except (KombuError, AMQPError, OSError, ImportError) as error:  # RabbitMQ's refusals are AMQP's own
@@ -56,7 +56,7 @@ def _first_line(error: Exception) -> str:
 
 
 def log_in(app: Celery) -> None:
-    """Raise BrokerError if the broker refuses these settings; one that is away is waited for later."""
+    """Raise BrokerError if the broker refuses these settings; if it is away, it will be waited for later."""
     with suppress(KombuError, OSError), app.connection_for_write() as connection:
         try:
             connection.ensure_connection(max_retries=1, interval_start=0)
@@ -65,13 +65,13 @@ def log_in(app: Celery) -> None:
 
 
 class BeatScheduler(Scheduler):  # type: ignore[misc]  # Celery has no types for it
-    """Celery's scheduler, which keeps no file: a beat more or less does not matter.
+    """Celery's scheduler without its file, since one beat more or less does not matter.
 
-    It says once, in one line, that the broker is away or the disk of its folder full.
+    It says once, in one line, that the broker is away or that the disk of its folder is full.
     """
 
     trouble = ""
-    """Why the last message could not be sent; empty where it was."""
+    """Why the last message could not be sent; empty if it was."""
 
     def apply_entry(self, entry: ScheduleEntry, producer: object = None) -> None:
         """Send the message of an entry that is due."""
@@ -101,7 +101,9 @@ def run_beat(settings: Settings) -> None:
 def _config(settings: Settings) -> dict[str, object]:
     often = {
         "schedule": settings.beat_seconds,
-        "options": {"expires": settings.beat_seconds},  # a late one is of no use: the next one is there
+        "options": {
+            "expires": settings.beat_seconds
+        },  # a late one is of no use, as the next one is there by then
     }
     return _broker(settings) | {
         "task_ignore_result": True,

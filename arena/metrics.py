@@ -1,4 +1,4 @@
-"""Metrics for Prometheus: what each process counts, and what the database says of all of them together."""
+"""Metrics for Prometheus: those that each process counts, and those of the whole arena, from the database."""
 
 import logging
 import threading
@@ -38,14 +38,14 @@ from arena.storage import Storage, Transaction
 from referee.service.metrics import LATENCY_BOUNDS
 
 CACHE_SECONDS = 5.0
-"""How long what the database said holds: however often it is scraped, it is not asked more often."""
+"""How long values from the database are reused, however often they are scraped."""
 
 log = logging.getLogger("arena.metrics")
 
 # Worker
 
 WORKER = CollectorRegistry()
-"""What a worker counts."""
+"""The metrics of a worker."""
 
 matches_claimed = Counter("arena_matches_claimed", "Matches that this worker began to run.", registry=WORKER)
 matches_ended = Counter(
@@ -74,7 +74,7 @@ for _outcome in OUTCOMES:
 
 
 class DatabaseCollector(Collector):
-    """Shows what the database says of the whole arena: the queue, leases, tournaments."""
+    """Collects metrics of the whole arena from the database: the queue, leases, tournaments."""
 
     def __init__(
         self,
@@ -91,7 +91,7 @@ class DatabaseCollector(Collector):
         self._found: list[Metric] = []
 
     def collect(self) -> Iterable[Metric]:
-        """Return the arena's metrics, a few seconds old at most; if it is down, only that."""
+        """Return the arena's metrics, at most a few seconds old; if the database is down, only that."""
         with self._lock:
             if self._clock() - self._asked_at >= CACHE_SECONDS:
                 self._found = self._ask()
@@ -162,7 +162,7 @@ def _gauge(name: str, text: str, value: float) -> Metric:
 
 @contextmanager
 def published(settings: Settings, process: str, *collectors: Collector) -> Iterator[None]:
-    """Serve these collectors over HTTP in the block, if ``metrics_listen`` is set; raise SettingsError."""
+    """Serve these collectors over HTTP in the block, if ``metrics_listen`` is set. Raise SettingsError."""
     if not settings.metrics_listen:
         yield
         return

@@ -1,6 +1,6 @@
-"""Child processes: started, started again when they die, and never outliving their parent.
+"""Child processes: started, restarted when they die, and never outliving their parent.
 
-There is no thread in it: whoever has a supervisor calls ``check`` now and then.
+There are no threads: the owner of a supervisor calls ``check`` at intervals.
 """
 
 import os
@@ -20,18 +20,18 @@ from referee.environment import environment_for_bots
 from referee.lines import ROUTINE
 
 SETTLE_SECONDS = 5.0
-"""A child that ends with an error sooner than this after its first start would do so again."""
+"""A child that fails sooner than this after its first start is assumed to fail again."""
 
 BACK_OFF = (0.2, 1.0, 2.0, 5.0, 10.0)
-"""Seconds until a child that died is started again; the last one stands for all further ones."""
+"""Seconds until a child that died is restarted; the last value applies to all further deaths."""
 
 GRACE_SECONDS = 10.0
-"""How long a child has to end after it is told to stop."""
+"""How long a child may take to end after it was told to stop."""
 
 POLL_SECONDS = 0.05
 
 KEPT_LINES = 10
-"""Of what a child printed that failed."""
+"""How many of the last lines printed by a failed child are kept."""
 
 
 @dataclass
@@ -43,9 +43,9 @@ class Child:
     log: Path
     environment: Mapping[str, str]
     stop_with: signal.Signals = signal.SIGTERM
-    """What tells it to stop."""
+    """The signal that tells it to stop."""
     process: subprocess.Popen[bytes] | None = None
-    """None: dead, to be started again at ``start_at``."""
+    """The process; None if it is dead, to be restarted at ``start_at``."""
     started_at: float = 0.0
     start_at: float = 0.0
     log_size: int = 0
@@ -57,13 +57,13 @@ class Child:
     status: int = 0
     """How it last ended: its exit status, or the negative number of the signal that ended it."""
     cause: str = ""
-    """What it printed last where it ended with an error."""
+    """What it printed last, if it ended with an error."""
 
 
 class Supervisor:
     """The children of this process; leaving it as a context stops them all.
 
-    ``report`` is given a line for people whenever a child is started again.
+    ``report`` gets a line for people whenever a child is restarted.
     """
 
     def __init__(
@@ -91,10 +91,10 @@ class Supervisor:
         *,
         trusted: bool = True,
     ) -> None:
-        """Start a command; what it prints goes to the end of ``<logs>/<name>.log``.
+        """Start a command; its output is appended to ``<logs>/<name>.log``.
 
-        ``stop_with`` is the signal that it is later told to stop with. A program of others, which is not
-        ``trusted``, gets nothing of the arena's settings but what ``environment`` has.
+        ``stop_with`` is the signal that later tells it to stop. A program that is not ``trusted`` gets none
+        of the arena's settings except those in ``environment``.
         """
         given = {**self._environment, **(environment or {})} if trusted else environment_for_bots(environment)
         child = Child(name, command, self._logs / f"{name}.log", given, stop_with)
@@ -102,7 +102,7 @@ class Supervisor:
         self._children[name] = child
 
     def check(self) -> None:
-        """Start again what has died, once its time has come.
+        """Restart children that have died, once their time has come.
 
         Raise ProcessFailed if a child ended with an error as soon as it was first started.
         """
@@ -120,7 +120,7 @@ class Supervisor:
                 child.settled, child.deaths = True, 0
 
     def pid(self, name: str) -> int | None:
-        """Return the process of a child; None while it is dead. Raise KeyError if there is no such child."""
+        """Return the process id of a child; None while it is dead. Raise KeyError for an unknown child."""
         process = self._children[name].process
         return process.pid if process else None
 
@@ -183,7 +183,7 @@ def _stop(children: Sequence[Child], grace: float) -> None:
 
 
 def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
-    """Signal a child and all that it started: it leads a process group of its own."""
+    """Signal a child and all processes that it started: it leads a process group of its own."""
     if process.poll() is None:
         os.killpg(process.pid, number)
 
@@ -199,7 +199,7 @@ def _how(status: int) -> str:
 
 
 def cause_in(printed: Sequence[str]) -> str:
-    """Return the last line that a program printed, without what it logs as a matter of course."""
+    """Return the last line that a program printed, ignoring routine log lines."""
     return next((line for line in reversed(printed) if not ROUTINE.match(line)), "")
 
 

@@ -1,4 +1,4 @@
-"""What a running ``arena up`` leaves in its data folder, so that commands there look where it listens."""
+"""Files of a running ``arena up`` in its data folder, by which commands find the addresses it listens on."""
 
 import fcntl
 import json
@@ -10,10 +10,10 @@ from pathlib import Path
 from arena.files import write_private
 
 LOCK = "up.lock"
-"""File in the data folder that ``arena up`` has locked as long as it runs."""
+"""The file in the data folder that ``arena up`` locks while it runs."""
 
 SERVED = "up.json"
-"""File in the data folder with the settings by which it is reached."""
+"""The file in the data folder with the settings by which ``arena up`` is reached."""
 
 REFEREE_TLS = (
     "tls_certificate",
@@ -29,14 +29,14 @@ TOGETHER = (
     ("listen", "local_referees", "referees", "referee_ids", *REFEREE_TLS),
     ("web_listen", "web_url", *WEB_TLS),
 )
-"""The settings that are left there; of each group none is used where somebody names one of them."""
+"""The settings in that file; if the user sets one of a group, none of the group is used."""
 
 
 @contextmanager
 def left_in(folder: Path, served: Mapping[str, str]) -> Iterator[None]:
-    """Leave the settings by which this process is reached in its folder, until the end of the block.
+    """Write the settings by which this process is reached into its folder, until the end of the block.
 
-    The block must be within the lock: what an earlier process left that was killed is overwritten.
+    The lock must be held: files left by an earlier process that was killed are overwritten.
     """
     file = folder / SERVED
     with suppress(OSError):  # without it, commands need the settings that this process was given
@@ -50,10 +50,9 @@ def left_in(folder: Path, served: Mapping[str, str]) -> Iterator[None]:
 
 
 def found_in(folder: Path, named: Iterable[str]) -> dict[str, str]:
-    """Return the settings that a running ``arena up`` has left in its folder.
+    """Return the settings that a running ``arena up`` has written into its folder.
 
-    Those are left out that do not go with what is ``named`` otherwise. What a process left that was killed
-    is not read.
+    Those that conflict with ``named`` settings are left out. A file left by a killed process is not read.
     """
     try:
         text = (folder / SERVED).read_text("utf-8")
@@ -73,9 +72,9 @@ def found_in(folder: Path, named: Iterable[str]) -> dict[str, str]:
 
 
 def is_running(folder: Path) -> bool:
-    """Return whether ``arena up`` has the folder; asked by trying for a moment to share the lock.
+    """Return whether ``arena up`` runs in the folder, by trying for a moment to share its lock.
 
-    Raise OSError, FileNotFoundError if it has never run there.
+    Raise OSError; FileNotFoundError if it has never run there.
     """
     opened = os.open(folder / LOCK, os.O_RDONLY)
     try:

@@ -1,6 +1,6 @@
 """The JSON Schemas of the public formats, and the tables of keys in the documentation.
 
-``python -m arena.schemas`` writes both; with a folder it writes the schemas there, and nothing else.
+``python -m arena.schemas`` writes both; with a folder, it writes only the schemas, and those there.
 """
 
 import json
@@ -30,7 +30,7 @@ FOLDER = Path("docs/schemas")
 
 
 def ruleset_file() -> Schema:
-    """Return what a ruleset's TOML file and the rules tools take: any of the fields, and what they extend."""
+    """Return the schema of ruleset files and of input for the rules tools: any fields, and ``extends``."""
     schema = _ruleset()
     del schema["required"]
     extends = {
@@ -44,7 +44,7 @@ def ruleset_file() -> Schema:
 
 
 def resolved_ruleset() -> Schema:
-    """Return what records and exports hold: all of the fields, with the straights written out."""
+    """Return the schema of rulesets in records and exports: all fields, with the straights written out."""
     schema = _ruleset()
     levels, _names = schema["properties"]["straights"].pop("anyOf")
     schema["properties"]["straights"] |= levels
@@ -59,14 +59,14 @@ def _ruleset() -> Schema:
 
 
 def tournament_file() -> Schema:
-    """Return what ``arena tournament create`` takes."""
+    """Return the schema of what ``arena tournament create`` reads."""
     schema = _copy(tournament_schema())
     schema["properties"]["ruleset"] |= _preset_file_or("RulesetFile")
     return _with(schema, RulesetFile=ruleset_file())
 
 
 def league_file() -> Schema:
-    """Return what ``arena league apply`` takes."""
+    """Return the schema of what ``arena league apply`` reads."""
     schema, tournament = _copy(league_schema()), tournament_file()
     del tournament["required"]
     for name in SET_BY_LEAGUE:
@@ -79,14 +79,14 @@ def league_file() -> Schema:
 
 
 def deal_record() -> Schema:
-    """Return what a deal record is."""
+    """Return the schema of a deal record."""
     schema = _copy(record_schema())
     schema["properties"]["ruleset"] = {"$ref": "#/$defs/Ruleset"}
     return _with(schema, Ruleset=resolved_ruleset())
 
 
 def export_line() -> Schema:
-    """Return what each line of an export is: a part of it, or a deal record."""
+    """Return the schema of a line of an export: a part, or a deal record."""
     definitions = {kind.__name__: kind.model_json_schema() for kind in PARTS}
     definitions["HeadPart"]["properties"]["ruleset"] = {"$ref": "#/$defs/Ruleset"}
     lines = {"DealRecord": deal_record(), **definitions}
@@ -103,7 +103,7 @@ def _preset_file_or(definition: str) -> Schema:
 
 
 def _with(schema: Schema, **definitions: Schema) -> Schema:
-    """Return a schema with more definitions; those that they bring themselves become its own."""
+    """Return a schema with more definitions; their own definitions become part of it."""
     own = dict(schema.pop("$defs", {}))
     for name, definition in definitions.items():
         own |= definition.pop("$defs", {})
@@ -117,7 +117,7 @@ def _copy(schema: Schema) -> Schema:
 
 
 def _plain(value: Any) -> Any:
-    """Return a schema as people want to read it: no generated titles, descriptions in one line."""
+    """Return a schema in readable form: without generated titles, and with descriptions on one line."""
     if isinstance(value, list):
         return [_plain(one) for one in value]
     if not isinstance(value, Mapping):
@@ -193,7 +193,7 @@ DOCUMENTS: Mapping[str, tuple[str, str, Callable[[], Schema], Callable[[], objec
         _round,
     ),
 }
-"""Each schema by its name: its title, its description, what it is and an example."""
+"""The schemas by name: title, description, and functions that return the schema and an example."""
 
 
 def document(name: str) -> Schema:
@@ -241,7 +241,7 @@ PAGES = {"tournaments.md": tournament_keys, "leagues.md": league_keys}
 """Pages of the documentation with a table of keys."""
 
 KEYS = re.compile(r"\| key \|.*?\n\n", re.S)
-"""Such a table in a page."""
+"""A table of keys in a page."""
 
 
 def write_tables(docs: Path) -> None:

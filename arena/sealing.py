@@ -1,4 +1,4 @@
-"""Texts that are stored encrypted, with a key that the database does not have."""
+"""Encrypting texts for storage, with a key that is not in the database."""
 
 from base64 import b64decode, b64encode
 from os import urandom
@@ -9,26 +9,26 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 NONCE = 12
-"""Bytes of AES-GCM's nonce."""
+"""Length of AES-GCM's nonce in bytes."""
 
 
 class Unsealable(ValueError):
-    """What is stored was sealed with another secret, or is damaged."""
+    """Raised if a stored text was sealed with another secret, or is damaged."""
 
 
 class Seal:
-    """Seals and opens texts for whoever knows a secret."""
+    """Seals and opens texts with a secret."""
 
     def __init__(self, secret: bytes, purpose: bytes) -> None:
         self._cipher = AESGCM(HKDF(SHA256(), 32, None, purpose).derive(secret))
 
     def close(self, plain: bytes) -> str:
-        """Return the text as it is stored."""
+        """Encrypt a text for storage."""
         nonce = urandom(NONCE)
         return b64encode(nonce + self._cipher.encrypt(nonce, plain, None)).decode()
 
     def open(self, sealed: str) -> bytes:
-        """Return what was sealed. Raise Unsealable."""
+        """Decrypt a stored text. Raise Unsealable."""
         try:
             raw = b64decode(sealed, validate=True)
             return self._cipher.decrypt(raw[:NONCE], raw[NONCE:], None)

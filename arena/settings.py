@@ -47,9 +47,9 @@ DEFAULT_DATA = Path(".arena")
 ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 """The form of a referee's id."""
 SHORTEST_TOKEN = 16
-"""Fewest characters of a secret: whoever guesses the worker token can have referees play any match."""
+"""Minimum length of a secret: whoever guesses the worker token can have referees play any match."""
 SECRETS = ("worker_token", "webhook_key")
-"""Settings that nobody is shown."""
+"""Settings that are never shown."""
 
 TLS_FILES = (*REFEREE_TLS, *WEB_TLS)
 
@@ -66,7 +66,7 @@ TLS_NEEDS = {
 
 
 class Settings(BaseSettings):
-    """The settings; every value is ready for use (paths absolute, defaults filled in)."""
+    """The settings, ready for use: paths are absolute, and defaults filled in."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="forbid")
 
@@ -87,14 +87,14 @@ class Settings(BaseSettings):
     local_referees: int = Field(default=1, ge=1, le=64)
     """Referees that ``arena up`` starts, on the port of ``listen`` and those that follow."""
     worker_token: SecretStr | None = None
-    """Token with which workers authenticate to referees; None: a random one, stored in the data folder."""
+    """Token with which workers authenticate to referees; None for a random one, stored in the data folder."""
     drain_seconds: float = Field(default=30, ge=0)
     """How long a referee that was told to stop continues its open sessions."""
     spectators: Literal["anyone", "token"] = "anyone"
     """Who may watch matches: anyone, or whoever has a token of an organiser or a spectator. Where other
     tables play the same deals, it always needs one."""
     live_delay_seconds: float = Field(default=0, ge=0, le=600)
-    """How long after they happened pages show what happens in matches that are being played."""
+    """Delay, in seconds, with which pages show matches that are being played."""
     tls_certificate: Path | None = None
     """PEM file with the referee's certificate and the chain above it; None: no TLS."""
     tls_key: Path | None = None
@@ -108,9 +108,9 @@ class Settings(BaseSettings):
     tls_client_key: Path | None = None
     """PEM file with the key of ``tls_client_certificate``."""
     web_listen: str = "127.0.0.1:8780"
-    """``host:port`` that the API is served on; empty: ``arena up`` does not serve it."""
+    """``host:port`` that pages and API are served on; empty: ``arena up`` does not serve them."""
     web_url: str = ""
-    """Address by which people reach them, as ``https://arena.example``; by default that of ``web_listen``."""
+    """Address at which people reach the pages, as ``https://arena.example``; by default ``web_listen``."""
     web_certificate: Path | None = None
     """PEM file with the certificate of ``web_listen`` and the chain above it; None: no HTTPS."""
     web_key: Path | None = None
@@ -118,33 +118,33 @@ class Settings(BaseSettings):
     web_proxies: Annotated[tuple[str, ...], NoDecode] = ()
     """Addresses of the proxies whose ``X-Forwarded-For`` and ``-Proto`` are believed, separated by commas."""
     web_kept_seconds: float = Field(default=2, ge=0, le=60)
-    """How long what nobody in particular asked for is given again to others, pages of bots and matches five
-    times as long; 0 if everybody is answered anew."""
+    """Seconds for which anonymous answers are reused, five times as long for bots and matches; 0 turns this
+    off."""
     house_bots: int = Field(default=3, ge=0, le=8)
     """House bots that ``arena up`` runs, for test matches; 0: none. 8: also sage, at three speeds."""
     sign_up: Literal["invitation", "open"] = "invitation"
-    """Who may make an account: whoever has an invitation, or everybody."""
+    """Who may create an account: whoever has an invitation, or everybody."""
     lease_seconds: float = Field(default=30, gt=0)
-    """How long a match stays with a silent worker, and a message for it is thought to be on its way."""
+    """How long a match stays with a silent worker, and a message for it counts as being on its way."""
     worker_threads: int = Field(default=8, ge=1)
     """Matches that one worker runs at once."""
     beat_seconds: float = Field(default=5, gt=0)
     """How often every open tournament is advanced."""
     webhook_seconds: float = Field(default=5, gt=0, le=3600)
-    """How long after a message to a webhook could not be delivered it is sent again; then four times as long,
-    and so on, eight times in all."""
+    """Seconds after which a message to a webhook that could not be delivered is sent again; each further wait
+    is four times as long. There are eight attempts in all."""
     webhook_addresses: Literal["public", "any"] = "public"
     """Where messages to webhooks may go: to public addresses, or also to this host and private networks."""
     webhook_key: SecretStr | None = None
-    """What webhooks' secrets are encrypted with in the database; None: the worker token if that is set, else
-    a random key, stored in the data folder."""
+    """Key with which webhooks' secrets are encrypted in the database; None for the worker token if that is
+    set, else for a random key, stored in the data folder."""
     metrics_listen: str = ""
-    """``host:port`` at which a process shows its metrics; empty if it does not. With ``arena up`` the first
-    one does there, and the others at the ports that follow."""
+    """``host:port`` at which a process serves its metrics; empty for none. With ``arena up``, the first
+    process listens there, and the others on the following ports."""
     log_format: Literal["text", "json"] = "text"
     """How processes log."""
     log_level: Literal["debug", "info", "warning"] = "info"
-    """From which level on processes log what is their own; of libraries only warnings."""
+    """Lowest level that processes log; of libraries, they log only warnings and errors."""
 
     @field_validator("data")
     @classmethod
@@ -256,8 +256,8 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Put the arguments of a call before the environment, that before the file, and all before what a
-        running ``arena up`` has left in the folder."""
+        """Give arguments precedence over the environment, that over the file, and all over what a running
+        ``arena up`` has written into the folder."""
         given, variables = init_settings(), env_settings()
         data = _absolute("data", Path(str(given.get("data") or variables.get("data") or DEFAULT_DATA)))
         written = _read_config(_config_file(data))
@@ -267,22 +267,22 @@ class Settings(BaseSettings):
 
     @property
     def logs(self) -> Path:
-        """Folder of the logs of the processes that ``arena up`` starts."""
+        """Return the folder for the logs of the processes that ``arena up`` starts."""
         return self.data / "logs"
 
     @property
     def broker_folder(self) -> Path | None:
-        """Folder of the broker's messages; None where the broker is a server."""
+        """Return the folder of the broker's messages; None if the broker is a server."""
         url = urlsplit(self.broker_url)
         return Path(unquote(url.path)) if url.scheme == "filesystem" else None
 
     @property
     def embedded_database(self) -> bool:
-        """Whether the database is a file of this host."""
+        """Return whether the database is a file on this host."""
         return make_url(self.database_url).get_backend_name() == "sqlite"
 
     def prepare(self) -> Self:
-        """Make the data folder, for this user alone; raise SettingsError if it cannot be written."""
+        """Create the data folder, for this user alone; raise SettingsError if it cannot be written."""
         try:
             make_private(self.data)
             make_private(self.logs)
@@ -292,22 +292,22 @@ class Settings(BaseSettings):
             raise SettingsError("data", f"cannot write in {self.data}: {error.strerror}") from None
 
     def worker_secret(self) -> str:
-        """Return the token that workers show to referees; draw one into the data folder if there is none."""
+        """Return the token with which workers authenticate to referees; generate one if there is none."""
         if self.worker_token is not None:
             return self.worker_token.get_secret_value()
         return self._kept("worker-token", "worker token", "bt_worker_")
 
     def webhook_secret(self) -> str:
-        """Return what webhooks' secrets are encrypted with.
+        """Return the secret with which webhooks' secrets are encrypted.
 
-        That is the setting; where only the worker token is set, which hosts share, that; else what the data
-        folder holds, where it is drawn if there is none.
+        This is the setting; else the worker token if that is set, since hosts share it; else a random secret
+        in the data folder, which is generated if there is none.
         """
         given = self.webhook_key or self.worker_token
         return given.get_secret_value() if given else self._kept("webhook-key", "key of webhooks")
 
     def _kept(self, name: str, what: str, start: str = "") -> str:
-        """Return what is drawn once, and kept in a private file of the data folder. Raise SettingsError."""
+        """Return a secret that is generated once and kept in a private file. Raise SettingsError."""
         file = self.prepare().data / name
         try:
             with suppress(FileExistsError), tempfile.NamedTemporaryFile("w", dir=self.data) as draft:
@@ -321,9 +321,9 @@ class Settings(BaseSettings):
             raise SettingsError("data", f"{file} holds no {what}; delete it for a new one") from None
 
     def server_tls(self) -> ServerTls | None:
-        """Return the certificates that a referee presents and asks for; None means no TLS.
+        """Return the certificates that a referee presents and requires; None means no TLS.
 
-        Raise SettingsError for a file that is wrong.
+        Raise SettingsError for an invalid file.
         """
         if self.tls_certificate is None or self.tls_key is None:
             return None
@@ -334,9 +334,9 @@ class Settings(BaseSettings):
         return ServerTls(certificate, key, authorities)
 
     def client_tls(self) -> ClientTls | None:
-        """Return how workers and commands on this host reach a referee; None means without TLS.
+        """Return the TLS settings with which workers and commands reach a referee; None means no TLS.
 
-        Raise SettingsError for a wrong file, or if the referee asks for a certificate and none is set.
+        Raise SettingsError for an invalid file, or if the referee requires a certificate and none is set.
         """
         if self.tls_ca is None and self.tls_certificate is None and self.tls_client_certificate is None:
             return None
@@ -360,9 +360,9 @@ class Settings(BaseSettings):
         return ClientTls(authorities, certificate, key)
 
     def exposed(self) -> str | None:
-        """Return what is wrong with where the referee listens; None: nothing.
+        """Return what is wrong with the address that the referee listens on; None if nothing is.
 
-        Without TLS tokens and cards can be read on the way, so it should listen on this host alone.
+        Without TLS, tokens and cards can be intercepted, so it should listen on this host only.
         """
         host, _ = split_address(self.listen)
         if self.tls_certificate is not None or host in ("localhost", "::1") or host.startswith("127."):
@@ -374,7 +374,7 @@ class Settings(BaseSettings):
         return {PREFIX + name.upper(): text for name, text in self._texts().items()}
 
     def served(self) -> dict[str, str]:
-        """Return the settings by which commands here reach what runs with them."""
+        """Return the settings by which local commands reach a running arena."""
         texts = self._texts()
         return {name: texts[name] for group in TOGETHER for name in group}
 
@@ -401,14 +401,14 @@ class Settings(BaseSettings):
 
 
 def _default_referees(listen: str, count: object) -> str:
-    """Return the addresses of the local referees; ``listen`` alone where a wrong value is refused later."""
+    """Return the addresses of the local referees; only ``listen`` if a value is wrong and refused later."""
     host, _, port = listen.rpartition(":")
     right = str(count).isdecimal() and len(str(count)) < 3 and host and port.isdecimal()
     return ",".join(local_addresses(listen, int(str(count)))) if right else listen
 
 
 def _absolute(name: str, path: Path) -> Path:
-    """Return the path as absolute, with the home folder filled in.
+    """Return a path made absolute, with ``~`` expanded.
 
     Raise SettingsError if it cannot be a path.
     """
@@ -444,7 +444,7 @@ def load_settings(overrides: Mapping[str, object] | None = None) -> Settings:
     try:
         return Settings(**given)  # type: ignore[arg-type]
     except ValidationError as error:
-        # What follows from a wrong setting is wrong for the same reason, and is not told again.
+        # What depends on a wrong setting is wrong for the same reason, and is not reported again.
         found = {problem.reason: problem for problem in reversed([*map(_problem, error.errors())])}
         problems = [one._replace(field=_origin(one.field, given)) for one in reversed(found.values())]
         raise SettingsError.of(problems) from None
@@ -453,7 +453,7 @@ def load_settings(overrides: Mapping[str, object] | None = None) -> Settings:
 
 
 def _origin(name: str, given: Mapping[str, object]) -> str:
-    """Return the variable that a setting comes from; where it comes from none, its name."""
+    """Return the variable that a setting comes from, else its name."""
     variable = f"{PREFIX}{name.upper()}"
     return variable if variable in os.environ and name not in given else name
 

@@ -1,4 +1,4 @@
-"""Tournaments as an organiser specifies them: validated, frozen values, from TOML or from options."""
+"""Tournaments as specified by an organiser: validated, frozen values, from TOML or from options."""
 
 import json
 import re
@@ -35,7 +35,7 @@ WORDING = Wording("a tournament", table="a table")
 
 
 def check_name(field: str, name: object) -> str:
-    """Return ``name`` if it can be a name; raise SpecError otherwise."""
+    """Return ``name`` if it is a valid name; raise SpecError otherwise."""
     try:
         return _name(name)
     except ValueError as error:
@@ -56,10 +56,10 @@ def _format(given: object) -> str:
 
 
 def read_ruleset(given: object, folder: Path | None) -> object:
-    """Return a spec's ruleset as it is given, or the fields of the file in ``folder`` that it names.
+    """Return a spec's ruleset unchanged, or the fields of the file in ``folder`` that it names.
 
-    Without a folder no file is read: who asks is not at this machine. Raise RulesetError for a file that is
-    wrong, ValueError for one that cannot be looked for.
+    Without a folder, as for requests over the network, no file is read. Raise RulesetError for an invalid
+    file, ValueError for one that cannot be found.
     """
     if not isinstance(given, str) or not given.endswith(".toml"):
         return given
@@ -165,10 +165,10 @@ def tournament_schema() -> dict[str, Any]:
 
 
 def load_spec(path: Path, given: Mapping[str, object] | None = None) -> TournamentSpec:
-    """Return the spec in a TOML file, with the fields that are ``given`` in place of the file's own.
+    """Return the spec in a TOML file, in which ``given`` fields replace those of the file.
 
-    A ruleset file is relative to the file that names it, and a given one to the current folder. Raise
-    SpecError, which names each field that is wrong, and the file if it is the file's.
+    A ruleset file is relative to the file that names it, or to the current folder if it is given. Raise
+    SpecError, which names each wrong field, and the file if the field is in it.
     """
     own, in_file = dict(given or {}), _in_file(path)
     try:
@@ -185,14 +185,14 @@ def _in_file(path: Path) -> dict[str, object]:
 
 
 def located(path: Path, given: Mapping[str, object], error: FieldsWrong) -> SpecError:
-    """Return an error about a file's fields with their lines; ``given`` fields are not the file's."""
+    """Return an error about fields with their lines in the file, except for ``given`` fields."""
     own_wrong = [one for one in error.problems if re.split(r"[.[]", one.field)[0] in given]
     in_file = [one for one in error.problems if one not in own_wrong]
     return SpecError.of([*own_wrong, *problems_in(path, in_file)])
 
 
 def entrants_asked_for(path: Path | None, given: Mapping[str, object]) -> list[str]:
-    """Return the names of the entrants that are given or in a file, as far as it can be read."""
+    """Return the names of the entrants that are given or in a file, as far as it is readable."""
     with suppress(SpecError):
         values = (_in_file(path) if path else {}) | dict(given)
         names = values.get("entrants")

@@ -1,7 +1,7 @@
-"""Transactions, and bringing the schema up to date.
+"""Transactions, and migrating the schema.
 
-Every change is a short transaction; what two of them could do at once is kept apart by conditional updates
-and unique constraints, never by what was read before.
+Every change is a short transaction; conflicts between two of them are prevented by conditional updates and
+unique constraints, never by values read earlier.
 """
 
 import json
@@ -75,7 +75,7 @@ class Storage(Database):
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
-        """Open a read-only transaction that sees the database as it was when the transaction began."""
+        """Open a read-only transaction that sees the database as of its beginning."""
         with in_one_line(self._file), Transaction(self._reader) as tx:
             yield tx
 
@@ -88,7 +88,7 @@ class Storage(Database):
 
 
 def changed(tx: Transaction, statement: Executable) -> int:
-    """Execute an UPDATE or DELETE, and return the number of rows that its conditions let through."""
+    """Execute an UPDATE or DELETE, and return the number of rows that it affected."""
     return tx.connection().execute(statement).rowcount
 
 
@@ -99,9 +99,9 @@ def add_to_rows(
     *,
     greatest: Collection[str] = (),
 ) -> None:
-    """Add the values of rows to those that have their keys, or the rows themselves.
+    """Add the values of rows to existing rows with the same keys; insert rows with new keys.
 
-    Of the columns in ``greatest`` the greater value stays.
+    For columns in ``greatest``, the greater value is kept instead of the sum.
     """
     insert, keys, others = _upsert(tx, table)
     more = {
@@ -114,7 +114,7 @@ def add_to_rows(
 
 
 def put_rows(tx: Transaction, table: type[SQLModel], rows: Sequence[Mapping[str, object]]) -> None:
-    """Insert rows; where there are rows with their keys, these get their values."""
+    """Insert rows, or update existing ones with the same keys."""
     insert, keys, others = _upsert(tx, table)
     new = {column.name: insert.excluded[column.name] for column in others}
     tx.connection().execute(insert.on_conflict_do_update(index_elements=keys, set_=new), rows)
@@ -123,7 +123,7 @@ def put_rows(tx: Transaction, table: type[SQLModel], rows: Sequence[Mapping[str,
 def _upsert(
     tx: Transaction, table: type[SQLModel]
 ) -> tuple[postgresql.Insert | sqlite.Insert, list[Column[Any]], list[Column[Any]]]:
-    """Return an INSERT that can tell what to do on a conflict, the columns of the key, and the others."""
+    """Return an INSERT that supports ON CONFLICT, the columns of the key, and the other columns."""
     on_postgres = tx.connection().dialect.name == "postgresql"
     columns = inspect(table).local_table.columns
     keys = [column for column in columns if column.primary_key]
@@ -136,7 +136,7 @@ def _greater(one: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElemen
 
 
 class Ids(TypeDecorator[Collection[int]]):
-    """Ids as one parameter of a statement: an array, or JSON where there are none."""
+    """Ids as one parameter of a statement: an array, or JSON on databases without arrays."""
 
     impl = String
     cache_ok = True
@@ -160,10 +160,10 @@ class _Among(FunctionElement[bool]):
 
 
 def among(column: Any, ids: Iterable[int] | BindParameter[Any]) -> ColumnElement[bool]:
-    """Return the condition that a column has one of these ids, or of those that a parameter will have.
+    """Return the condition that a column has one of these ids, or one of those in a parameter.
 
-    Unlike with ``in_``, they are one parameter, so that a statement is the same for any number of them: it is
-    compiled once, and on PostgreSQL planned once. Its type is ``Ids``.
+    Unlike with ``in_``, they are a single parameter, of type ``Ids``, so that the statement is the same for
+    any number of them: it is compiled once, and on PostgreSQL planned once.
     """
     if not isinstance(ids, BindParameter):
         ids = bindparam(None, [*ids], type_=Ids())
@@ -184,14 +184,14 @@ def _in_json(element: _Among, compiler: SQLCompiler, **options: Any) -> str:
 
 
 def open_storage(settings: Settings) -> Storage:
-    """Open the database of these settings; the errors are those of ``open_database``."""
+    """Open the database of these settings. Raise what ``open_database`` raises."""
     return open_database(settings, Storage)
 
 
 def migrate_storage(settings: Settings) -> str | None:
     """Bring the database of these settings to the present schema; return the revision that it had.
 
-    The same errors, SchemaError only if the database is from a newer version of the arena.
+    Raise what ``open_database`` raises, but SchemaError only for a database from a newer version.
     """
     with naming_the_database(settings), Storage(settings.prepare().database_url) as storage:
         before = find_revision(storage)
@@ -200,7 +200,7 @@ def migrate_storage(settings: Settings) -> str | None:
 
 
 def migrate(storage: Storage) -> None:
-    """Bring the schema to this version's; several processes may do so at once.
+    """Upgrade the schema to this version's; several processes may do so at once.
 
     Raise SchemaError if the database is from a newer version of the arena.
     """

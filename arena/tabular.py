@@ -1,4 +1,4 @@
-"""Comma-separated values, as RFC 4180 has them, for spreadsheets and scripts."""
+"""Comma-separated values according to RFC 4180, for spreadsheets and scripts."""
 
 import csv
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 FORMULA = ("=", "+", "-", "@")
-"""What texts begin with that spreadsheets take for formulas."""
+"""The first characters of texts that spreadsheets take for formulas."""
 
 
 def write_lines(
@@ -23,9 +23,9 @@ def write_lines(
     names: Mapping[str, str] = {},
     without: Collection[str] = (),
 ) -> None:
-    """Write lines of one kind, as ``write_rows`` does; columns within others are named with a dot.
+    """Write dataclasses of one kind as ``write_rows`` does; nested fields are named with a dot.
 
-    ``names`` has the fields that are called otherwise there.
+    ``names`` has the fields that have other names there.
     """
     paths = [path for path in _columns(kind) if path[0] not in without]
     columns = [".".join([names.get(path[0], path[0]), *path[1:]]) for path in paths]
@@ -33,11 +33,11 @@ def write_lines(
 
 
 def write_rows(file: TextIO, columns: Sequence[str], rows: Iterable[Iterable[object]]) -> None:
-    """Write a header and rows, with commas, and lines that end with CR and LF.
+    """Write a header and rows, separated by commas, with lines that end with CR and LF.
 
-    Columns are named as the keys of JSON. What consists of several values has spaces between them. Control
-    characters are written out, and texts, other than numbers, that a spreadsheet would take for formulas
-    begin with an apostrophe.
+    Columns are named like the keys in JSON. Several values in a column are separated by spaces. Control
+    characters are escaped, and texts, other than numbers, that a spreadsheet would take for formulas get an
+    apostrophe at the beginning.
     """
     writer = csv.writer(file, lineterminator="\r\n")
     writer.writerow(columns)
@@ -46,7 +46,7 @@ def write_rows(file: TextIO, columns: Sequence[str], rows: Iterable[Iterable[obj
 
 
 def _columns(kind: Any) -> Iterator[tuple[str, ...]]:
-    """Yield the paths of the fields of a dataclass, and of those that it has within."""
+    """Yield the paths of the fields of a dataclass, including nested ones."""
     for field in fields(kind):
         within = [one for one in (field.type, *get_args(field.type)) if is_dataclass(one)]
         if within:

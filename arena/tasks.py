@@ -1,6 +1,6 @@
-"""The Celery side: messages wake workers, and what they do is read from the database.
+"""The Celery tasks: messages only wake workers, which read from the database what is to be done.
 
-A message may be lost, late or doubled. Nothing is kept in the broker: every task looks at the rows first.
+A message may be lost, late or duplicated. The broker holds no state: every task looks at the rows first.
 """
 
 import logging
@@ -34,10 +34,10 @@ from referee.matches.match import MatchSpec, Update
 from referee.tls import ClientTls
 
 STATUS_SECONDS = 2.0
-"""How long a referee may take to say how busy it is, before a match goes to another one."""
+"""How long a referee may take to report its load before a match goes to another one."""
 
 MESSAGES_PER_THREAD = 4
-"""Matches of a tournament that are handed out before a worker has come for them, per thread of one worker."""
+"""Matches of a tournament that are handed out ahead of the workers, per thread of one worker."""
 
 BROKER_LOGGERS = (
     "celery.worker.components",
@@ -48,15 +48,15 @@ BROKER_LOGGERS = (
 """Celery's loggers of what a worker does with its connection to the broker."""
 
 BROKEN = "the tournament cannot be advanced"
-"""What is logged, with a traceback, of a tournament in which something unexpected is wrong."""
+"""The message that is logged, with a traceback, about an unexpected error in a tournament."""
 
 log = logging.getLogger("arena.tasks")
 
 
 class Tasks:
-    """What a worker's tasks do; ``send`` puts a message for another task on its way, or raises BrokerError.
+    """The tasks of a worker; ``send`` sends a message for another task, or raises BrokerError.
 
-    A task that finds database or broker away says so in one line and ends: the beat asks again.
+    A task that cannot reach the database or the broker logs one line and ends; the beat asks again.
     """
 
     def __init__(
@@ -80,12 +80,12 @@ class Tasks:
         self.stopping = threading.Event()
 
     def advance(self, tournament_id: int) -> None:
-        """Let a tournament go on."""
+        """Advance a tournament."""
         with _absence_logged(f"tournament {tournament_id} cannot be advanced now"):
             self._advance(tournament_id)
 
     def advance_all(self) -> None:
-        """Let all tournaments go on, and end and start the seasons of all leagues."""
+        """Advance all tournaments, and end and start the seasons of all leagues."""
         with _absence_logged("tournaments cannot be advanced now"):
             for tournament_id in running_tournaments(self._storage):
                 self._advance_apart(tournament_id)
@@ -93,7 +93,7 @@ class Tasks:
             self._fit()
 
     def deliver(self) -> None:
-        """Send what organisers are to be told, in one thread at most: matches need the others."""
+        """Send pending webhook messages, in one thread at most, since matches need the others."""
         if not self._delivering.acquire(blocking=False):
             return  # what that one leaves is due at the next beat
         try:
@@ -105,7 +105,7 @@ class Tasks:
             self._delivering.release()
 
     def run_match(self, match_id: int) -> None:
-        """Have a match played, if it still has to be, and let its tournament go on."""
+        """Have a match played, if it still has to be, and advance its tournament."""
         try:
             played = play(
                 self._storage,
@@ -123,7 +123,7 @@ class Tasks:
                 self._advance(*round_of(self._storage, match_id))
 
     def _advance_apart(self, tournament_id: int) -> None:
-        """Let a tournament go on; whatever is wrong with it alone is logged, and harms no other."""
+        """Advance a tournament; errors in it are logged, and affect no others."""
         try:
             self._advance(tournament_id)
         except (StorageError, BrokerError):
@@ -149,7 +149,7 @@ class Tasks:
             self._fit()
 
     def _fit(self) -> None:
-        """Fit the strengths that are due, unless another thread does; what is wrong harms nothing else."""
+        """Fit the strengths that are due, unless another thread does; errors affect nothing else."""
         if not self._fitting.acquire(blocking=False):
             return  # what it leaves is due at the next beat
         try:
@@ -164,7 +164,7 @@ class Tasks:
 
 @contextmanager
 def _absence_logged(what: str) -> Iterator[None]:
-    """Log in one line that database or broker are away."""
+    """Log in one line that the database or the broker is away."""
     try:
         yield
     except (StorageError, BrokerError) as error:
@@ -172,7 +172,7 @@ def _absence_logged(what: str) -> Iterator[None]:
 
 
 class Referees:
-    """The settings' referees, and which of them plays what. Raise SettingsError for a wrong TLS file."""
+    """The configured referees, and which of them plays what. Raise SettingsError for an invalid TLS file."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -198,7 +198,7 @@ class Referees:
 
 
 def connected_bots(settings: Settings) -> Connected:
-    """Ask the settings' referees which bots they could seat now. Raise SettingsError for a wrong TLS file."""
+    """Ask the configured referees which bots they could seat. Raise SettingsError for an invalid TLS file."""
     tls = settings.client_tls()
 
     def connected(version_ids: Sequence[int]) -> set[int]:
@@ -219,7 +219,7 @@ def connected_bots(settings: Settings) -> Connected:
 def choose_referee(
     addresses: Sequence[str], token: str, route: int, spec: MatchSpec, tls: ClientTls | None
 ) -> str:
-    """Return the referee that suits a match best by what all say now. Raise NotBegun if none can."""
+    """Ask all referees for their status, and return the best one for a match. Raise NotBegun if none can."""
     if len(addresses) == 1:
         return addresses[0]
     versions = [bot.version_id for bot in spec.bots]
@@ -227,7 +227,7 @@ def choose_referee(
 
 
 def best_referee(answers: Sequence[Answer], route: int) -> str:
-    """Return the referee that suits a match best, by what all of them say. Raise NotBegun if none can."""
+    """Return the best referee for a match, given the status of each. Raise NotBegun if none can."""
     usable = [
         (preference(status), (place - route) % len(answers), answer.address)
         for place, answer in enumerate(answers)
@@ -240,9 +240,9 @@ def best_referee(answers: Sequence[Answer], route: int) -> str:
 
 
 def preference(status: RefereeStatus) -> tuple[bool, int, int]:
-    """Return how well a referee suits a match whose bots it was asked about: the least suits best.
+    """Return a sort key that is lowest for the best referee for a match, by its status for the match's bots.
 
-    First whether all bots can play there, then how many are connected there, then how little it has to do.
+    It compares whether all bots can play there, then how many are connected, then the referee's load.
     """
     all_there = all(bot.connected and bot.max_sessions >= 1 for bot in status.bots)
     return not all_there, -sum(bot.connected for bot in status.bots), status.sessions
@@ -267,7 +267,7 @@ def make_worker_app(
     app.task(tasks.advance_all, name=ADVANCE_ALL)
     app.task(tasks.run_match, name=RUN_MATCH)
     app.task(tasks.deliver, name=DELIVER)
-    # A worker that is asked to stop waits for its tasks: they let open sessions end, and hand back the rest.
+    # A worker that is told to stop waits for its tasks, which let open sessions end and hand back the rest.
     signals.worker_shutting_down.connect(lambda **_: tasks.stopping.set(), weak=False)
     return app
 
@@ -283,9 +283,9 @@ def tell_lost_brokers_in_one_line(app: Celery) -> None:
 
 
 def run_worker(settings: Settings, run: Run | None = None, hold: Hold = never_held) -> None:
-    """Run a worker in this process until it is told to stop; ``run`` and ``hold`` stand in for the referees.
+    """Run a worker in this process until it is told to stop; ``run`` and ``hold`` can replace the referees.
 
-    Raise BrokerError if the broker refuses it, and what ``open_storage`` does.
+    Raise BrokerError if the broker refuses it, and what ``open_storage`` raises.
     """
     with open_storage(settings) as storage:
         referees = Referees(settings)

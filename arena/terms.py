@@ -1,4 +1,4 @@
-"""What a tournament is played under: each field once, for files, options, the database and exports."""
+"""The terms of a tournament: each field is defined once, for files, options, the database and exports."""
 
 from typing import Literal
 
@@ -81,7 +81,7 @@ class Entry(BaseModel):
 
 
 class Discretion(BaseModel):
-    """What the organiser decides while a tournament runs, and after it; the head does not have it."""
+    """Settings for the organiser's decisions during and after a tournament; they are not part of the head."""
 
     model_config = ConfigDict(defer_build=True, json_schema_extra=tell_fields)
 

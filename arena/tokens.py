@@ -1,4 +1,4 @@
-"""Tokens: what bots, workers, organisers and spectators show. Only hashes are kept."""
+"""Tokens, with which bots, workers, organisers and spectators authenticate. Only hashes are stored."""
 
 import hashlib
 import hmac
@@ -18,34 +18,33 @@ from referee.errors import TokenExpired
 from referee.matches.auth import BotIdentity, Scope
 
 BOT = "bot"
-"""Whose token ``new_token`` makes, apart from the scopes."""
+"""The kind of token for bots; the other kinds are the scopes."""
 
 
 def new_token(whose: str = BOT) -> str:
-    """Return a fresh token: 32 random bytes after words by which people and leak scanners recognise it."""
+    """Return a new token: 32 random bytes after a prefix by which people and leak scanners recognise it."""
     return f"bt_{whose}_{secrets.token_urlsafe(32)}"
 
 
 def hash_token(token: str) -> str:
-    """Return what is stored of a token: SHA-256 in hexadecimal. A token is random, so no salt is needed."""
+    """Return a token's hash for storage: SHA-256 in hexadecimal. Tokens are random, so no salt is needed."""
     return hashlib.sha256(token.encode(errors="replace")).hexdigest()
 
 
 LONGEST_DAYS = 36_500
-"""Days after which a token expires at the latest, if it does."""
+"""Maximum number of days until a token expires."""
 
 
 def expiry(now: datetime, days: int | None) -> datetime | None:
-    """Return when a token expires that is good for so many days; None if never. Raise SpecError."""
+    """Return when a token expires that is valid for ``days``; None if never. Raise SpecError."""
     if days is not None and not 1 <= days <= LONGEST_DAYS:
         raise SpecError("expires_in", f"must be from 1 to {LONGEST_DAYS} days, not {days}")
     return None if days is None else now + timedelta(days=days)
 
 
 class DatabaseAuthenticator:
-    """Tells a referee whose a token is; asks the database each time, so a revoked one is refused at once.
-
-    The first use of a token on each day is noted.
+    """Authenticates tokens for a referee, with a query each time, so that a revoked one is refused at once.
+    The first use of a token on each day is recorded.
     """
 
     def __init__(self, storage: Storage, worker_token: str, clock: Callable[[], datetime] = utc_now) -> None:
@@ -98,7 +97,7 @@ class DatabaseAuthenticator:
         expires_at: datetime | None,
         last_used_on: date | None,
     ) -> None:
-        """Note that a token is used today, if that is not known. Raise TokenExpired."""
+        """Record that a token is used today, unless that is known. Raise TokenExpired."""
         now = self._clock()
         if expires_at is not None and expires_at <= now:
             raise TokenExpired(f"the token of {name} expired on {expires_at:%Y-%m-%d %H:%M} UTC")
@@ -106,11 +105,11 @@ class DatabaseAuthenticator:
         if last_used_on is not None and last_used_on >= today:
             return
         before = or_(col(kind.last_used_on).is_(None), col(kind.last_used_on) < today)
-        with suppress(StorageError), self._storage.write() as tx:  # whoever has a good token gets in
+        with suppress(StorageError), self._storage.write() as tx:  # whoever has a valid token gets in
             changed(tx, update(kind).where(col(kind.id) == row, before).values(last_used_on=today))
 
     def revoked(self, bots: Collection[BotIdentity]) -> dict[int, str]:
-        """Return which of these bot versions, by id, showed a token that is good no longer, and why not."""
+        """Return those of these bot versions, by id, whose tokens have become invalid, with the reason."""
         columns: tuple[Any, ...] = (
             *(BotVersion.id, BotVersion.token_number, BotVersion.revoked_at, BotVersion.expires_at),
         )
@@ -123,7 +122,7 @@ class DatabaseAuthenticator:
 
 
 def _why_worthless(bot: BotIdentity, found: Sequence[Any] | None, now: datetime) -> str:
-    """Return why the token that a bot showed is good no longer, by its version's row; empty if it is good."""
+    """Return why the token that a bot used is invalid, by its version's row; empty if it is valid."""
     if found is None:
         return "the token was revoked while the stream was open"
     number, revoked_at, expires_at = found

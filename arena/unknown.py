@@ -11,17 +11,17 @@ from arena.storage import Transaction
 from referee.validation import suggestion
 
 LISTED = ("tournament", "league")
-"""What has a command that lists all of them."""
+"""The kinds of things that have a command to list all of them."""
 
 SHORTEST = 2
-"""A name of so many letters can be meant for a longer one."""
+"""Minimum length of a name that is taken for a part of a longer one."""
 
 LATEST = 1_000
-"""So many names are compared with the one that was given, the latest ones."""
+"""How many names, the latest ones, are compared with the one that was given."""
 
 
 def unknown(tx: Transaction, thing: str, name: str, column: Any) -> UnknownError:
-    """Return the error that no ``thing`` has this name; ``column`` is the one of their names."""
+    """Return the error that no ``thing`` has this name; ``column`` holds their names."""
     known = _latest(tx, column)
     hint = suggestion(name, known) or _containing(name, known)
     listed = f"; all are in: arena {thing} list" if thing in LISTED and known else ""
@@ -29,15 +29,15 @@ def unknown(tx: Transaction, thing: str, name: str, column: Any) -> UnknownError
 
 
 def _containing(name: str, known: Sequence[str]) -> str:
-    """Return "; did you mean …?" for the latest name that has this one in it, or nothing."""
+    """Return "; did you mean …?" for the latest name that contains this one, or an empty string."""
     found = next((one for one in known if len(name) >= SHORTEST and name in one), None)
     return f"; did you mean {found!r}?" if found else ""
 
 
 def unknown_bots(tx: Transaction, names: Sequence[str], *, wanted: bool = False) -> UnknownError:
-    """Return the error that there are no such bots, or no such versions where the names have ``@``.
+    """Return the error that there are no such bots, or no such versions if the names have ``@``.
 
-    Where bots are ``wanted``, to play, it says that they have to be registered.
+    If the bots are ``wanted`` to play, it says that they have to be registered.
     """
     versions = _latest(tx, col(BotVersion.name))
     bots = list(dict.fromkeys(version.partition("@")[0] for version in versions))

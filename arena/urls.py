@@ -1,4 +1,4 @@
-"""URLs of databases and brokers: which are valid, and how they are shown without secrets."""
+"""URLs of databases and brokers: checking them, and showing them without secrets."""
 
 import re
 from urllib.parse import urlsplit
@@ -11,22 +11,22 @@ HIDDEN = "***"
 NO_BROKER = "not a broker URL (filesystem:///folder, redis://host/0, amqp://host)"
 
 SERVERS = ("amqp", "amqps", "pyamqp", "redis", "rediss", "sentinel")
-"""Schemes of brokers whose URLs are one server's address, or several with ``;`` between them."""
+"""Schemes of brokers whose URLs contain a server's address, or several separated by ``;``."""
 
 OPEN = ("host", "port", "user", "dbname", "sslmode", "ssl_cert_reqs", "connect_timeout", "application_name")
-"""Names in a URL's query whose values are no secret; those of all others are hidden, known or not."""
+"""Query parameters of URLs whose values are not secret; the values of all others are hidden."""
 
 
 def without_secrets(url: str) -> str:
     """Return a URL, or several separated by ``;``, without the passwords in its authority and query.
 
-    It takes any text: what is no URL stays as it is.
+    Text that is not a URL is returned unchanged.
     """
     return ";".join(_hide(one) for one in re.split(r";(?=[\w.+-]+://)", url))
 
 
 def _hide(url: str) -> str:
-    # To the last @: a password may hold any mark, and what is hidden beside it is no loss.
+    # Up to the last @, as a password may contain any character; hiding too much does no harm.
     place, mark, query = re.sub(r"://([^:/@?]*):.*@", rf"://\1:{HIDDEN}@", url, flags=re.DOTALL).partition(
         "?"
     )
@@ -44,7 +44,7 @@ def _is_folder(url: str) -> bool:
 
 
 def check_database(url: str) -> str:
-    """Return a database URL as it is; raise ValueError if it is none that several processes can share."""
+    """Return a database URL unchanged; raise ValueError unless several processes can share the database."""
     try:
         parts = make_url(url)
     except (ArgumentError, ValueError):
@@ -55,7 +55,7 @@ def check_database(url: str) -> str:
 
 
 def check_broker(url: str) -> str:
-    """Return a broker URL as it is; raise ValueError if it is none."""
+    """Return a broker URL unchanged; raise ValueError if it is not valid."""
     if url.startswith("filesystem://"):
         if not _is_folder(url):
             raise ValueError(

@@ -136,7 +136,7 @@ def storage_of(ctx: typer.Context) -> Iterator["Storage"]:
 
 @cache
 def actor_at_terminal() -> "Actor":
-    """Return the actor at the terminal: whoever can open the database is an operator, named as on this host."""
+    """Return the actor at the terminal: an operator, who can open the database; named as on this host."""
     from arena.actors import Actor, Role
 
     try:

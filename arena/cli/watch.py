@@ -187,7 +187,7 @@ class Watcher:
         self._moved_to: object = None
 
     def notes(self, status: TournamentStatus, seconds: float, now: datetime) -> list[str]:
-        """Return a line for each obstacle; ``seconds`` is a clock's time, ``now`` the time that leases go by."""
+        """Return a line for each obstacle; ``seconds`` is a clock's time, ``now`` that of leases."""
         if status.state != self._state or seconds - self._looked_at >= LOOK_SECONDS:
             self._looked_at = seconds
             self._obstacles = waiting.obstacles(self._storage, status, self._ask, now)

@@ -50,7 +50,7 @@ class LogLine(BaseModel):
 
     @property
     def seen(self) -> dict[int, str]:
-        """Return the deals that it is known to have seen to their ends, in order, with the starts of digests."""
+        """Return the deals that it certainly saw to their ends, in order, each with the start of a digest."""
         if self.digests is not None:
             return {number: self.digests[str(number)] for number in sorted(map(int, self.digests))}
         return {self.deals: self.deals_digest} if self.deals > 0 and self.deals_digest else {}
