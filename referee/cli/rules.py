@@ -31,8 +31,8 @@ def list_(as_json: AsJson = False) -> None:
     if as_json:
         print_json({"rulesets": [_listed(one) for one in rulesets]})
     else:
-        rows = [(one.label, one.players, one.hand_size, one.settle, one.hash[:12]) for one in rulesets]
-        show(["ruleset", ">players", ">cards", "points", "hash"], rows, "no rulesets")
+        rows = [_row(one) for one in rulesets]
+        show(["ruleset", ">players", ">packs", ">hand", "points", "draws", ">bombs"], rows, "no rulesets")
 
 
 @rules_app.command("show")
@@ -105,6 +105,13 @@ def _tell(ruleset: Ruleset, as_json: bool) -> None:
         print_json({"ruleset": ruleset.to_object()})
     else:
         say(ruleset.label, "", *describe(ruleset))
+
+
+def _row(ruleset: Ruleset) -> tuple[object, ...]:
+    """Return what sets a ruleset apart for users who choose one, in 80 columns for every preset."""
+    draws = "" if ruleset.draw_on_pass == "none" else ruleset.draw_on_pass
+    cards = ruleset.decks, ruleset.hand_size
+    return ruleset.label, ruleset.players, *cards, ruleset.settle, draws, len(ruleset.bombs) or ""
 
 
 def _listed(ruleset: Ruleset) -> dict[str, object]:

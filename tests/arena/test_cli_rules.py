@@ -39,6 +39,12 @@ def records(*arguments: str) -> str:
 def test_list_names_every_preset() -> None:
     out = run("list").stdout
     assert all(name in out for name in preset_names())
+    assert all(len(line.rstrip()) <= 80 for line in out.splitlines())
+    rows = {cells[0]: cells[1:] for line in out.splitlines() if (cells := line.split())}
+    assert rows["ruleset"] == ["players", "packs", "hand", "points", "draws", "bombs"]
+    assert rows["only-a-game-8@1"] == ["8", "2", "13", "winner_scores"]
+    assert rows["hong-kong-relatives-3@1"] == ["3", "1", "13", "winner_scores", "one"]
+    assert rows["only-a-game-bombs@1"] == ["4", "1", "13", "winner_scores", "3"]
     assert [one["name"] for one in json.loads(run("list", "--json").stdout)["rulesets"]] == preset_names()
 
 
