@@ -56,6 +56,13 @@ pages again, with a system call for each. This reduces the processor time to a t
 WRITING = "arena_writing"
 """Execution option of connections that will write."""
 
+SKEWED = "arena_skewed"
+"""Execution option of statements whose best plan depends on what is asked for, as on a filter that few meet.
+
+PostgreSQL plans them each time. Others are prepared there, because to plan them takes longer than the rest
+for most statements of a page.
+"""
+
 
 class Database:
     """A database of the arena."""
@@ -68,14 +75,21 @@ class Database:
         # SQLite has one writer at a time and others try again now and then; threads hand over at once.
         sqlite = self._engine.dialect.name == "sqlite"
         self._turn: AbstractContextManager[object] = threading.Lock() if sqlite else nullcontext()
+        self._prepares = not sqlite
+        """Whether what was only read is left by COMMIT: at a ROLLBACK psycopg forgets all statements that it
+        has prepared on the server, which would then plan each again, often for longer than it takes."""
         if not sqlite:  # which shows a transaction one moment anyway
-            self._reader = self._engine.execution_options(isolation_level="REPEATABLE READ")
+            self._reader = self._engine.execution_options(
+                isolation_level="REPEATABLE READ", postgresql_readonly=True
+            )
 
     @contextmanager
     def connect(self) -> Iterator[Connection]:
         """Open a connection that sees the database as of its first query."""
         with in_one_line(self._file), self._reader.connect() as connection:
             yield connection
+            if self._prepares:
+                connection.commit()
 
     def close(self) -> None:
         """Close all connections."""
@@ -97,6 +111,8 @@ def _engine(url: str) -> Engine:
             engine = create_engine(url, pool_pre_ping=True, connect_args=given)
             if parts.get_backend_name() == "postgresql":
                 event.listen(engine, "connect", _set_up_postgres)
+            if engine.dialect.driver == "psycopg":
+                event.listen(engine, "do_execute", _plan_if_skewed)
             return engine
         file = sqlite_file(url)
         if file is not None and _is_fixed(file):
@@ -163,6 +179,14 @@ def _set_up_postgres(connection: Any, _record: object) -> None:
     for setting in FOR_PAGES:
         connection.execute(setting)
     connection.commit()  # else they would be taken back with the first transaction that is
+
+
+def _plan_if_skewed(cursor: Any, statement: str, parameters: object, context: Any) -> bool:
+    """Execute a skewed statement; leave others to SQLAlchemy."""
+    if not context.execution_options.get(SKEWED):
+        return False
+    cursor.execute(statement, parameters, prepare=False)
+    return True
 
 
 def _use_wal(connection: sqlite3.Connection) -> None:

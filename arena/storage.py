@@ -78,6 +78,9 @@ class Storage(Database):
         """Open a read-only transaction that sees the database as of its beginning."""
         with in_one_line(self._file), Transaction(self._reader) as tx:
             yield tx
+            if self._prepares:
+                tx.expunge_all()  # nothing is written, whatever was done to what was read
+                tx.commit()
 
     @contextmanager
     def write(self) -> Iterator[Transaction]:

@@ -12,6 +12,7 @@ from sqlalchemy import Select, and_, exists, or_
 from sqlalchemy import select as select_columns
 from sqlmodel import col, func, select
 
+from arena.database import SKEWED
 from arena.matches.records import may_be_shown, names_of
 from arena.models import (
     Entrant,
@@ -267,7 +268,7 @@ def _places(
         return [place for place in places if after is None or place > (*after,)][:limit]
     value, session_id = col(Highlight.value), col(Highlight.session_id)
     all_places: Any = select_columns(value, session_id).select_from(Highlight)
-    rows = wanted.among(all_places)
+    rows = wanted.among(all_places).execution_options(**{SKEWED: True})
     if kind is HighlightKind.CLOSEST:
         return [*islice(_rising(tx, way, rows.where(*way.conditions), after, limit), limit)]
     if after is not None:

@@ -13,6 +13,7 @@ from sqlalchemy import ColumnElement, Select, and_, exists, or_, tuple_
 from sqlalchemy import select as select_columns
 from sqlmodel import col, func, select
 
+from arena.database import SKEWED
 from arena.models import Bot, BotVersion, Owner, Rating, Strength, StrengthFit
 from arena.queries.provisional import settled
 from arena.storage import Transaction
@@ -184,6 +185,7 @@ def _lines(
         .join(Bot, col(Bot.id) == BotVersion.bot_id)
         .join(Owner, col(Owner.id) == Bot.owner_id)
     )
+    named = named.execution_options(**{SKEWED: bool(wanted.conditions or wanted.among)})
     found = tx.execute(named.where(*wanted.conditions).limit(limit)).all()
     return [_placed(row) for row in found]
 

@@ -7,11 +7,14 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import event
+from sqlalchemy import event, insert
 from sqlalchemy.engine import Engine
+from sqlalchemy.exc import InternalError
 from sqlmodel import col, select
 
-from arena.models import HighlightKind, Seat
+from arena.database import SKEWED
+from arena.models import HighlightKind, Owner, Seat
+from arena.models.columns import utc_now
 from arena.queries import faults, highlights, histories, leaderboards, matches
 from arena.queries.authors import deals_for
 from arena.queries.leaderboards import leaderboard
@@ -35,6 +38,11 @@ SMALL = {"rulesets", "strength_sums", "json_each"}
 
 IN_ORDER = {"ix_seats_faults", "ix_matches_finished_at"}
 """Indexes that are read from one end until a page is full."""
+
+SETTINGS = "jit", "max_parallel_workers_per_gather"
+
+TIMES_UNTIL_PREPARED = 5
+"""How often psycopg executes a statement on a connection before it prepares it on the server."""
 
 SCAN = re.compile(r"^SCAN (\w+)(.*)")
 
@@ -181,12 +189,38 @@ def test_server_is_told_that_pages_are_asked_for_and_still_is_after_what_is_take
 ) -> None:
     with Storage(postgres.create_migrated("pages")) as storage:
         for _ in range(2):  # in one connection, whose transaction is rolled back at its end
-            with storage.read() as tx:
-                settings = ("jit", "max_parallel_workers_per_gather")
-                assert [tx.connection().exec_driver_sql(f"SHOW {one}").scalar() for one in settings] == [
-                    "off",
-                    "0",
-                ]
+            with storage.write() as tx:
+                shown = [tx.connection().exec_driver_sql(f"SHOW {one}").scalar() for one in SETTINGS]
+                assert shown == ["off", "0"]
+                tx.rollback()
+
+
+def test_server_keeps_statements_that_were_only_read_prepared_but_not_skewed_ones(postgres: Postgres) -> None:
+    plain = select(Seat.id).where(Seat.id == 1)
+    skewed = select(Seat.id).where(Seat.id == 2, Seat.position == 0).execution_options(**{SKEWED: True})
+    with Storage(postgres.create_migrated("prepared")) as storage:
+        for _ in range(TIMES_UNTIL_PREPARED + 1):
+            for statement in (plain, skewed):
+                with storage.read() as tx:
+                    tx.exec(statement).all()
+                with storage.connect() as connection:
+                    connection.execute(statement).all()
+        with storage.connect() as connection:
+            kept = connection.exec_driver_sql("SELECT statement FROM pg_prepared_statements").scalars().all()
+    assert [statement for statement in kept if "FROM seats" in statement and "position" not in statement]
+    assert not [statement for statement in kept if "position" in statement]
+
+
+def test_server_lets_nothing_be_written_where_it_is_only_read(postgres: Postgres) -> None:
+    with Storage(postgres.create_migrated("only-read")) as storage:
+        with pytest.raises(InternalError, match="read-only transaction"), storage.read() as tx:
+            tx.connection().execute(insert(Owner).values(name="alice", created_at=utc_now()))
+        with storage.read() as tx:
+            tx.add(Owner(name="alice", created_at=utc_now()))
+        with storage.read() as tx:
+            assert tx.exec(select(Owner)).all() == []
+        with storage.write() as tx:  # on the same connection
+            tx.add(Owner(name="alice", created_at=utc_now()))
 
 
 def test_questions_on_a_server_are_answered_too(postgres: Postgres) -> None:
