@@ -3,76 +3,92 @@
 import json
 import zlib
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from functools import lru_cache
+from functools import cache, lru_cache
+from typing import Any
 
-from sqlmodel import col, select
+from sqlalchemy import Select, bindparam
+from sqlalchemy import select as select_columns
+from sqlmodel import col
 
 from arena.models import Rating, RatingChange, StrengthFit, StrengthPoint
 from arena.queries.board import Before
 from arena.queries.places import Rated
-from arena.storage import Transaction, among
+from arena.storage import Ids, Transaction, among
 from arena.strength.kept import Pool
 from arena.strength.scale import figure
 
 
-def earlier(tx: Transaction, pool: Pool, ratings: Sequence[Rated], since: datetime) -> dict[int, Before]:
-    """Return by bot version the standing of those with these ratings in a pool at a time."""
-    elo = _elo(tx, ratings, since)
-    figures = _figures(tx, pool, ratings, since)
-    ranks = _ranks(tx, pool, {one.version_id for one in ratings}, since) if ratings else {}
-    return {
-        one.version_id: Before(elo.get(one.id), figures.get(one.version_id), ranks.get(one.version_id))
-        for one in ratings
-    }
+def earlier(tx: Transaction, ratings: Mapping[Pool, Sequence[Rated]], since: datetime) -> dict[int, Before]:
+    """Return by rating the standing of these at a time; those of all pools are read at once."""
+    wanted = {"since": since, "ratings": [one.id for of_pool in ratings.values() for one in of_pool]}
+    connection = tx.connection()
+    elo = {row[0]: row[1] for row in connection.execute(_last_changes(), wanted).all()}
+    points = connection.execute(_last_points(), wanted).all()
+    figures = {rating_id: figure(value, deviation) for rating_id, value, deviation in points}
+    found = {}
+    for pool, of_pool in ratings.items():
+        ranks = _ranks(tx, pool, since) if of_pool else {}
+        for one in of_pool:
+            found[one.id] = Before(elo.get(one.id), figures.get(one.id), ranks.get(one.version_id))
+    return found
 
 
-def _elo(tx: Transaction, ratings: Sequence[Rated], since: datetime) -> dict[int, float]:
-    """Return by rating its value after the last change until then."""
+_SINCE: Any = bindparam("since")
+_THESE = among(Rating.id, bindparam("ratings", type_=Ids()))
+
+
+@cache
+def _last_changes() -> Select[Any]:
+    """Select the value of ratings after their last change until a time; made once, as that takes long."""
     last = (
-        select(RatingChange.id)
-        .where(col(RatingChange.rating_id) == Rating.id, col(RatingChange.created_at) <= since)
+        select_columns(col(RatingChange.id))
+        .where(col(RatingChange.rating_id) == Rating.id, col(RatingChange.created_at) <= _SINCE)
         .order_by(col(RatingChange.created_at).desc(), col(RatingChange.id).desc())
         .limit(1)
         .correlate(Rating)
         .scalar_subquery()
     )
-    changes = select(RatingChange.rating_id, RatingChange.after).join(Rating, col(RatingChange.id) == last)
-    return dict(tx.exec(changes.where(among(Rating.id, (one.id for one in ratings)))).all())
+    columns: tuple[Any, ...] = (RatingChange.rating_id, RatingChange.after)
+    return select_columns(*columns).join(Rating, col(RatingChange.id) == last).where(_THESE)
 
 
-def _figures(tx: Transaction, pool: Pool, ratings: Sequence[Rated], since: datetime) -> dict[int, float]:
-    """Return by bot version the last figure in its history until then."""
+@cache
+def _last_points() -> Select[Any]:
+    """Select by rating the last strength of its bot version in its pool until a time."""
     last = (
-        select(StrengthPoint.id)
+        select_columns(col(StrengthPoint.id))
         .where(
             col(StrengthPoint.version_id) == Rating.version_id,
-            col(StrengthPoint.ruleset_id) == pool.ruleset_id,
-            col(StrengthPoint.table_size) == pool.table_size,
-            col(StrengthPoint.fitted_at) <= since,
+            col(StrengthPoint.ruleset_id) == Rating.ruleset_id,
+            col(StrengthPoint.table_size) == Rating.table_size,
+            col(StrengthPoint.fitted_at) <= _SINCE,
         )
         .order_by(col(StrengthPoint.id).desc())
         .limit(1)
         .correlate(Rating)
         .scalar_subquery()
     )
-    told = select(StrengthPoint.version_id, StrengthPoint.value, StrengthPoint.deviation)
-    points = told.join(Rating, col(StrengthPoint.id) == last)
-    found = tx.exec(points.where(among(Rating.id, (one.id for one in ratings))))
-    return {version_id: figure(value, deviation) for version_id, value, deviation in found}
+    columns: tuple[Any, ...] = (Rating.id, StrengthPoint.value, StrengthPoint.deviation)
+    points = select_columns(*columns).select_from(StrengthPoint).join(Rating, col(StrengthPoint.id) == last)
+    return points.where(_THESE)
 
 
-def _ranks(tx: Transaction, pool: Pool, version_ids: Set[int], since: datetime) -> dict[int, int]:
-    """Return by bot version its rank in the last stored fit until then."""
-    fits = select(StrengthFit.lines).where(
-        StrengthFit.ruleset_id == pool.ruleset_id,
-        StrengthFit.table_size == pool.table_size,
-        StrengthFit.fitted_at <= since,
+def _ranks(tx: Transaction, pool: Pool, since: datetime) -> Mapping[int, int]:
+    """Return the rank of each bot version in the last stored fit of a pool until then."""
+    lines = tx.connection().execute(_last_fit(), {**pool._asdict(), "since": since}).scalar()
+    return {} if lines is None else _ranks_of(lines)
+
+
+@cache
+def _last_fit() -> Select[Any]:
+    fits = select_columns(col(StrengthFit.lines)).where(
+        col(StrengthFit.ruleset_id) == bindparam("ruleset_id"),
+        col(StrengthFit.table_size) == bindparam("table_size"),
+        col(StrengthFit.fitted_at) <= _SINCE,
     )
-    lines = tx.exec(fits.order_by(col(StrengthFit.matches).desc()).limit(1)).first()
-    ranks = {} if lines is None else _ranks_of(lines)
-    return {one: ranks[one] for one in version_ids if one in ranks}
+    return fits.order_by(col(StrengthFit.matches).desc()).limit(1)
 
 
 @lru_cache(maxsize=4)  # leaderboards are asked for again and again, and a large fit takes long to read

@@ -1,6 +1,6 @@
 """Leaderboards: the best of a pool, and those around a bot."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -9,7 +9,7 @@ from sqlmodel import col, select
 
 from arena.errors import SpecError, UnknownError
 from arena.models import Bot, BotVersion, Rating
-from arena.queries.board import Leaderboard, LeaderboardLine, StrengthLine
+from arena.queries.board import Before, Leaderboard, LeaderboardLine, StrengthLine
 from arena.queries.cursors import make_cursor, read_cursor
 from arena.queries.earlier import earlier
 from arena.queries.names import find_owner, placed_in, versions_called
@@ -80,7 +80,7 @@ def leaderboard(
         if cursor is not None:
             key, pools = _place_of(asked, cursor, pools)
         pages = [(pool, lines_after(tx, pool.pool, wanted, key, limit + 1)) for pool in pools]
-        lines = [line for pool, placed in pages for line in shown(tx, pool, placed[:limit], asked.since)]
+        lines = _shown(tx, [(pool, placed[:limit]) for pool, placed in pages], asked.since)
         return Leaderboard(tuple(lines), _next(asked, pages, limit))
 
 
@@ -102,23 +102,23 @@ def _around(
 ) -> Leaderboard:
     """Return the lines around a bot: half of them above it, if there are enough."""
     newest = newest_rated(tx, [version.id for version in versions_called(tx, bot)])
-    lines: list[LeaderboardLine] = []
+    pages = []
     for pool in pools:
         if pool.pool not in newest:
             continue
         [own] = find_lines(tx, pool.pool, [newest[pool.pool]])
         above = lines_before(tx, pool.pool, wanted, own.key, limit // 2)
         below = lines_after(tx, pool.pool, wanted, own.key, limit - 1 - len(above))
-        lines += shown(tx, pool, [*above, own, *below], asked.since)
-    if not lines:
+        pages.append((pool, [*above, own, *below]))
+    if not pages:
         raise UnknownError(f"{bot} is not rated in {'any' if len(pools) != 1 else 'this'} pool")
-    return Leaderboard(tuple(lines), None)
+    return Leaderboard(tuple(_shown(tx, pages, asked.since)), None)
 
 
 def lines_of(tx: Transaction, pool: NamedPool, version_ids: Sequence[int]) -> dict[int, LeaderboardLine]:
     """Return the lines of the bot versions that are rated in a pool."""
     placed = find_lines(tx, pool.pool, version_ids)
-    lines = shown(tx, pool, placed)
+    lines = _lines(tx, pool, placed, {})
     return {one.rating.version_id: line for one, line in zip(placed, lines, strict=True)}
 
 
@@ -144,11 +144,20 @@ def _wanted(tx: Transaction, asked: Asked) -> tuple[list[Pool] | None, Wanted]:
     return among, Wanted(conditions, versions, asked.provisional)
 
 
-def shown(
-    tx: Transaction, pool: NamedPool, placed: Sequence[Placed], since: datetime | None = None
+def _shown(
+    tx: Transaction, pages: Sequence[tuple[NamedPool, Sequence[Placed]]], since: datetime | None
+) -> Iterator[LeaderboardLine]:
+    """Yield the lines of pages of pools, with where they stood at a time if one is given."""
+    ratings = {pool.pool: [one.rating for one in placed] for pool, placed in pages}
+    before = {} if since is None else earlier(tx, ratings, since)
+    for pool, placed in pages:
+        yield from _lines(tx, pool, placed, before)
+
+
+def _lines(
+    tx: Transaction, pool: NamedPool, placed: Sequence[Placed], before: Mapping[int, Before]
 ) -> Iterator[LeaderboardLine]:
     """Yield the lines of these bots of a pool."""
-    before = {} if since is None else earlier(tx, pool.pool, [one.rating for one in placed], since)
     counted = offsets(tx, pool.pool, placed)
     for one in placed:
         yield LeaderboardLine(
@@ -164,7 +173,7 @@ def shown(
             matches=one.rating.matches,
             deals=one.rating.deals,
             last_played=one.rating.last_played,
-            before=before.get(one.rating.version_id),
+            before=before.get(one.rating.id),
         )
 
 

@@ -7,19 +7,23 @@ lines.
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, and_, exists, or_, tuple_
+from sqlalchemy import ColumnElement, Float, Integer, Select, and_, bindparam, exists, or_, tuple_
 from sqlalchemy import select as select_columns
-from sqlmodel import col, func, select
+from sqlmodel import col, func
 
 from arena.database import SKEWED
-from arena.models import Bot, BotVersion, Owner, Rating, Strength, StrengthFit
+from arena.models import Bot, BotVersion, Rating, Strength, StrengthFit
 from arena.queries.provisional import settled
-from arena.storage import Transaction
+from arena.storage import Ids, Transaction, among
 from arena.strength.kept import Pool
 
 FITTED, UNFITTED = 0, 1
+
+LAST_GROUP = 2**31 - 1
+"""A number that no group reaches."""
 
 LANGUAGE: ColumnElement[Any] = func.coalesce(col(BotVersion.language), col(Bot.language))
 """The language of a version, or else that of its bot."""
@@ -101,11 +105,16 @@ class Wanted:
     """Which bots of a pool are wanted."""
 
     conditions: Sequence[ColumnElement[bool]] = ()
-    """Conditions on Rating, BotVersion, Bot and Owner."""
+    """Conditions on Rating, BotVersion and Bot."""
     among: Sequence[Any] = ()
     """Selections of ids of bot versions: only those in all of these are wanted."""
     provisional: bool | None = None
     """Only those whose strength is, or is not, provisional; None for both."""
+
+    @property
+    def all(self) -> bool:
+        """Whether all are."""
+        return not self.conditions and not self.among and self.provisional is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,17 +133,25 @@ class Offsets:
 def offsets(tx: Transaction, pool: Pool, lines: Collection[Placed]) -> Offsets:
     """Count the bots of a pool in the parts before those of some lines; none is before the first group."""
     last = max((one.strength.group_number for one in lines if one.strength is not None), default=0)
-    by_group = select(Strength.group_number, func.count()).where(*_in_pool(Strength, pool))
+    below = LAST_GROUP
     if all(one.strength is not None for one in lines):
         if last == 0:
             return Offsets({0: 0}, 0)
-        by_group = by_group.where(Strength.group_number < last)
-    counted = tx.exec(by_group.group_by(col(Strength.group_number)).order_by(col(Strength.group_number)))
+        below = last
     groups, before = {}, 0
-    for group, bots in counted:
+    for group, bots in tx.connection().execute(_by_group(), {**_values(pool), "below": below}):
         groups[group], before = before, before + bots
     groups.setdefault(last, before)
     return Offsets(groups, before)
+
+
+@cache
+def _by_group() -> Select[Any]:
+    group: Any = col(Strength.group_number)
+    counted: Select[Any] = select_columns(group, func.count()).where(
+        *_in_pool(Strength), group < bindparam("below")
+    )
+    return counted.group_by(group).order_by(group)
 
 
 def lines_after(tx: Transaction, pool: Pool, wanted: Wanted, key: Key | None, limit: int) -> list[Placed]:
@@ -167,7 +184,12 @@ def newest_rated(tx: Transaction, version_ids: Collection[int]) -> dict[Pool, in
 
 def find_lines(tx: Transaction, pool: Pool, version_ids: Sequence[int]) -> list[Placed]:
     """Return the lines of the bot versions that are rated in the pool, in order."""
-    return lines_after(tx, pool, Wanted(among=[version_ids]), None, len(version_ids))
+    given = {**_values(pool), "versions": version_ids}
+    found: list[Placed] = []
+    for part in (FITTED, UNFITTED):
+        if len(found) < len(version_ids):
+            found += _placed(tx, pool, tx.connection().execute(_of_versions(part), given).all())
+    return found
 
 
 def _lines(
@@ -175,25 +197,28 @@ def _lines(
 ) -> list[Placed]:
     if limit < 1 or (part == UNFITTED and wanted.provisional is False):
         return []
-    rows = (_fitted if part == FITTED else _unfitted)(pool, key, back)
-    table = Strength if part == FITTED else Rating  # where an index leads to these few
-    rows = rows.where(*(col(table.version_id).in_(versions) for versions in wanted.among))
+    rows = _page(part, key is not None, back)
+    given = {**_values(pool), "most": limit}
+    if key is not None:
+        given |= {"first": int(key.first) if part == FITTED else key.first, "second": key.second}
+    if not wanted.all:
+        table = Strength if part == FITTED else Rating  # where an index leads to these few
+        rows = rows.where(*wanted.conditions, *(col(table.version_id).in_(of) for of in wanted.among))
+        rows = rows.execution_options(**{SKEWED: True})
     if part == FITTED and wanted.provisional is not None:
         rows = rows.where(settled() if not wanted.provisional else ~settled())
-    named = (
-        rows.join(BotVersion, col(BotVersion.id) == Rating.version_id)
-        .join(Bot, col(Bot.id) == BotVersion.bot_id)
-        .join(Owner, col(Owner.id) == Bot.owner_id)
-    )
-    named = named.execution_options(**{SKEWED: bool(wanted.conditions or wanted.among)})
-    found = tx.execute(named.where(*wanted.conditions).limit(limit)).all()
-    return [_placed(row) for row in found]
+    return _placed(tx, pool, tx.connection().execute(rows, given).all())
 
 
+def _values(pool: Pool) -> dict[str, object]:
+    return {"ruleset": pool.ruleset_id, "size": pool.table_size}
+
+
+_POOL = bindparam("ruleset", type_=Integer), bindparam("size", type_=Integer)
 _RATED: tuple[Any, ...] = (
     *(Rating.id, Rating.version_id, Rating.value, Rating.matches, Rating.deals, Rating.last_played),
 )
-_NAMED: tuple[Any, ...] = (col(BotVersion.name), col(Owner.name), LANGUAGE)
+_NAMED: tuple[Any, ...] = (col(BotVersion.name), LANGUAGE)
 _FITTED: tuple[Any, ...] = (
     *(Strength.value, Strength.error, Strength.above, Strength.above_error, Strength.anchored),
     *(Strength.ahead, Strength.ahead_low, Strength.ahead_high, Strength.deals, Strength.group_number),
@@ -204,53 +229,89 @@ _WHOSE = _AT + len(_NAMED)
 """Where in a row the names begin (``_AT``), and where what comes after them begins."""
 
 
-def _placed(row: Any) -> Placed:
-    """Return the line of a row of ``_fitted``, or of ``_unfitted``, which is shorter."""
-    rating, rest = Rated._make(row[:_AT]), row[_WHOSE:]
-    version, owner, language = row[_AT:_WHOSE]
-    if len(rest) == 1:
-        return Placed(rating, version, owner, language, None, rest[0])
-    strength = Fitted._make(rest)
-    return Placed(rating, version, owner, language, strength, strength.rank)
+def _placed(tx: Transaction, pool: Pool, rows: Sequence[Any]) -> list[Placed]:
+    """Return the lines of rows of one part."""
+    if not rows:
+        return []
+    ratings = [Rated._make(row[:_AT]) for row in rows]
+    strengths = [Fitted._make(row[_WHOSE:]) if len(row) > _WHOSE else None for row in rows]
+    counted = {} if strengths[0] else _counted(tx, pool, [one.version_id for one in ratings])
+    found = []
+    for row, rating, strength in zip(rows, ratings, strengths, strict=True):
+        version, language = row[_AT:_WHOSE]
+        at = counted[rating.version_id] if strength is None else strength.rank
+        found.append(Placed(rating, version, version.partition("/")[0], language, strength, at))
+    return found
 
 
-def _fitted(pool: Pool, key: Key | None, back: bool) -> Select[Any]:
-    order = (col(Strength.group_number), col(Strength.rank))
-    same = and_(col(Rating.version_id) == Strength.version_id, *_rated(pool))
-    fits = select(StrengthFit.deviation).where(
-        StrengthFit.ruleset_id == pool.ruleset_id, StrengthFit.table_size == pool.table_size
-    )
+def _counted(tx: Transaction, pool: Pool, version_ids: Sequence[int]) -> dict[int, int]:
+    """Return the places of bot versions among those without a strength."""
+    version_id = col(Rating.version_id)
+    at = func.row_number().over(order_by=(col(Rating.value).desc(), version_id)).label("at")
+    counted = select_columns(version_id, at).where(*_rated(), ~_has_strength()).subquery()
+    places = select_columns(*counted.c).where(among(counted.c.version_id, version_ids))
+    return {row[0]: row[1] for row in tx.connection().execute(places, _values(pool))}
+
+
+@cache
+def _of_versions(part: int) -> Select[Any]:
+    """Select the lines of some bot versions in a part; made once, because every page of a bot uses it."""
+    table = Strength if part == FITTED else Rating
+    rows = _fitted(False) if part == FITTED else _unfitted(False)
+    return rows.where(among(table.version_id, bindparam("versions", type_=Ids())))
+
+
+@cache
+def _page(part: int, keyed: bool, back: bool) -> Select[Any]:
+    """Select the lines of a part, from one on or all; made once, because that takes longer than asking it."""
+    first: Any = bindparam("first", type_=Integer if part == FITTED else Float)
+    second = bindparam("second", type_=Integer)
+    rows = _fitted(back) if part == FITTED else _unfitted(back)
+    if keyed and part == FITTED:
+        here, there = tuple_(*_ORDER), tuple_(first, second)
+        rows = rows.where(here < there if back else here > there)
+    elif keyed:
+        value, version_id = col(Rating.value), col(Rating.version_id)
+        later = version_id < second if back else version_id > second
+        rows = rows.where(or_(value > first if back else value < first, and_(value == first, later)))
+    return rows.limit(bindparam("most"))
+
+
+_ORDER = (col(Strength.group_number), col(Strength.rank))
+
+
+def _fitted(back: bool) -> Select[Any]:
+    same = and_(col(Rating.version_id) == Strength.version_id, *_rated())
+    fits = select_columns(col(StrengthFit.deviation)).where(*_in_pool(StrengthFit))
     latest = fits.order_by(col(StrengthFit.matches).desc()).limit(1).scalar_subquery()
     columns = (*_RATED, *_NAMED, *_FITTED, func.coalesce(latest, 0.0))
-    rows = select_columns(*columns).select_from(Strength).join(Rating, same)
-    if key is not None:
-        here, there = tuple_(*order), tuple_(int(key.first), key.second)
-        rows = rows.where(here < there if back else here > there)
-    return rows.where(*_in_pool(Strength, pool)).order_by(*(_turned(column, back) for column in order))
+    rows = _with_names(select_columns(*columns).select_from(Strength).join(Rating, same))
+    return rows.where(*_in_pool(Strength)).order_by(*(_turned(column, back) for column in _ORDER))
 
 
-def _unfitted(pool: Pool, key: Key | None, back: bool) -> Select[Any]:
-    fitted = exists(col(Strength.id)).where(
-        *_in_pool(Strength, pool), col(Strength.version_id) == Rating.version_id
-    )
-    value, version_id = col(Rating.value), col(Rating.version_id)
-    at = func.row_number().over(order_by=(value.desc(), version_id)).label("at")
-    counted = select(Rating.id, at).where(*_rated(pool), ~fitted).subquery()
-    rows = select_columns(*_RATED, *_NAMED, counted.c.at).join(counted, counted.c.id == Rating.id)
-    if key is not None:
-        later = version_id < key.second if back else version_id > key.second
-        beyond = value > key.first if back else value < key.first
-        rows = rows.where(or_(beyond, and_(value == key.first, later)))
-    return rows.order_by(_turned(counted.c.at, back))
+def _unfitted(back: bool) -> Select[Any]:
+    rows = _with_names(select_columns(*_RATED, *_NAMED).select_from(Rating))
+    order = (_turned(col(Rating.value), not back), _turned(col(Rating.version_id), back))
+    return rows.where(*_rated(), ~_has_strength()).order_by(*order)
+
+
+def _with_names(rows: Select[Any]) -> Select[Any]:
+    named = rows.join(BotVersion, col(BotVersion.id) == Rating.version_id)
+    return named.join(Bot, col(Bot.id) == BotVersion.bot_id)
+
+
+def _has_strength() -> ColumnElement[bool]:
+    return exists(col(Strength.id)).where(*_in_pool(Strength), col(Strength.version_id) == Rating.version_id)
 
 
 def _turned(column: Any, back: bool) -> Any:
     return column.desc() if back else column
 
 
-def _in_pool(table: type[Rating | Strength], pool: Pool) -> tuple[ColumnElement[bool], ...]:
-    return col(table.ruleset_id) == pool.ruleset_id, col(table.table_size) == pool.table_size
+def _in_pool(table: type[Rating | Strength | StrengthFit]) -> tuple[ColumnElement[bool], ...]:
+    ruleset, size = _POOL
+    return col(table.ruleset_id) == ruleset, col(table.table_size) == size
 
 
-def _rated(pool: Pool) -> tuple[ColumnElement[bool], ...]:
-    return *_in_pool(Rating, pool), col(Rating.matches) > 0
+def _rated() -> tuple[ColumnElement[bool], ...]:
+    return *_in_pool(Rating), col(Rating.matches) > 0
