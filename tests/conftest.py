@@ -1,4 +1,4 @@
-"""What all tests share: how many run at once, which stay together, and how long examples may take."""
+"""What all tests share: parallelism, grouping, and the settings of hypothesis."""
 
 import gc
 import logging
@@ -67,7 +67,7 @@ LONGEST = (
 )
 """Files, and folders, with the tests that take longest.
 
-They come first, so that no process is left with one of them while the others have nothing to do.
+They come first, so that no process is left with one of them while the others are idle.
 """
 
 # Where the shell forbids bytecode to be kept, each of the many processes would compile everything anew.
@@ -94,7 +94,7 @@ settings.load_profile("tests")
 
 @pytest.fixture(autouse=True)
 def logging_left_alone() -> Iterator[None]:
-    """Undo what commands that run in this process do to its logs."""
+    """Undo changes of logging by commands that run in this process."""
     root = logging.getLogger()
     loggers = [root, *map(logging.getLogger, OURS)]
     handlers, levels = root.handlers[:], [logger.level for logger in loggers]
@@ -108,14 +108,14 @@ def logging_left_alone() -> Iterator[None]:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Return two processes more than cores: some tests mostly wait for processes of their own."""
+    """Return two more than the number of cores, since some tests mostly wait for processes of their own."""
     return (os.cpu_count() or 1) + 2
 
 
 class Together(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
-    """Each test goes where there is room, but tests that share what is dear to make stay in one process.
+    """Distributes tests to free processes, but keeps tests that share expensive fixtures in one process.
 
-    These are the tests of ``SHARING``, and of ``FOLDERS``: bots are built once there, or a browser started.
+    These are the tests of ``SHARING`` and ``FOLDERS``, which build bots or start a browser once.
     """
 
     def _split_scope(self, nodeid: str) -> str:
@@ -124,14 +124,14 @@ class Together(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Together:
-    """Return how tests are handed to processes; the plugin's own groups do nothing with pytest 9.2."""
+    """Return the scheduler that distributes tests; the plugin's own groups do not work with pytest 9.2."""
     config.option.loadscopereorder = False  # in the order of ``LONGEST``, not by the number of tests
     return Together(config, log)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop() -> None:
-    """Look for garbage from here on, and never in what was loaded."""
+    """Enable garbage collection from here on, except for everything loaded so far."""
     gc.freeze()
     gc.enable()
 

@@ -1,4 +1,4 @@
-"""What tests need of the machine: without it they are left out, but fail in CI, where nothing is."""
+"""Programs and privileges that tests need: without them, tests are skipped, but fail in CI."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ def require(tool: str, path: str | None = None, hint: str = "") -> str:
 
 
 def leave_out(reason: str) -> NoReturn:
-    """Skip the test; fail it where ``CI=true``."""
+    """Skip the test; fail it if ``CI=true``."""
     if os.environ.get("CI") == "true":
         pytest.fail(f"{reason}, and CI needs it", pytrace=False)
     pytest.skip(f"left out: {reason}")

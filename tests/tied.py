@@ -6,7 +6,7 @@ from referee import child
 
 
 def tied(*command: str | Path) -> list[str]:
-    """Return the command line of a process that ends when the thread that starts it does, in any way.
+    """Return the command line of a process that ends when the thread that starts it ends, however it ends.
 
     A test that takes too long ends its whole process at once, with no time to stop what it has started.
     """

@@ -1,4 +1,4 @@
-"""A tournament without any trouble, whose sessions are played in given attempts."""
+"""An undisturbed run of a tournament, whose sessions are played in given attempts."""
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
@@ -16,7 +16,7 @@ from referee.matches.match import MatchSpec, SessionResult, SessionSpec, Update
 from referee.matches.resuming import finished_deals
 
 Attempts = Mapping[tuple[int, int, int], Sequence[int]]
-"""For each round, table and session the attempts that dealt its deals."""
+"""For each round, table and session, the attempts that dealt its deals."""
 
 LEASE = timedelta(seconds=60)
 
@@ -47,7 +47,7 @@ def play_all(storage: Storage, tournament_id: int, run: Run, ended: Callable[[],
 
 
 def in_attempts(address: str, token: str, attempts: Attempts) -> Run:
-    """Play as a referee at this address that is told the attempt of every deal, in order."""
+    """Return a run on the referee at this address, with a given attempt for each deal, in order."""
 
     def run(_route: int, spec: MatchSpec) -> Generator[Update]:
         for session in spec.sessions:

@@ -1,4 +1,4 @@
-"""SQL that all databases of a test process compile once, where each test has a database of its own."""
+"""SQL that is compiled once for all databases of a test process, since each test has its own database."""
 
 from typing import Any
 
@@ -8,13 +8,13 @@ from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.util import LRUCache
 
 KEPT = 2_000
-"""Statements that are kept: more than the arena has, for each number of values in a list is another one."""
+"""Maximum number of cached statements, which exceeds the arena's, as each length of a list makes another."""
 
 _compiled: LRUCache[object, object] = LRUCache(KEPT)
 
 
 class Dialect(SQLiteDialect_pysqlite):
-    """SQLite as ever, but what was compiled for one database serves all others, and it waits for no disk."""
+    """SQLite, but with statements compiled once for all databases, and without waiting for the disk."""
 
     supports_statement_cache = True
 
@@ -31,7 +31,7 @@ class Dialect(SQLiteDialect_pysqlite):
 
 
 def _leave_the_disk_alone(connection: Any, _record: object) -> None:
-    """Let a database be lost if the machine loses its power: what a test made is of no use without it."""
+    """Do not wait for the disk: a database that a power failure destroys would be of no use anyway."""
     connection.execute("PRAGMA synchronous = OFF")
 
 

@@ -25,16 +25,16 @@ compile_once()
 
 
 NOBODYS = passwords.NOBODYS
-"""As it is where passwords are secrets."""
+"""The original value, for passwords that are secret."""
 
 passwords.hasher = PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)
 passwords.NOBODYS = passwords.hash_password("the password of no account")
-"""Where passwords are no secrets, they need not be dear to guess."""
+"""A cheap hash, since tests' passwords are no secrets and need not be expensive to guess."""
 
 
 @pytest.fixture(scope="module", autouse=True)
 def searches(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Search for the same tables once, but in the tests of the search itself."""
+    """Search for the same tables only once, except in tests of the search itself."""
     with nullcontext() if request.path.name.startswith("test_pairing_") else searched_once():
         yield
 
@@ -61,7 +61,7 @@ def everything_once(tmp_path_factory: pytest.TempPathFactory, empty_database: by
 
 @pytest.fixture
 def everything(everything_once: Path, tmp_path: Path) -> Path:
-    """Make a folder with an arena in which every command has something to show, and files for them."""
+    """Make a folder with an arena in which every command has something to show, and files for commands."""
     return copytree(everything_once, tmp_path / "everything")
 
 

@@ -1,4 +1,4 @@
-"""Every command called once with success, in an arena in which there is something to show."""
+"""A successful call of every command, in an arena in which each has something to show."""
 
 import json
 import shutil
@@ -56,7 +56,7 @@ ENDLESS = {
     "web": "runs until it is stopped",
     "worker": "runs until it is stopped",
 }
-"""Commands that the tests of all others leave out, and why."""
+"""Commands that tests of all commands leave out, with the reason."""
 
 CALLS = {
     "account create": "ann --password-stdin",
@@ -152,7 +152,7 @@ CALLS = {
 """Commands and what follows them, words separated by spaces."""
 
 INPUT = '{"ruleset": "chinese", "a": "3D", "b": "4D", "hand": "3D 4D", "to_beat": null}\n'
-"""A line of standard input, which rules tools answer, if only by saying what is wrong."""
+"""A line of standard input, which the rules tools answer, if only with an error."""
 
 FILES = {
     "new.toml": """\
@@ -194,7 +194,7 @@ def _below(path: str, found: Any) -> Iterator[tuple[str, Any]]:
 
 
 def make_everything(folder: Path, empty_database: bytes) -> None:
-    """Make the arena in ``folder/data``, and the files that commands take beside it."""
+    """Make the arena in ``folder/data``, and next to it the files that commands take."""
     settings = load_settings({"data": folder / "data"})
     (settings.prepare().data / "arena.db").write_bytes(empty_database)
     for name, text in FILES.items():
@@ -254,13 +254,13 @@ def _make_league(world: World) -> None:
 
 
 def all_connected(version_ids: Sequence[int], _: object) -> list[Answer]:
-    """Answer as a referee does to which every bot is connected."""
+    """Answer like a referee to which every bot is connected."""
     bots = tuple(Presence(True, 4, 0) for _ in version_ids)
     return [Answer(":1", RefereeStatus(False, 0, 0, 0, 0, bots))]
 
 
 def connect_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have every bot connected, for test matches, which need that."""
+    """Make every bot appear connected, which test matches require."""
     for place in ("arena.cli.testmatch.asker", "arena.web.app.asker"):
         monkeypatch.setattr(place, lambda _: all_connected)
 

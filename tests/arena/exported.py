@@ -55,7 +55,7 @@ def problem(lines: list[str]) -> str:
 
 
 def signed_again(lines: list[str]) -> list[str]:
-    """Recompute all digests, as somebody would to hide a change."""
+    """Recompute all digests, as somebody would who wants to hide a change."""
     objects: list[dict[str, Any]] = [json.loads(line) for line in lines]
     digests = before = ""
     for at, one in enumerate(objects):
@@ -77,5 +77,5 @@ def signed_again(lines: list[str]) -> list[str]:
 
 
 def digest_of(digests: str) -> str:
-    """SHA-256 of the digests of all parts, one after the other."""
+    """Return the SHA-256 of the concatenated digests of all parts."""
     return sha256(digests.encode()).hexdigest()

@@ -12,13 +12,13 @@ from referee.records.results import NO_DEALS, Result, add_deal, record_as_shown
 from tests.referee.key import KEY
 
 ROOT = Actor(Role.OPERATOR, "root")
-"""Who may do everything."""
+"""An actor who may do everything."""
 
 LOCKED = datetime(2026, 1, 1, tzinfo=UTC)
-"""When tournaments start whose runs are compared: the first pairings follow from it."""
+"""The start of tournaments whose runs are compared, since the first pairings depend on it."""
 
 DEALS = 3
-"""Deals in a session where the match leaves it to the ruleset."""
+"""Deals in a session if the match leaves it to the ruleset."""
 
 
 class Clock:

@@ -1,4 +1,4 @@
-"""What others do at the worst moment of a transaction."""
+"""Concurrent actions at the worst moment of a transaction."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from sqlalchemy import Engine, event
 
 @contextmanager
 def once_at(statement: str, act: Callable[[], object]) -> Iterator[None]:
-    """Do something of others just before the first statement that has these words in it."""
+    """Call ``act`` just before the first statement that contains these words."""
     left = [act]
 
     def look(_connection: object, _cursor: object, text: str, *_: object) -> None:

@@ -1,4 +1,4 @@
-"""The keys of what commands print with ``--json``, as docs/json.md writes them, and that page read."""
+"""The keys of the JSON that commands print, in the notation of docs/json.md, and a reader of that page."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""A league whose weeks pass as fast as they are played: a clock set by hand, a referee that is a function."""
+"""A league whose weeks pass as fast as they are played, with a controlled clock and a function as referee."""
 
 import json
 from collections.abc import Generator, Mapping
@@ -39,7 +39,7 @@ def winter(**fields: object) -> LeagueSpec:
 
 
 def by_strength(strengths: Mapping[str, int]) -> Run:
-    """Return a referee under which the stronger bot has more points, whatever its version."""
+    """Return a referee that gives the stronger bot more points, whatever its version."""
 
     def run(route: int, spec: MatchSpec) -> Generator[SessionResult | Progress]:
         for session in spec.sessions:
@@ -62,7 +62,7 @@ class LeagueWorld:
         applying.apply(world.storage, ROOT, spec, world.clock())
 
     def join(self, *bots: str) -> None:
-        """Register these bots, where they are new, and let them join; a later one is weaker."""
+        """Register these bots unless they are known, and let them join; each is weaker than the last."""
         for bot in bots:
             self.register(bot)
             membership.join(self.world.storage, ROOT, self.spec.name, bot, self.world.clock())
@@ -80,11 +80,11 @@ class LeagueWorld:
         self.tick()
 
     def tick(self) -> None:
-        """Look at the leagues once."""
+        """Advance the leagues once."""
         advance_leagues(self.world.storage, self.world.clock(), lambda: SEED)
 
     def week(self, number: int) -> SeasonShown:
-        """Go to the time of a season, counted from 1, play it, and return it as it stands then."""
+        """Move to the start of a season, counted from 1, play it, and return its final state."""
         self.world.clock.now = START + (number - 1) * WEEK
         self.beat()
         return self.season()

@@ -1,4 +1,4 @@
-"""What is counted in pairings, and the bounds they are held to, worked out apart from the code under test."""
+"""Counts of pairings and their bounds, computed independently of the code under test."""
 
 import os
 import random
@@ -11,10 +11,10 @@ from math import comb
 from arena.pairing import History, Pairing
 
 FIELDS = int(os.environ.get("ARENA_TEST_FIELDS", "10"))
-"""Random fields that properties are tried on; ``ARENA_TEST_FIELDS=1000`` tries a thousand of them."""
+"""Number of random fields for tests of properties; ``ARENA_TEST_FIELDS=1000`` tries a thousand."""
 
 ROUND_ROBINS = max(FIELDS, 25)
-"""As many for round-robins, most of which are quickly made."""
+"""The number for round-robins, which is larger as most are quick to make."""
 
 
 def meetings(pairings: Sequence[Pairing], entrants: Sequence[int]) -> Counter[frozenset[int]]:
@@ -28,7 +28,7 @@ def meetings(pairings: Sequence[Pairing], entrants: Sequence[int]) -> Counter[fr
 
 
 def spread(counts: Counter[frozenset[int]]) -> int:
-    """Most minus least."""
+    """Return the difference between the largest and the smallest count."""
     return max(counts.values()) - min(counts.values())
 
 
@@ -39,12 +39,12 @@ def byes(pairings: Sequence[Pairing], entrants: Sequence[int]) -> list[int]:
 
 
 def around(total: int, among: int) -> tuple[int, int]:
-    """Return the whole numbers next to the mean of ``total`` things among so many."""
+    """Return the mean of ``total`` things over ``among``, rounded down and up."""
     return total // among, -(-total // among)
 
 
 def least_uneven(total: int, cells: int) -> float:
-    """Return the least sum of squared deviations from the mean when so many are spread over cells."""
+    """Return the least sum of squared deviations from the mean if ``total`` is distributed over cells."""
     more = total % cells
     return more * (cells - more) / cells
 
@@ -57,7 +57,7 @@ def uneven_by_lot(entrants: int, size: int, rounds: int) -> float:
 
 
 def assert_whole(pairing: Pairing, entrants: Sequence[int], size: int) -> None:
-    """Everyone is in the round once, every table is full, and no more sit out than must."""
+    """Assert that everyone is in the round once, every table is full, and as few as possible sit out."""
     seen = [entrant for table in pairing.tables for entrant in table] + list(pairing.byes)
     assert sorted(seen) == sorted(entrants)
     assert {len(table) for table in pairing.tables} == {size}
@@ -85,7 +85,7 @@ class Field:
 
 
 def random_field(seed: int) -> Field:
-    """Entrants, size of tables, owners, scores and earlier rounds by lot."""
+    """Draw entrants, table size, owners, scores and earlier rounds at random."""
     rng = random.Random(seed)
     size = rng.randint(2, 8)
     count = rng.randint(size, max(20, 6 * size))
@@ -116,13 +116,13 @@ def same_owner(tables: Sequence[Sequence[int]], owners: Mapping[int, int]) -> in
 
 
 def repeats(tables: Sequence[Sequence[int]], history: History) -> int:
-    """Count meetings at these tables of those who have met, each as often as they have."""
+    """Count repeated meetings at these tables, each weighted by how often the two have met."""
     met = Counter(frozenset(pair) for table in history.tables for pair in combinations(table, 2))
     return sum(met[frozenset(pair)] for table in tables for pair in combinations(table, 2))
 
 
 def greedy(playing: Sequence[int], size: int, history: History) -> list[list[int]]:
-    """Return tables filled from the top, each next seat by who costs least there."""
+    """Return tables filled from the top, giving each seat to the bot that costs least there."""
     left, tables = list(playing), []
     while left:
         table = [left.pop(0)]

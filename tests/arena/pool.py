@@ -1,4 +1,4 @@
-"""A pool that queries are asked about: played once, and copied for each test."""
+"""A pool for tests of queries: played once, and copied for each test."""
 
 from collections.abc import Iterator
 from pathlib import Path

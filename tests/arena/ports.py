@@ -8,7 +8,7 @@ LOOPBACK = "127.0.0.1"
 
 
 def free_port(count: int = 1) -> int:
-    """Return a port on which nobody listens now; with a ``count``, the first of so many in a row."""
+    """Return a port on which nobody listens; with a ``count``, the first of that many in a row."""
     while True:
         with ExitStack() as stack:
             first: int = stack.enter_context(socket.create_server((LOOPBACK, 0))).getsockname()[1]

@@ -56,7 +56,7 @@ def play_randomly(_route: int, spec: MatchSpec) -> Generator[SessionResult | Pro
 
 
 def play_with_faults(route: int, spec: MatchSpec) -> Generator[SessionResult | Progress]:
-    """Random play, with faults of two bots noted in each session."""
+    """Play at random, with faults of two bots in each session."""
     for result in play_randomly(route, spec):
         assert isinstance(result, SessionResult)
         [seating] = [one.seating for one in spec.sessions if one.number == result.number]

@@ -1,4 +1,4 @@
-"""A whole arena of real processes: ``arena up``, sample bots, a tournament; for the tests that kill them."""
+"""A whole arena of real processes, for tests that kill them: ``arena up``, sample bots, a tournament."""
 
 import os
 import re
@@ -26,7 +26,7 @@ from tests.arena.waiting import DEADLINE, wait_for
 from tests.tied import tied
 
 LATE_BOT = str(Path(__file__).with_name("late_bot.py"))
-"""Takes longer than strict limits allow."""
+"""A bot that takes longer than strict limits allow."""
 SAMPLE_BOTS = Path(__file__).resolve().parents[2] / "sample_bots" / "python"
 
 Process = subprocess.Popen[str]
@@ -41,7 +41,7 @@ class RunningArena:
         self._pids = dict(_read_pids(up))
 
     def kill(self, name: str, number: signal.Signals = signal.SIGKILL) -> None:
-        """Signal (by default kill) the process that ``arena up`` started first under this name."""
+        """Send a signal, by default SIGKILL, to the process that ``arena up`` started under this name."""
         os.kill(self._pids.pop(name), number)
 
     def start_tournament(self, name: str, seed: bytes, **fields: object) -> None:
@@ -105,7 +105,7 @@ def running_arena(folder: Path, sample_bots: dict[str, str], **settings_: object
 
 @contextmanager
 def _process(command: list[str], environment: dict[str, str]) -> Iterator[Process]:
-    """Run a process that is asked to stop at the end of the block, and must."""
+    """Run a process that is told to stop at the end of the block; fail if it does not."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
     with subprocess.Popen(tied(*command), env=environment, **pipes) as process:  # type: ignore[call-overload]
         try:

@@ -1,4 +1,4 @@
-"""Searches for tables, each made once in a test process: most tests pair the same bots with the same lots."""
+"""Caching searches for tables: most tests pair the same bots with the same random numbers."""
 
 import pickle
 from collections.abc import Iterator
@@ -14,11 +14,11 @@ SEARCHING: tuple[Any, ...] = (continuous, round_robin, swiss)
 """Modules that search."""
 
 _found: dict[object, tuple[Tables, Any]] = {}
-"""By all that a search depends on: what it found, and where it left the lots."""
+"""For all inputs of a search, its result and the state of the random generator afterwards."""
 
 
 def seat_once(places: int, size: int, costs: Costs, rng: Random, most_swaps: int | None = None) -> Tables:
-    """Return what ``seat`` does, and leave the lots as it leaves them."""
+    """Return the result of ``seat``, and leave the random generator in the same state."""
     asked = (pickle.dumps((places, size, type(costs), vars(costs), most_swaps)), rng.getstate())
     if asked not in _found:
         _found[asked] = seat(places, size, costs, rng, most_swaps), rng.getstate()
@@ -29,7 +29,7 @@ def seat_once(places: int, size: int, costs: Costs, rng: Random, most_swaps: int
 
 @contextmanager
 def searched_once() -> Iterator[None]:
-    """Have formats make no search again that they have made."""
+    """Make formats reuse the results of earlier searches."""
     for module in SEARCHING:
         module.seat = seat_once
     try:

@@ -63,14 +63,14 @@ def laplacian(weights: Array) -> Array:
 
 
 def likelihood(b: Array, covariance: Array) -> float:
-    """Return the logarithm of the density of b, whose sum is nothing."""
+    """Return the logarithm of the density of b, whose sum is zero."""
     values, vectors = np.linalg.eigh(covariance)
     loads = vectors[:, 1:].T @ b
     return float(-0.5 * np.sum(np.log(values[1:]) + loads**2 / values[1:]))
 
 
 def weights(logs: Sequence[float], taus: Array) -> Array:
-    """Return the posterior of tau on a geometric grid, all values being as likely before."""
+    """Return the posterior of tau on a geometric grid, with a uniform prior."""
     found = np.exp(np.array(logs) - max(logs)) * taus
     return np.asarray(found / found.sum())
 
@@ -84,7 +84,7 @@ def gain_of(
     b: Array,
     spread: float,
 ) -> float:
-    """Return g^2: what is left of the squares between matches, drawn towards (0.08 s)^2."""
+    """Return g^2: the remaining squares between matches, shrunk towards (0.08 s)^2."""
     keeps = np.linalg.inv(a + np.eye(len(bots)) / spread)
     strengths = keeps @ b
     left, free, told, noise = 0.0, -float(np.trace(a @ keeps)), 0.0, 0.0

@@ -31,10 +31,10 @@ PLACES = (
     "/usr/sbin",
     "/usr/local/sbin",
 )
-"""Where Debian keeps servers, beside the PATH."""
+"""Where Debian keeps servers, in addition to the PATH."""
 
 MIGRATED = "migrated"
-"""A database on a server of which others are copies."""
+"""The database on a server from which others are copied."""
 
 
 def program(name: str) -> str:
@@ -43,7 +43,7 @@ def program(name: str) -> str:
 
 
 class Server:
-    """A server program that runs, and that a test may end and start again."""
+    """A running server program, which a test may end and restart."""
 
     def __init__(self, supervisor: Supervisor, name: str, ready: Callable[[], bool]) -> None:
         self._supervisor = supervisor
@@ -55,7 +55,7 @@ class Server:
         wait_for(self._ready, meanwhile=self._supervisor.check, told=lambda: f"{self._name} does not start")
 
     def end(self, number: signal.Signals = signal.SIGKILL) -> None:
-        """End it, by default without a warning, and wait for that; ``wait`` starts it again."""
+        """End it, by default without a warning, and wait for its end; ``wait`` restarts it."""
         self._supervisor.check()
         pid = self._supervisor.pid(self._name)
         assert pid is not None
@@ -67,7 +67,7 @@ class Server:
         )
 
     def restart(self, number: signal.Signals = signal.SIGKILL, seconds: float = 1.0) -> None:
-        """End it and start it again after this many seconds."""
+        """End it, and restart it after this many seconds."""
         self.end(number)
         time.sleep(seconds)
         self.wait()
@@ -85,7 +85,7 @@ class Postgres:
         return f"postgresql+psycopg://arena@{LOOPBACK}:{port or self.port}/{database}"
 
     def run(self, name: str, *arguments: str) -> str:
-        """Run one of PostgreSQL's client programs; return what it prints."""
+        """Run one of PostgreSQL's client programs; return its output."""
         place = ["--host", LOOPBACK, "--port", str(self.port), "--username", "arena"]
         command = [program(name), *place, *arguments]
         return subprocess.run(command, check=True, capture_output=True, text=True, timeout=DEADLINE).stdout
@@ -117,7 +117,7 @@ class Postgres:
         return self.url().replace("//arena@", f"//{user}:{password}@")
 
     def begin_anew(self) -> None:
-        """Drop what tests before made, and create an empty database ``arena``."""
+        """Drop the databases of earlier tests, and create an empty database ``arena``."""
         kept = f"datistemplate OR datname IN ('postgres', '{MIGRATED}')"
         for database in self.sql(f"SELECT datname FROM pg_database WHERE NOT ({kept})").splitlines():
             if database:
@@ -144,7 +144,7 @@ def postgres(
 ) -> Iterator[Postgres]:
     """Run a PostgreSQL server with an empty database ``arena``; ``durable`` keeps the usual crash safety.
 
-    In a ``folder`` that is given, it and its databases stay, and are there the next time.
+    If a ``folder`` is given, the databases remain in it for the next time.
     """
     server = program("postgres")
     with _folder("postgres") if folder is None else nullcontext(folder) as place:
@@ -283,7 +283,7 @@ def _answers(port: int, question: bytes, answer: bytes) -> bool:
 
 
 class Proxy:
-    """Stands between the arena and a server, and cuts what goes through it."""
+    """A proxy between the arena and a server that can cut connections."""
 
     def __init__(self, target: int) -> None:
         self._target = target
@@ -297,7 +297,7 @@ class Proxy:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def cut(self) -> None:
-        """Cut all connections, and every new one until ``restore``."""
+        """Cut all connections, and every new one, until ``restore`` is called."""
         with self._lock:
             self._refuses = True
             ends = list(self._open)
@@ -306,12 +306,12 @@ class Proxy:
             _reset(end)
 
     def restore(self) -> None:
-        """Let new connections through again."""
+        """Allow new connections again."""
         with self._lock:
             self._refuses = False
 
     def close(self) -> None:
-        """End it, with all that goes through it."""
+        """End it, with all of its connections."""
         self.cut()
         self._server.close()
 
@@ -359,7 +359,7 @@ class Proxy:
 
 
 def _pump(source: socket.socket, drain: socket.socket) -> None:
-    """Carry bytes one way until either side ends."""
+    """Forward bytes in one direction until either side ends."""
     with suppress(OSError):
         while data := source.recv(65536):
             drain.sendall(data)
@@ -369,7 +369,7 @@ def _pump(source: socket.socket, drain: socket.socket) -> None:
 
 
 def _reset(end: socket.socket) -> None:
-    """End a connection as a broken network does: with a reset, whatever is still on its way."""
+    """End a connection as a broken network does: with a reset, even if data is in transit."""
     with suppress(OSError):
         end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         end.shutdown(socket.SHUT_RDWR)

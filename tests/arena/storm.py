@@ -1,4 +1,4 @@
-"""An arena of many processes, and a storm over it: kills, doubled messages, cut connections."""
+"""An arena of many processes in a storm of kills, duplicated messages and cut connections."""
 
 import os
 import signal
@@ -46,7 +46,7 @@ from tests.arena.waiting import wait_for
 from tests.arena.world import results
 
 DEADLINE = 240.0
-"""Seconds after which a test gives up on what it waits for."""
+"""Seconds after which a test gives up waiting."""
 
 SAMPLES = ("greedy.py", "keeper.py", "pairs_first.py", "lowest.py")
 BOTS = {f"owner-{number}/bot": SAMPLES[number % len(SAMPLES)] for number in range(8)}
@@ -67,18 +67,18 @@ BOT_NAMES = [f"bot{number}" for number in range(len(BOTS))]
 ARENA = ["worker1", "worker2", "referee1", "referee2", "beat"]
 """Processes of the arena."""
 DOUBLED_SECONDS = 0.6
-"""Time between messages that nobody needs: each costs a worker as much as one that is needed."""
+"""Time between superfluous messages, each of which costs a worker as much as a useful one."""
 SHOWN = 12
-"""Differences that a failed test shows."""
+"""Maximum number of differences that a failed test shows."""
 FAILURES = ("raised unexpected", BROKEN, "the bot failed")
-"""What logs say of a task that failed, a tournament that did, and a bot."""
+"""Texts in logs about a failed task, tournament or bot."""
 SEED = bytes(range(32))
 IDS = "r1,r2"
-"""Of the referees; what is dealt follows from their keys."""
+"""Ids of the referees, on whose keys the cards depend."""
 
 
 class Outcome(NamedTuple):
-    """All that counts of a tournament."""
+    """Everything that counts as a tournament's result."""
 
     results: dict[str, list[tuple[object, ...]]]
     """Sessions with their records, points and faults of the seats, ratings, rating changes in their order."""
@@ -86,7 +86,7 @@ class Outcome(NamedTuple):
 
 
 def differences(outcome: Outcome, calm: Outcome) -> list[str]:
-    """Return what differs from the calm run, causes first and abridged; empty if nothing does."""
+    """Return the differences from the calm run, abridged and with causes first; empty if there are none."""
     found: list[str] = []
     for kind in ("sessions", "seats", "ratings", "changes"):
         ours, theirs = outcome.results[kind], calm.results[kind]
@@ -99,7 +99,7 @@ def differences(outcome: Outcome, calm: Outcome) -> list[str]:
 
 
 def _apart(one: Sequence[object], other: Sequence[object]) -> str:
-    """Return two rows, with only those deals of their records that differ."""
+    """Describe two rows, with only those deals of their records that differ."""
     deals, others = one[-1], other[-1]
     if not isinstance(deals, list) or not isinstance(others, list):
         return f"{one} instead of {other}"
@@ -120,16 +120,16 @@ def start_cup(storage: Storage) -> int:
 
 
 def outcome_of(storage: Storage) -> Outcome:
-    """Return what came of the cup, all of which was played."""
+    """Return the outcome of the cup, which must have been played completely."""
     status = overview.status(storage, "cup")
     assert (status.state, status.sessions_done, status.sessions_total) == ("finished", SESSIONS, SESSIONS)
     return Outcome(results(storage), standings(storage, "cup"))
 
 
 class Cluster:
-    """Workers, referees, the beat and bots, each a process that is started again when it dies.
+    """Workers, referees, the beat and bots, each a process that is restarted when it dies.
 
-    ``storage`` is the test's own way to the database.
+    ``storage`` is the test's own connection to the database.
     """
 
     def __init__(self, settings: Settings, storage: Storage, supervisor: Supervisor, app: Celery) -> None:
@@ -139,9 +139,9 @@ class Cluster:
         self._workers: list[str] = []
         self._supervisor = supervisor
         self.killed = 0
-        """Processes that were killed so far."""
+        """Number of processes killed so far."""
         self._doubled_at = 0.0
-        """When messages were last sent again."""
+        """When superfluous messages were last sent."""
 
     def start(self, workers: int) -> None:
         """Start everything except the bots."""
@@ -165,7 +165,7 @@ class Cluster:
         wake(self.settings, start_cup(self.storage))
 
     def rest(self) -> None:
-        """Stop the workers and the beat; referees and bots stay, and all of them are there."""
+        """Stop the workers and the beat, and wait until all referees and bots are running."""
         for name in (*self._workers, "beat"):
             self._supervisor.stop(name)
         self._supervisor.check()  # a bot that was killed at the end counts as dead from here on
@@ -184,7 +184,7 @@ class Cluster:
         return True
 
     def wait(self, condition: Callable[[], bool], meanwhile: Callable[[], None] = lambda: None) -> None:
-        """Wait until the condition holds, keeping all processes running; fail if that takes too long."""
+        """Wait until the condition holds, restarting processes that die; fail if that takes too long."""
 
         def between() -> None:
             self._supervisor.check()
@@ -193,24 +193,24 @@ class Cluster:
         wait_for(condition, meanwhile=between, told=self.status, seconds=DEADLINE)
 
     def finish(self, meanwhile: Callable[[], None] = lambda: None) -> Outcome:
-        """Wait for the end of the cup and return what came of it."""
+        """Wait for the end of the cup, and return its outcome."""
         self.wait(lambda: self.status().ended, meanwhile)
         return outcome_of(self.storage)
 
     def faults(self) -> list[str]:
-        """Return the faults that the referees noted, in sessions that count and in others."""
+        """Return the faults that the referees recorded, including those in sessions that do not count."""
         with self.storage.read() as tx:
             noted = tx.exec(select(BotLogEntry).where(col(BotLogEntry.kind) == EntryKind.FAULT)).all()
         return [f"{entry.session_id}: {entry.code}: {entry.text} {entry.details}" for entry in noted]
 
     def failures(self) -> list[str]:
-        """Return log lines on tasks that ended in a traceback, and on turns that a bot could not answer."""
+        """Return log lines about tasks that raised, and about turns that a bot could not answer."""
         logs = [*self.settings.logs.glob("worker*.log"), *self.settings.logs.glob("bot*.log")]
         lines = [line for log in logs for line in log.read_text().splitlines()]
         return [line for line in lines if any(words in line for words in FAILURES)]
 
     def kill(self, name: str) -> None:
-        """Kill a process at once and without a warning, as soon as there is one."""
+        """Kill a process without a warning, as soon as it runs."""
         self.wait(lambda: self._supervisor.pid(name) is not None)
         pid = self._supervisor.pid(name)
         assert pid is not None
@@ -219,12 +219,12 @@ class Cluster:
             self.killed += 1
 
     def empty_broker(self) -> None:
-        """Lose every message that is on its way."""
+        """Lose all messages in transit."""
         with self.app.connection_for_write() as connection:
             connection.default_channel.queue_purge("arena")
 
     def send_again(self, random: Random) -> None:
-        """Now and then send what nobody needs: a message for some match and one for the cup, both doubled."""
+        """Now and then send superfluous messages: two for some match and two for the cup."""
         if time.monotonic() < self._doubled_at + DOUBLED_SECONDS:
             return
         self._doubled_at = time.monotonic()
@@ -238,7 +238,7 @@ class Cluster:
 
 @contextmanager
 def cluster(folder: Path, *, workers: int = 2, database: str = "", **settings_: object) -> Iterator[Cluster]:
-    """Run a cluster without bots; ``database`` is the test's own way to the database, if different."""
+    """Run a cluster without bots; ``database`` is the test's own URL of the database, if different."""
     referees = [free_address(), free_address()]
     quick: dict[str, object] = {"listen": referees[0], "referees": ",".join(referees)}
     quick |= {"referee_ids": IDS, "beat_seconds": 0.5, "lease_seconds": 2}
@@ -255,9 +255,9 @@ def cluster(folder: Path, *, workers: int = 2, database: str = "", **settings_: 
 
 
 def calm(running: Cluster, folder: Path, attempts: Attempts) -> Outcome:
-    """Return the outcome of the cup when nothing happens to it, with its deals dealt in these attempts.
+    """Return the outcome of an undisturbed cup, with its deals dealt in these attempts.
 
-    It has a database of its own, and the first referee and the bots of the storm that is over.
+    It uses a database of its own, and the first referee and the bots of the storm that is over.
     """
     running.rest()
     settings = load_settings({"data": folder, "referees": ",".join(running.settings.referees)})
@@ -276,20 +276,20 @@ class Event:
     """Something that happens to an arena."""
 
     after: int
-    """Sessions that are stored before."""
+    """Number of sessions that are stored before it."""
     pause: float
-    """Seconds from then on."""
+    """Seconds to wait after that."""
     name: str
     happen: Callable[[], object]
 
 
 def kills(running: Cluster, random: Random, victims: Sequence[str]) -> list[Event]:
-    """Kill these processes, each at a random moment."""
+    """Return events that kill these processes, each at a random moment."""
     return [at_random(random, f"{name} is killed", partial(running.kill, name)) for name in victims]
 
 
 def cuts(random: Random, what: str, proxy: Proxy, seconds: float = 1.5) -> Event:
-    """Cut everybody off from a server for some seconds."""
+    """Return an event that cuts everybody off from a server for some seconds."""
 
     def cut() -> None:
         proxy.cut()
@@ -306,7 +306,7 @@ def at_random(random: Random, name: str, happen: Callable[[], object], *, first:
 
 
 def weather(running: Cluster, random: Random, events: Sequence[Event]) -> Outcome:
-    """Let all events happen, ordered by the sessions before them; messages are doubled all the time."""
+    """Let all events happen in the order of the sessions before them, duplicating messages all the time."""
     running.start_tournament()
     for event in sorted(events, key=lambda event: event.after):
         running.wait(
@@ -324,9 +324,9 @@ def weather(running: Cluster, random: Random, events: Sequence[Event]) -> Outcom
 def survive(
     running: Cluster, random: Random, folder: Path, victims: Sequence[str], others: Sequence[Event]
 ) -> None:
-    """Play the cup through kills of these processes, and through other events.
+    """Play the cup while these processes are killed and other events happen.
 
-    Compare it with a calm run, in another folder, that is given the same attempts.
+    Compare it with a calm run, in another folder, that uses the same attempts.
     """
     running.start_bots()
     events = [*kills(running, random, victims), *others]

@@ -1,4 +1,4 @@
-"""Tallies as they are kept, and as a plain second implementation counts them from the deal records."""
+"""Tallies as stored, and as counted from the deal records by a simple second implementation."""
 
 from collections import Counter, defaultdict
 from typing import Any
@@ -27,11 +27,11 @@ from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset
 
 Tallies = dict[str, dict[tuple[Any, ...], Any]]
-"""By table what stands there, by key."""
+"""The rows of each table, by key."""
 
 
 def kept(storage: Storage) -> Tallies:
-    """Return the tallies as they are kept."""
+    """Return the stored tallies."""
     with storage.read() as tx:
         pools = {
             row.id: (row.ruleset_id, row.table_size, row.duplicate) for row in tx.exec(select(StrengthSums))

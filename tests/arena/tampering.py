@@ -1,4 +1,4 @@
-"""Every value in a JSON document, and the document with one of them changed; digests made anew."""
+"""Changing single values in JSON documents, and recomputing digests."""
 
 import copy
 import json
@@ -17,7 +17,7 @@ Path = tuple[str | int, ...]
 
 
 def drop_session(tx: Transaction, session: Session) -> None:
-    """Delete a session, with what belongs to it."""
+    """Delete a session with its records."""
     for of_it in (SessionRecords, Highlight):
         tx.exec(delete(of_it).where(col(of_it.session_id) == session.id))
     tx.delete(session)
@@ -46,7 +46,7 @@ def tampered(document: Any, path: Path, rng: Random) -> Any:
 
 
 def other(value: object, rng: Random) -> object:
-    """Another value, of the same type where there is one."""
+    """Return another value, of the same type if there is one."""
     match value:
         case bool():
             return not value
@@ -65,7 +65,7 @@ def other(value: object, rng: Random) -> object:
 
 
 def changed_text(text: str, rng: Random) -> str:
-    """Return the text with one character exchanged, or one added if it was empty."""
+    """Return the text with one character changed, or one added if it was empty."""
     if not text:
         return "x"
     at = rng.randrange(len(text))
@@ -79,7 +79,7 @@ def tampered_lines(lines: list[str], number: int, path: Path, rng: Random) -> li
 
 
 def chain_anew(tx: Transaction, tournament_id: int = 1) -> None:
-    """Make the digests of head and events anew, as whoever knows the format would."""
+    """Recompute the digests of head and events, as somebody who knows the format would."""
     tournament = tx.get_one(Tournament, tournament_id)
     head = {name: value for name, value in (tournament.head or {}).items() if name != "digest"}
     tournament.commitment = before = digest(head)

@@ -1,4 +1,4 @@
-"""Folders in which nothing can be written: by root without its special powers, and on full disks."""
+"""Folders in which nothing can be written: for root without its privileges, and on full disks."""
 
 import os
 import shutil
@@ -14,23 +14,23 @@ from tests.needed import leave_out
 from tests.tied import tied
 
 POWERLESS = ("setpriv", "--inh-caps=-all", "--bounding-set=-all")
-"""Starts a process for which permissions count, though it is root's."""
+"""Command that starts a process of root to which file permissions apply."""
 
 
 def run_powerless(*arguments: object) -> Result:
-    """Run ``arena`` in a process that can do in files and folders only what their modes allow."""
+    """Run ``arena`` in a process that respects the modes of files and folders."""
     command = [*(POWERLESS if os.geteuid() == 0 else ()), *arena_command(*map(str, arguments))]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return Result(done.returncode, done.stdout, done.stderr)
 
 
 MOUNTERS = (("unshare", "--mount"), ("unshare", "--map-root-user", "--mount"))
-"""Start a process that may mount file systems for itself alone, as root and as any other user."""
+"""Commands that start a process with mounts of its own, as root and as any other user."""
 
 
 @cache
 def mounter() -> Sequence[str] | None:
-    """Return what starts a process that may mount a file system of its own here, if anything does."""
+    """Return a command that starts a process with mounts of its own; None if none works here."""
     if shutil.which("unshare") is None:
         return None
     mount = ("sh", "-c", "mount -t tmpfs -o size=64k tmpfs /mnt")
@@ -47,7 +47,7 @@ def run_on_full_disk(data: Path, *arguments: str) -> Result:
 
 
 def first_line_on_full_disk(data: Path, *arguments: str) -> str:
-    """Return the first line that a command prints there on standard error, and stop it."""
+    """Return the first line that a command prints on standard error on a full disk, and stop it."""
     with subprocess.Popen(
         tied(*_on_full_disk(data, *arguments)), stderr=subprocess.PIPE, text=True
     ) as running:

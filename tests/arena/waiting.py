@@ -1,4 +1,4 @@
-"""Waiting for what other threads and processes bring about."""
+"""Waiting for effects of other threads and processes."""
 
 import subprocess
 import time
@@ -16,9 +16,9 @@ def wait_for(
     told: Callable[[], object] = lambda: "no more is known",
     seconds: float = DEADLINE,
 ) -> None:
-    """Return as soon as the condition holds, with a call of ``meanwhile`` between looks.
+    """Return as soon as the condition holds, calling ``meanwhile`` between checks.
 
-    Fail after so many seconds, with what ``told`` returns.
+    Fail after ``seconds``, with the text that ``told`` returns.
     """
     began = time.monotonic()
     while not condition():
@@ -29,7 +29,7 @@ def wait_for(
 
 
 def wait_for_line(process: subprocess.Popen[str], folder: Path, logs: str, words: str) -> None:
-    """Wait until these words stand in one of the logs (a pattern) that a process keeps in a folder."""
+    """Wait until these words appear in one of a process's logs, which ``logs`` matches in a folder."""
 
     def running() -> None:
         assert process.poll() is None, process.communicate()
@@ -38,7 +38,7 @@ def wait_for_line(process: subprocess.Popen[str], folder: Path, logs: str, words
 
 
 def is_gone(pid: int) -> bool:
-    """Return whether the process has ended, reaped by its parent or not; only Linux tells."""
+    """Return whether the process has ended, reaped by its parent or not; this works only on Linux."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""What a database does, counted: so that costs are compared without taking times."""
+"""Counting what a database does, so that costs can be compared without measuring times."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -8,13 +8,13 @@ from sqlalchemy import Engine, event
 
 
 class Work:
-    """What SQLite does for the connections made while this is listening."""
+    """Counts SQLite's work for the connections opened while this is listening."""
 
     def __init__(self) -> None:
         self.instructions = 0
-        """Of SQLite's virtual machine: each row looked at takes some."""
+        """Instructions of SQLite's virtual machine, some of which each visited row takes."""
         self.statements: dict[str, Any] = {}
-        """Every statement that looks for rows, with the parameters of the first time."""
+        """Every statement that searches rows, with the parameters of its first execution."""
 
     def connect(self, connection: Any, _record: object) -> None:
         connection.set_progress_handler(self._count, 1)

@@ -1,4 +1,4 @@
-"""An arena without processes: messages in a list, a clock set by hand, a referee that is a function."""
+"""An arena without processes: messages in a list, a controlled clock, and a function as referee."""
 
 import json
 import zlib
@@ -47,14 +47,14 @@ class World:
         register_key(storage, "referee", KEY.public, clock())
 
     def register(self, count: int, owners: int = 4) -> list[str]:
-        """Register ``count`` bots of so many owners."""
+        """Register ``count`` bots of this many owners."""
         names = (f"owner-{number % owners}/bot-{number}" for number in range(count))
         return [versions.register_version(self.storage, ROOT, name, self.clock()).name for name in names]
 
     def spec(self, entrants: list[str], **fields: object) -> TournamentSpec:
         """Return a small round-robin of these entrants, with ``fields`` changed."""
         small = {"name": "cup", "format": "round-robin", "ruleset": "chinese", "sessions": 3, "deals": 2}
-        small |= {"allow_same_owner": True}  # most tests are of something else, with bots of a few owners
+        small |= {"allow_same_owner": True}  # most tests concern something else, with bots of a few owners
         return make_spec(small | {"entrants": entrants} | fields)
 
     def tournament(self, count: int = 8, **fields: object) -> TournamentStatus:
@@ -87,7 +87,7 @@ class World:
         return playing.play(storage or self.storage, match_id, run, clock=self.clock, lease=LEASE)
 
     def finish(self, tournament_id: int, run: Run = play_at_once) -> None:
-        """Advance and play until nothing moves any more."""
+        """Advance and play until nothing changes any more."""
         self.advance(tournament_id)
         while self.messages:
             self.play(self.messages.pop(0), run)
@@ -101,7 +101,7 @@ class World:
 
 
 def played(records: bytes) -> list[str]:
-    """Return what was played in a session's packed records, however long the decisions took."""
+    """Return the play in a session's packed records, without the times of decisions."""
     return [json.dumps(timeless(json.loads(line))) for line in zlib.decompress(records).splitlines()]
 
 

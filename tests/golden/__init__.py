@@ -1,1 +1,1 @@
-"""Files that the engine must go on giving unchanged: ``python -m tests.golden check`` or ``regenerate``."""
+"""Files that the engine must reproduce: ``python -m tests.golden check`` or ``regenerate``."""

@@ -1,4 +1,4 @@
-"""What the golden files must hold: records, counts of legal plays, and the pages that are made."""
+"""The expected contents of the golden files: records, counts of legal plays, and generated pages."""
 
 import json
 from collections.abc import Iterator
@@ -70,7 +70,7 @@ def _counted(rules: Rules, seed: bytes) -> str:
 
 
 def page() -> str:
-    """Return the page that tells the rules of all presets."""
+    """Return the page that describes the rules of all presets."""
     parts = ["# The presets", "", "Made from the rulesets by `make golden`; do not edit it by hand.", ""]
     for name in preset_names():
         ruleset = load_ruleset(name)

@@ -1,4 +1,4 @@
-"""Bots on the wire that make no mistake, without an SDK: for tests of the check."""
+"""Bots without an SDK that make no mistakes, for tests of the check."""
 
 import asyncio
 import contextlib
@@ -126,7 +126,7 @@ class GoodBot:
 
 
 class Seat:
-    """What a bot knows of a session."""
+    """What a bot knows about a session."""
 
     def __init__(self, started: bots_pb2.SessionStarted) -> None:
         self.rules = compile_ruleset(load_ruleset(json.loads(started.ruleset)))
@@ -175,7 +175,7 @@ class Seat:
 
 
 class RulesBot(GoodBot):
-    """Knows the rules: keeps its hand itself, and plays the weakest that it can."""
+    """Knows the rules: keeps track of its hand, and plays the weakest play that it can."""
 
     lists = False
     knows: type[Seat] = Seat

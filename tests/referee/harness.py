@@ -1,4 +1,4 @@
-"""A lobby with a clock in the test's hands, and bots whose streams are read when the test says so."""
+"""A lobby whose clock the test controls, and bots whose streams are read when the test says so."""
 
 from collections.abc import Callable
 
@@ -22,11 +22,11 @@ from tests.referee.key import KEY
 from tests.referee.support import ListJournal
 
 STEP = BEAT_SECONDS
-"""How often the lobby is told the time."""
+"""The interval of the lobby's beats."""
 
 
 class FakeBot:
-    """A bot and the writer of its stream: what waits is handed over by ``read`` only."""
+    """A bot and the writer of its stream; pending messages are delivered only by ``read``."""
 
     def __init__(self, harness: "Harness", number: int, max_sessions: int = 256) -> None:
         self.harness = harness
@@ -34,7 +34,7 @@ class FakeBot:
         identity = BotIdentity(number, f"owner/bot{number}@1")
         self.connection = Connection(identity, max_sessions, lambda: None, harness.now)
         self.events: list[Event] = []
-        """All that was read."""
+        """All events that were read."""
         self.turns: dict[int, Turn] = {}
         """Turns that are open as far as the bot knows, by the session's handle."""
         self.pings: list[int] = []
@@ -44,7 +44,7 @@ class FakeBot:
         return self.harness.lobby.connection(self.number) is self.connection
 
     def read(self, *, pong: bool = True) -> list[Event]:
-        """Take what is waiting, and answer a ping."""
+        """Read the pending events, and answer a ping."""
         now, connection = self.harness.now, self.connection
         if connection.ping_due:
             self.pings.append(connection.take_ping(now))
@@ -126,7 +126,7 @@ class Harness:
         self.matches: list[Match] = []
 
     def connect(self, number: int, max_sessions: int = 256, *, welcomed: bool = True) -> FakeBot:
-        """Connect a bot, whose stream takes the welcome or not."""
+        """Connect a bot; ``welcomed`` says whether its stream takes the welcome."""
         bot = FakeBot(self, number, max_sessions)
         self.lobby.connect(bot.connection, self.now)
         if welcomed:
@@ -149,7 +149,7 @@ class Harness:
                 self.lobby.tick(self.now)
 
     def pause(self, seconds: float) -> None:
-        """Let time pass without telling the lobby, as when the referee is held up."""
+        """Let time pass without beats, as when the referee is stalled."""
         self.now += seconds
 
     def play_out(self, match: Match, *bots: FakeBot) -> list[SessionResult]:
@@ -173,6 +173,6 @@ def four(harness: Harness, max_sessions: int = 256) -> list[FakeBot]:
 
 
 def started(bot: FakeBot) -> list[SessionStarted]:
-    """Read, and return the starts of all sessions that the bot was told of."""
+    """Read, and return the starts of all sessions that were announced to the bot."""
     bot.read()
     return [event for event in bot.events if isinstance(event, SessionStarted)]

@@ -1,4 +1,4 @@
-"""Clients that mean harm: bytes on a socket, HTTP/2 by hand, and gRPC without messages."""
+"""Malicious clients: bytes on a socket, hand-written HTTP/2, and gRPC without messages."""
 
 import asyncio
 import contextlib
@@ -19,7 +19,7 @@ PATHS = {
     for service in (*SERVICES, health.SERVICE, reflection.SERVICE)
     for method in service.methods
 }
-"""Of all calls of the referee's services, by name."""
+"""The paths of all calls of the referee's services, by name."""
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, RST_STREAM, SETTINGS, PING, WINDOW_UPDATE = 0, 1, 3, 4, 6, 8
 END_STREAM, END_HEADERS, ACK = 1, 4, 1
@@ -27,7 +27,7 @@ INITIAL_WINDOW_SIZE = 4
 ELSEWHERE = "127.0.0.2"
 """Another host, as a referee on the loop-back interface sees it."""
 MOST = 16_384
-"""Bytes in a frame at most."""
+"""Maximum number of bytes in a frame."""
 
 
 def frame(kind: int, flags: int, stream: int, payload: bytes = b"") -> bytes:
@@ -89,7 +89,7 @@ def hello() -> bytes:
 
 
 def play(number: int) -> bytes:
-    """Return what opens a bot's stream: its headers and its hello."""
+    """Return the bytes that open a bot's stream: its headers and its hello."""
     return headers(1, authorization=f"Bearer bot-{number}") + message(1, hello())
 
 
@@ -113,7 +113,7 @@ class Socket:
         self._writer = writer
 
     async def send(self, data: bytes) -> None:
-        """Send; that the referee has closed the connection is no error."""
+        """Send data; it is no error if the referee has closed the connection."""
         with contextlib.suppress(ConnectionError):
             self._writer.write(data)
             await self._writer.drain()

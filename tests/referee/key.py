@@ -5,4 +5,4 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from referee.signing import SigningKey
 
 KEY = SigningKey.of(Ed25519PrivateKey.from_private_bytes(bytes(range(32))))
-"""Of referees of tests, where it matters which one it is."""
+"""The key of referees in tests that depend on a particular one."""

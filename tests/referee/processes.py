@@ -1,7 +1,7 @@
 """A referee and bots as processes of their own, to be stopped, continued and killed.
 
 ``python -m tests.referee.processes referee`` prints its port and serves until SIGTERM; ``… bot ADDRESS NUMBER
-SECONDS`` plays the lowest card, and thinks about each turn for so long.
+SECONDS`` plays the lowest card, and thinks for this many seconds about each turn.
 """
 
 import asyncio
@@ -59,7 +59,7 @@ class Process:
         return await asyncio.to_thread(self._popen.wait, DEADLINE)
 
     def errors(self) -> str:
-        """Return what it has logged so far."""
+        """Return its log so far."""
         with open(self._errors) as file:
             return file.read()
 

@@ -12,14 +12,14 @@ from tests.referee.support import DEADLINE, ListJournal, lowest, match_spec, pla
 
 @dataclass
 class Arena:
-    """What referees of one arena know of each other, and what they noted."""
+    """What the referees of one arena share, and what they recorded."""
 
     addresses: list[str]
     journals: list[ListJournal]
 
     @property
     def ids(self) -> list[str]:
-        """The stable names of the referees."""
+        """Return the stable names of the referees."""
         return [f"referee-{place}" for place in range(len(self.addresses))]
 
     @asynccontextmanager
@@ -34,24 +34,24 @@ class Arena:
             yield address
 
     def noted(self, kind: EntryKind) -> list[int]:
-        """Return how often each referee noted this of bot 1."""
+        """Return how often each referee recorded this kind of entry for bot 1."""
         return [len(journal.of(1, kind)) for journal in self.journals]
 
 
 def arena_of(*addresses: str) -> Arena:
-    """Make an arena of so many referees; an empty address stands for the one that it listens on."""
+    """Make an arena of several referees; an empty address stands for the one that a referee listens on."""
     return Arena(list(addresses), [ListJournal() for _ in addresses])
 
 
 async def until(true: Callable[[], bool]) -> None:
-    """Wait for what must come."""
+    """Wait until a condition holds."""
     async with asyncio.timeout(DEADLINE):
         while not true():
             await asyncio.sleep(0.01)
 
 
 async def play(address: str) -> None:
-    """Play a match on this referee with bot 1 and others that come for it; fail at a fault."""
+    """Play a match on this referee between bot 1 and others that connect for it; fail at a fault."""
     async with sdk_bots(address, dict.fromkeys((2, 3, 4), lowest)):
         (result,) = await play_match(address, match_spec())
     assert result.faults == (0, 0, 0, 0)

@@ -1,7 +1,7 @@
-"""A deal played the slow and obvious way, to hold the fast one to.
+"""A slow and obvious implementation of a deal, to check the fast one against.
 
-Written from the rules alone: cards are tuples, who is next is found anew from all that happened in the
-trick, and what is legal by trying every set of cards in the hand.
+Written from the rules alone: cards are tuples, the next seat is computed anew from everything that happened
+in the trick, and legal plays are found by trying every set of cards in the hand.
 """
 
 from dataclasses import dataclass, field
@@ -39,7 +39,7 @@ class SlowDeal:
     window: list[int] = field(default_factory=list)
     bombs: dict[int, Cards] = field(default_factory=dict)
     own: bool = False
-    """Whether the seat in turn may beat its own play."""
+    """Whether the seat whose turn it is may beat its own play."""
 
     def __post_init__(self) -> None:
         self.rules = SlowRules(self.ruleset)

@@ -1,4 +1,4 @@
-"""Combinations of any ruleset, the slow and obvious way, to hold the fast code to.
+"""A slow and obvious implementation of combinations under any ruleset, to check the fast code against.
 
 Written from the rules alone; it shares nothing with the code under test but the ruleset's fields.
 A card is a (rank, suit) pair of texts, a set of cards a sorted tuple of them. Strengths are tuples.
@@ -38,12 +38,12 @@ class SlowRules:
         self.suit_number: dict[str, int] = {suit: number for number, suit in enumerate(ruleset.suits)}
 
     def kind(self, cards: Cards) -> str | None:
-        """Return the kind of a combination, None where the cards are none."""
+        """Return the kind of a combination; None if the cards are not one."""
         kind = self.shape(cards)
         return kind if kind in self.played else None
 
     def shape(self, cards: Cards) -> str | None:
-        """Return what the cards are, were every kind played."""
+        """Return what the cards would be if every kind were played."""
         ranks = [rank for rank, _ in cards]
         counts = sorted(ranks.count(rank) for rank in set(ranks))
         if counts == [len(cards)] and len(cards) <= 4:
@@ -94,7 +94,7 @@ class SlowRules:
         ]
 
     def strength(self, cards: Cards) -> tuple[int, ...]:
-        """Return what parts plays of the same kind and size; greater is stronger."""
+        """Return the strength among plays of the same kind and size; greater is stronger."""
         kind = self.kind(cards)
         ranks = [rank for rank, _ in cards]
         match kind:

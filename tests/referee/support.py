@@ -30,7 +30,7 @@ SPECTATOR_TOKEN = "spectator-token"
 ORGANISER_TOKEN = "organiser-token"
 LIMITS = Limits(join_ms=5000)
 LEGAL_PLAYS = bots_pb2.Wants(legal_plays=True)
-"""Of a hello."""
+"""The wants in a hello."""
 DEADLINE = 60.0
 """Seconds after which a test gives up on an event."""
 

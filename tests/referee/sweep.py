@@ -1,4 +1,4 @@
-"""Every five-card set of a pack against the slow rules: ``python -m tests.referee.sweep [PRESET…]``.
+"""Comparing every five-card set of a pack with the slow rules: ``python -m tests.referee.sweep [PRESET…]``.
 
 Without names all presets are swept. The kind of every set is compared, and the order of all plays.
 """
@@ -47,7 +47,7 @@ def sweep(rules: Rules, sets: Iterable[Five]) -> int:
 
 
 def _check_order(rules: Rules, slow: SlowRules, found: dict[int, Cards]) -> None:
-    """Of each strength that was met there is one play in ``found``."""
+    """Check the order of all plays; ``found`` has one play of each strength."""
     of_kind: dict[str | None, list[Cards]] = {}
     for _, held in sorted(found.items()):
         of_kind.setdefault(slow.kind(held), []).append(held)

@@ -1,4 +1,4 @@
-"""The tools that the sample bots of other languages are built with."""
+"""The tools that build the sample bots in other languages."""
 
 import os
 import subprocess
@@ -8,7 +8,7 @@ SAMPLES = Path(__file__).parents[2] / "sample_bots"
 
 
 def run_in(folder: Path, *command: str, **environment: str) -> str:
-    """Run a command in a folder; return what it printed, and fail with it."""
+    """Run a command in a folder and return its output; fail if it fails."""
     done = subprocess.run(
         command,
         cwd=folder,

@@ -1,1 +1,1 @@
-"""The promise of the wire: recorded sessions of v1, which every later referee and client must play."""
+"""The promise of the protocol: recorded sessions of v1, which every later referee and client must play."""

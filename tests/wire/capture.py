@@ -1,4 +1,4 @@
-"""Captures: what a bot and a referee said to each other, byte for byte and in both directions.
+"""Captures of the messages between a bot and a referee, byte for byte and in both directions.
 
 A capture is a folder. ``match.json`` has the match, and ``stream-N.bin`` the bot's N-th stream: frames in the
 order in which they came, each with a byte that says who sent it (``>`` the bot, ``<`` the referee), its
@@ -31,7 +31,7 @@ GOODBYE, BROKEN = b"goodbye", b"broken"
 RECORDED = 1
 """The version id of the bot that was recorded; its token is ``bot-1``."""
 REFEREE_ID, ADDRESS = "r1", "arena.example.org:8710"
-"""What the welcome says of the referee."""
+"""What the welcome says about the referee."""
 
 
 class Frame(NamedTuple):
@@ -140,12 +140,12 @@ def card_names() -> dict[int, str]:
 
 
 def request(payload: bytes) -> Any:
-    """Return what a bot sent."""
+    """Decode a bot's message."""
     return messages()["PlayRequest"].FromString(payload)
 
 
 def response(payload: bytes) -> Any:
-    """Return what a referee sent, as a bot of v1 can read it: without what was added since."""
+    """Decode a referee's message as a bot of v1 does: without anything added since."""
     found = messages()["PlayResponse"].FromString(payload)
     found.DiscardUnknownFields()
     return found

@@ -1,4 +1,4 @@
-"""The parts of docs/protocol.md that are made: the transcript of a deal, and the table of reasons."""
+"""The generated parts of docs/protocol.md: the transcript of a deal, and the table of reasons."""
 
 import re
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ PLAY_PROTO = Path("proto/referee/v1/bots.proto")
 
 
 def page() -> str:
-    """Return the page as it must be: with its made parts made anew."""
+    """Return the page with its generated parts generated again."""
     found = (ROOT / PAGE).read_text(encoding="utf-8")
     transcript = "```\n" + text.transcript(capture.load("deal").streams[0]) + "\n```"
     return _replaced(_replaced(found, "transcript", transcript), "reasons", "\n".join(reasons_table()))

@@ -1,7 +1,7 @@
 """Recording captures: a bot with a script of mishaps plays on a real referee.
 
 ``python -m tests.wire.record NAME...`` makes captures; without a name, all of them and the descriptors. Once
-v1 is released, only captures that are new are made: those that are there are the promise.
+v1 is released, only new captures are made, since the existing ones are the promise.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from tests.wire.capture import BOT, BROKEN, END, GOODBYE, RECORDED, REFEREE, Fra
 from tests.wire.streams import ByteStream, playing
 
 LIMITS: Mapping[str, Any] = {"join_ms": 60_000, "decision_ms": 60_000, "faults": 10}
-"""So long that a capture can be played on a busy machine."""
+"""Limits that are long enough to play a capture on a busy machine."""
 
 MATCHES: Mapping[str, Mapping[str, Any]] = {
     "deal": {"ruleset": "chinese", "deals": 1, "limits": LIMITS, "seed": 14},
@@ -47,7 +47,7 @@ MATCHES: Mapping[str, Mapping[str, Any]] = {
 
 @dataclass
 class Script:
-    """What goes wrong, and in which turns of the recorded bot, counted from 1."""
+    """What goes wrong, and in which of the recorded bot's turns, counted from 1."""
 
     illegal: frozenset[int] = frozenset()
     malformed: frozenset[int] = frozenset()
@@ -80,7 +80,7 @@ async def record(name: str) -> None:
 
 
 def save_protos() -> None:
-    """Write the descriptors of this day."""
+    """Write the present descriptors."""
     files = descriptor_pb2.FileDescriptorSet()
     for module in (duration_pb2, cards_pb2, bots_pb2):
         module.DESCRIPTOR.CopyToProto(files.file.add())

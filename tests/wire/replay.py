@@ -1,4 +1,4 @@
-"""Playing captures again: the recorded bot on a referee, and a bot on the recorded referee."""
+"""Replaying captures: the recorded bot on a referee, and a bot on the recorded referee."""
 
 import asyncio
 import json
@@ -14,13 +14,13 @@ from tests.wire.capture import BOT, BROKEN, END, GOODBYE, REFEREE, Capture, Fram
 from tests.wire.streams import DEADLINE, PLAY, ByteStream
 
 TIMES = ("decision_ms", "bank_ms", "credit_ms")
-"""Fields of a turn that no two runs have in common."""
+"""Fields of a turn that differ from run to run."""
 WORDS = {"fault": "reason", "notice": "text"}
-"""Fields in words that a later referee may put better."""
+"""Fields with text that a later referee may word differently."""
 
 
 def meaning(event: Any) -> dict[str, Any]:
-    """Return what an event tells a bot of v1: without times and words, and with the ruleset as values."""
+    """Return the meaning of an event for a bot of v1: without times and text, with the ruleset as values."""
     told: dict[str, Any] = MessageToDict(event, preserving_proto_field_name=True, use_integers_for_enums=True)
     for field in TIMES:
         told.get("turn", {}).pop(field, None)
@@ -43,7 +43,7 @@ def told(frames: Sequence[Frame]) -> list[dict[str, Any]]:
 
 
 class RecordedBot:
-    """The recorded bot on one stream: sends each message when it knows as much as it knew then."""
+    """The recorded bot on one stream; it sends each message when it has received as much as it had then."""
 
     def __init__(self, stream: ByteStream, frames: Sequence[Frame]) -> None:
         self._stream, self._frames = stream, frames
@@ -77,7 +77,7 @@ class RecordedBot:
             assert await self._receive(), f"the stream ended after {len(self.told)} events"
 
     async def _receive(self) -> bool:
-        """Take a message in, and answer its ping; return whether there was one."""
+        """Receive a message, and answer its ping; return whether there was a message."""
         payload = await self._stream.receive()
         if payload is None:
             return False
@@ -103,7 +103,7 @@ class RecordedBot:
 
 
 class RecordedReferee:
-    """The recorded referee: sends each message when the bot has answered what had been answered then."""
+    """The recorded referee, which sends each message when the bot has answered as much as it had then."""
 
     def __init__(self, recorded: Capture) -> None:
         self._streams = iter(recorded.streams)
@@ -151,7 +151,7 @@ class RecordedReferee:
             await self._wait_for(capture.request(frame.payload), came)
 
     async def _wait_for(self, recorded: Any, came: "asyncio.Queue[Any]") -> None:
-        """Wait until the bot has said what the recorded bot said: not the same cards, but as much."""
+        """Wait until the bot has sent as much as the recorded bot had, though perhaps other cards."""
         async with asyncio.timeout(DEADLINE):
             if recorded.HasField("hello"):
                 self._take(await came.get())

@@ -1,4 +1,4 @@
-"""Both ends of a bot's stream, in bytes, and a referee to play on."""
+"""Both ends of a bot's stream as bytes, and a referee to play on."""
 
 import asyncio
 from collections.abc import AsyncIterator, Collection
@@ -37,7 +37,7 @@ class Tokens:
 
 
 class ByteStream:
-    """A bot's stream in bytes; it reads by itself, so that nothing has to be awaited in order."""
+    """A bot's stream as bytes; it reads in the background, so that messages need not be awaited in order."""
 
     def __init__(self, address: str, number: int) -> None:
         options = (("grpc.use_local_subchannel_pool", 1),)

@@ -1,4 +1,4 @@
-"""Messages as text, for people: the transcript in docs/protocol.md."""
+"""Messages as text for people, for the transcript in docs/protocol.md."""
 
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,16 +11,16 @@ from tests.wire.capture import BOT, REFEREE, Frame
 
 WIDTH = 110
 LONGEST_LIST, LONGEST_TEXT = 4, 24
-"""Messages in a list, and letters in a text, that are printed."""
+"""Maximum number of messages printed of a list, and of characters of a text."""
 ALWAYS = frozenset({"seat", "dealer"})
-"""Numbers that are printed even where they are 0."""
+"""Numbers that are printed even if they are 0."""
 LISTS_OF_CARDS = frozenset({"Hand", "LegalPlay"})
 """Messages that hold cards and nothing else."""
 ARROWS = {BOT: "->", REFEREE: "<-"}
 
 
 def transcript(frames: Sequence[Frame]) -> str:
-    """Return what was said on a stream."""
+    """Return the transcript of a stream."""
     return "\n".join(line for frame in frames if frame.sender in ARROWS for line in _lines(frame))
 
 

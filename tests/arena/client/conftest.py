@@ -25,9 +25,9 @@ class Remote(NamedTuple):
 
     url: str
     key: str
-    """Of an operator, for everything."""
+    """An operator's key, with all scopes."""
     folder: Path
-    """As ``make_everything`` left it."""
+    """The folder that ``make_everything`` filled."""
     storage: Storage
 
 

@@ -1,4 +1,4 @@
-"""Deal records to look at step by step: random play under every preset, and under other rules."""
+"""Deal records for replays: random play under every preset, and under other rules."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -17,7 +17,7 @@ VARIANTS: dict[str, str | dict[str, object]] = {
     "guard": {"extends": "chinese", "guard": "must"},
     "dragon": {"extends": "chinese-2", "hand_size": "all", "dragon": "wins"},
 }
-"""Rulesets by name that are no presets."""
+"""Rulesets that are not presets, by name."""
 
 NAMES = (*preset_names(), *VARIANTS)
 

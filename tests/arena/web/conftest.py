@@ -1,4 +1,4 @@
-"""An arena's application, asked without a socket; who asks, and how."""
+"""An arena's application, called without a socket, and clients with different permissions."""
 
 from collections.abc import Callable, Iterator
 
@@ -27,14 +27,14 @@ def app(migrated: Settings, storage: Storage, clock: Clock) -> FastAPI:
 
 @pytest.fixture
 def anybody(app: FastAPI) -> Iterator[TestClient]:
-    """Return a client of nobody in particular; paths begin after ``/api/v1``."""
+    """Return an anonymous client; paths begin after ``/api/v1``."""
     with TestClient(app, base_url=f"https://arena.test{PREFIX}", raise_server_exceptions=False) as client:
         yield client
 
 
 @pytest.fixture
 def client_of(app: FastAPI, storage: Storage, clock: Clock) -> Ask:
-    """Return what makes a client of an account, by name and role, with a key of all or of some scopes."""
+    """Return a function that makes a client for an account, with a key for all scopes or for some."""
 
     def make(
         name: str, role: Role = Role.AUTHOR, scopes: tuple[str, ...] = tuple(apikeys.KeyScope)

@@ -1,7 +1,7 @@
 """The examples of the OpenAPI document, made from real traffic: ``python -m tests.arena.web.examples``.
 
-Each route of the roles' table is asked by somebody who may, in an arena with something of everything; what
-was sent and answered goes into ``arena/web/examples.json``.
+Each route in the table of permissions is called by somebody who may, in an arena with something of
+everything; requests and answers go into ``arena/web/examples.json``.
 """
 
 import json
@@ -26,10 +26,10 @@ from tests.arena.web.test_roles import Arena, routes_of, unlimited
 from tests.arena.world import World
 
 MOST = 2
-"""Objects of a list that are kept: more would say nothing new."""
+"""Maximum number of objects that are kept in a list, since more would add nothing."""
 
 SECRET = re.compile(r"\b(bt_[a-z]+_|whsec_)[A-Za-z0-9_+/=-]{12,}")
-"""What opens nothing any more, but looks as if it did: only its beginning is kept."""
+"""Secrets, which are no longer valid but look as if they were: only their beginnings are kept."""
 
 
 def shortened(value: Any) -> Any:
@@ -43,7 +43,7 @@ def shortened(value: Any) -> Any:
 
 
 def example(arena: Arena, method: str, line: Line) -> dict[str, Any]:
-    """Return what was sent to a route, and what it answered."""
+    """Return a request to a route, and the answer."""
     caller = next(one for one in Caller if one in line.who)
     answer = arena.ask(method, line, caller)
     assert answer.is_success, (method, line, answer.text)

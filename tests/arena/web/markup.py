@@ -1,4 +1,4 @@
-"""What a page has in it, as a browser would find it."""
+"""The contents of a page, as a browser would parse it."""
 
 from html.parser import HTMLParser
 
@@ -6,11 +6,11 @@ VOID = frozenset(
     {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"}
 )
 SELF_CLOSED = frozenset({"path", "rect", "circle", "line", "polyline", "polygon", "use", "ellipse", "stop"})
-"""Elements of SVG that have nothing in them."""
+"""SVG elements without contents."""
 
 
 class Read(HTMLParser):
-    """A page. Reading it fails where its tags do not match."""
+    """A parsed page. Parsing fails if its tags do not match."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -28,7 +28,7 @@ class Read(HTMLParser):
 
     @property
     def text(self) -> str:
-        """All text, blanks as single spaces."""
+        """Return all text, with white space as single spaces."""
         return " ".join(" ".join(self.words).split())
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:

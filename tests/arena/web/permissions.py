@@ -1,4 +1,4 @@
-"""Who may use which route, and one call of it that succeeds for whoever may."""
+"""The permissions of every route, with a call that succeeds for those who have them."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -8,7 +8,7 @@ from referee.check import SCENARIOS, Report, Result
 
 
 class Caller(StrEnum):
-    """Who asks."""
+    """The kinds of callers."""
 
     ANYBODY = "nobody in particular"
     AUTHOR = "owner-0"
@@ -33,16 +33,16 @@ OPERATORS = frozenset({Caller.OPERATOR})
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What holds for a route."""
+    """The permissions of a route."""
 
     who: frozenset[Caller]
     """Who may use it."""
     scope: KeyScope | None
-    """The scope that a key has to have; None: it is for everybody."""
+    """The scope that a key must have; None if the route is open to everybody."""
     path: str
     """The call: path and query."""
     body: object = None
-    """What is sent as JSON."""
+    """The JSON body."""
 
 
 def _read(path: str, who: frozenset[Caller] = EVERYBODY, scope: KeyScope | None = None) -> Line:
@@ -238,7 +238,7 @@ ROUTES: dict[str, Line] = {
     "GET /rulesets/{ruleset}/plays": _read("/rulesets/chinese/plays?cards=3D"),
     "POST /rulesets/check": Line(EVERYBODY, None, "/rulesets/check", {"name": "house", "extends": "chinese"}),
 }
-"""By method and path."""
+"""The permissions by method and path."""
 
 DEAL = "/matches/cup/1/1/1/1"
 OF_DEAL = "/matches/{tournament}/{round}/{table}/{session:int}/{deal:int}"
@@ -286,7 +286,7 @@ PAGES: dict[str, Line] = {
         "/tournaments/cup/rounds/1/live/tables"
     ),
 }
-"""The same for pages, which are at no prefix."""
+"""The same for pages, which have no prefix."""
 
 FORMS_OF_ALL = frozenset({"/sign-in", "/sign-up", "/sign-out"})
-"""Forms that somebody may send who is not signed in; all others are refused before they are read."""
+"""Forms that anonymous users may send; all others are refused before they are read."""

@@ -1,4 +1,4 @@
-"""An application served on a socket, by a thread of this process."""
+"""Serving an application on a socket, in a thread of this process."""
 
 import socket
 import threading
@@ -29,11 +29,11 @@ def served(app: FastAPI) -> Iterator[Server]:
 
 
 def break_off(server: Server) -> None:
-    """Break all connections of a server off, as a network does that is gone."""
+    """Break all connections of a server, as a network failure does."""
     for one in list(server.server_state.connections):
         one.loop.call_soon_threadsafe(one.transport.abort)
 
 
 def url_of(server: Server) -> str:
-    """Return where a server listens."""
+    """Return the URL at which a server listens."""
     return f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"

@@ -52,15 +52,15 @@ class Site:
     world: World
     browser: Browser
     troubles: list[str] = field(default_factory=list)
-    """What browsers complained of, and what they asked of others: nothing, if all is well."""
+    """Errors in browsers, and requests to other hosts; empty if all is well."""
 
     @property
     def url(self) -> str:
-        """Where it is."""
+        """Return its address."""
         return url_of(self.server)
 
     def window(self, **options: object) -> BrowserContext:
-        """Open a window; what it has to complain of is noted."""
+        """Open a window whose errors are recorded."""
         context = self.browser.new_context(**options)  # type: ignore[arg-type]
         context.on("page", lambda page: self._watch(page))
         context.route("**", lambda route: self._route(route))
@@ -86,7 +86,7 @@ class Site:
 
 @contextmanager
 def site(folder: Path, database: bytes, browser: Browser, **fields: object) -> Iterator[Site]:
-    """Serve an arena in a folder with this database; fail if browsers had anything to complain of.
+    """Serve an arena in a folder with this database; fail if there were errors in browsers.
 
     ``fields`` are further settings.
     """
@@ -103,7 +103,7 @@ SLOW = {"latency": 400, "downloadThroughput": 50_000, "uploadThroughput": 50_000
 
 
 def be_slow(network: CDPSession, *, offline: bool = False) -> None:
-    """Let a page have a slow network from here on, or none; connections that stand are not broken off."""
+    """Give a page a slow network from here on, or none; existing connections are not broken off."""
     network.send("Network.enable")
     network.send("Network.emulateNetworkConditions", {"offline": offline, **SLOW})
 

@@ -3,7 +3,7 @@
 from playwright.sync_api import Page
 
 SHIFTED = 0.01
-"""Layout shift that nobody sees; up to 0.1 counts as good."""
+"""A layout shift too small to see; up to 0.1 counts as good."""
 
 _NOTE = """
 window.shifted = 0;
@@ -16,10 +16,10 @@ _DRAWN_TWICE = """() => new Promise((done) =>
 
 
 def note_shifts(page: Page) -> None:
-    """Have a page note what shifts, from the next address on."""
+    """Make a page record layout shifts, from the next navigation on."""
     page.add_init_script(_NOTE)
 
 
 def shifted(page: Page) -> float:
-    """Return how far things have shifted, once the page was drawn again."""
+    """Return the total layout shift, once the page was drawn again."""
     return float(page.evaluate(_DRAWN_TWICE))
