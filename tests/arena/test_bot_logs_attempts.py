@@ -223,7 +223,8 @@ def test_logs_when_a_backup_was_restored_then_what_was_played_again_is_noted_and
     arena, copy = make_arena(migrated.data, capsys), tmp_path / "backup.db"
     with open_storage(migrated) as storage:
         world = World(storage, Clock())
-        cup = world.tournament(8, format="swiss", rounds=3, sessions=2, deals=2).id
+        # So many that chance never pairs all of them as before when the first round ends differently.
+        cup = world.tournament(16, format="swiss", rounds=2, sessions=2, deals=2).id
         world.advance(cup)
         world.play(world.messages[0], bots.play())
         assert arena("backup", copy).status == 0
@@ -235,7 +236,7 @@ def test_logs_when_a_backup_was_restored_then_what_was_played_again_is_noted_and
         world.clock.move(120)
         world.finish(cup, bots.play())
         found = compared(world, bots, write)
-        assert [one.problems for one in found.values()] == [[]] * 8
+        assert [one.problems for one in found.values()] == [[]] * 16
         remarks = " ".join(remark for one in found.values() for remark in one.remarks)
         assert "the bot was sent the result of attempt 1, which came to nothing; attempt " in remarks
         assert "is not in the export: the arena was restored from an older backup" in remarks
