@@ -13,10 +13,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from pathlib import Path
 from random import Random
 from statistics import quantiles
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from arena.actors import Actor, Role
 from arena.errors import StateError, UnknownError
@@ -65,15 +66,23 @@ Figures = Mapping[str, tuple[float, float]]
 """By question the 50th and the 99th percentile of its milliseconds."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Asker:
     """Asks questions of a season of so many bots."""
+
+    WHOLE: ClassVar = leaderboards.Asked(ruleset="chinese")
+    """The leaderboard of the pool in which all bots are."""
 
     storage: Storage
     rng: Random
     bots: int
     now: datetime = NOW
     """When the season ended."""
+
+    @cached_property
+    def first_lines(self) -> str | None:
+        """The cursor after the first lines of that leaderboard."""
+        return leaderboard(self.storage, self.WHOLE, 10).next
 
     def bot(self) -> str:
         """Return the name of some bot."""
@@ -90,9 +99,8 @@ class Asker:
         return [f"owner-{number // 2}/bot-{number}" for number in self.rng.sample(range(self.bots), count)]
 
 
-def _later_pages(asker: Asker) -> object:
-    first = leaderboard(asker.storage, limit=50)
-    return leaderboard(asker.storage, limit=50, cursor=first.next)
+def _later_page(asker: Asker) -> object:
+    return leaderboard(asker.storage, Asker.WHOLE, 50, asker.first_lines)
 
 
 def _later_matches(asker: Asker) -> object:
@@ -119,7 +127,7 @@ OPERATOR = Actor(Role.OPERATOR, "operator")
 
 QUESTIONS: Mapping[str, Callable[[Asker], object]] = {
     "leaderboard": lambda one: leaderboard(one.storage),
-    "leaderboard, next page": _later_pages,
+    "leaderboard, next page": _later_page,
     "leaderboard, around a bot": lambda one: leaderboard(one.storage, limit=5, around=one.bot()),
     "leaderboard, owner": lambda one: leaderboard(
         one.storage, leaderboards.Asked(owner=one.bot().partition("/")[0])

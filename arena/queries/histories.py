@@ -7,6 +7,7 @@ from enum import StrEnum
 from functools import cache
 from heapq import merge
 from itertools import islice
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from sqlalchemy import Select, bindparam
@@ -18,7 +19,7 @@ from arena.queries.cursors import make_cursor, read_cursor
 from arena.queries.names import versions_called
 from arena.queries.pools import NamedPool, choose_pools
 from arena.ratings.elo import TWO_SIDED
-from arena.storage import Storage, Transaction
+from arena.storage import Ids, Storage, Transaction, among
 from arena.strength.kept import Pool
 from arena.strength.scale import figure
 
@@ -89,12 +90,14 @@ class HistoryPage:
 
 
 class _Told(NamedTuple):
-    """A line with its place; lists of these are in descending order."""
+    """What a line is about, with its place; lists of these are in descending order."""
 
     at: datetime
     is_strength: bool
     id: int
-    line: HistoryLine
+    rated: "_Rated"
+    values: Sequence[Any]
+    """Of a match: Elo before and after, and the match's id; of a fit: strength, error, deals, deviation."""
 
 
 class _Rated(NamedTuple):
@@ -104,6 +107,8 @@ class _Rated(NamedTuple):
     version_id: int
     name: str
     pool: NamedPool
+    ruleset: str
+    """The pool's, by name and version."""
 
 
 def history(storage: Storage, asked: Asked, limit: int = 100, cursor: str | None = None) -> HistoryPage:
@@ -118,11 +123,11 @@ def history(storage: Storage, asked: Asked, limit: int = 100, cursor: str | None
             for rated in _rated(tx, asked, versions_called(tx, asked.bot))
             for found in _both(tx, asked, rated, before, limit + 1)
         ]
-        told = list(islice(merge(*lists, key=lambda one: one[:3], reverse=True), limit + 1))
+        told = list(islice(merge(*lists, key=_place, reverse=True), limit + 1))
+        lines = _lines(tx, told[:limit])
     for one in told[:limit]:
         before[one.is_strength] = min(before[one.is_strength], one.id)
-    next = make_cursor(asked, tuple(before)) if len(told) > limit else None
-    return HistoryPage(tuple(one.line for one in told[:limit]), next)
+    return HistoryPage(lines, make_cursor(asked, tuple(before)) if len(told) > limit else None)
 
 
 def latest(storage: Storage, asked: Asked, limits: Mapping[HistoryKind, int]) -> tuple[HistoryLine, ...]:
@@ -136,8 +141,11 @@ def latest(storage: Storage, asked: Asked, limits: Mapping[HistoryKind, int]) ->
         for kind, limit in limits.items():
             of_kind = replace(asked, kind=kind)
             lists = [found for rated in all_rated for found in _both(tx, of_kind, rated, NEWEST, limit)]
-            told += islice(merge(*lists, key=lambda one: one[:3], reverse=True), limit)
-    return tuple(one.line for one in sorted(told, key=lambda one: one[:3], reverse=True))
+            told += islice(merge(*lists, key=_place, reverse=True), limit)
+        return _lines(tx, sorted(told, key=_place, reverse=True))
+
+
+_place = itemgetter(0, 1, 2)
 
 
 def _rated(tx: Transaction, asked: Asked, versions: Sequence[BotVersion]) -> list[_Rated]:
@@ -148,7 +156,7 @@ def _rated(tx: Transaction, asked: Asked, versions: Sequence[BotVersion]) -> lis
     ratings = {(version_id, Pool(*pool)): rating_id for version_id, rating_id, *pool in found}
     pools = choose_pools(tx, asked.ruleset, asked.table_size, [pool for _, pool in ratings])
     return [
-        _Rated(ratings[version_id, pool.pool], version_id, name, pool)
+        _Rated(ratings[version_id, pool.pool], version_id, name, pool, pool.ruleset)
         for version_id, name in names.items()
         for pool in pools
         if (version_id, pool.pool) in ratings
@@ -159,72 +167,32 @@ def _both(
     tx: Transaction, asked: Asked, rated: _Rated, before: Sequence[int], limit: int
 ) -> Iterator[list[_Told]]:
     """Yield the changes of Elo of a version in a pool before an id, and those of its strength."""
+    connection = tx.connection()
     if asked.kind is not HistoryKind.STRENGTH:
-        yield [*_changes(tx, rated, before[False], limit)]
+        wanted = {"rating": rated.rating_id, "before": before[False], "most": limit}
+        rows = connection.execute(_newest_changes(), wanted).all()
+        yield [_Told(at, False, id, rated, values) for id, at, *values in rows]
     if asked.kind is not HistoryKind.ELO:
-        yield [*_points(tx, rated, before[True], limit)]
-
-
-def _changes(tx: Transaction, rated: _Rated, before: int, limit: int) -> Iterator[_Told]:
-    wanted = {"rating": rated.rating_id, "before": before, "most": limit}
-    rows = tx.connection().execute(_newest_changes(), wanted)
-    for change_id, at, rating_before, rating, tournament, round, table in rows:
-        line = HistoryLine(
-            at=at,
-            kind=HistoryKind.ELO,
-            name=rated.name,
-            ruleset=rated.pool.ruleset,
-            table_size=rated.pool.table_size,
-            tournament=tournament,
-            round=round,
-            table=table,
-            rating=rating,
-            change=rating - rating_before,
-            figure=None,
-            figure_low=None,
-            figure_high=None,
-            deals=None,
-        )
-        yield _Told(at, False, change_id, line)
+        pool = rated.pool.pool._asdict()
+        wanted = {"version": rated.version_id, **pool, "before": before[True], "most": limit}
+        rows = connection.execute(_newest_points(), wanted).all()
+        yield [_Told(at, True, id, rated, values) for id, at, *values in rows]
 
 
 @cache
 def _newest_changes() -> Select[Any]:
     """Select changes of a rating before an id; made once, because every page of a bot uses it."""
-    change = (RatingChange.id, RatingChange.created_at, RatingChange.before, RatingChange.after)
-    columns: tuple[Any, ...] = (*change, Tournament.name, Round.number, Match.table_number)
-    return (
-        select_columns(*columns)
-        .join(Match, col(Match.id) == RatingChange.match_id)
-        .join(Round, col(Round.id) == Match.round_id)
-        .join(Tournament, col(Tournament.id) == Match.tournament_id)
-        .where(col(RatingChange.rating_id) == bindparam("rating"), col(RatingChange.id) < bindparam("before"))
-        .order_by(col(RatingChange.id).desc())
-        .limit(bindparam("most"))
+    columns: tuple[Any, ...] = (
+        RatingChange.id,
+        RatingChange.created_at,
+        RatingChange.before,
+        RatingChange.after,
+        RatingChange.match_id,
     )
-
-
-def _points(tx: Transaction, rated: _Rated, before: int, limit: int) -> Iterator[_Told]:
-    wanted = {"version": rated.version_id, **rated.pool.pool._asdict(), "before": before, "most": limit}
-    for point_id, at, value, error, deals, deviation in tx.connection().execute(_newest_points(), wanted):
-        off = TWO_SIDED * error
-        line = HistoryLine(
-            at=at,
-            kind=HistoryKind.STRENGTH,
-            name=rated.name,
-            ruleset=rated.pool.ruleset,
-            table_size=rated.pool.table_size,
-            tournament=None,
-            round=None,
-            table=None,
-            rating=None,
-            change=None,
-            figure=figure(value, deviation),
-            figure_low=figure(value - off, deviation),
-            figure_high=figure(value + off, deviation),
-            deals=deals,
-        )
-        yield _Told(at, True, point_id, line)
+    changes = select_columns(*columns).where(
+        col(RatingChange.rating_id) == bindparam("rating"), col(RatingChange.id) < bindparam("before")
+    )
+    return changes.order_by(col(RatingChange.id).desc()).limit(bindparam("most"))
 
 
 @cache
@@ -245,3 +213,64 @@ def _newest_points() -> Select[Any]:
         col(StrengthPoint.id) < bindparam("before"),
     )
     return points.order_by(col(StrengthPoint.id).desc()).limit(bindparam("most"))
+
+
+def _lines(tx: Transaction, told: Sequence[_Told]) -> tuple[HistoryLine, ...]:
+    """Return lines; only for these is looked up where the matches were played."""
+    match_ids = [one.values[-1] for one in told if not one.is_strength]
+    rows = tx.connection().execute(_where_played(), {"matches": match_ids}).all() if match_ids else ()
+    played = {row[0]: row[1:] for row in rows}
+    return tuple(_fitted(one) if one.is_strength else _changed(one, *played[one.values[-1]]) for one in told)
+
+
+@cache
+def _where_played() -> Select[Any]:
+    """Select tournament, round and table of matches."""
+    columns: tuple[Any, ...] = (Match.id, Tournament.name, Round.number, Match.table_number)
+    return (
+        select_columns(*columns)
+        .join(Round, col(Round.id) == Match.round_id)
+        .join(Tournament, col(Tournament.id) == Match.tournament_id)
+        .where(among(Match.id, bindparam("matches", type_=Ids())))
+    )
+
+
+def _changed(told: _Told, tournament: str, round: int, table: int) -> HistoryLine:
+    before, after, _ = told.values
+    return HistoryLine(
+        at=told.at,
+        kind=HistoryKind.ELO,
+        name=told.rated.name,
+        ruleset=told.rated.ruleset,
+        table_size=told.rated.pool.table_size,
+        tournament=tournament,
+        round=round,
+        table=table,
+        rating=after,
+        change=after - before,
+        figure=None,
+        figure_low=None,
+        figure_high=None,
+        deals=None,
+    )
+
+
+def _fitted(told: _Told) -> HistoryLine:
+    value, error, deals, deviation = told.values
+    off = TWO_SIDED * error
+    return HistoryLine(
+        at=told.at,
+        kind=HistoryKind.STRENGTH,
+        name=told.rated.name,
+        ruleset=told.rated.ruleset,
+        table_size=told.rated.pool.table_size,
+        tournament=None,
+        round=None,
+        table=None,
+        rating=None,
+        change=None,
+        figure=figure(value, deviation),
+        figure_low=figure(value - off, deviation),
+        figure_high=figure(value + off, deviation),
+        deals=deals,
+    )

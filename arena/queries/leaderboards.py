@@ -3,23 +3,18 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
-
-from sqlmodel import col, select
 
 from arena.errors import SpecError, UnknownError
-from arena.models import Bot, BotVersion, Rating
 from arena.queries.board import Before, Leaderboard, LeaderboardLine, StrengthLine
 from arena.queries.cursors import make_cursor, read_cursor
 from arena.queries.earlier import earlier
-from arena.queries.names import find_owner, placed_in, versions_called
+from arena.queries.names import placed_in, versions_called, versions_of_owner
 from arena.queries.places import (
     Fitted,
     Key,
     Placed,
     Wanted,
     find_lines,
-    is_written_in,
     lines_after,
     lines_before,
     newest_rated,
@@ -124,23 +119,23 @@ def lines_of(tx: Transaction, pool: NamedPool, version_ids: Sequence[int]) -> di
 
 def _wanted(tx: Transaction, asked: Asked) -> tuple[list[Pool] | None, Wanted]:
     """Return the pools from which bots are wanted, None for all, and which bots."""
-    conditions: list[Any] = []
-    versions: list[Any] = []
+    conditions: dict[str, object] = {}
+    versions: set[int] | None = None
     among = None
     if asked.league is not None:
         among, placed = placed_in(tx, asked.league, asked.season, asked.division)
-        versions.append(placed)
+        versions = {*tx.exec(placed)}
     elif asked.season is not None or asked.division is not None:
         raise SpecError("league", "a season or a division is one of a league: say which")
     if asked.owner is not None:
-        own = select(BotVersion.id).join(Bot, col(Bot.id) == BotVersion.bot_id)
-        versions.append(own.where(Bot.owner_id == find_owner(tx, asked.owner)))
+        own = versions_of_owner(tx, asked.owner)
+        versions = own if versions is None else versions & own
     if asked.language is not None:
-        conditions.append(is_written_in(asked.language))
+        conditions["language"] = asked.language
     if asked.active_since is not None:
-        conditions.append(col(Rating.last_played) >= asked.active_since)
+        conditions["active_since"] = asked.active_since
     if asked.matches > 1:
-        conditions.append(col(Rating.matches) >= asked.matches)
+        conditions["matches"] = asked.matches
     return among, Wanted(conditions, versions, asked.provisional)
 
 

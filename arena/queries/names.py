@@ -1,13 +1,18 @@
 """Looking up the names in a question."""
 
 from collections.abc import Sequence
+from functools import cache
+from typing import Any
 
+from sqlalchemy import Select, bindparam
+from sqlalchemy import select as select_columns
 from sqlmodel import col, select
 from sqlmodel.sql.expression import SelectOfScalar
 
 from arena.bots.versions import check_bot, find_all_versions, find_each, find_versions
 from arena.errors import UnknownError
 from arena.models import (
+    Bot,
     BotVersion,
     League,
     Owner,
@@ -48,6 +53,20 @@ def find_owner(tx: Transaction, name: str) -> int:
     if found is None:
         raise unknown(tx, "owner", name, col(Owner.name))
     return found
+
+
+def versions_of_owner(tx: Transaction, name: str) -> set[int]:
+    """Return the ids of all versions of an owner's bots. Raise UnknownError."""
+    found = {*tx.connection().execute(_versions_of_owner(), {"owner": name}).scalars()}
+    if not found:
+        find_owner(tx, name)
+    return found
+
+
+@cache
+def _versions_of_owner() -> Select[Any]:
+    versions = select_columns(col(BotVersion.id)).join(Bot, col(Bot.id) == BotVersion.bot_id)
+    return versions.join(Owner, col(Owner.id) == Bot.owner_id).where(col(Owner.name) == bindparam("owner"))
 
 
 def find_tournament(tx: Transaction, name: str) -> int:

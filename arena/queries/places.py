@@ -4,8 +4,8 @@ Most bots of a pool have a strength, and an index has these in order, so a page 
 lines.
 """
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
 from typing import Any, NamedTuple
@@ -29,7 +29,7 @@ LANGUAGE: ColumnElement[Any] = func.coalesce(col(BotVersion.language), col(Bot.l
 """The language of a version, or else that of its bot."""
 
 
-def is_written_in(language: str) -> ColumnElement[bool]:
+def _is_written_in(language: Any) -> ColumnElement[bool]:
     """Return the condition that ``LANGUAGE`` is this one.
 
     It is written so that PostgreSQL can tell from its statistics how many bots meet it: if they are many, it
@@ -37,6 +37,14 @@ def is_written_in(language: str) -> ColumnElement[bool]:
     """
     own, of_bot = col(BotVersion.language), col(Bot.language)
     return or_(own == language, and_(own.is_(None), of_bot == language))
+
+
+CONDITIONS: Mapping[str, ColumnElement[bool]] = {
+    "language": _is_written_in(bindparam("language")),
+    "active_since": col(Rating.last_played) >= bindparam("active_since"),
+    "matches": col(Rating.matches) >= bindparam("matches"),
+}
+"""Conditions on bots, by the names of the values that they compare with."""
 
 
 class Key(NamedTuple):
@@ -104,17 +112,12 @@ class Placed(NamedTuple):
 class Wanted:
     """Which bots of a pool are wanted."""
 
-    conditions: Sequence[ColumnElement[bool]] = ()
-    """Conditions on Rating, BotVersion and Bot."""
-    among: Sequence[Any] = ()
-    """Selections of ids of bot versions: only those in all of these are wanted."""
+    conditions: Mapping[str, object] = field(default_factory=dict)
+    """The values of those of ``CONDITIONS`` that they must meet."""
+    among: Collection[int] | None = None
+    """Only these bot versions; None for all."""
     provisional: bool | None = None
     """Only those whose strength is, or is not, provisional; None for both."""
-
-    @property
-    def all(self) -> bool:
-        """Whether all are."""
-        return not self.conditions and not self.among and self.provisional is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,12 +187,7 @@ def newest_rated(tx: Transaction, version_ids: Collection[int]) -> dict[Pool, in
 
 def find_lines(tx: Transaction, pool: Pool, version_ids: Sequence[int]) -> list[Placed]:
     """Return the lines of the bot versions that are rated in the pool, in order."""
-    given = {**_values(pool), "versions": version_ids}
-    found: list[Placed] = []
-    for part in (FITTED, UNFITTED):
-        if len(found) < len(version_ids):
-            found += _placed(tx, pool, tx.connection().execute(_of_versions(part), given).all())
-    return found
+    return lines_after(tx, pool, Wanted(among=version_ids), None, len(version_ids))
 
 
 def _lines(
@@ -197,16 +195,13 @@ def _lines(
 ) -> list[Placed]:
     if limit < 1 or (part == UNFITTED and wanted.provisional is False):
         return []
-    rows = _page(part, key is not None, back)
-    given = {**_values(pool), "most": limit}
+    given = {**_values(pool), **wanted.conditions, "most": limit}
     if key is not None:
         given |= {"first": int(key.first) if part == FITTED else key.first, "second": key.second}
-    if not wanted.all:
-        table = Strength if part == FITTED else Rating  # where an index leads to these few
-        rows = rows.where(*wanted.conditions, *(col(table.version_id).in_(of) for of in wanted.among))
-        rows = rows.execution_options(**{SKEWED: True})
-    if part == FITTED and wanted.provisional is not None:
-        rows = rows.where(settled() if not wanted.provisional else ~settled())
+    if wanted.among is not None:
+        given["versions"] = wanted.among
+    provisional = wanted.provisional if part == FITTED else None
+    rows = _page(part, key is not None, back, wanted.among is not None, provisional, (*wanted.conditions,))
     return _placed(tx, pool, tx.connection().execute(rows, given).all())
 
 
@@ -254,27 +249,36 @@ def _counted(tx: Transaction, pool: Pool, version_ids: Sequence[int]) -> dict[in
 
 
 @cache
-def _of_versions(part: int) -> Select[Any]:
-    """Select the lines of some bot versions in a part; made once, because every page of a bot uses it."""
-    table = Strength if part == FITTED else Rating
-    rows = _fitted(False) if part == FITTED else _unfitted(False)
-    return rows.where(among(table.version_id, bindparam("versions", type_=Ids())))
-
-
-@cache
-def _page(part: int, keyed: bool, back: bool) -> Select[Any]:
+def _page(
+    part: int, keyed: bool, back: bool, among_some: bool, provisional: bool | None, conditions: Sequence[str]
+) -> Select[Any]:
     """Select the lines of a part, from one on or all; made once, because that takes longer than asking it."""
-    first: Any = bindparam("first", type_=Integer if part == FITTED else Float)
-    second = bindparam("second", type_=Integer)
     rows = _fitted(back) if part == FITTED else _unfitted(back)
-    if keyed and part == FITTED:
-        here, there = tuple_(*_ORDER), tuple_(first, second)
-        rows = rows.where(here < there if back else here > there)
-    elif keyed:
-        value, version_id = col(Rating.value), col(Rating.version_id)
-        later = version_id < second if back else version_id > second
-        rows = rows.where(or_(value > first if back else value < first, and_(value == first, later)))
-    return rows.limit(bindparam("most"))
+    if keyed:
+        rows = rows.where(_fitted_beyond(back) if part == FITTED else _unfitted_beyond(back))
+    if among_some:
+        table = Strength if part == FITTED else Rating  # where an index leads to these few
+        rows = rows.where(among(table.version_id, bindparam("versions", type_=Ids())))
+    if provisional is not None:
+        rows = rows.where(~settled() if provisional else settled())
+    rows = rows.where(*(CONDITIONS[name] for name in conditions))
+    skewed = bool(conditions) or provisional is not None or (part == UNFITTED and not among_some)
+    return rows.limit(bindparam("most")).execution_options(**{SKEWED: skewed})
+
+
+def _fitted_beyond(back: bool) -> ColumnElement[bool]:
+    """Return the condition that a strength comes after, or before, a place."""
+    place = bindparam("first", type_=Integer), bindparam("second", type_=Integer)
+    here, there = tuple_(*_ORDER), tuple_(*place)
+    return here < there if back else here > there
+
+
+def _unfitted_beyond(back: bool) -> ColumnElement[bool]:
+    first: Any = bindparam("first", type_=Float)
+    second = bindparam("second", type_=Integer)
+    value, version_id = col(Rating.value), col(Rating.version_id)
+    later = version_id < second if back else version_id > second
+    return or_(value > first if back else value < first, and_(value == first, later))
 
 
 _ORDER = (col(Strength.group_number), col(Strength.rank))
