@@ -26,7 +26,7 @@ from arena.rounds.advance import advance, round_of, running_tournaments
 from arena.rounds.batches import Connected, everyone
 from arena.settings import Settings
 from arena.storage import Storage, open_storage
-from arena.strength.fitting import fit_due
+from arena.strength.kept import unfitted
 from arena.webhooks.sending import deliver_due, forget_old
 from referee.client import RefereeStatus, hold_match, run_match
 from referee.errors import NotBegun
@@ -153,6 +153,11 @@ class Tasks:
         if not self._fitting.acquire(blocking=False):
             return  # what it leaves is due at the next beat
         try:
+            with self._storage.read() as tx:
+                if not unfitted(tx):
+                    return
+            from arena.strength.fitting import fit_due  # NumPy, which most workers need late if at all
+
             fit_due(self._storage, utc_now())
         except StorageError:
             raise
@@ -297,6 +302,12 @@ def run_worker(settings: Settings, run: Run | None = None, hold: Hold = never_he
                 clear_drafts(settings.broker_folder, time.time())
         log_in(app)
         tell_lost_brokers_in_one_line(app)
-        threads = str(settings.worker_threads)
-        quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "WARNING"]
-        app.worker_main(["--quiet", "worker", "--pool", "threads", "--concurrency", threads, *quiet])
+        app.Worker(  # Celery's command line, which makes one of these, loads a shell to type in
+            pool_cls="threads",
+            concurrency=settings.worker_threads,
+            loglevel=logging.WARNING,
+            quiet=True,
+            without_gossip=True,
+            without_mingle=True,
+            without_heartbeat=True,
+        ).start()

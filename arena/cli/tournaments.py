@@ -18,7 +18,6 @@ from arena.cli.standings import standings
 from arena.cli.watch import follow, follow_there, status_object
 from arena.errors import ArenaError, SpecError, StateError
 from arena.matches.referees import asker
-from arena.messages import wake
 from arena.models import utc_now
 from arena.rounds import showing
 from arena.settings import Settings
@@ -186,8 +185,14 @@ def _start(
     """Start a tournament; return its status, and a line for each entrant that is not connected."""
     ask, now = asker(settings), utc_now()
     status = lifecycle.start(storage, actor_at_terminal(), name, now, ask, beacon)
-    wake(settings, status.id)
+    _wake(settings, status)
     return status, absence(roster(storage, name, now, ask), ask)
+
+
+def _wake(settings: Settings, status: TournamentStatus) -> None:
+    from arena.messages import wake  # Celery, which takes long to load, and no other command here needs
+
+    wake(settings, status.id)
 
 
 @app.command()
@@ -207,7 +212,7 @@ def resume(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
 
     def here(storage: Storage) -> TournamentStatus:
         status = lifecycle.resume(storage, actor_at_terminal(), name, utc_now())
-        wake(settings_of(ctx), status.id)
+        _wake(settings_of(ctx), status)
         return status
 
     def there(arena: "Client") -> TournamentStatus:

@@ -90,6 +90,26 @@ def test_bot_when_it_is_run_or_plays_here_then_nothing_of_the_arena_is_loaded(co
     assert [name for name in forbidden if name in loaded] == []
 
 
+SHOW_LOADED_WITH = """
+import sys
+import arena.cli.tournaments
+print(*sys.modules)
+import arena.cli.worker
+print(*sys.modules)
+"""
+
+
+def test_libraries_that_take_long_are_loaded_when_they_are_needed() -> None:
+    shown = subprocess.run(
+        tied(sys.executable, "-c", SHOW_LOADED_WITH), capture_output=True, text=True, check=True
+    ).stdout
+    tournaments, worker = (line.split() for line in shown.splitlines())
+    assert "sqlmodel" in tournaments
+    assert {"celery", "kombu", "numpy"}.isdisjoint(tournaments)
+    assert "celery" in worker
+    assert {"celery.bin", "prompt_toolkit", "numpy"}.isdisjoint(worker)
+
+
 def test_command_when_it_runs_then_garbage_is_collected_except_in_what_was_loaded() -> None:
     command = tied(sys.executable, "-c", SHOW_COLLECTOR, "rules", "list")
     shown = subprocess.run(command, capture_output=True, text=True, check=True).stderr.split()
