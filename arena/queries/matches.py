@@ -1,7 +1,7 @@
 """Matches that are done, newest first."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -126,6 +126,16 @@ def newest_of(tx: Transaction, version_ids: Sequence[int], limit: int) -> tuple[
     """Return the newest matches of these versions of a bot."""
     keys = _keys(tx, _way_of(aliased(Seat), version_ids), [col(Match.state) == MatchState.DONE], None, limit)
     return tuple(match_lines(tx, [key[-1] for key in keys]))
+
+
+def newest_between(
+    tx: Transaction, version_ids: Sequence[int], opponents: Collection[int], limit: int
+) -> list[int]:
+    """Return the ids of the newest matches of these versions of a bot with some of another one."""
+    own = aliased(Seat)
+    met = exists(col(Seat.id)).where(*_sits(Seat, own, opponents))
+    wanted = [col(Match.state) == MatchState.DONE, met]
+    return [key[-1] for key in _keys(tx, _way_of(own, version_ids), wanted, None, limit)]
 
 
 def newest_ids(tx: Transaction, asked: Asked, limit: int) -> list[int]:
@@ -256,14 +266,20 @@ def _wanted(tx: Transaction, asked: Asked, own: Any) -> Iterator[Any]:
     if asked.opponent is not None:
         opponents = {version.id for version in versions_called(tx, asked.opponent)}
         other = aliased(Seat)
-        there = [other.match_id == own.match_id, other.version_id.in_(opponents)]  # type: ignore[attr-defined]
+        there = [*_sits(other, own, opponents)]
         if not opponents.isdisjoint(version.id for version in versions_called(tx, asked.bot or "")):
             there.append(other.id != own.id)  # without this, an index answers both conditions
-        yield exists(other.id).where(*there)  # type: ignore[arg-type]
+        yield exists(col(other.id)).where(*there)
     if asked.result is not None:
         other = aliased(Seat)
         better = exists(other.id).where(other.match_id == own.match_id, other.points > own.points)  # type: ignore[arg-type]
         yield better if asked.result is Result.LOST else ~better
+
+
+def _sits(seat: Any, own: Any, version_ids: Collection[int]) -> Iterator[ColumnElement[bool]]:
+    """Yield the conditions that one of these versions sits in a seat at the table of a bot's own seat."""
+    yield seat.match_id == own.match_id
+    yield seat.version_id.in_(version_ids)
 
 
 def _find_round(tx: Transaction, tournament_id: int, asked: Asked) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import permutations
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Select, bindparam, literal_column, union_all
 from sqlalchemy import select as select_columns
@@ -117,8 +117,7 @@ def _crossed(
 ) -> dict[Pool, dict[tuple[str, str], Met]]:
     """Return by pool the results of each two of these sides, in both directions."""
     met: dict[Pool, dict[tuple[str, str], Met]] = {pool: {} for pool in pools}
-    kept: Any = select_columns(StrengthSums.id, StrengthSums.ruleset_id, StrengthSums.table_size)  # type: ignore[call-overload]
-    sums = {sums_id: met[Pool(*pool)] for sums_id, *pool in tx.execute(kept) if Pool(*pool) in met}
+    sums = {sums_id: met[pool] for sums_id, pool in pool_sums(tx).items() if pool in met}
     lower, higher = col(Meeting.version_id), col(Meeting.other_id)
     counts: tuple[Any, ...] = (Meeting.matches, Meeting.deals, Meeting.ahead, Meeting.behind, Meeting.lead)
     among = (col(Meeting.sums_id).in_(sums), lower.in_(side_of), higher.in_(side_of), col(Meeting.deals) > 0)
@@ -134,14 +133,50 @@ def _crossed(
     return met
 
 
-def pool_sums(tx: Transaction) -> list[int]:
-    """Return the ids of the sums of all pools, of plain deals and of duplicate ones."""
-    return [*tx.exec(select(StrengthSums.id))]
+def pool_sums(tx: Transaction) -> dict[int, Pool]:
+    """Return the pools of all sums, of plain deals and of duplicate ones, by the ids of these."""
+    rows = tx.connection().execute(_pool_sums()).all()
+    return {sums_id: Pool(ruleset_id, size) for sums_id, ruleset_id, size in rows}
 
 
-def meetings_of(
-    sums: Collection[int], version_ids: Collection[int], others: Collection[int] | None = None
-) -> Select[Any]:
+@cache
+def _pool_sums() -> Select[Any]:
+    columns: tuple[Any, ...] = (StrengthSums.id, StrengthSums.ruleset_id, StrengthSums.table_size)
+    return select_columns(*columns)
+
+
+class Row(NamedTuple):
+    """A stored meeting, seen from the first."""
+
+    sums_id: int
+    version_id: int
+    other_id: int
+    matches: int
+    deals: int
+    ahead: int
+    behind: int
+    lead: int
+
+    @property
+    def met(self) -> Met:
+        return Met(*self[3:])
+
+
+def find_meetings(
+    tx: Transaction, sums: Collection[int], version_ids: Collection[int], others: Collection[int]
+) -> list[Row]:
+    """Return the meetings of versions with others, seen from the versions."""
+    wanted = {"sums": sums, "versions": version_ids, "others": others}
+    return [Row(*row) for row in tx.connection().execute(_meetings(), wanted).all()]
+
+
+@cache
+def _meetings() -> Select[Any]:
+    given: list[Any] = [bindparam(name, expanding=True) for name in ("sums", "versions", "others")]
+    return meetings_of(*given)
+
+
+def meetings_of(sums: Any, version_ids: Any, others: Any = None) -> Select[Any]:
     """Select meetings of versions, with some others if these are given, seen from the versions.
 
     The columns are sums, version, other, matches, deals, ahead, behind and lead.
@@ -161,7 +196,7 @@ def meetings_of(
 
 def met_most(tx: Transaction, version_ids: Collection[int], limit: int) -> list[OpponentLine]:
     """Return the bot versions that these met in the most deals, over all pools."""
-    wanted = {"sums": pool_sums(tx), "versions": version_ids, "most": limit}
+    wanted = {"sums": [*pool_sums(tx)], "versions": version_ids, "most": limit}
     found = [tuple(map(int, row)) for row in tx.connection().execute(_met_most(), wanted)]
     named = select(BotVersion.id, BotVersion.name).where(col(BotVersion.id).in_([row[0] for row in found]))
     names = dict(tx.exec(named).all())

@@ -179,10 +179,16 @@ def lines_before(tx: Transaction, pool: Pool, wanted: Wanted, key: Key, limit: i
 
 def newest_rated(tx: Transaction, version_ids: Collection[int]) -> dict[Pool, int]:
     """Return by pool the newest of these bot versions that is rated there."""
-    pool = (col(Rating.ruleset_id), col(Rating.table_size))
+    rows = tx.connection().execute(_newest_rated(), {"versions": version_ids}).all()
+    return {Pool(ruleset_id, size): version_id for ruleset_id, size, version_id in rows}
+
+
+@cache
+def _newest_rated() -> Select[Any]:
+    pool: tuple[Any, ...] = (Rating.ruleset_id, Rating.table_size)
     newest = select_columns(*pool, func.max(Rating.version_id)).group_by(*pool)
-    rated = newest.where(col(Rating.version_id).in_(version_ids), col(Rating.matches) > 0)
-    return {Pool(*of_pool): version_id for *of_pool, version_id in tx.execute(rated)}
+    versions = among(Rating.version_id, bindparam("versions", type_=Ids()))
+    return newest.where(versions, col(Rating.matches) > 0)
 
 
 def find_lines(tx: Transaction, pool: Pool, version_ids: Sequence[int]) -> list[Placed]:

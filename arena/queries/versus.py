@@ -3,23 +3,24 @@
 import operator
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
-from typing import NamedTuple
+from functools import cache, reduce
+from typing import Any, NamedTuple
 
+from sqlalchemy import Select, bindparam
 from sqlalchemy import select as select_columns
 from sqlalchemy.orm import aliased
 from sqlmodel import col
 
 from arena.errors import SpecError
-from arena.models import Seat, Session, StrengthSums
+from arena.models import Seat, Session
 from arena.queries.leaderboards import lines_of
-from arena.queries.matches import Asked, MatchLine, match_lines, newest_ids
-from arena.queries.meetings import NOTHING, Met, meetings_of, pool_sums
+from arena.queries.matches import MatchLine, match_lines, newest_between
+from arena.queries.meetings import NOTHING, Met, Row, find_meetings, pool_sums
 from arena.queries.names import versions_called
 from arena.queries.places import newest_rated
 from arena.queries.pools import rated_pools
 from arena.queries.verdicts import Said, said, verdict
-from arena.storage import Storage, Transaction, among
+from arena.storage import Ids, Storage, Transaction, among
 from arena.strength.kept import Pool
 
 MATCHES = 50
@@ -93,14 +94,15 @@ def versus(storage: Storage, bot: str, opponent: str, limit: int = 10) -> Versus
         others = {version.id: version.name for version in versions_called(tx, opponent)}
         if own.keys() & others.keys():
             raise SpecError("bot", f"{bot} and {opponent} have a version in common")
-        met = [Row(*row) for row in tx.execute(meetings_of(pool_sums(tx), [*own], [*others]))]
-        newest = newest_ids(tx, Asked(bot=bot, opponent=opponent), max(MATCHES, limit))
+        sums = pool_sums(tx)
+        met = find_meetings(tx, [*sums], [*own], [*others])
+        newest = newest_between(tx, [*own], [*others], max(MATCHES, limit))
         sessions = _sessions(tx, [*own], [*others], newest[:MATCHES])
         return Versus(
             bot=bot,
             opponent=opponent,
             met=_total(met),
-            pools=tuple(_pools(tx, met, [*own], [*others])),
+            pools=tuple(_pools(tx, sums, met, [*own], [*others])),
             versions=tuple(_versions(met, own, others)),
             seats=tuple(_seats(sessions)),
             sessions=len(sessions),
@@ -108,33 +110,17 @@ def versus(storage: Storage, bot: str, opponent: str, limit: int = 10) -> Versus
         )
 
 
-class Row(NamedTuple):
-    """A stored meeting, seen from the first."""
-
-    sums_id: int
-    version_id: int
-    other_id: int
-    matches: int
-    deals: int
-    ahead: int
-    behind: int
-    lead: int
-
-    @property
-    def met(self) -> Met:
-        return Met(*self[3:])
-
-
 def _total(rows: Iterable[Row]) -> Met:
     return reduce(operator.add, (row.met for row in rows), NOTHING)
 
 
 def _pools(
-    tx: Transaction, rows: Sequence[Row], own: Sequence[int], others: Sequence[int]
+    tx: Transaction,
+    pool_of: Mapping[int, Pool],
+    rows: Sequence[Row],
+    own: Sequence[int],
+    others: Sequence[int],
 ) -> Iterator[PoolLine]:
-    sums = select_columns(StrengthSums.id, StrengthSums.ruleset_id, StrengthSums.table_size)  # type: ignore[call-overload]
-    found = tx.execute(sums.where(col(StrengthSums.id).in_({row.sums_id for row in rows})))
-    pool_of = {sums_id: Pool(*pool) for sums_id, *pool in found}
     newest = [newest_rated(tx, ids) for ids in (own, others)] if rows else []
     for named in rated_pools(tx) if rows else ():
         of_it = [row for row in rows if pool_of[row.sums_id] == named.pool]
@@ -170,22 +156,23 @@ def _sessions(
     tx: Transaction, own: Collection[int], others: Collection[int], match_ids: Collection[int]
 ) -> list[_Both]:
     """Return the newest sessions of these matches."""
+    wanted = {"matches": match_ids, "own": own, "others": others}
+    return [_Both(*row) for row in tx.connection().execute(_newest_sessions(), wanted).all()]
+
+
+@cache
+def _newest_sessions() -> Select[Any]:
     one, other = aliased(Seat), aliased(Seat)
-    rows = (
-        select_columns(
-            Session.seating,  # type: ignore[call-overload]
-            Session.deal_points,
-            Session.forfeited_from,
-            one.position,
-            other.position,
-        )
-        .join(one, one.match_id == Session.match_id)
-        .join(other, other.match_id == Session.match_id)
-        .where(among(Session.match_id, match_ids), one.version_id.in_(own), other.version_id.in_(others))  # type: ignore[attr-defined]
+    columns: tuple[Any, ...] = (Session.seating, Session.deal_points, Session.forfeited_from)
+    matches, own, others = (bindparam(name, type_=Ids()) for name in ("matches", "own", "others"))
+    return (
+        select_columns(*columns, col(one.position), col(other.position))
+        .join(one, col(one.match_id) == Session.match_id)
+        .join(other, col(other.match_id) == Session.match_id)
+        .where(among(Session.match_id, matches), among(one.version_id, own), among(other.version_id, others))
         .order_by(col(Session.match_id).desc(), col(Session.number).desc())
         .limit(SESSIONS)
     )
-    return [_Both(*row) for row in tx.execute(rows)]
 
 
 def _seats(sessions: Sequence[_Both]) -> Iterator[SeatLine]:
