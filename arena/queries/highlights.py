@@ -4,11 +4,12 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cache
 from heapq import merge
 from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 
-from sqlalchemy import Select, and_, exists, or_
+from sqlalchemy import Select, and_, bindparam, exists, or_
 from sqlalchemy import select as select_columns
 from sqlmodel import col, func, select
 
@@ -27,7 +28,7 @@ from arena.models import (
 )
 from arena.queries.cursors import Key, make_cursor, read_cursor
 from arena.queries.names import find_tournament, rulesets_called, versions_called
-from arena.storage import Storage, Transaction, among
+from arena.storage import Ids, Storage, Transaction, among
 from arena.strength.kept import Pool
 
 AT_ONCE = 500
@@ -93,9 +94,12 @@ def find_deals(storage: Storage, asked: Asked, limit: int = 20, cursor: str | No
     with storage.read() as tx:
         after = None if cursor is None else read_cursor(asked, cursor, int, int)
         wanted = _wanted(tx, asked)
-        pools = {pool: _few_matches(tx, pool, wanted, limit + 1) for pool in _pools(tx, asked, wanted)}
+        pools = {
+            pool: _few_matches(tx, pool, played, wanted, limit + 1)
+            for pool, played in _pools(tx, asked, wanted).items()
+        }
         found = _merged(tx, asked.kind, pools, wanted, after, limit + 1)
-        lines = tuple(_lines(tx, _rows(tx, {asked.kind: found[:limit]})))
+        lines = tuple(_lines(tx, {asked.kind: found[:limit]}))
         return DealPage(lines, make_cursor(asked, found[limit - 1]) if len(found) > limit else None)
 
 
@@ -107,13 +111,16 @@ def telling_deals(storage: Storage, bot: str, each: int = 2) -> tuple[DealLine, 
     with storage.read() as tx:
         wanted = _Wanted(None, [version.id for version in versions_called(tx, bot)]).looked_into(tx)
         asked = Asked(HighlightKind.CLOSEST, bot=bot)
-        pools = {pool: _few_matches(tx, pool, wanted, each) for pool in _pools(tx, asked, wanted)}
+        pools = {
+            pool: _few_matches(tx, pool, played, wanted, each)
+            for pool, played in _pools(tx, asked, wanted).items()
+        }
         few = [match_id for ids in pools.values() for match_id in ids or ()]
         many = {pool: ids for pool, ids in pools.items() if ids is None}
         found = _among(tx, [*HighlightKind], few)
         for kind, places in found.items():
             found[kind] = sorted(places + _merged(tx, kind, many, wanted, None, each))[:each]
-        lines = _lines(tx, _rows(tx, found))
+        lines = _lines(tx, found)
         best: dict[tuple[object, ...], DealLine] = {}
         for line in lines:
             at = (line.tournament, line.round, line.table, line.session, line.deal)
@@ -121,9 +128,12 @@ def telling_deals(storage: Storage, bot: str, each: int = 2) -> tuple[DealLine, 
         return tuple(best.values())
 
 
-def _pools(tx: Transaction, asked: Asked, wanted: "_Wanted") -> list[Pool]:
-    """Return the pools; each ruleset has one, because it sets how many sit at a table."""
-    rulesets = select(StoredRuleset.id, StoredRuleset.players)
+def _pools(tx: Transaction, asked: Asked, wanted: "_Wanted") -> dict[Pool, int]:
+    """Return the pools with their numbers of rated matches.
+
+    Each ruleset has one pool, because it sets how many sit at a table.
+    """
+    rulesets = select(StoredRuleset.id, StoredRuleset.players, StoredRuleset.rated_matches)
     if asked.ruleset is not None:
         rulesets = rulesets.where(col(StoredRuleset.id).in_(rulesets_called(tx, asked.ruleset)))
     if asked.table_size is not None:
@@ -135,7 +145,7 @@ def _pools(tx: Transaction, asked: Asked, wanted: "_Wanted") -> list[Pool]:
         entered = select(Tournament.ruleset_id).join(Entrant, col(Entrant.tournament_id) == Tournament.id)
         entered = entered.where(col(Entrant.version_id).in_(wanted.version_ids))
         rulesets = rulesets.where(col(StoredRuleset.id).in_(entered))
-    return [Pool(*row) for row in tx.exec(rulesets)]
+    return {Pool(id, players): matches for id, players, matches in tx.exec(rulesets)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +224,9 @@ def _way(kind: HighlightKind, pool: Pool, match_ids: Sequence[int] | None) -> _W
     return _Way((*ruleset, col(Highlight.table_size) == pool.table_size), match_ids)
 
 
-def _few_matches(tx: Transaction, pool: Pool, wanted: _Wanted, limit: int) -> Sequence[int] | None:
+def _few_matches(
+    tx: Transaction, pool: Pool, played: int, wanted: _Wanted, limit: int
+) -> Sequence[int] | None:
     """Return the matches of a pool whose deals are wanted; None for all, or for too many.
 
     If they are few, their deals are looked up and sorted; if they are many, going through all deals in order
@@ -223,9 +235,8 @@ def _few_matches(tx: Transaction, pool: Pool, wanted: _Wanted, limit: int) -> Se
     matches = wanted.matches(pool)
     if matches is None:
         return None
-    played = tx.exec(select(StoredRuleset.rated_matches).where(StoredRuleset.id == pool.ruleset_id)).one()
     few = max(FEW, math.isqrt(limit * played))
-    match_ids = [match_id for (match_id,) in tx.execute(matches.limit(few + 1))]
+    match_ids = tx.connection().execute(matches.limit(few + 1)).scalars().all()
     return None if len(match_ids) > few else _shown(tx, wanted, match_ids)
 
 
@@ -282,16 +293,22 @@ def _among(
     tx: Transaction, kinds: Sequence[HighlightKind], match_ids: Sequence[int]
 ) -> dict[HighlightKind, list[Place]]:
     """Return by kind the places of the deals of these matches, in any order."""
-    rows = (
-        select_columns(col(Highlight.kind), col(Highlight.value), col(Highlight.session_id))
-        .join(Session, col(Session.id) == Highlight.session_id)
-        .where(col(Highlight.kind).in_(kinds))
-    )
     found: dict[HighlightKind, list[Place]] = {kind: [] for kind in kinds}
     for part in _parts(match_ids):
-        for kind, value, session in tx.execute(rows.where(among(Session.match_id, part))):
+        rows = tx.connection().execute(_of_matches(), {"matches": part, "kinds": kinds}).all()
+        for kind, value, session in rows:
             found[kind].append((value if kind is HighlightKind.CLOSEST else -value, -session))
     return found
+
+
+_OF_KINDS = col(Highlight.kind).in_(bindparam("kinds", expanding=True))
+
+
+@cache
+def _of_matches() -> Select[Any]:
+    columns: tuple[Any, ...] = (Highlight.kind, Highlight.value, Highlight.session_id)
+    rows = select_columns(*columns).join(Session, col(Session.id) == Highlight.session_id)
+    return rows.where(among(Session.match_id, bindparam("matches", type_=Ids())), _OF_KINDS)
 
 
 def _rising(tx: Transaction, way: _Way, rows: Select[Any], after: Key | None, limit: int) -> Iterator[Place]:
@@ -310,12 +327,22 @@ def _rising(tx: Transaction, way: _Way, rows: Select[Any], after: Key | None, li
 def _rows(tx: Transaction, found: Mapping[HighlightKind, Sequence[Place]]) -> list[Any]:
     """Return the rows of deals for display, in the order of ``found``."""
     wanted = [(-session, kind) for kind, places in found.items() for _, session in places]
+    given = {"sessions": {session for session, _ in wanted}, "kinds": [*found]}
+    rows = tx.connection().execute(_told(), given).all()
+    by_place = {(row[0], row[1]): row[2:] for row in rows}
+    return [by_place[place] for place in wanted]
+
+
+@cache
+def _told() -> Select[Any]:
+    """Select what is shown of deals; made once, because every page of deals uses it."""
     columns: tuple[Any, ...] = (
-        *(Highlight.session_id, Highlight.kind, Highlight, Session.number, Session.seating),
-        *(Session.deal_points, Session.finished_at, Match.id, Match.table_number, Round.number),
+        *(Highlight.session_id, Highlight.kind, Highlight.deal, Highlight.value, Highlight.table_size),
+        *(Session.number, Session.seating, Session.deal_points, Session.finished_at),
+        *(Match.id, Match.table_number, Round.number),
         *(Tournament.name, StoredRuleset.name, StoredRuleset.version),
     )
-    rows = (
+    return (
         select_columns(*columns)
         .select_from(Highlight)
         .join(Session, col(Session.id) == Highlight.session_id)
@@ -323,28 +350,28 @@ def _rows(tx: Transaction, found: Mapping[HighlightKind, Sequence[Place]]) -> li
         .join(Round, col(Round.id) == Match.round_id)
         .join(Tournament, col(Tournament.id) == Match.tournament_id)
         .join(StoredRuleset, col(StoredRuleset.id) == Highlight.ruleset_id)
-        .where(among(Highlight.session_id, {session for session, _ in wanted}))
-        .where(col(Highlight.kind).in_({kind for _, kind in wanted}))
+        .where(among(Highlight.session_id, bindparam("sessions", type_=Ids())), _OF_KINDS)
     )
-    by_place = {tuple(row[:2]): row[2:] for row in tx.execute(rows)}
-    return [by_place[place] for place in wanted]
 
 
-def _lines(tx: Transaction, rows: Sequence[Any]) -> Iterator[DealLine]:
-    names = names_of(tx, {row[5] for row in rows})
-    for highlight, session, seating, deal_points, finished_at, match_id, table, *called in rows:
+def _lines(tx: Transaction, found: Mapping[HighlightKind, Sequence[Place]]) -> Iterator[DealLine]:
+    rows = _rows(tx, found)
+    names = names_of(tx, {row[7] for row in rows})
+    kinds = (kind for kind, places in found.items() for _ in places)
+    for kind, row in zip(kinds, rows, strict=True):
+        deal, value, table_size, session, seating, deal_points, finished_at, match_id, table, *called = row
         round, tournament, ruleset, version = called
         yield DealLine(
             tournament=tournament,
             round=round,
             table=table,
             session=session,
-            deal=highlight.deal,
-            kind=highlight.kind,
-            value=highlight.value,
+            deal=deal,
+            kind=kind,
+            value=value,
             ruleset=f"{ruleset}@{version}",
-            table_size=highlight.table_size,
+            table_size=table_size,
             finished_at=finished_at,
             names=tuple(names[match_id][position] for position in seating),
-            points=tuple(deal_points[highlight.deal - 1]),
+            points=tuple(deal_points[deal - 1]),
         )
