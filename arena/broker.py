@@ -33,6 +33,9 @@ DRAFT_SECONDS = 60.0
 POLL_SECONDS = 0.01
 """How often a reader looks into an empty folder; the default, a second, is long for a short task."""
 
+QUIET_POLL_SECONDS = 0.05
+"""The same once nothing has come for ``WAIT_SECONDS``: most of what an idle worker does is looking."""
+
 
 def options(folder: Path) -> dict[str, object]:
     """Return the transport options for messages in ``folder``, and create it."""
@@ -172,4 +175,9 @@ class Transport(filesystem.Transport):
     def drain_events(self, connection: Any, timeout: float | None = None, **_: object) -> None:
         """Deliver a message; the wait is short, so that a worker notices when it is told to stop."""
         wait = None if timeout is None else min(timeout, WAIT_SECONDS)
-        super().drain_events(connection, timeout=wait)  # type: ignore[no-untyped-call]
+        try:
+            super().drain_events(connection, timeout=wait)  # type: ignore[no-untyped-call]
+        except TimeoutError:
+            self.polling_interval = QUIET_POLL_SECONDS
+            raise
+        self.polling_interval = POLL_SECONDS

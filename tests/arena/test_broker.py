@@ -117,6 +117,20 @@ def test_queue_when_bound_by_several_then_its_table_has_it_once(folder: Path) ->
     assert [tuple(bound) for bound in table] == [("arena", "", "arena")]
 
 
+def test_reader_when_nothing_comes_then_it_looks_less_often_until_something_does(folder: Path) -> None:
+    [channel] = channels(folder, 1)
+    came: list[object] = []
+    transport = channel.connection
+    channel._queue_bind("arena", "arena", "", "arena")
+    channel.basic_consume("arena", no_ack=True, callback=came.append, consumer_tag="1")  # type: ignore[no-untyped-call]
+    with pytest.raises(TimeoutError):
+        transport.drain_events(channel, timeout=0)
+    assert transport.polling_interval == broker.QUIET_POLL_SECONDS
+    channel._put("arena", WHOLE)
+    transport.drain_events(channel, timeout=0)
+    assert (len(came), transport.polling_interval) == (1, broker.POLL_SECONDS)
+
+
 UNREADABLE = f"{0:020}_x.arena.msg"
 
 DAY = 17_280
