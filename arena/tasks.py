@@ -302,6 +302,10 @@ def run_worker(settings: Settings, run: Run | None = None, hold: Hold = never_he
                 clear_drafts(settings.broker_folder, time.time())
         log_in(app)
         tell_lost_brokers_in_one_line(app)
+        if app.connection_for_write().transport.driver_type == "redis":
+            from arena import redis_broker  # which needs the package redis
+
+            redis_broker.install()
         app.Worker(  # Celery's command line, which makes one of these, loads a shell to type in
             pool_cls="threads",
             concurrency=settings.worker_threads,

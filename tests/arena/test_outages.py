@@ -4,13 +4,19 @@ import logging
 import os
 import subprocess
 from collections.abc import Callable, Generator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from kombu.asynchronous.hub import Hub
+from kombu.message import Message
+from kombu.transport import redis
+from redis.exceptions import ConnectionError
 
+from arena import redis_broker
 from arena.cli.local import arena_command
 from arena.errors import BrokerError
-from arena.messages import BeatScheduler, make_app, run_beat, wake
+from arena.messages import ADVANCE_ALL, BeatScheduler, make_app, run_beat, wake
 from arena.models import utc_now
 from arena.rounds.batches import everyone
 from arena.settings import Settings, load_settings
@@ -20,9 +26,9 @@ from referee.matches.match import MatchSpec, Progress, SessionResult
 from tests.arena import servers
 from tests.arena.fakes import play_at_once
 from tests.arena.ports import LOOPBACK, free_port
-from tests.arena.servers import Postgres
+from tests.arena.servers import Postgres, Proxy
 from tests.arena.test_servers import calm_results, playing, redis_url, settings_of
-from tests.arena.waiting import DEADLINE
+from tests.arena.waiting import DEADLINE, wait_for
 from tests.arena.world import World
 
 Lines = Callable[[], list[tuple[str, str]]]
@@ -182,6 +188,34 @@ def test_worker_when_postgresql_dies_again_and_again_then_no_log_has_a_traceback
     lines = (settings.logs / "worker.log").read_text().splitlines()
     assert [line for line in lines if "Traceback" in line or "ERROR" in line] == []
     assert any("WARNING" in line and "database: " in line for line in lines)
+
+
+def test_worker_when_it_cannot_acknowledge_all_that_it_holds_then_it_notices_that_redis_is_lost(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(redis.Channel, "QoS", redis.Channel.QoS)
+    redis_broker.install()
+    messages: list[Message] = []
+    with ExitStack() as stack:
+        proxy = stack.enter_context(Proxy(stack.enter_context(servers.redis())))
+        settings = settings_of(tmp_path / "arena", broker_url=redis_url(proxy.port))
+        app = stack.enter_context(make_app(settings))
+        connection = stack.enter_context(app.connection_for_read())
+        connection.default_channel.basic_qos(0, 1, False)  # as a worker with one thread has it
+        stack.enter_context(app.amqp.TaskConsumer(connection, on_message=messages.append))
+        hub = Hub()  # type: ignore[no-untyped-call]
+        stack.callback(hub.close)
+        connection.transport.register_with_event_loop(connection.connection, hub)
+        loop = hub.create_loop()  # type: ignore[no-untyped-call]
+        app.send_task(ADVANCE_ALL)
+        wait_for(lambda: messages, meanwhile=lambda: next(loop))
+        for _ in range(3):  # it holds all that it may, so it looks at its connection no more
+            next(loop)
+        proxy.cut()
+        with pytest.raises(ConnectionError):
+            messages[0].ack()  # type: ignore[no-untyped-call]
+        with pytest.raises(ConnectionError):
+            wait_for(lambda: False, meanwhile=lambda: next(loop))
 
 
 def test_worker_when_redis_dies_then_its_log_has_a_line_for_each_trouble_and_the_cup_goes_on(

@@ -171,7 +171,7 @@ def signed_in(remote: Remote, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("arena.cli.entries.asker", lambda _: all_connected)
     monkeypatch.setattr("arena.cli.tournaments.asker", lambda _: all_connected)
     monkeypatch.setattr("arena.cli.testmatch.asker", lambda _: all_connected)
-    monkeypatch.setattr("arena.cli.tournaments.wake", lambda *_: None)
+    monkeypatch.setattr("arena.messages.wake", lambda *_: None)
     monkeypatch.setattr("arena.cli.testmatch.wake", lambda *_: None)
 
 
