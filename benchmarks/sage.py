@@ -183,7 +183,7 @@ def options() -> argparse.ArgumentParser:
     parser.add_argument("--bot", default="sage", help="sage, or another sample bot")
     parser.add_argument("--against", default="pairs-first", help="a sample bot, at all other seats")
     parser.add_argument(
-        "--ms", type=float, default=100, help="sage's milliseconds for a decision; 0 if no search"
+        "--ms", type=float, default=100, help="sage's milliseconds for a decision; 0 for no search"
     )
     parser.add_argument("--without", nargs="*", choices=PARTS, default=[], help="parts of sage to take away")
     parser.add_argument("--beside", type=float, metavar="MS", help="compare with sage that thinks so long")
