@@ -6,9 +6,10 @@ of them that play many rounds; ``rarity``, one round of eight bots, of which the
 
 A copy (``multiply``) is ``INSERT ... SELECT``: tournaments, entrants, rounds, matches, seats, sessions, their
 deal records and highlights, sums of standings and changes of ratings, with other ids and later dates. In a
-copy of ``season`` each bot's place is taken by another one (their ids are shifted in a circle), so that new
-bots meet. Ratings, tallies, sums of strengths and meetings are those of the base, added up in the same way;
-changes of ratings go on from the last rating, by as much as in the base. ``check`` counts a sample again.
+copy each bot's place is taken by another one (their ids are shifted in a circle), so that new bots meet and
+deals of many bots stand out. Ratings, tallies, sums of strengths and meetings are those of the base, added
+up in the same way; changes of ratings continue from the last rating, by as much as in the base. ``check``
+counts a sample again.
 """
 
 from collections.abc import Mapping, Sequence
@@ -51,7 +52,9 @@ REGULARS, RARE = 100, 8
 STEP = timedelta(days=7)
 """The dates of a copy are so much later than those of the one before."""
 STRIDE = 37
-"""In each copy of ``season`` the bots are shifted so far as against the one before."""
+"""In each copy of ``season`` the bots are shifted this much further than in the copy before."""
+SHIFTS = 25
+"""In copies of ``regulars`` there are so many shifts, by one each: after all of them, bots would be equal."""
 FITTED = 10
 """Every so manyth copy has the base's fit, too, as part of the history."""
 NUMBERED: tuple[type[SQLModel], ...] = (
@@ -71,6 +74,8 @@ class Base:
     """Of a copy."""
     last: Mapping[str, int]
     """The highest id of what is copied, by table."""
+    regular: int
+    """How many bots, the first ones, play in ``regulars``."""
     wide: int
     """Id of the ruleset of ``season``."""
 
@@ -96,7 +101,7 @@ def make_base(storage: Storage, bots: int, rounds: tuple[int, int], began: datet
     matches = sum(len(one.entered) // SEATS * count for one, count in zip(seasons, rounds, strict=True))
     with storage.read() as tx:
         last = {str(table.__tablename__): tx.exec(select(func.max(_id(table)))).one() for table in NUMBERED}
-    return Base(bots, began, matches, last, seasons[0].pool.ruleset_id)
+    return Base(bots, began, matches, last, len(regular), seasons[0].pool.ruleset_id)
 
 
 def _id(table: type[SQLModel]) -> Any:
@@ -116,8 +121,8 @@ class Copier:
             for table in SUMMED:
                 name = table.__tablename__
                 connection.execute(text(f"CREATE TABLE base_{name} AS SELECT * FROM {name}"))
-            connection.execute(text("CREATE TABLE base_copies (k INTEGER, shift INTEGER)"))
-            connection.execute(text("INSERT INTO base_copies VALUES (0, 0)"))
+            connection.execute(text("CREATE TABLE base_copies (k INTEGER, shift INTEGER, turn INTEGER)"))
+            connection.execute(text("INSERT INTO base_copies VALUES (0, 0, 0)"))
 
     def multiply(self, copies: int) -> None:
         """Make copies until there are so many of the base, itself among them."""
@@ -125,10 +130,10 @@ class Copier:
             for statement in self._faster():
                 connection.execute(text(statement))
             for k in range(self.copies, copies):
-                shift = k * STRIDE % self._base.bots
-                connection.execute(text("INSERT INTO base_copies VALUES (:k, :s)"), {"k": k, "s": shift})
+                shift, turn = k * STRIDE % self._base.bots, k % SHIFTS
+                connection.execute(text(f"INSERT INTO base_copies VALUES ({k}, {shift}, {turn})"))
                 connection.execute(text("BEGIN"))
-                self._copy(connection, k, shift)
+                self._copy(connection, k, shift, turn)
                 connection.execute(text("COMMIT"))
             self.copies = max(copies, self.copies)
             connection.execute(text("BEGIN"))
@@ -149,7 +154,7 @@ class Copier:
 
     # A copy's rows
 
-    def _copy(self, connection: Connection, k: int, shift: int) -> None:
+    def _copy(self, connection: Connection, k: int, shift: int, turn: int) -> None:
         later = {name: self._later(name, k) for name in ("created_at", "started_at", "finished_at")}
         tournament = {"tournament_id": self._number("tournaments", k, "tournament_id")}
         rated = "(SELECT id FROM rulesets WHERE rulesets.name <> 'taiwan')"
@@ -164,14 +169,14 @@ class Copier:
         self._insert(
             connection, Tournament, k, later | {"name": f"name || '-{k + 1}'"}, f"ruleset_id IN {rated}"
         )
-        entered = f"CASE WHEN tournament_id IN {wide} THEN {self._shifted(shift)} ELSE version_id END"
+        entered = self._shifted(f"tournament_id IN {wide}", "version_id", shift, turn)
         self._insert(connection, Entrant, k, tournament | {"version_id": entered}, copied)
         before = {"rated_after": f"rated_after + {k * self._base.matches}"}
         self._insert(connection, Round, k, tournament | later | before, copied)
         round = {"round_id": self._number("rounds", k, "round_id")}
         self._insert(connection, Match, k, tournament | later | round, copied)
-        sat = f"CASE WHEN match_id IN (SELECT id FROM matches WHERE tournament_id IN {wide})"
-        sat += f" THEN {self._shifted(shift)} ELSE version_id END"
+        at_wide = f"match_id IN (SELECT id FROM matches WHERE tournament_id IN {wide})"
+        sat = self._shifted(at_wide, "version_id", shift, turn)
         of_seat = match | {"entrant_id": entrant["entrant_id"], "version_id": sat}
         self._insert(connection, Seat, k, of_seat, of_copied)
         self._insert(connection, Session, k, match | later, of_copied)
@@ -181,12 +186,12 @@ class Copier:
         for summed in (EntrantSum, Encounter):
             values = {name: entrant[name] for name in entrant if name in summed.model_fields}
             self._insert(connection, summed, k, values, in_copied)
-        self._rate(connection, k, shift)
+        self._rate(connection, k, shift, turn)
         if k % FITTED == 0:
             fitted = {"fitted_at": self._later("fitted_at", k)}
             total = {"matches": f"matches * {k + 1}", "deals": f"deals * {k + 1}"}
             self._insert(connection, StrengthFit, k, fitted | total, f"ruleset_id IN {rated}")
-            who = f"CASE WHEN ruleset_id = {self._base.wide} THEN {self._shifted(shift)} ELSE version_id END"
+            who = self._shifted(f"ruleset_id = {self._base.wide}", "version_id", shift, turn)
             self._insert(connection, StrengthPoint, k, fitted | {"version_id": who}, f"ruleset_id IN {rated}")
 
     def _insert(
@@ -213,8 +218,13 @@ class Copier:
     def _number(self, table: str, k: int, column: str) -> str:
         return f"{column} + {k * self._base.last[table]}"
 
-    def _shifted(self, shift: object, column: str = "version_id") -> str:
-        return f"({column} - 1 + {shift}) % {self._base.bots} + 1"
+    def _shifted(
+        self, wide: str, column: str = "version_id", shift: object = "shift", turn: object = "turn"
+    ) -> str:
+        """Return who plays in a copy what this column says; ``wide`` holds for ``season``."""
+        ways = [(shift, self._base.bots), (turn, self._base.regular)]
+        first, second = (f"({column} - 1 + {by}) % {bots} + 1" for by, bots in ways)
+        return f"CASE WHEN {wide} THEN {first} ELSE {second} END"
 
     def _later(self, column: str, k: int) -> str:
         seconds = int(k * STEP.total_seconds())
@@ -222,11 +232,10 @@ class Copier:
             return f"strftime('%Y-%m-%d %H:%M:%f000', {column}, '+{seconds} seconds')"
         return f"{column} + interval '{seconds} seconds'"
 
-    def _rate(self, connection: Connection, k: int, shift: int) -> None:
+    def _rate(self, connection: Connection, k: int, shift: int, turn: int) -> None:
         """Copy the changes of ratings, from where these stand; ``who`` plays what ``was`` did in the base."""
         same = "r.ruleset_id = b.ruleset_id AND r.table_size = b.table_size AND r.version_id = "
-        who = f"CASE WHEN b.ruleset_id = {self._base.wide} THEN {self._shifted(shift, 'b.version_id')}"
-        same += f"{who} ELSE b.version_id END"
+        same += self._shifted(f"b.ruleset_id = {self._base.wide}", "b.version_id", shift, turn)
         rare = "b.ruleset_id NOT IN (SELECT id FROM rulesets WHERE name = 'taiwan')"
         number = {name: k * self._base.last[name] for name in ("rating_changes", "matches", "seats")}
         connection.execute(
@@ -267,13 +276,11 @@ class Copier:
                 f"FROM base_strength_sums s WHERE s.ruleset_id = rulesets.id AND s.id IN {kept}"
             )
         )
-        played = f"CASE WHEN sums_id IN {wide} THEN {self._shifted('shift')} ELSE version_id END"
-        other = f"CASE WHEN sums_id IN {wide} THEN {self._shifted('shift', 'other_id')} ELSE other_id END"
+        played, other = (self._shifted(f"sums_id IN {wide}", column) for column in ("version_id", "other_id"))
         self._replace(
             connection, "strength_scores", f"sums_id, {played}", ("deals", "score"), f"sums_id IN {kept}"
         )
-        by_pool = f"CASE WHEN ruleset_id = {self._base.wide} THEN {self._shifted('shift')}"
-        in_pool = f"{by_pool} ELSE version_id END, ruleset_id, table_size"
+        in_pool = f"{self._shifted(f'ruleset_id = {self._base.wide}')}, ruleset_id, table_size"
         copied = "ruleset_id IN (SELECT id FROM rulesets WHERE name <> 'taiwan')"
         sat = ("deals", "points", "squares", "first", "faults", "forfeits")
         self._replace(connection, "seat_tallies", f"{in_pool}, seat", sat, copied)
