@@ -1,10 +1,11 @@
 """Storing the sums of standings as rounds close, and adding what is not in them yet when they are read."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from itertools import groupby
+from typing import Any
 
-from sqlalchemy import ColumnElement
+from sqlalchemy import ColumnElement, Select
 from sqlalchemy import select as select_columns
 from sqlmodel import col, select
 
@@ -64,10 +65,22 @@ def _add_entrants(tx: Transaction, found: Sums) -> None:
 
 
 def current_sums(tx: Transaction, tournament: Tournament) -> Sums:
-    """Return the sums over all finished matches, by the entrants' ids: those stored, plus other rounds."""
-    found = kept_sums(tx, tournament)
+    """Return the sums over all finished matches, by the entrants' ids: those stored, plus other rounds.
+
+    Its pairs are those of the other rounds alone; ``kept_meetings`` has the others.
+    """
+    found = Sums(dict(_kept_entrants(tx, tournament)))
     add_rounds(tx, tournament, found, col(Round.summed).is_(False), col(Round.state).in_(BEGUN))
     return found
+
+
+def kept_meetings(tx: Transaction, tournament: Tournament) -> Iterable[tuple[int, int, int]]:
+    """Return all pairs that met in rounds that are summed, the lower id first, with their matches.
+
+    These are the many rows behind standings: only what standings take is read.
+    """
+    columns = (Encounter.entrant_id, Encounter.other_id, Encounter.matches)
+    return tx.connection().execute(_encounters(tournament, *map(col, columns))).all()
 
 
 def kept_sums(tx: Transaction, tournament: Tournament) -> Sums:
@@ -104,20 +117,17 @@ def _kept_entrants(tx: Transaction, tournament: Tournament) -> Iterator[tuple[in
 def _kept_pairs(
     tx: Transaction, tournament: Tournament, *which: ColumnElement[bool]
 ) -> Iterator[tuple[tuple[int, int], Pair]]:
-    entered = (
-        select_columns(
-            col(Encounter.entrant_id),
-            col(Encounter.other_id),
-            col(Encounter.matches),
-            col(Encounter.deals),
-            col(Encounter.ahead),
-            col(Encounter.behind),
-        )
-        .join(Entrant, col(Entrant.id) == Encounter.entrant_id)
-        .where(col(Entrant.tournament_id) == tournament.id, *which)
-    )
-    for one, other, matches, deals, ahead, behind in tx.connection().execute(entered).all():
+    both = (Encounter.entrant_id, Encounter.other_id)
+    counts = (Encounter.matches, Encounter.deals, Encounter.ahead, Encounter.behind)
+    rows = _encounters(tournament, *map(col, both + counts)).where(*which)
+    for one, other, matches, deals, ahead, behind in tx.connection().execute(rows).all():
         yield (one, other), Pair(matches, deals, ahead, behind)
+
+
+def _encounters(tournament: Tournament, *columns: Any) -> Select[Any]:
+    """Select these columns of the pairs that met in a tournament."""
+    rows = select_columns(*columns).join(Entrant, col(Entrant.id) == Encounter.entrant_id)
+    return rows.where(col(Entrant.tournament_id) == tournament.id)
 
 
 def add_rounds(tx: Transaction, tournament: Tournament, found: Sums, *which: ColumnElement[bool]) -> None:

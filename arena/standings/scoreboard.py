@@ -12,9 +12,9 @@ from arena.models import Entrant, Tournament, TournamentState
 from arena.ratings.elo import spread
 from arena.standings.corrections import Correction, adjust_sums, demoted, disqualified_by
 from arena.standings.forfeited import forfeited_sessions
-from arena.standings.keeping import current_sums, pairs_among
+from arena.standings.keeping import current_sums, kept_meetings, pairs_among
 from arena.standings.outcomes import corrections_of, outcomes
-from arena.standings.ranking import Standing, ranked
+from arena.standings.ranking import Standing, Total, ranked
 from arena.standings.sums import Sum, Sums
 from arena.storage import Storage, Transaction
 from arena.tournaments.entrants import EntrantInfo, list_entrants
@@ -163,6 +163,7 @@ def standings(storage: Storage, name: str) -> list[StandingLine]:
         tournament = find_tournament(tx, name)
         entrants = list_entrants(tx, tournament)
         sums, disqualified = _corrected(tx, tournament, entrants)
+        totals = sums.totals(kept_meetings(tx, tournament))
         names = {entrant.number: entrant.name for entrant in entrants}
         forfeited = forfeited_sessions(tx, tournament)
         ids = {entrant.number: entrant.entrant_id for entrant in entrants}
@@ -176,7 +177,7 @@ def standings(storage: Storage, name: str) -> list[StandingLine]:
                 line.entrant in disqualified,
                 forfeited[line.entrant],
             )
-            for line in _ranked(tournament, entrants, sums, disqualified)
+            for line in _ranked(tournament, entrants, totals, disqualified)
             for found in [sums.entrants.get(ids[line.entrant], Sum())]
         ]
 
@@ -193,13 +194,16 @@ def _corrected(
 
 
 def _ranked(
-    tournament: Tournament, entrants: Sequence[EntrantInfo], sums: Sums, disqualified: set[int]
+    tournament: Tournament,
+    entrants: Sequence[EntrantInfo],
+    totals: Mapping[int, Total],
+    disqualified: set[int],
 ) -> list[Standing]:
-    """Return the standings by these sums."""
+    """Return the standings by the totals of entrants' ids."""
     numbers = {entrant.entrant_id: entrant.number for entrant in entrants}
     criteria = FORMATS[tournament.format].criteria
-    size = tournament.table_size if sums.pairs else 1
-    lines = ranked(list(numbers), sums.totals(), size, criteria)
+    size = tournament.table_size if any(total.matches for total in totals.values()) else 1
+    lines = ranked(list(numbers), totals, size, criteria)
     return demoted([replace(line, entrant=numbers[line.entrant]) for line in lines], disqualified)
 
 

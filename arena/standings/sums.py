@@ -113,14 +113,20 @@ class Sums:
             pair.ahead += sum(map(gt, mine, theirs))
             pair.behind += sum(map(lt, mine, theirs))
 
-    def totals(self) -> dict[int, Total]:
-        """Return the totals by which standings are ranked."""
+    def totals(self, met: Iterable[tuple[int, int, int]] = ()) -> dict[int, Total]:
+        """Return the totals by which standings are ranked.
+
+        ``met`` has further pairs, each once, with the number of matches in which they met.
+        """
         totals = {
             entrant: Total(own.played, own.points, own.wins, own.matches, own.last, own.byes)
             for entrant, own in self.entrants.items()
         }
-        for (one, other), pair in self.pairs.items():  # each two once
-            totals[one].met[other] = totals[other].met[one] = pair.matches
+        for one, other, matches in met:
+            totals[one].met[other] = totals[other].met[one] = matches
+        for (one, other), pair in self.pairs.items():
+            totals[one].met[other] += pair.matches
+            totals[other].met[one] += pair.matches
         return totals
 
 
