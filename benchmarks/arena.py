@@ -1,10 +1,11 @@
-"""The arena without its referees, and a referee next to it: ``python -m benchmarks.arena``.
+"""The arena without its referees, and a referee for comparison: ``python -m benchmarks.arena``.
 
-Workers play round-robins with a referee that answers at once, so that what is measured is workers, broker and
-database: sessions stored in a second in matches of twenty sessions, and matches handed out, played and closed
-in a second where a match has but one. On SQLite and a folder, then on PostgreSQL with Redis and with
-RabbitMQ, which are started for it. Last comes what one referee plays in a second with four bots that answer
-at once, on the same machine. ``--quick`` plays less. What the past costs, ``benchmarks.history`` shows.
+Workers play round-robins with a referee that answers at once, so that only workers, broker and database are
+measured: the sessions stored per second in matches of twenty sessions, and the matches handed out, played and
+closed per second where a match has only one session. This is done on SQLite and a folder, then on PostgreSQL
+with Redis and with RabbitMQ, which are started for it. The last line shows how many sessions per second one
+referee plays with four bots that answer at once, on the same machine. ``--quick`` plays less.
+``benchmarks.history`` shows what the past costs.
 """
 
 import argparse
@@ -39,12 +40,12 @@ from tests.arena import servers
 OPERATOR = Actor(Role.OPERATOR, "benchmark")
 
 SESSIONS = 20
-"""In a match, where stored sessions are counted."""
+"""Sessions in a match, where stored sessions are counted."""
 WORKERS = (1, 2, 4)
 ROUNDS = 10
-"""Of sixteen matches each; four times as many where the matches are counted."""
+"""Rounds of sixteen matches each; four times as many where matches are counted."""
 REFEREED = 2048
-"""Sessions that the referee plays, as many at once as it takes; the first quarter is not counted."""
+"""Sessions that the referee plays, as many at once as it accepts; the first quarter is not counted."""
 
 Place = Callable[[Path], AbstractContextManager[Settings]]
 
@@ -101,13 +102,13 @@ def play(
 
 @contextmanager
 def embedded(folder: Path) -> Iterator[Settings]:
-    """SQLite and a folder."""
+    """Yield the settings of an arena on SQLite and a folder."""
     yield load_settings({"data": folder})
 
 
 @contextmanager
 def served(folder: Path, *, rabbitmq: bool) -> Iterator[Settings]:
-    """PostgreSQL, and Redis or RabbitMQ."""
+    """Yield the settings of an arena on PostgreSQL, with Redis or RabbitMQ."""
     with ExitStack() as stack:
         postgres = stack.enter_context(servers.postgres(durable=True))
         if rabbitmq:
@@ -125,7 +126,7 @@ PLACES: dict[str, Place] = {
 
 
 def referee_rate(sessions: int) -> float:
-    """Return how many sessions a referee plays per second with four bots that answer at once."""
+    """Return how many sessions per second a referee plays with four bots that answer at once."""
     with ExitStack() as stack:
         server = stack.enter_context(process("benchmarks.referee", "--serve"))
         address = f"127.0.0.1:{read_line(server)}"

@@ -22,11 +22,11 @@ from referee.ruleset import load_ruleset
 T = TypeVar("T")
 
 WARM_UP = 10_000
-"""Deals played before measuring: the tables of plays fill themselves as hands come."""
+"""Deals played before measuring, so that the tables of plays are filled: they fill up as hands occur."""
 
 
 def random_play(name: str, seconds: float) -> dict[str, float]:
-    """Whole deals under a preset, dealt, played and scored."""
+    """Measure whole deals under a preset: dealt, played at random and scored."""
     rules = compile_ruleset(load_ruleset(name))
     rng = Random(1)
     step = 1 if rules.ruleset.direction == "clockwise" else -1
@@ -43,7 +43,7 @@ def random_play(name: str, seconds: float) -> dict[str, float]:
 
 
 def micro() -> dict[str, float]:
-    """Single steps under ``chinese``, in microseconds each; compiling in milliseconds."""
+    """Measure single steps under ``chinese``, in microseconds each; compiling in milliseconds."""
     rules, compiling = _compiled("chinese")
     hands = _hands(rules, 4_000)
     for hand in hands:
@@ -64,7 +64,7 @@ def micro() -> dict[str, float]:
 
 
 def _checks(rules: Rules, cases: list[tuple[int, int]], to_beat: int) -> float:
-    """Return the microseconds for one check that cards are held, are a combination, and beat the table."""
+    """Return the microseconds for checking that cards are held, are a combination and beat the table."""
     code, beats, legal = rules.code, rules.beats, 0
     start = time.perf_counter()
     for hand, mask in cases:
@@ -73,7 +73,7 @@ def _checks(rules: Rules, cases: list[tuple[int, int]], to_beat: int) -> float:
 
 
 def _applied(rules: Rules) -> float:
-    """Return the microseconds for a position after an action, in the middle of a deal."""
+    """Return the microseconds for computing the position after an action, in the middle of a deal."""
     deal, random = Deal(rules, bytes(32), 1, 0, 1), Random(1)
     for _ in range(9):
         deal.act(deal.turn, random.choice(deal.choices(deal.turn)) & rules.full)

@@ -1,10 +1,10 @@
-"""What a finished match costs where many play: ``python -m benchmarks.continuous``.
+"""What a finished match costs when there are many entrants: ``python -m benchmarks.continuous``.
 
-Continuous tournaments of 100, 1,000 and 10,000 bots go on side by side, on SQLite and then on PostgreSQL,
-which is started for it: they take turns at playing a match, after which those who sat there are seated again.
-Nearly all other bots sit at open tables, and behind each tournament lie as many batches as it has bots.
-Prints for each step milliseconds (the median, and from where to where the middle half of all times lies), and
-the statements that a whole match takes. ``--quick`` plays less, with 1,000 bots at most.
+Continuous tournaments of 100, 1,000 and 10,000 bots run side by side, on SQLite and then on PostgreSQL, which
+is started for it. They take turns at playing a match, after which its bots are seated again. Nearly all other
+bots sit at open tables, and each tournament has already played as many batches as it has bots. Prints the
+milliseconds of each step (the median, and the range of the middle half), and the number of statements that a
+whole match takes. ``--quick`` plays less, with 1,000 bots at most.
 """
 
 import argparse
@@ -52,23 +52,23 @@ from benchmarks.history import (
 )
 
 FIELDS = (100, 1_000, 10_000)
-"""Entrants."""
+"""Numbers of entrants."""
 
 FREE = 32
-"""Bots that are free in the beginning, or a few more; all others sit at tables that others play."""
+"""Bots that are free at the beginning (or a few more); all others sit at tables that are being played."""
 
 PLAYS, WARM_UP = 200, 16
-"""Matches that each tournament plays, and how many of them before times are measured."""
+"""Matches that each tournament plays, and how many of them are played before times are measured."""
 
 STEPS = ("claim", "store", "advance")
-"""What is timed; after every second match, ``advance`` closes a round and opens a batch."""
+"""The steps that are timed; after every second match, ``advance`` closes a round and opens a batch."""
 
 
 class Queue(Season):
-    """A continuous tournament; a match of it is played as a worker does, and told of by its round."""
+    """A continuous tournament; ``advance`` is told the round of the match played, as a worker does."""
 
     def advance(self) -> None:
-        """Let the tournament continue after the match that was played."""
+        """Let the tournament continue after the match that has just been played."""
         self._advance(self.round_id)
 
     def look(self) -> None:
@@ -93,9 +93,9 @@ class Queue(Season):
 
 
 def begin(storage: Storage, url: str, entrants: int) -> Queue:
-    """Start a continuous tournament of this many bots that has gone on for long; most of them sit at tables.
+    """Start a continuous tournament of this many bots with a long past; most of them sit at tables.
 
-    In its past are as many batches as there are bots. ``FREE`` bots are seated anew by the first batches.
+    Its past has as many batches as there are bots. ``FREE`` bots are seated by the first new batches.
     """
     names = [f"owner-{number}/bot" for number in range(entrants)]
     register_all(storage, OPERATOR, [NewBot(bot=name) for name in names], utc_now(), lambda _: None)
@@ -122,7 +122,7 @@ def begin(storage: Storage, url: str, entrants: int) -> Queue:
 def add_batches(
     tx: Transaction, tournament_id: int, batches: Sequence[Sequence[int]], first: int, *, done: bool
 ) -> None:
-    """Add batches of two tables, after ``first`` others, to an empty database's tournament."""
+    """Add batches of two tables, after ``first`` others, to the tournament of an otherwise empty database."""
     now = utc_now()
     rounds = [
         {"id": 1 + n, "number": 1 + n, "tables_before": 2 * n} for n in range(first, first + len(batches))
@@ -155,7 +155,7 @@ def _tables(batches: Sequence[Sequence[int]]) -> list[Sequence[int]]:
 
 @contextmanager
 def counted() -> Iterator[list[str]]:
-    """Yield the statements that are executed while it is open."""
+    """Yield a list of the statements executed while the context is open."""
     statements: list[str] = []
 
     def count(_connection: object, _cursor: object, statement: str, *_: object) -> None:
@@ -169,7 +169,7 @@ def counted() -> Iterator[list[str]]:
 
 
 def measure(place: Place, fields: Sequence[int], plays: int) -> list[tuple[Queue, float]]:
-    """Let tournaments of so many entrants play in turns; return each with the statements of a match."""
+    """Let tournaments of these sizes play in turn; return each with the number of statements for a match."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         new = stack.enter_context(place(folder))

@@ -1,14 +1,15 @@
-"""How often the intervals of strengths hold: ``python -m benchmarks.coverage``.
+"""How often the intervals of strengths cover the truth: ``python -m benchmarks.coverage``.
 
-Real deals of the sample bots, and of mixtures of them that play at random now and then, are played in every
-composition of a table and kept; matches are drawn from them without replacement. What a bot truly makes of
-the field is the mean over all compositions, each alike. Beside them, synthetic bots whose strengths are
-drawn, with gains from particular opponents (``benchmarks.worlds``): pools, tables, lengths, pairings and
-spreads of many kinds; some forfeit, enter late, come in generations, beat one another in a circle, or tie.
+Real deals of the sample bots, and of mixtures of them that sometimes play at random, are played in every
+composition of a table and kept; matches are drawn from them without replacement. A bot's true result against
+the field is the mean over all compositions, equally weighted. In addition there are synthetic bots whose
+strengths are drawn at random, with gains against particular opponents (``benchmarks.worlds``): pools, tables,
+lengths, pairings and spreads of many kinds; some forfeit, enter late, come in generations, beat one another
+in a circle, or tie.
 
-For each row, the share of intervals that hold the truth after so many matches, of all bots and of the best
-and worst tenth by estimate, the mean interval, how often all rank ranges of a pool hold, and the share of
-pairs in different tiers that are in the wrong order or equal.
+For each row and number of matches it prints the share of intervals that cover the truth, for all bots and for
+the best and the worst tenth by estimate; the mean interval; how often all rank ranges of a pool are right;
+and the share of pairs in different tiers that are in the wrong order or equal.
 """
 
 import argparse
@@ -39,19 +40,19 @@ from referee.ruleset import load_ruleset
 
 BOTS = ("greedy", "keeper", "lowest", "pairs_first")
 AT_RANDOM = (0.0, 0.1, 0.3)
-"""Shares of turns at which mixtures play at random."""
+"""Shares of turns in which mixtures play at random."""
 AFTER = (7, 15, 30, 60)
 """Matches of each bot after which strengths are fitted."""
 SPREAD_OF_PAIRING = 0.05
-"""Points a deal by which estimates are blurred where bots of similar strength are paired."""
+"""Points a deal by which estimates are blurred when bots of similar strength are paired."""
 
 
-# How they meet
+# How they are paired
 
 
 @dataclass
 class Season:
-    """Matches of a pool so far."""
+    """The matches of a pool so far."""
 
     bots: int
     size: int
@@ -87,7 +88,7 @@ def by_closeness(rng: np.random.Generator, season: Season) -> NDArray[np.intp]:
 
 
 def by_division(rng: np.random.Generator, season: Season) -> NDArray[np.intp]:
-    """Two divisions, of which a bot in sixteen meets the other one."""
+    """Pair within two divisions, except that one bot in sixteen meets the other division."""
     half = season.bots // 2
     upper, lower = rng.permutation(half), half + rng.permutation(season.bots - half)
     if season.sums.matches % 16 < season.bots // season.size:
@@ -103,11 +104,11 @@ PAIRINGS: dict[str, Pairing] = {
 }
 
 
-# What is counted
+# What is measured
 
 
 class Held(NamedTuple):
-    """What held in one pool, after some matches."""
+    """What was right in one pool, after some number of matches."""
 
     all: float
     best: float
@@ -116,11 +117,11 @@ class Held(NamedTuple):
     """Mean half width of the intervals, in points a deal."""
     ranks: float
     tiers: float
-    """Share of pairs in different tiers that are in the wrong order."""
+    """Share of pairs in different tiers that are in the wrong order, or equal."""
 
 
 def seasons(world: World, row: Row, rng: np.random.Generator) -> Iterator[tuple[int, Held]]:
-    """Play a season, and yield what holds after some rounds."""
+    """Play a season; after each number of rounds in ``AFTER``, yield it with what was right."""
     season = Season(row.bots, row.size, Sums(row.size))
     for round in range(1, max(AFTER) + 1):
         there = {*playing(row, round)}
@@ -168,7 +169,7 @@ def mixture(name: str, share: float) -> Choose:
 
 
 def record_table(job: tuple[str, tuple[int, ...], int]) -> tuple[tuple[int, ...], Array]:
-    """Play deals between some of the mixtures."""
+    """Play deals of a table of mixtures; return the table and the points, by deal and bot."""
     ruleset, table, deals = job
     rules = compile_ruleset(load_ruleset(ruleset))
     names = [(name, share) for share in AT_RANDOM for name in BOTS]
@@ -194,7 +195,7 @@ def play_deal(rules: Rules, bots: Sequence[Choose], seed: str) -> tuple[int, ...
 
 
 def record(ruleset: str, deals: int) -> Recorded:
-    """Play deals in every composition of a table, in processes."""
+    """Play deals in every composition of a table, in several processes."""
     size = compile_ruleset(load_ruleset(ruleset)).ruleset.players
     tables = list(combinations(range(len(BOTS) * len(AT_RANDOM)), size))
     found: Recorded = {}
@@ -262,7 +263,7 @@ def repeat(job: tuple[Row, int]) -> list[tuple[int, Held]]:
 
 
 def main() -> None:
-    """Record deals, and print the table."""
+    """Record deals and print the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.coverage", description=__doc__)
     parser.add_argument("--ruleset", default="chinese", help="a preset for tables of four")
     parser.add_argument("--deals", type=int, default=600, help="real deals in each composition of a table")

@@ -1,8 +1,8 @@
 """How many deals tell two close bots apart, with and without duplicate: ``python -m benchmarks.duplicate``.
 
-Rounds of tables of sample bots are played in this process. Two of the bots, in seats by lot at two of the
-tables, are compared deal by deal: by their points where every table has cards of its own, and by their
-points relative to the same seat's at the other tables where all play the same cards. Prints the figures and
+Rounds of tables of sample bots are played in this process. Two of the bots, in random seats at two of the
+tables, are compared deal by deal: by their points when every table has its own cards, and by their points
+relative to the same seat at the other tables when all tables play the same cards. Prints the figures and
 writes a plot as SVG.
 """
 
@@ -31,14 +31,14 @@ ROOT = Path(__file__).parents[1]
 FIELD = ("greedy", "keeper")
 TWO_SIDED = 1.96
 POWER = 0.84
-"""Standard deviations that a difference of 80 % power lies beyond the limit of 95 %."""
+"""How many standard deviations a difference must lie beyond the 95 % limit to be detected with 80 % power."""
 
 Choose = Callable[[Turn], Play | None]
 
 
 @dataclass
 class LocalTurn:
-    """As much of ``referee.bot.Turn`` as the sample bots look at, straight from a deal."""
+    """As much of ``referee.bot.Turn`` as the sample bots need, taken directly from a deal."""
 
     deal: Deal
     seat: int
@@ -80,7 +80,7 @@ class Samples(NamedTuple):
 
 
 def main() -> None:
-    """Measure, print and draw."""
+    """Measure, print and draw the plot."""
     options = _options()
     rules = compile_ruleset(load_ruleset(options.ruleset))
     bots = {name: sample_bot(name) for name in {*options.field, *options.pair}}
@@ -111,7 +111,7 @@ def _options() -> argparse.Namespace:
 
 
 def sample_bot(name: str) -> Choose:
-    """Return a sample bot's ``choose``; the random one, which has state in each session, is written anew."""
+    """Return a sample bot's ``choose``; the random one, which keeps state by session, is rewritten here."""
     if name == "random":
         rng = Random(0)
         return lambda turn: rng.choice([*turn.legal, *([None] if turn.can_pass else [])])
@@ -127,7 +127,7 @@ def sample_bot(name: str) -> Choose:
 def _difference(
     rules: Rules, bots: dict[str, Choose], options: argparse.Namespace, number: int, same: bool
 ) -> float:
-    """Return how much more the first of the pair made of a deal than the second did at another table."""
+    """Return how many more points the first of the pair made in a deal than the second at another table."""
     rng, tables = Random(f"{number}"), options.tables
     seats = [[rng.choice(options.field) for _ in range(rules.ruleset.players)] for _ in range(tables)]
     one, other = rng.sample(range(tables), 2)
@@ -157,12 +157,12 @@ def _points(rules: Rules, bots: Sequence[Choose], table: int | None, number: int
 
 
 def deals_needed(values: Sequence[float], difference: float) -> float:
-    """Return the number of deals after which such a difference shows at 95 % in four of five cases."""
+    """Return the number of deals after which such a difference shows at 95 % in four cases out of five."""
     return ((TWO_SIDED + POWER) * stdev(values) / difference) ** 2
 
 
 def told(samples: Samples, first: str, second: str, options: argparse.Namespace) -> Iterator[str]:
-    """Yield the figures in words."""
+    """Yield the lines of the printed figures."""
     difference = abs(fmean(samples.duplicate))
     yield (
         f"{first} and {second} among {', '.join(options.field)}; {options.ruleset}, "
@@ -178,7 +178,7 @@ def told(samples: Samples, first: str, second: str, options: argparse.Namespace)
 
 
 def drawn(samples: Samples, first: str, second: str, options: argparse.Namespace) -> str:
-    """Plot how well the difference is known after so many deals."""
+    """Plot how precisely the difference is known, by the number of deals."""
     difference = abs(fmean(samples.duplicate))
     last = max(deals_needed(values, difference) for values in samples)
     steps = math.ceil(10 * math.log10(max(last, 1e3) / 10)) + 3

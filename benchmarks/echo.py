@@ -1,6 +1,6 @@
-"""The peer of the referee's benchmark: a grpc.aio echo of one-record messages on four streams.
+"""The yardstick of the referee's benchmark: a grpc.aio echo of one-record messages on four streams.
 
-It is grpc.aio as it comes; with ``--tuned`` it has the event loop of the referee, and its precedence.
+It is grpc.aio as it comes; with ``--tuned`` it has the referee's event loop and precedence.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ import uvloop
 
 SERVICE = "benchmarks.Echo"
 RECORD = b"x" * 138
-"""One message: about the size of a turn with its actions."""
+"""One message, about the size of a turn with its actions."""
 
 
 async def _echo(requests: AsyncIterator[bytes], context: object) -> AsyncIterator[bytes]:
@@ -31,11 +31,11 @@ async def serve() -> None:
     await server.start()
     await asyncio.to_thread(sys.stdin.read)
     print(time.process_time(), flush=True)
-    os._exit(0)  # a stop in good order may print a traceback for an open call
+    os._exit(0)  # an orderly stop may print a traceback for an open call
 
 
 async def dial(address: str, seconds: float) -> None:
-    """Send a record, wait for it, and repeat; print the round trips and their times in seconds."""
+    """Send a record, wait for its echo, and repeat; print their number, p50 and p99 in seconds."""
     async with grpc.aio.insecure_channel(address) as channel:
         call = channel.stream_stream(f"/{SERVICE}/Echo", None, None)(None)
         end, times = time.perf_counter() + seconds, []
@@ -50,7 +50,7 @@ async def dial(address: str, seconds: float) -> None:
 if __name__ == "__main__":
     tuned, serves = "--tuned" in sys.argv, sys.argv[1] == "serve"
     if tuned and serves:
-        from referee.service.server import take_precedence  # which sets what the bare echo goes without
+        from referee.service.server import take_precedence  # its import sets what the bare echo goes without
 
         take_precedence()
     run = uvloop.run if tuned else asyncio.run

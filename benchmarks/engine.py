@@ -1,9 +1,9 @@
-"""The engine's speed, peers in the same run: ``python -m benchmarks.engine``.
+"""The engine's speed, with peers measured in the same run: ``python -m benchmarks.engine``.
 
-Random play of whole deals with all legal plays listed at every decision, each cell in a process of its
-own, all cells in turn several times over; shown are medians, the spread, and ratios inside the run. Peers
-(OpenSpiel, RLCard) run under another Python: one given, or a virtual environment that is made at
-``.cache/peers`` the first time.
+Random play of whole deals with all legal plays listed at every decision. Each cell runs in a process of its
+own, and all cells are measured in turn, several times over; shown are medians, the spread, and ratios within
+the run. The peers (OpenSpiel, RLCard) run under another Python: a given one, or a virtual environment that is
+created in ``.cache/peers`` the first time.
 """
 
 import argparse
@@ -22,11 +22,11 @@ PACKAGES = ("open_spiel", "rlcard")
 BASE = "chinese"
 
 Figures = dict[str, list[float]]
-"""Decisions a second of every cell, round by round."""
+"""Decisions a second of every cell, by round."""
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure and print the figures."""
     options = _options()
     peers_python = options.peers_python or own_peers()
     own = options.presets or preset_names()
@@ -54,7 +54,7 @@ def _options() -> argparse.Namespace:
 
 
 def own_peers() -> str:
-    """Return the Python of a virtual environment that has the peers, made the first time."""
+    """Return the Python of a virtual environment with the peers, which is created the first time."""
     folder = ROOT / ".cache" / "peers"
     python = folder / "bin" / "python"
     if not python.exists():
@@ -65,7 +65,7 @@ def own_peers() -> str:
 
 
 def _measured(name: str, seconds: float, peers_python: str | None) -> float | None:
-    """Return decisions a second; None for a peer that cannot be run."""
+    """Return decisions a second, or None for a peer that cannot be run."""
     if peers_python is None:
         found = _cell([sys.executable, "-m", "benchmarks.cells", name, str(seconds)])
     else:

@@ -1,4 +1,4 @@
-"""What a season made in bulk does not have, for ``benchmarks.pages``: real deals, a bracket, a league."""
+"""What a season made in bulk lacks, for ``benchmarks.pages``: real deals, a bracket and a league."""
 
 from datetime import datetime
 
@@ -16,7 +16,7 @@ MEMBERS = 10
 
 
 def exhibit(storage: Storage, bots: list[str], now: datetime) -> str:
-    """Play some tournaments of these bots and a league, and return the cookie of an operator who signs in."""
+    """Play some tournaments of these bots and a league; return the cookie of a signed-in operator."""
     world = World(storage, Clock())
     league = LeagueWorld(world, winter())
     league.join(*(f"member-{number}/bot" for number in range(MEMBERS)))

@@ -1,8 +1,8 @@
-"""Floods for ``benchmarks.hostile``, each from another host than the honest bots, as the referee sees it.
+"""Floods for ``benchmarks.hostile``, each from a different host than the honest bots, as seen by the referee.
 
-``python -m benchmarks.floods ADDRESS`` says when it is ready. Each line that it reads names floods with the
-hosts to come from, as in ``pings 127.0.0.2 resets 127.0.0.3``; they go on, all at once, until the next line.
-All of it stays on the loop-back interface.
+``python -m benchmarks.floods ADDRESS`` says when it is ready. Each line that it reads names floods and the
+hosts that they come from, as in ``pings 127.0.0.2 resets 127.0.0.3``; they run, all at once, until the next
+line. All of it stays on the loopback interface.
 """
 
 import asyncio
@@ -24,10 +24,10 @@ from tests.referee.hostile import PREFACE, frame, headers, message, settings
 MATCH = "honest"
 """The match that the honest bots play."""
 STREAMS = 900
-"""Calls that are opened on one connection."""
+"""Calls opened on one connection."""
 PING = frame(hostile.PING, 0, 0, bytes(8))
 CANCEL = (8).to_bytes(4)
-"""Why a stream is reset."""
+"""The error code with which a stream is reset."""
 HOST: ContextVar[str] = ContextVar("HOST")
 """The host that a flood comes from."""
 
@@ -50,7 +50,7 @@ class Raw:
         self._data = data
 
     async def send(self, seconds: float) -> None:
-        """Send what the referee takes within so many seconds."""
+        """Send as much as the referee accepts within the given time."""
         with contextlib.suppress(OSError, TimeoutError):
             async with asyncio.timeout(seconds):
                 await asyncio.get_running_loop().sock_sendall(self._socket, self._data)
@@ -60,7 +60,7 @@ class Raw:
 
 
 async def hold(address: str, data: bytes, connections: int, seconds: float) -> None:
-    """Send the data on so many connections, keep them for some time without reading, and close them."""
+    """Send the data on several connections, keep them open for a while without reading, and close them."""
     raw = [Raw(address, data) for _ in range(connections)]
     try:
         await asyncio.gather(*(one.send(seconds) for one in raw))
@@ -71,24 +71,24 @@ async def hold(address: str, data: bytes, connections: int, seconds: float) -> N
 
 
 def calls(path: str, body: bytes | None = None, streams: int = STREAMS, **more: str) -> bytes:
-    """Return the bytes that open so many calls on one connection."""
+    """Return the bytes that open ``streams`` calls on one connection."""
     numbers = range(1, 2 * streams, 2)
     opened = [headers(n, path, **more) + (b"" if body is None else message(n, body)) for n in numbers]
     return PREFACE + settings() + frame(hostile.WINDOW_UPDATE, 0, 0, (1 << 20).to_bytes(4)) + b"".join(opened)
 
 
 async def pings(address: str) -> None:
-    """Send 20,000 PING frames, and read none of the answers."""
+    """Send 20,000 PING frames and read none of the answers."""
     await hold(address, PREFACE + settings() + PING * 20_000, 1, 0.5)
 
 
 async def many_pings(address: str) -> None:
-    """Send 480,000 PING frames, and read none of the answers."""
+    """Send 480,000 PING frames and read none of the answers."""
     await hold(address, PREFACE + settings() + PING * 480_000, 1, 2)
 
 
 async def read_pings(address: str) -> None:
-    """Send PING frames without an end, and read the answers."""
+    """Send PING frames endlessly, and read the answers."""
     async with hostile.socket(address, HOST.get()) as connection:
         await connection.send(PREFACE + settings())
         closed = asyncio.create_task(connection.closed())
@@ -98,17 +98,17 @@ async def read_pings(address: str) -> None:
 
 
 async def bot_pings(address: str) -> None:
-    """Have a bot say hello and send PING frames without an end."""
+    """Have a bot say hello and then send PING frames endlessly."""
     await _pings_of_bot(address, 4000, 0)
 
 
 async def slow_pings(address: str) -> None:
-    """Have a bot say hello and send PING frames for as many bytes as it may, without an end."""
+    """Have a bot say hello and then send as many bytes of PING frames as it is allowed, endlessly."""
     await _pings_of_bot(address, 6000, 0.1)
 
 
 async def _pings_of_bot(address: str, frames: int, seconds: float) -> None:
-    """Have a bot say hello and send so many PING frames again and again, so many seconds apart."""
+    """Have a bot say hello and then send ``frames`` PING frames every ``seconds`` seconds."""
     async with hostile.socket(address, HOST.get()) as connection:
         opening = headers(1, authorization="Bearer 97") + message(1, hostile.hello())
         await connection.send(PREFACE + settings() + opening)
@@ -132,17 +132,17 @@ async def resets(address: str) -> None:
 
 
 async def watches(address: str) -> None:
-    """Open 9,000 streams that watch the health."""
+    """Open 9,000 streams that watch the health service."""
     await hold(address, calls("Watch", b""), 10, 2)
 
 
 async def unasked(address: str) -> None:
-    """Open 18,000 calls whose request never comes."""
+    """Open 18,000 calls whose request never arrives."""
     await hold(address, calls("GetStatus"), 20, 2)
 
 
 async def silent(address: str) -> None:
-    """Streams with a token that never say hello."""
+    """Open streams with a token that never say hello."""
     await hold(address, calls("Play", authorization="Bearer 99"), 1, 2)
 
 
@@ -152,14 +152,14 @@ async def reconnects(address: str) -> None:
 
 
 async def spectators(address: str) -> None:
-    """Spectators that read nothing."""
+    """Open streams of spectators that read nothing."""
     body = b"\x0a" + bytes([len(MATCH)]) + MATCH.encode()
     data = calls("WatchMatch", body, 500).replace(settings(), settings(initial_window_size=0))
     await hold(address, data, 4, 3)
 
 
 async def garbage(address: str) -> None:
-    """Bytes that are no messages, for all services."""
+    """Send bytes that are not valid messages to all services."""
     rng = random.Random()
     for path in ("Play", "Check", "Watch", "ServerReflectionInfo", "WatchMatch", "GetStatus"):
         data = calls(path, b"\xff" + rng.randbytes(200), 50, authorization="Bearer 98")
@@ -168,7 +168,7 @@ async def garbage(address: str) -> None:
 
 
 async def packed(address: str) -> None:
-    """Play a table of four bots that answer all turns with numbers that are no cards."""
+    """Play at a table of four bots that answer all turns with numbers that are not cards."""
     bots = [asyncio.create_task(_packed_bot(address, number)) for number in BOTS]
     try:
         while not any(bot.done() for bot in bots):
@@ -198,7 +198,7 @@ FLOODS: dict[str, Callable[[str], Awaitable[None]]] = {
     )
 }
 BOTS = range(90, 94)
-"""Those of ``packed``."""
+"""The bots of ``packed``."""
 
 
 def _run_packed(address: str) -> None:
@@ -215,7 +215,7 @@ async def _packed_bot(address: str, number: int) -> None:
 
 
 async def repeat(flood: str, host: str, address: str) -> None:
-    """Flood again and again."""
+    """Run a flood again and again."""
     HOST.set(host)
     while True:
         with contextlib.suppress(OSError, EOFError, RefereeUnavailable):

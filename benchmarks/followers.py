@@ -1,9 +1,9 @@
-"""What it costs to show one match to many: ``python -m benchmarks.followers``.
+"""What it costs to show one match to many followers: ``python -m benchmarks.followers``.
 
-Four bots play a match without a pause, some sessions at once, and ``arena web`` shows it: to one follower and
-to 300, in turns. Prints the CPU time of the web process as a share of a core, the events a second that each
-follower gets, what a further follower costs, and how much later than the first one others got an event (the
-median, the hundredth that is last, and the last).
+Four bots play a match without a pause, several sessions at once, and ``arena web`` shows it alternately to
+one follower and to 300. Prints the CPU time of the web process as a share of a core, the events a second that
+each follower gets, what a further follower costs, and how much later than the first follower the others got
+an event (median, 99th percentile and maximum).
 """
 
 import argparse
@@ -40,16 +40,16 @@ SETTLE_SECONDS = 3.0
 
 
 class Seen(NamedTuple):
-    """What followers saw in some seconds."""
+    """What followers saw in a period."""
 
     events: float
-    """A second, for each follower."""
+    """Events a second, for each follower."""
     late: list[float]
-    """Seconds by which an event came later than to the first one."""
+    """Seconds by which events came later than they came to the first follower."""
 
 
 class Reading:
-    """Followers of a match, in a process of their own."""
+    """The followers of a match, in a process of their own."""
 
     def __init__(self) -> None:
         self.events = 0
@@ -57,7 +57,7 @@ class Reading:
         self.late: list[float] = []
 
     async def follow(self, number: int, host: str, port: int, path: str) -> None:
-        """Follow to the end, with a network address of its own, as behind a proxy."""
+        """Follow to the end, with a network address of one's own, as if behind a proxy."""
         reader, writer = await asyncio.open_connection(host, port, limit=1 << 22)
         own = f"X-Forwarded-For: 10.0.{number >> 8}.{number & 255}"
         writer.write(f"GET {path} HTTP/1.1\r\nHost: {host}:{port}\r\n{own}\r\n\r\n".encode())
@@ -71,7 +71,7 @@ class Reading:
         writer.close()
 
     async def run(self, url: str, path: str, count: int, seconds: float) -> None:
-        """Follow so often, and print what was seen in so many seconds after a while."""
+        """Run ``count`` followers; once they have settled, print what they see in the given time."""
         place = urlsplit(url)
         assert place.hostname is not None
         assert place.port is not None
@@ -89,7 +89,7 @@ class Reading:
 
 
 class Arena:
-    """A match that is played, and the web process that shows it."""
+    """A match that is being played, and the web process that shows it."""
 
     def __init__(self, stack: ExitStack) -> None:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -114,7 +114,7 @@ class Arena:
         return log.exists() and "listening on" in log.read_text()
 
     def measure(self, followers: int, seconds: float) -> tuple[float, Seen]:
-        """Return the CPU seconds a second of the web process with so many followers, and what they saw."""
+        """Return the CPU seconds a second that the web process uses for the followers, and what they saw."""
         with _following(self.settings.web_url, followers, seconds) as child:
             assert read_line(child) == "ready", "the followers ended"
             pid, began = self._supervisor.pid("web"), time.perf_counter()
@@ -145,7 +145,7 @@ def _begin(settings: Settings) -> None:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """Return the value that so large a share of sorted ones has at most."""
+    """Return the value that the given share of the sorted values do not exceed."""
     return values[max(0, math.ceil(share * len(values)) - 1)]
 
 

@@ -1,6 +1,6 @@
-"""Databases with a history of a million matches: made for this once, or kept for the next time.
+"""Databases with a history of a million matches: made for one run, or kept for the next.
 
-They are asked as a server that has been running for a while: all of a database is in memory.
+They are queried in the state of a server that has been running for a while: the whole database is in memory.
 """
 
 import mmap
@@ -28,31 +28,31 @@ from tests.arena import servers
 
 BOTS = 10_000
 ROUNDS = 4, 100
-"""Of the base: 10,000 matches among all bots, and 2,500 among a hundred of them."""
+"""Rounds of the base: 10,000 matches among all bots, and 2,500 among a hundred of them."""
 
 SERVER = {"shared_buffers": "5GB", "effective_cache_size": "15GB", "random_page_cost": "1.1"}
-"""What PostgreSQL is told of a machine with 20 GB, as ``docs/operations.md`` advises."""
+"""Settings of PostgreSQL for a machine with 20 GB, as recommended in ``docs/operations.md``."""
 DRAFT = "draft"
-"""Name of a database on a server that is being made."""
+"""Name of a database that is still being made on a server."""
 
 LOCKED = 0x2000
-"""Linux's MAP_LOCKED, which Python does not name: what is mapped stays in memory."""
+"""Linux's MAP_LOCKED, which Python does not name: mapped pages stay in memory."""
 
 Answer = TypeVar("Answer")
 History = tuple[int, Storage]
-"""So many copies of the base, in a database."""
+"""A number of copies of the base, and the database that contains them."""
 
 
 @contextmanager
 def postgres(_: Path) -> Iterator[Callable[[], str]]:
-    """Yield URLs of empty databases of a PostgreSQL server."""
+    """Yield a function that returns URLs of empty databases on a PostgreSQL server."""
     numbers = count(1)
     with servers.postgres(durable=True, settings=SERVER) as server:
         yield lambda: server.create(f"size{next(numbers)}")
 
 
 def make(place: Place, sizes: Sequence[int]) -> Iterator[History]:
-    """Make the base, and yield its database when there are so many copies in it."""
+    """Make the base, and yield its database each time it contains one of these numbers of copies."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         url = stack.enter_context(place(folder))()
@@ -73,7 +73,7 @@ def make(place: Place, sizes: Sequence[int]) -> Iterator[History]:
 
 
 def kept(folder: Path, sizes: Sequence[int]) -> Iterator[History]:
-    """Yield such databases from data folders in a folder; make those that are not there."""
+    """Yield such databases from data folders inside a folder; make those that are missing."""
     missing = [copies for copies in sizes if not (folder / str(copies)).exists()]
     for copies, storage in make(sqlite, missing) if missing else ():
         draft = folder / f"{copies}.new"
@@ -88,7 +88,7 @@ def kept(folder: Path, sizes: Sequence[int]) -> Iterator[History]:
 
 
 def kept_on_server(folder: Path, sizes: Sequence[int]) -> Iterator[History]:
-    """Yield such databases from a PostgreSQL server's folder in a folder; make those that are not there."""
+    """Yield such databases from a PostgreSQL server's data inside a folder; make those that are missing."""
     folder.mkdir(parents=True, exist_ok=True)
     with servers.postgres(durable=True, folder=folder / "postgres", settings=SERVER) as server:
         there = server.sql("SELECT datname FROM pg_database").split()
@@ -113,10 +113,11 @@ def _opened(copies: int, options: dict[str, object]) -> Iterator[History]:
 
 @contextmanager
 def in_memory(url: str) -> Iterator[None]:
-    """Have a database in memory, which nobody has open.
+    """Keep a database in memory, which nobody may have open yet.
 
-    A file is locked there, if the limit of what a user may lock allows it: a system that gives memory back
-    that was not used for a while would else read it again, and with it what else the disk does.
+    A SQLite file is locked in memory, if the user's limit for locked memory allows it: otherwise a system
+    that reclaims memory which has not been used for a while would read it again, and timings would include
+    whatever else the disk is doing.
     """
     file = sqlite_file(url)
     if file is not None:
@@ -142,7 +143,7 @@ def _mapped(file: Path) -> mmap.mmap:
 
 
 def timed(what: str, call: Callable[[], Answer]) -> Answer:
-    """Do what is called, and print how long it took."""
+    """Call the function and return its result; print how long it took."""
     begun = time.perf_counter()
     answer = call()
     print(f"{what}: {time.perf_counter() - begun:.0f} s", flush=True)

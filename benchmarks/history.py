@@ -1,9 +1,9 @@
 """What the past costs: ``python -m benchmarks.history``.
 
-Tournaments that have played 0, 1,000, 10,000 and 100,000 matches, each in a database of its own, go on side
-by side: they take turns at playing a match, and every step of it is timed, so that what else the machine
-does touches all of them alike. First on SQLite, then on PostgreSQL, which is started for it. Prints medians
-in milliseconds, and from where to where the middle half of all times lies. ``--quick`` plays less.
+Tournaments that have played 0, 1,000, 10,000 and 100,000 matches, each in a database of its own, continue
+side by side: they take turns at playing a match, and every step of it is timed, so that whatever else the
+machine does affects all of them alike. First on SQLite, then on PostgreSQL, which is started for it. Prints
+medians in milliseconds, and the range of the middle half of all times. ``--quick`` plays less.
 """
 
 import argparse
@@ -60,9 +60,9 @@ Row = dict[str, object]
 LEASE = timedelta(hours=1)
 PASTS = (0, 1_000, 10_000, 100_000)
 PLAYS = 240
-"""Matches that each tournament plays, times measured; a continuous one, whose pairing takes long, a sixth."""
+"""Matches that each tournament plays and times; a continuous one, whose pairing takes long, plays a sixth."""
 PART = 250
-"""Past rounds that are put into a database at a time."""
+"""Past rounds put into a database at a time."""
 
 RECORD = json.dumps(
     {
@@ -75,7 +75,7 @@ RECORD = json.dumps(
         "end": "out",
     }
 )
-"""About as long as a deal record is."""
+"""A deal record of about the usual length."""
 
 CLOSED: Row = {"state": RoundState.CLOSED, "byes": []}
 DONE: Row = {
@@ -93,14 +93,14 @@ SESSION: Row = {
 """What the rows of the past have in common."""
 
 RECORDS = os.urandom(1500)
-"""As long as a session's records are when stored."""
+"""As many bytes as the stored records of a session have."""
 
 STEPS = ("claim", "store", "advance", "new tables")
-"""What is timed: a match is claimed, a session stored, and ``advance`` called, which may open new tables."""
+"""The steps timed: claiming a match, storing a session, and ``advance``, which may open new tables."""
 
 Answer = TypeVar("Answer")
 Place = Callable[[Path], AbstractContextManager[Callable[[], str]]]
-"""Yields URLs of empty databases, which exist while it is open."""
+"""Yields a function that returns URLs of empty databases, which exist while the context is open."""
 
 
 SIGNED = Signed("ab" * 32, "cd" * 64, "ef" * 32)
@@ -118,11 +118,11 @@ class Season:
     storage: Storage
     tournament_id: int
     clock: Callable[[], float] = time.perf_counter
-    """What the steps are measured with."""
+    """The clock that measures the steps."""
     times: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
-    """By step how long it took each time."""
+    """By step: how long it took each time."""
     due: list[int] = field(default_factory=list)
-    """Matches that were handed out."""
+    """Matches that have been handed out."""
 
     def advance(self) -> None:
         """Let the tournament continue."""
@@ -151,7 +151,7 @@ class Season:
 
 
 def begin(storage: Storage, url: str, format: str, past: int, ahead: int) -> Season:
-    """Start a tournament with this many matches played and this many rounds to come."""
+    """Start a tournament with this many matches played and this many rounds ahead."""
     names = [f"owner-{number}/bot" for number in range(ENTRANTS)]
     for name in names:
         versions.register_version(storage, OPERATOR, name, utc_now())
@@ -169,7 +169,7 @@ def begin(storage: Storage, url: str, format: str, past: int, ahead: int) -> Sea
 
 
 def fill(storage: Storage, tournament_id: int, rounds: int) -> None:
-    """Give the only tournament of a database this many closed rounds, with everything stored of them."""
+    """Give the only tournament of a database this many closed rounds, with everything stored for them."""
     with storage.write() as tx:
         tournament = tx.get_one(Tournament, tournament_id)
         tournament.paired = rounds
@@ -184,7 +184,7 @@ def fill(storage: Storage, tournament_id: int, rounds: int) -> None:
 
 
 def add_rounds(tx: Transaction, tournament_id: int, entrants: Sequence[int], rounds: range) -> None:
-    """Add closed rounds, counted from 0; rows are numbered as in a database that has no others."""
+    """Add closed rounds, counted from 0; rows are numbered as in a database without any others."""
     now = utc_now()
     ended = {"tournament_id": tournament_id, "created_at": now, "started_at": now, "finished_at": now}
     under = {"ruleset_id": 1}
@@ -220,7 +220,7 @@ def put(tx: Transaction, table: type[SQLModel], rows: Sequence[Mapping[str, obje
 
 
 def tidy(url: str) -> None:
-    """Do what a database does by itself while it grows, but not when it is filled at once."""
+    """Do what a database does on its own while it grows gradually, but not when it is filled all at once."""
     engine = create_engine(url, isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
         if connection.dialect.name == "sqlite":
@@ -237,21 +237,21 @@ def tidy(url: str) -> None:
 
 @contextmanager
 def sqlite(folder: Path) -> Iterator[Callable[[], str]]:
-    """Yield URLs of empty SQLite databases."""
+    """Yield a function that returns URLs of empty SQLite databases."""
     numbers = count(1)
     yield lambda: f"sqlite:///{folder}/{next(numbers)}.db"
 
 
 @contextmanager
 def postgres(_: Path) -> Iterator[Callable[[], str]]:
-    """Yield URLs of empty databases of a PostgreSQL server."""
+    """Yield a function that returns URLs of empty databases on a PostgreSQL server."""
     numbers = count(1)
     with servers.postgres(durable=True) as server:
         yield lambda: server.create(f"season{next(numbers)}")
 
 
 def measure(place: Place, format: str, pasts: Sequence[int], plays: int) -> list[Season]:
-    """Let tournaments with this many matches played continue, in turns."""
+    """Let tournaments with these numbers of matches played continue, in turn."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         new = stack.enter_context(place(folder))

@@ -1,4 +1,4 @@
-"""Honest tables at a referee, for benchmarks of what others do to them."""
+"""Honest tables at a referee, for benchmarks of what hostile clients do to them."""
 
 import os
 import subprocess
@@ -19,24 +19,24 @@ from referee.matches.match import Progress, SessionResult
 
 HONEST = range(1, PLAYERS + 1)
 SESSIONS = 4000
-"""Of one honest match: so many that they do not all end at the same time. Matches follow each other."""
+"""Sessions of one honest match, so many that they do not all end at once. One match follows another."""
 WARM = 50
-"""Sessions that are played before anything is measured."""
+"""Sessions played before anything is measured."""
 LOOK_SECONDS = 0.05
-"""How often the referee's memory is measured."""
+"""Seconds between measurements of the referee's memory."""
 
 
 class Size(NamedTuple):
-    """What a process holds."""
+    """The size of a process."""
 
     memory: int
-    """Resident, in bytes."""
+    """Resident memory, in bytes."""
     files: int
     threads: int
 
 
 class Referee:
-    """A referee in a process of its own, with what it logs and the most memory that it was seen to use."""
+    """A referee in a process of its own, with its log and the peak of its measured memory."""
 
     def __init__(self, stack: ExitStack) -> None:
         self._log = log = stack.enter_context(tempfile.TemporaryFile("w+"))  # noqa: SIM115
@@ -50,13 +50,13 @@ class Referee:
         self.memory = 0
 
     def wait(self, until: float) -> None:
-        """Wait, and look at the memory meanwhile."""
+        """Wait, and measure the memory meanwhile."""
         while (left := until - time.perf_counter()) > 0:
             self.memory = max(self.memory, resident(self._process.pid))
             time.sleep(min(left, LOOK_SECONDS))
 
     def size(self) -> Size:
-        """Return what it holds now."""
+        """Return its present size."""
         folder = Path(f"/proc/{self._process.pid}")
         return Size(
             resident(self._process.pid), len(os.listdir(folder / "fd")), len(os.listdir(folder / "task"))
@@ -68,13 +68,13 @@ class Referee:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def logged(self, text: str) -> int:
-        """Return how often it has logged this."""
+        """Return how often this text is in its log."""
         self._log.seek(0)
         return self._log.read().count(text)
 
 
 class Tables:
-    """Honest bots that play match after match, in a thread, and what became of that."""
+    """Honest bots that play match after match, in a thread, and the results so far."""
 
     def __init__(self, referee: Referee, decision_ms: int = 1000) -> None:
         self._referee = referee
@@ -93,11 +93,11 @@ class Tables:
             time.sleep(LOOK_SECONDS)
 
     def rate(self, begin: float, end: float) -> float:
-        """Return the sessions a second in a time."""
+        """Return the sessions a second in a period."""
         return sum(begin <= at < end for at in self.finished) / (end - begin)
 
     def stop(self) -> None:
-        """Break the last match off."""
+        """Break off the last match."""
         self._over.set()
         self._thread.join()
 
@@ -118,16 +118,16 @@ class Tables:
 
 
 class Window(NamedTuple):
-    """Some seconds of honest play."""
+    """A period of honest play."""
 
     rate: float
     """Sessions a second."""
     cost: float
-    """CPU seconds of the referee for a session."""
+    """CPU seconds that the referee uses for a session."""
 
 
 def play_for(referee: Referee, tables: Tables, seconds: float) -> Window:
-    """Return how honest bots play in the time to come."""
+    """Return how honest bots play during the given time, from now on."""
     begin, used = time.perf_counter(), referee.cpu()
     referee.wait(begin + seconds)
     rate = tables.rate(begin, begin + seconds)
@@ -135,7 +135,7 @@ def play_for(referee: Referee, tables: Tables, seconds: float) -> Window:
 
 
 def start(stack: ExitStack, decision_ms: int = 1000) -> tuple[Referee, Tables]:
-    """Return a referee and the honest tables at it, once they play."""
+    """Return a referee with honest tables, once these play."""
     referee = Referee(stack)
     for number in HONEST:
         stack.enter_context(process("benchmarks.referee", "--bot", str(number), referee.address))
@@ -153,7 +153,7 @@ class Attackers:
             raise RuntimeError("the floods cannot begin")
 
     def flood(self, *floods: tuple[str, str]) -> None:
-        """Begin with these floods, each from a host, and end those before; none: stop."""
+        """Start these floods, each from its host, in place of those before; without arguments, stop."""
         assert self._child.stdin is not None
         self._child.stdin.write(" ".join(f"{flood} {host}" for flood, host in floods) + "\n")
         self._child.stdin.flush()

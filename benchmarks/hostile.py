@@ -1,14 +1,14 @@
-"""What hostile clients do to honest tables: each flood next to four bots that play, with figures.
+"""What hostile clients do to honest tables: each flood while four bots play, with figures.
 
-``python -m benchmarks.hostile`` has four bots play match after match, for each flood at a referee of its own,
+``python -m benchmarks.hostile`` has four bots play match after match, for each flood at a new referee,
 alternately undisturbed and during the flood. It prints the honest sessions a second during the flood as a
-share of those before and after it, the faults of honest bots, the sessions that were voided, the calls of the
-worker that broke off, the most memory that the referee used, and the tracebacks in its log. The referee's CPU
-time for an honest session, as a share of that undisturbed, hardly depends on what else the machine does.
+share of those before and after it, the faults of honest bots, the voided sessions, the calls of the worker
+that broke off, the most memory that the referee used, and the tracebacks in its log. The referee's CPU time
+for an honest session, as a multiple of that when undisturbed, hardly depends on what else the machine does.
 
 ``--alone`` prints what each flood costs a referee without tables, in CPU seconds a second, which depends on
-that least of all. ``--minutes`` floods one referee for so long, at random with one to three of the floods at
-once, and prints at the end what became of the honest tables beside them, and how the referee's size changed.
+that least of all. ``--minutes`` floods one referee for that long, with one to three floods at once, chosen at
+random; at the end it prints how the honest tables fared, and how the referee's size changed.
 """
 
 import argparse
@@ -26,23 +26,23 @@ from benchmarks.siege import MIB, besiege, hosts
 
 
 class Outcome(NamedTuple):
-    """What became of honest tables during a flood."""
+    """How honest tables fared during a flood."""
 
     shares: list[float]
-    """Of the undisturbed sessions a second, in each repeat."""
+    """Sessions a second as shares of those when undisturbed, by repeat."""
     costs: list[float]
-    """The referee's CPU time for an honest session, as multiples of that undisturbed."""
+    """The referee's CPU time for an honest session, as multiples of that when undisturbed, by repeat."""
     faults: int
     voided: int
     broken: int
     """Calls of the worker that broke off."""
     memory: int
-    """The referee's resident memory at its most, in bytes."""
+    """The referee's peak resident memory, in bytes."""
     tracebacks: int
 
 
 def play(flood: str, seconds: float, repeats: int) -> Outcome:
-    """Play honest matches, alternately undisturbed and during a flood, each from a host of its own."""
+    """Play honest matches, alternately undisturbed and during a flood, each time from a new host."""
     source = hosts()
     with ExitStack() as stack:
         referee, tables = start(stack)
@@ -70,7 +70,7 @@ def play(flood: str, seconds: float, repeats: int) -> Outcome:
 
 
 def alone(flood: str, seconds: int) -> list[float]:
-    """Return the CPU seconds that a flood costs a referee in each second, beyond what it uses by itself."""
+    """Return the CPU seconds that a flood costs a referee in each second, beyond what it uses when idle."""
     with ExitStack() as stack:
         referee = Referee(stack)
         attackers = Attackers(stack, referee)

@@ -1,8 +1,8 @@
-"""How often the intervals of ``arena play`` hold: ``python -m benchmarks.intervals``.
+"""How often the intervals of ``arena play`` cover the truth: ``python -m benchmarks.intervals``.
 
-Sample bots play many blocks for real; their mean stands for the truth. Then plays of so many deals are drawn
-from these blocks again and again, and it is counted how often the interval of such a play holds the truth:
-for one comparison, and for all comparisons of the play at once.
+Sample bots play many blocks for real; the mean of these stands for the truth. Then plays of a given number of
+deals are drawn from these blocks again and again, to count how often the interval of such a play covers the
+truth: for one comparison, and for all comparisons of the play at once.
 """
 
 import argparse
@@ -28,18 +28,18 @@ BOTS = ("greedy", "keeper", "lowest", "pairs-first")
 
 
 class Figure(NamedTuple):
-    """How often intervals held."""
+    """How often intervals covered the truth."""
 
     one: float
-    """Of single comparisons."""
+    """Share of single comparisons."""
     all: float
-    """Of all comparisons of a play at once."""
+    """Share of plays in which all comparisons were covered at once."""
     width: float
-    """Mean of what stands after ±."""
+    """Mean of the figure after ±."""
 
 
 def leads(ruleset: str, bots: Sequence[str], blocks: int, seed: str) -> list[list[float]]:
-    """Play blocks; return for each the points a deal of the first bot less those of each of the others."""
+    """Play blocks; return for each the points a deal of the first bot minus those of each of the others."""
     rules = load_ruleset(ruleset)
     files = [sample_bots()[name] for name in bots]
     setting = Setting(json.dumps(rules.to_object()), tuple(bots), tuple(files), seed, 1000)
@@ -60,7 +60,7 @@ def leads(ruleset: str, bots: Sequence[str], blocks: int, seed: str) -> list[lis
 
 
 def measured(values: Sequence[Sequence[float]], deals: int, plays: int, rng: Random) -> Figure:
-    """Draw plays of so many deals, and return how often their intervals held."""
+    """Draw plays of the given number of deals; return how often their intervals covered the truth."""
     truth = [fmean(column) for column in zip(*values, strict=True)]
     comparisons = len(truth)
     one = every = 0

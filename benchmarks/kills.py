@@ -1,9 +1,10 @@
-"""A thousand kills: storms over an arena of real processes, one after another, until so many have died.
+"""A thousand kills: storms over an arena of real processes, one after another, until that many have died.
 
-``python -m benchmarks.kills`` plays cups of 80 sessions, each with two workers, two referees, the beat and
-eight bots, and kills each of them twice, at random moments. After each storm the cup has to be what a calm
-run with the same attempts gives, its export has to be right, and no bot may have a fault: else this ends with
-what differs. ``--minutes`` ends it earlier, after the storm that is then under way.
+``python -m benchmarks.kills`` plays tournaments of 80 sessions, each with two workers, two referees, the beat
+and eight bots, and kills each of these twice, at random moments. After each storm the tournament must be the
+same as in a calm run with the same attempts, its export must be right, and no bot may have a fault; otherwise
+the command ends and shows what differs. ``--minutes`` ends it earlier, after the storm that is under way at
+that time.
 """
 
 import argparse
@@ -20,7 +21,7 @@ from tests.arena.storm import ARENA, BOT_NAMES, SESSIONS, at_random, cluster, de
 
 
 def storm(seed: int) -> tuple[int, int]:
-    """Survive one storm; return the processes killed, and the sessions with deals that were dealt again."""
+    """Survive one storm; return the numbers of processes killed and of sessions with deals dealt again."""
     random = Random(seed)
     with tempfile.TemporaryDirectory() as folder, cluster(Path(folder) / "storm") as running:
         emptied = at_random(random, "the broker is emptied", running.empty_broker)

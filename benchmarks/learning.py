@@ -1,10 +1,11 @@
-"""Learning environments, peers in the same run: ``python -m benchmarks.learning``.
+"""Learning environments, with peers measured in the same run: ``python -m benchmarks.learning``.
 
-A step is one decision: what the seat sees as an array, its legal actions, one of these taken at random; whole
-deals, dealing included. Single environments and batches, ours beside RLCard's doudizhu and OpenSpiel's
-dou_dizhu; each cell in a process of its own, all in turn several times over. The peers run under a Python
-that has them (``--peers-python``), or in a virtual environment that is made at ``.cache/peers`` the first
-time, with pip. The figures are of CPU time, so other work on the machine counts little.
+A step is one decision: what the seat sees as an array, its legal actions, and one of these taken at random;
+whole deals are played, dealing included. Measures single environments and batches, ours and, for comparison,
+RLCard's doudizhu and OpenSpiel's dou_dizhu; each cell runs in a process of its own, and all are measured in
+turn, several times over. The peers run under a Python that has them (``--peers-python``), or in a virtual
+environment that is created in ``.cache/peers`` the first time, with pip. The figures are of CPU time, so
+other work on the machine matters little.
 """
 
 import argparse
@@ -28,11 +29,11 @@ PEERS = ("rlcard", "spiel", "spiel batch 64")
 BASE = "tables 256"
 
 Figures = dict[str, list[float]]
-"""Steps a second of every cell, round by round."""
+"""Steps a second of every cell, by round."""
 
 
 def main() -> None:
-    """Measure and print; with a cell's name, measure that one and print JSON."""
+    """Measure and print the figures; with a cell's name, measure only that cell and print JSON."""
     options = _options()
     if options.cell:
         print(json.dumps(_own(options.cell, options.seconds, options.ruleset)))
@@ -112,7 +113,7 @@ def _batch(count: int, ruleset: str) -> Callable[[], int]:
     tables = Tables(count, ruleset, seed=1)
     random = np.random.default_rng(1)
 
-    rounds = -(-256 // count)  # for the clock takes as long as a step does
+    rounds = -(-256 // count)  # reading the clock takes as long as a step
 
     def play() -> int:
         for _ in range(rounds):
@@ -126,7 +127,7 @@ def _batch(count: int, ruleset: str) -> Callable[[], int]:
 
 
 def measure(play: Callable[[], int], seconds: float) -> dict[str, float]:
-    """Play for so many seconds of CPU, having warmed up for half as many."""
+    """Play for the given seconds of CPU time, after a warm-up of half as long."""
     began = time.process_time()
     while time.process_time() < began + seconds / 2:
         play()

@@ -1,6 +1,6 @@
-"""Random play in the learning environments of others. Runs alone, under a Python that has them installed.
+"""Random play in other projects' learning environments. Runs alone, under a Python that has them installed.
 
-``python benchmarks/learning_peers.py NAME SECONDS`` prints one JSON object: steps, seconds of CPU, version.
+``python benchmarks/learning_peers.py NAME SECONDS`` prints one JSON object: steps, CPU seconds, version.
 """
 
 import json
@@ -15,7 +15,7 @@ BATCH = 64
 
 
 def rlcard_env() -> Callable[[], int]:
-    """Run RLCard's doudizhu: it encodes what each player sees, and has no batches."""
+    """Run RLCard's doudizhu, which encodes what each seat sees, and has no batches."""
     import rlcard  # type: ignore[import-not-found]
 
     env: Any = rlcard.make("doudizhu")
@@ -32,7 +32,7 @@ def rlcard_env() -> Callable[[], int]:
 
 
 def spiel() -> Callable[[], int]:
-    """Run OpenSpiel's dou_dizhu: the observation of who is to act as a tensor, and its legal actions."""
+    """Run OpenSpiel's dou_dizhu, with what the seat to act observes as a tensor, and its legal actions."""
     import numpy as np
     import pyspiel  # type: ignore[import-not-found]
 
@@ -53,7 +53,7 @@ def spiel() -> Callable[[], int]:
 
 
 def spiel_batch() -> Callable[[], int]:
-    """Run OpenSpiel's batches: 64 environments of its Python interface in step."""
+    """Run OpenSpiel's batches: 64 environments of its Python interface in lockstep."""
     from open_spiel.python import rl_environment, vector_env  # type: ignore[import-not-found]
     from open_spiel.python.rl_agent import StepOutput  # type: ignore[import-not-found]
 
@@ -82,7 +82,7 @@ CELLS = {
 
 
 def measure(play: Callable[[], int], seconds: float) -> dict[str, float]:
-    """Play for so many seconds of CPU, having warmed up for half as many."""
+    """Play for the given seconds of CPU time, after a warm-up of half as long."""
     began = time.process_time()
     while time.process_time() < began + seconds / 2:
         play()

@@ -1,9 +1,9 @@
 """How fast ``arena play`` is: ``python -m benchmarks.local``.
 
 The same sample bots play the same deals on the local table, in one process and in one for each core, and over
-gRPC as commands do, each in a process of its own. For comparison, the engine plays at random with nobody
-asked. All run in turn, several times over; shown are medians of deals a second, and a second of CPU time of
-all processes together, which other programs on the machine disturb less.
+gRPC as commands, each in a process of its own. For comparison, the engine plays at random without asking
+anybody. All of these run in turn, several times over; shown are medians of deals a second, and of deals a
+second of CPU time (of all processes together), which other programs on the machine affect less.
 """
 
 import argparse
@@ -31,13 +31,13 @@ from referee.samples import sample_bots
 BOTS = ("greedy", "keeper", "lowest", "pairs-first")
 
 START_BLOCKS = 10
-"""Deals of the run that shows what starting takes."""
+"""Deals of the short run that shows what starting costs."""
 
 Engine = Callable[[Iterator[Session]], Iterator[Played]]
 
 
 def engines(ruleset: str, cores: int) -> tuple[dict[str, Engine], int]:
-    """Return what plays sessions, by name, and how many bots play."""
+    """Return the ways to play sessions, by name, and the number of bots that play."""
     rules = load_ruleset(ruleset)
     bots = BOTS[: rules.players]
     files = [sample_bots()[name] for name in bots]
@@ -59,13 +59,13 @@ class Rate(NamedTuple):
     """How fast deals are played."""
 
     wall: float
-    """Deals a second, from the first session that comes back on."""
+    """Deals a second, from the moment when the first session comes back."""
     cpu: float
-    """Deals a second of CPU time, without that of starting."""
+    """Deals a second of CPU time, not counting that of starting."""
 
 
 def measured(engine: Engine, bots: int, blocks: int) -> Rate:
-    """Return the rate of an engine: what a short run takes is taken off a long one."""
+    """Return the rate of an engine, from a long run; the CPU time of a short run is subtracted."""
     _, short, few = _run(engine, bots, START_BLOCKS)
     wall, long, many = _run(engine, bots, START_BLOCKS + blocks)
     return Rate(many / wall, (many - few) / (long - short))

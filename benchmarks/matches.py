@@ -1,4 +1,4 @@
-"""The matches that benchmarks have played."""
+"""The matches that benchmarks play."""
 
 import os
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from referee.ruleset import load_ruleset
 
 
 def match_spec(name: str, bots: Sequence[int], sessions: int, deals: int, limits: Limits) -> MatchSpec:
-    """Return a match of four bot versions, named by their numbers."""
+    """Return a match of four bot versions, which are named by their numbers."""
     return MatchSpec(
         match_id=name,
         tournament="bench",

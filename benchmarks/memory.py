@@ -1,8 +1,8 @@
-"""What the referee holds: memory for an idle stream and an open session, and whether anything grows.
+"""What the referee holds in memory for an idle stream and an open session, and whether anything grows.
 
-``python -m benchmarks.memory`` starts a referee in a process of its own and prints its resident memory: for
-5,000 streams of bots that wait, for 2,000 open sessions that all wait for an answer, and along a million
-decisions of four Python bots (``--soak 0`` leaves these out).
+``python -m benchmarks.memory`` starts a referee in a process of its own and prints its resident memory: with
+5,000 streams of waiting bots, with 2,000 open sessions that all wait for an answer, and in the course of a
+million decisions of four Python bots (``--soak 0`` omits these).
 """
 
 import argparse
@@ -29,13 +29,13 @@ MIB = 1 << 20
 
 
 def resident(pid: int) -> int:
-    """Resident memory of a process, in bytes."""
+    """Return the resident memory of a process, in bytes."""
     pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 def spec(name: str, bots: range, sessions: int, deals: int) -> MatchSpec:
-    """Return a match whose bots have all the time in the world."""
+    """Return a match whose bots have ten minutes for each decision."""
     return match_spec(name, bots, sessions, deals, Limits(decision_ms=600_000))
 
 
@@ -77,7 +77,7 @@ async def hold(pid: int, address: str, streams: int, sessions: int) -> None:
 
 
 def soak(pid: int, address: str, decisions: int) -> None:
-    """Print the memory along the way to this many decisions."""
+    """Print the memory in the course of this many decisions."""
     with ExitStack() as stack:
         for number in range(1, PLAYERS + 1):
             stack.enter_context(process("benchmarks.referee", "--bot", str(number), address))

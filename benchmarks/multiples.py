@@ -1,15 +1,15 @@
 """A history of a million matches: a base made by the arena's code, and copies of it made by the database.
 
-The base (``make_base``) is three Swiss tournaments, each in a pool of its own, whose matches are stored and
-whose rounds are closed as ever (``benchmarks.seasons``): ``season``, of all bots; ``regulars``, of a hundred
-of them that play many rounds; ``rarity``, one round of eight bots, of which there are no copies.
+The base (``make_base``) consists of three Swiss tournaments, each in a pool of its own, whose matches are
+stored and whose rounds are closed as usual (``benchmarks.seasons``): ``season``, of all bots; ``regulars``,
+many rounds of a hundred of them; ``rarity``, one round of eight bots, which is not copied.
 
-A copy (``multiply``) is ``INSERT ... SELECT``: tournaments, entrants, rounds, matches, seats, sessions, their
-deal records and highlights, sums of standings and changes of ratings, with other ids and later dates. In a
-copy each bot's place is taken by another one (their ids are shifted in a circle), so that new bots meet and
-deals of many bots stand out. Ratings, tallies, sums of strengths and meetings are those of the base, added
-up in the same way; changes of ratings continue from the last rating, by as much as in the base. ``check``
-counts a sample again.
+A copy (``multiply``) is ``INSERT ... SELECT``: tournaments, entrants, rounds, matches, seats, sessions with
+their deal records and highlights, sums of standings and changes of ratings, with other ids and later dates.
+In a copy each bot is replaced by another one (their ids are shifted in a circle), so that new pairs of bots
+meet and deals of many bots stand out. Ratings, tallies, sums of strengths and meetings are those of the base,
+added up in the same way; changes of ratings continue from the latest rating, by as much as in the base.
+``check`` counts a sample again.
 """
 
 from collections.abc import Mapping, Sequence
@@ -50,13 +50,13 @@ from benchmarks.seasons import SEATS, play_round, register, start
 
 REGULARS, RARE = 100, 8
 STEP = timedelta(days=7)
-"""The dates of a copy are so much later than those of the one before."""
+"""How much later the dates of a copy are than those of the copy before."""
 STRIDE = 37
-"""In each copy of ``season`` the bots are shifted this much further than in the copy before."""
+"""By how much the bots of ``season`` are shifted in each copy, relative to the copy before."""
 SHIFTS = 25
-"""In copies of ``regulars`` there are so many shifts, by one each: after all of them, bots would be equal."""
+"""Number of shifts in copies of ``regulars``, by one each: with all of them, bots would become equal."""
 FITTED = 10
-"""Every so manyth copy has the base's fit, too, as part of the history."""
+"""One copy out of this many also has the base's fit, as part of the history."""
 NUMBERED: tuple[type[SQLModel], ...] = (
     *(Tournament, Entrant, Round, Match, Seat, Session),
     *(RatingChange, StrengthFit, StrengthPoint),
@@ -66,22 +66,22 @@ SUMMED: tuple[type[SQLModel], ...] = (Rating, StrengthSums, StrengthScore, Meeti
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """What copies are made of."""
+    """What copies are made from."""
 
     bots: int
     began: datetime
     matches: int
-    """Of a copy."""
+    """Number of matches in a copy."""
     last: Mapping[str, int]
-    """The highest id of what is copied, by table."""
+    """The highest id of each copied table."""
     regular: int
-    """How many bots, the first ones, play in ``regulars``."""
+    """Number of bots, the first ones, that play in ``regulars``."""
     wide: int
-    """Id of the ruleset of ``season``."""
+    """The id of the ruleset of ``season``."""
 
 
 def make_base(storage: Storage, bots: int, rounds: tuple[int, int], began: datetime) -> Base:
-    """Make the base on the day that begins then: so many rounds of ``season`` and ``regulars``."""
+    """Make the base from ``began`` on, with these numbers of rounds of ``season`` and ``regulars``."""
     names = register(storage, bots, began)
     rng = Random(bots)
     rare = start(storage, names[-RARE:], 1, began, name="rarity", ruleset="taiwan")
@@ -115,7 +115,7 @@ class Copier:
         self._engine = create_engine(url, isolation_level="AUTOCOMMIT")
         self._base = base
         self.copies = 1
-        """The base is the first."""
+        """Number of copies; the base is the first."""
         self._sqlite = self._engine.dialect.name == "sqlite"
         with self._engine.connect() as connection:
             for table in SUMMED:
@@ -125,7 +125,7 @@ class Copier:
             connection.execute(text("INSERT INTO base_copies VALUES (0, 0, 0)"))
 
     def multiply(self, copies: int) -> None:
-        """Make copies until there are so many of the base, itself among them."""
+        """Make copies until there are this many of the base, including itself."""
         with self._engine.connect() as connection:
             for statement in self._faster():
                 connection.execute(text(statement))
@@ -152,7 +152,7 @@ class Copier:
             "SET work_mem = '500MB'",
         )
 
-    # A copy's rows
+    # The rows of a copy
 
     def _copy(self, connection: Connection, k: int, shift: int, turn: int) -> None:
         later = {name: self._later(name, k) for name in ("created_at", "started_at", "finished_at")}
@@ -221,7 +221,7 @@ class Copier:
     def _shifted(
         self, wide: str, column: str = "version_id", shift: object = "shift", turn: object = "turn"
     ) -> str:
-        """Return who plays in a copy what this column says; ``wide`` holds for ``season``."""
+        """Return SQL for the bot that replaces a column's in a copy; ``wide`` is true for ``season``."""
         ways = [(shift, self._base.bots), (turn, self._base.regular)]
         first, second = (f"({column} - 1 + {by}) % {bots} + 1" for by, bots in ways)
         return f"CASE WHEN {wide} THEN {first} ELSE {second} END"
@@ -233,7 +233,7 @@ class Copier:
         return f"{column} + interval '{seconds} seconds'"
 
     def _rate(self, connection: Connection, k: int, shift: int, turn: int) -> None:
-        """Copy the changes of ratings, from where these stand; ``who`` plays what ``was`` did in the base."""
+        """Copy the changes of ratings, continuing from the present ones, to the bots shifted to."""
         same = "r.ruleset_id = b.ruleset_id AND r.table_size = b.table_size AND r.version_id = "
         same += self._shifted(f"b.ruleset_id = {self._base.wide}", "b.version_id", shift, turn)
         rare = "b.ruleset_id NOT IN (SELECT id FROM rulesets WHERE name = 'taiwan')"
@@ -288,7 +288,7 @@ class Copier:
         self._meet(connection, played, other, kept)
 
     def _replace(self, connection: Connection, table: str, key: str, sums: Sequence[str], which: str) -> None:
-        """Replace rows that meet a condition by the base's rows, added up over all copies."""
+        """Replace rows that meet a condition with the base's rows, added up over all copies."""
         keys = [column.name for column in SQLModel.metadata.tables[table].primary_key]
         added = ", ".join(f"sum({name})" for name in sums)
         connection.execute(text(f"DELETE FROM {table} WHERE {which}"))
@@ -301,7 +301,7 @@ class Copier:
         )
 
     def _meet(self, connection: Connection, one: str, other: str, kept: str) -> None:
-        """Do the same with meetings, in which the one with the lower id comes first."""
+        """Do the same with meetings, in which the bot version with the lower id comes first."""
         connection.execute(text(f"DELETE FROM meetings WHERE sums_id IN {kept}"))
         last = f"last_match_id + k * {self._base.last['matches']}"
         connection.execute(
@@ -319,7 +319,7 @@ class Copier:
 
 
 def check(storage: Storage, base: Base, copies: int) -> None:
-    """Count a sample again: the standings of a copy, and what is kept of a few bots."""
+    """Count a sample again: the standings of a copy, and what is kept for a few bots."""
     with storage.read() as tx:
         assert tx.exec(select(func.count()).select_from(Match)).one() == copies * base.matches + RARE // SEATS
         for name in (f"season-{copies}", f"regulars-{copies}"):

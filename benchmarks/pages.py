@@ -1,12 +1,12 @@
-"""How much the server has to do for a page: ``python -m benchmarks.pages``.
+"""How much work a page is for the server: ``python -m benchmarks.pages``.
 
 Asks the application, without a socket, for every kind of page and for the JSON that pages link to: in a
 season that is made for it on SQLite (``--bots``, ``--matches``), in a history of a million matches
 (``--copies 100``; ``benchmarks.multiples``), each with what ``benchmarks.exhibits`` adds, or in the arena of
 ``--data``, where nobody is signed in unless ``--exhibit`` adds that first. Prints the processor time of a
-page, all threads together, in milliseconds (of the first request, then of the others the 50th and the 99th
-percentile), beside the limit, how much is sent and how much that is compressed, and in the end which kinds it
-did not ask for. Answers that would be given again to everybody are worked out anew: requests show a cookie.
+page, all threads together, in milliseconds (of the first request, then the 50th and the 99th percentile of
+the others) with the limit, the size of the answer, plain and compressed, and at the end which kinds of page
+it did not ask for. Answers that would be reused for everybody are recomputed, because requests have a cookie.
 """
 
 import argparse
@@ -60,17 +60,17 @@ from benchmarks.seasons import make_season
 from referee.errors import RefereeError
 
 TOO_MANY = 429
-"""The status of such an answer."""
+"""The status of the answer to one request too many."""
 LIMIT = 50.0
 TIMES = 20
 PLAYING = 16
-"""Bots that play for real, beside a season made in bulk."""
+"""Number of bots that play real deals, in addition to a season made in bulk."""
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 HEADERS = [(b"host", b"arena.test"), (b"accept", b"text/html")]
 
 
 def addresses(storage: Storage, signed_in: bool) -> Iterator[tuple[str, str]]:
-    """Yield each kind of page with the address of one, also for who has signed in."""
+    """Yield each kind of page with the address of an example, including those for the signed-in."""
     pool = max(list_pools(storage), key=lambda one: one.matches)
     asked = leaderboards.Asked(ruleset=pool.hash, table_size=pool.table_size)
     board = leaderboards.leaderboard(storage, asked, 50)
@@ -107,7 +107,7 @@ def _tournaments(storage: Storage) -> Iterator[TournamentStatus]:
 
 
 def bot_of(line: LeaderboardLine) -> str:
-    """Return the name of the bot whose version a line is of."""
+    """Return the name of the bot to whose version a line belongs."""
     return line.name.partition("@")[0]
 
 
@@ -156,7 +156,7 @@ def _of_deals(storage: Storage, tournaments: Sequence[str]) -> Iterator[tuple[st
     swings = (highlights.Asked(HighlightKind.SWING, tournament=name) for name in tournaments)
     for one in chain.from_iterable(highlights.find_deals(storage, asked, 1).lines for asked in swings):
         place = (one.tournament, one.round, one.table, one.session, one.deal)
-        with suppress(ArenaError, RefereeError):  # made in bulk: nobody could have played it
+        with suppress(ArenaError, RefereeError):  # made in bulk: could not have been played
             make_replay(one_deal(storage, *place))
             yield "deal", deal_url(*place)
             yield "deal, a step", f"{deal_url(*place)}?step=9&view=1"
@@ -164,7 +164,7 @@ def _of_deals(storage: Storage, tournaments: Sequence[str]) -> Iterator[tuple[st
             yield "deal, picture", f"{deal_url(*place)}/picture.png"
             break
     for name in tournaments:
-        with suppress(ArenaError):  # not a duplicate tournament, or nothing of it is to be seen yet
+        with suppress(ArenaError):  # not duplicate, or nothing of it may be seen yet
             same_deal(storage, name, 1, 1, 1)
             yield "deal at all tables", together_url(name, 1, 1, 1)
             break
@@ -210,7 +210,7 @@ def _of_people(bot: str, tournament: str) -> Iterator[tuple[str, str]]:
 
 
 async def ask(app: FastAPI, address: str, cookie: str) -> tuple[int, bytes]:
-    """Return the status and the body of the answer to a request, not compressed."""
+    """Return the status and the uncompressed body of the answer to a request."""
     path, _, query = address.partition("?")
     scope = {
         "type": "http",
@@ -246,7 +246,7 @@ async def ask(app: FastAPI, address: str, cookie: str) -> tuple[int, bytes]:
 
 
 async def measure(app: FastAPI, pages: Sequence[tuple[str, str]], cookie: str, times: int) -> None:
-    """Print a line for each page, and the kinds that were not asked for."""
+    """Print a line for each page, and the kinds of page that were not asked for."""
     print(
         f"{'CPU ms of a page':34} {'first':>8} {'50 %':>7} {'99 %':>7} {'kB':>7} {'gzip':>6}  limit {LIMIT:g}"
     )
@@ -270,9 +270,9 @@ async def measure(app: FastAPI, pages: Sequence[tuple[str, str]], cookie: str, t
 
 
 async def taken(app: FastAPI, address: str, cookie: str) -> tuple[int, bytes, float]:
-    """Return the status and the body of an answer, and the milliseconds of processor time that it took.
+    """Return the status and the body of an answer, and the processor time that it took in milliseconds.
 
-    After too many requests in a minute, it waits as everybody has to.
+    After too many requests in a minute, wait as everybody has to.
     """
     while True:
         began = time.process_time()
@@ -284,7 +284,7 @@ async def taken(app: FastAPI, address: str, cookie: str) -> tuple[int, bytes, fl
 
 @contextmanager
 def season(bots: int, count: int, copies: int) -> Iterator[tuple[Path, str, datetime]]:
-    """Make a season in a folder that goes in the end; yield it with the cookie of who signed in, and when."""
+    """Make a season in a temporary folder; yield it, the cookie of who is signed in, and the present time."""
     with tempfile.TemporaryDirectory() as folder:
         settings = load_settings({"data": folder}).prepare()
         migrate_storage(settings)
@@ -304,7 +304,7 @@ def season(bots: int, count: int, copies: int) -> Iterator[tuple[Path, str, date
 
 
 def multiply(storage: Storage, url: str, base: Base, copies: int) -> None:
-    """Copy a base until there are so many of it."""
+    """Copy a base until there are this many of it."""
     copier = Copier(url, base)
     copier.multiply(copies)
     copier.close()
@@ -341,12 +341,12 @@ def main() -> None:
 
 
 def players(storage: Storage) -> list[str]:
-    """Return bots that play for real."""
+    """Return the names of the bots that play real deals."""
     return [*dict.fromkeys(map(bot_of, leaderboards.leaderboard(storage).lines))][:PLAYING]
 
 
 def latest(storage: Storage) -> datetime:
-    """Return when the newest match was over."""
+    """Return when the newest match finished."""
     [newest] = matches.find_matches(storage, matches.Asked(), 1).lines
     return newest.finished_at
 

@@ -1,10 +1,10 @@
-"""How long rounds take to be paired, and how good they are: ``python -m benchmarks.pairing``.
+"""How long it takes to pair rounds, and how good they are: ``python -m benchmarks.pairing``.
 
-``--meetings`` prints the table of ``docs/fairness.md`` instead: rounds until all have met.
+``--meetings`` prints the table of ``docs/fairness.md`` instead: the rounds until all have met.
 
-Plays a Swiss tournament of bots of random strength for each size of field, and shows for its last round the
-time it took and what it cost, compared with tables that are cut from the standing in order. Owners have three
-bots each.
+Plays a Swiss tournament of bots of random strength for each size of field, and shows how long pairing the
+last round took and what it cost, compared with tables cut from the standings in order. Owners have three bots
+each.
 """
 
 import argparse
@@ -19,21 +19,21 @@ from arena.pairing.coverings import covering, least_rounds
 from arena.pairing.search import Cost, Costs
 
 FIELDS = ((16, 4, 5), (24, 4, 6), (40, 4, 6), (1_000, 4, 7), (10_000, 4, 7), (10_000, 8, 7), (10_000, 2, 13))
-"""Entrants, size of tables, rounds."""
+"""Numbers of entrants, sizes of tables and numbers of rounds."""
 
 MEETINGS = (
     *((8, 3), (15, 3), (24, 3), (30, 3), (8, 4), (12, 4), (16, 4), (20, 4), (24, 4), (30, 4), (40, 4)),
     *((60, 4), (100, 4), (21, 5), (30, 5), (40, 5), (60, 5), (20, 6), (36, 6), (60, 6), (21, 7), (49, 7)),
     *((32, 8), (64, 8)),
 )
-"""Entrants and size of tables whose rounds are compared with the bound."""
+"""Numbers of entrants and sizes of tables whose rounds are compared with the lower bound."""
 
 SCHEDULES = ((12, 4), (16, 4), (28, 4), (40, 4), (52, 4), (100, 4), (21, 3), (30, 5), (42, 6), (64, 8))
-"""Entrants and size of tables of whole round-robins."""
+"""Numbers of entrants and sizes of tables of whole round-robins."""
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure and print the figures."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.pairing", description=__doc__)
     parser.add_argument("--most", type=int, default=10_000, help="only fields of at most so many entrants")
     parser.add_argument("--meetings", action="store_true", help="print the rounds of both kinds of meetings")

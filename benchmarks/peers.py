@@ -15,7 +15,7 @@ draw = random.Random(1).random
 
 
 def spiel_example() -> Callable[[], int]:
-    """Run OpenSpiel's dou_dizhu from Python: chance drawn uniformly from ``chance_outcomes``."""
+    """Run OpenSpiel's dou_dizhu from Python, with chance drawn uniformly from ``chance_outcomes``."""
     import pyspiel  # type: ignore[import-not-found]
 
     dou_dizhu = pyspiel.load_game("dou_dizhu")
@@ -35,7 +35,7 @@ def spiel_example() -> Callable[[], int]:
 
 
 def spiel_lean() -> Callable[[], int]:
-    """Run OpenSpiel's dou_dizhu with the leanest loop known: chance drawn uniformly from legal actions."""
+    """Run OpenSpiel's dou_dizhu in the leanest loop known, with chance drawn uniformly from legal actions."""
     import pyspiel
 
     dou_dizhu = pyspiel.load_game("dou_dizhu")
@@ -56,7 +56,7 @@ def spiel_lean() -> Callable[[], int]:
 
 
 def rlcard_env() -> Callable[[], int]:
-    """Run RLCard's doudizhu as its users do: the environment, which also encodes states for learning."""
+    """Run RLCard's doudizhu as its users do: with the environment, which also encodes states for learning."""
     import rlcard  # type: ignore[import-not-found]
 
     env: Any = rlcard.make("doudizhu")
@@ -74,7 +74,7 @@ def rlcard_env() -> Callable[[], int]:
 
 
 def rlcard_rules() -> Callable[[], int]:
-    """Run RLCard's doudizhu, rules only, without the environment around it."""
+    """Run the rules of RLCard's doudizhu, without the environment around them."""
     from rlcard.games.doudizhu import Game  # type: ignore[import-not-found]
 
     game: Any = Game()
@@ -100,7 +100,7 @@ CELLS = {
 
 
 def measure(deal: Callable[[], int], seconds: float) -> dict[str, float]:
-    """Deal for that long, having warmed up for a quarter of it."""
+    """Deal for the given time, after a warm-up of a quarter of it."""
     deals = decisions = 0
     warm = time.perf_counter() + seconds / 4
     while time.perf_counter() < warm:

@@ -15,7 +15,7 @@ class Line(NamedTuple):
 
     name: str
     points: Sequence[tuple[float, float]]
-    """Both above 0."""
+    """Both coordinates above 0."""
 
 
 class Axis(NamedTuple):
@@ -41,7 +41,7 @@ class Axis(NamedTuple):
 
 
 def plot(title: str, x: str, y: str, lines: Sequence[Line]) -> str:
-    """Return the plot as an SVG document, with every line named beside its end or in the legend."""
+    """Return the plot as an SVG document, with a legend that names every line."""
     xs, ys = ([point[part] for line in lines for point in line.points] for part in (0, 1))
     across = Axis(min(xs), max(xs), LEFT, WIDTH - RIGHT)
     up = Axis(min(ys), max(ys), HEIGHT - BOTTOM, TOP)

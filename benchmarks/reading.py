@@ -1,8 +1,9 @@
 """How long questions take in a long season: ``python -m benchmarks.reading``.
 
-Makes seasons of one and of ten tenths of ``--matches`` (``benchmarks.seasons``), on SQLite and then on
-PostgreSQL, which is started for it, and asks each question of ``arena.queries`` and each list many times,
-about bots drawn by lot. Prints the 50th and the 99th percentile in milliseconds, beside the limit.
+Makes a season of ``--matches`` matches and one of a tenth of that (``benchmarks.seasons``), on SQLite and
+then on PostgreSQL, which is started for it, and asks each question of ``arena.queries`` and for each list
+many times, about bots chosen at random. Prints the 50th and the 99th percentile in milliseconds, with the
+limit.
 """
 
 import argparse
@@ -55,23 +56,23 @@ from referee.matches.journal import DealQuery, LogQuery
 BOTS, MATCHES = 400, 4_000
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 TIMES = 50
-"""How often each question is asked."""
+"""How many times each question is asked."""
 
 LIMITS = {"SQLite": 100, "PostgreSQL": 50}
-"""Milliseconds within which a page should come, at the 99th percentile."""
+"""Milliseconds within which a page should be answered, at the 99th percentile."""
 
 
 AskerT = TypeVar("AskerT", bound="Asker")
 Figures = Mapping[str, tuple[float, float]]
-"""By question the 50th and the 99th percentile of its milliseconds."""
+"""By question: the 50th and the 99th percentile, in milliseconds."""
 
 
 @dataclass(frozen=True)
 class Asker:
-    """Asks questions of a season of so many bots."""
+    """Asks questions about a season of a given number of bots."""
 
     WHOLE: ClassVar = leaderboards.Asked(ruleset="chinese")
-    """The leaderboard of the pool in which all bots are."""
+    """Asks for the leaderboard of the pool that all bots are in."""
 
     storage: Storage
     rng: Random
@@ -85,17 +86,17 @@ class Asker:
         return leaderboard(self.storage, self.WHOLE, 10).next
 
     def bot(self) -> str:
-        """Return the name of some bot."""
+        """Return the name of a random bot."""
         number = self.rng.randrange(self.bots)
         return f"owner-{number // 2}/bot-{number}"
 
     def two(self) -> tuple[str, str]:
-        """Return the names of two bots."""
+        """Return the names of two random bots."""
         one, other = self.some(2)
         return one, other
 
     def some(self, count: int) -> list[str]:
-        """Return the names of so many bots."""
+        """Return the names of ``count`` random bots."""
         return [f"owner-{number // 2}/bot-{number}" for number in self.rng.sample(range(self.bots), count)]
 
 
@@ -118,7 +119,7 @@ def _same_deal(one: Asker) -> object:
 def _own_ruleset(asker: Asker) -> object:
     try:
         return find_ruleset(asker.storage, "house-rules")
-    except UnknownError as error:  # a season has presets only; to know that takes as long
+    except UnknownError as error:  # a season has only presets; finding that out takes as long
         return error
 
 
@@ -193,15 +194,15 @@ QUESTIONS: Mapping[str, Callable[[Asker], object]] = {
     "a ruleset that is no preset": _own_ruleset,
     "leagues": lambda one: leagues.list_leagues(one.storage),
 }
-"""What is asked; there is one of each function of ``arena.queries`` at least."""
+"""The questions; at least one for each function of ``arena.queries``."""
 
 
 def ask(
     asker: AskerT, times: int, questions: Mapping[str, Callable[[AskerT], object]], warm: int = 1
 ) -> Figures:
-    """Return for each question the 50th and the 99th percentile of its milliseconds.
+    """Return for each question the 50th and the 99th percentile, in milliseconds.
 
-    Each has been asked ``warm`` times before. What is there before stays out of the garbage collector's
+    Each is asked ``warm`` times first. Objects that already exist are kept out of the garbage collector's
     sight, as in the arena's own processes.
     """
     gc.collect()
@@ -221,7 +222,7 @@ def ask(
 
 
 def measure(place: Place, bots: int, sizes: Sequence[int], times: int) -> list[Figures]:
-    """Return what questions take in seasons of so many matches."""
+    """Return what questions take in seasons of these numbers of matches."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         new = stack.enter_context(place(folder))

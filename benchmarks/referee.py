@@ -1,10 +1,10 @@
-"""The referee compared with a bare echo: decisions a second, waiting times, CPU time, by sessions at once.
+"""The referee compared with a bare echo: decisions a second, latencies and CPU time, by number of sessions.
 
 ``python -m benchmarks.referee`` runs four Python bots of the SDK in processes of their own. For each number
 of sessions it measures a bare grpc.aio echo of one-record messages of the same size on four streams, and then
 the referee with clocks, faults and records on, and prints medians over the repeats with their range. A
-decision is a turn that a bot was asked and answered. Bots that think 0 to 20 ms follow, with and without the
-hold rule (``--think`` for these alone).
+decision is a turn that a bot was asked and has answered. Bots that think for 0 to 20 ms follow, with and
+without the hold rule (``--think`` for these alone).
 """
 
 import argparse
@@ -42,7 +42,7 @@ HEAD = (
 
 
 class Tokens:
-    """Knows any number as a bot, and one worker."""
+    """Accepts any number as the token of that bot, and one worker."""
 
     def bot(self, token: str) -> BotIdentity | None:
         return BotIdentity(int(token), f"bench/bot{token}@1") if token.isdigit() else None
@@ -60,9 +60,9 @@ class Echo(NamedTuple):
     rate: float
     """Round trips a second."""
     cpu: float
-    """CPU seconds of the server for a round trip."""
+    """CPU seconds of the server for each round trip."""
     p50: float
-    """Seconds of a round trip."""
+    """Seconds for a round trip."""
     p99: float
 
 
@@ -72,18 +72,18 @@ class Run(NamedTuple):
     rate: float
     """Decisions a second."""
     cpu: float
-    """CPU seconds of the referee for a decision."""
+    """CPU seconds of the referee for each decision."""
     bot_cpu: float
-    """CPU seconds of the bots for a decision."""
+    """CPU seconds of the bots for each decision."""
     p50: float
     """Seconds from when a bot has handed its answers to the stream until the next message reaches it."""
     p99: float
     batch: float
-    """Turns in a message."""
+    """Turns in each message."""
 
 
 async def _referee(hold: bool) -> None:
-    """Run the referee: print its port, then its CPU seconds for each line that it reads."""
+    """Run the referee: print its port, and then its CPU seconds for each line that it reads."""
     if not hold:
         import referee.matches.outbox
 
@@ -102,7 +102,7 @@ async def _referee(hold: bool) -> None:
 
 
 class Probe:
-    """Counts a bot's turns and times how long it waits for the next ones."""
+    """Counts a bot's turns, and measures how long it waits for the next ones."""
 
     def __init__(self, think: float) -> None:
         from referee.bot.stream import Stream
@@ -164,7 +164,7 @@ def _bot(number: str, address: str, think: float) -> None:
 
 @contextmanager
 def process(*arguments: str, environment: Mapping[str, str] | None = None) -> Iterator[subprocess.Popen[str]]:
-    """Start a Python process with pipes, and end it on leaving."""
+    """Start a Python process with pipes, and kill it on leaving."""
     command = [sys.executable, "-m", *arguments]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
@@ -191,7 +191,7 @@ def ask(children: Sequence[subprocess.Popen[str]]) -> list[list[float]]:
 
 
 def echo(seconds: float, *, tuned: bool = False) -> Echo:
-    """Run the echo: bare, or with the referee's event loop, settings of gRPC's core, and precedence."""
+    """Run the echo: bare, or with the referee's event loop, settings of gRPC's core and precedence."""
     options = ["--tuned"] if tuned else []
     environment = {name: value for name, value in os.environ.items() if tuned or name not in CORE_SETTINGS}
     with ExitStack() as stack:
@@ -213,7 +213,7 @@ def echo(seconds: float, *, tuned: bool = False) -> Echo:
 
 
 def play(sessions: int, seconds: float, *, think: float = 0.0, hold: bool = True) -> Run:
-    """Run a match with this many sessions at once, and measure it once it is warm."""
+    """Run a match with this many sessions at once; measure it after a warm-up."""
     with ExitStack() as stack:
         options = [] if hold else ["--no-hold"]
         server = stack.enter_context(process("benchmarks.referee", "--serve", *options))
@@ -253,7 +253,7 @@ def play(sessions: int, seconds: float, *, think: float = 0.0, hold: bool = True
 
 
 def median_and_range(values: Sequence[float], form: str = ".2f") -> str:
-    """Median, and smallest and largest."""
+    """Return the median, with the smallest and the largest value, as text."""
     return f"{statistics.median(values):{form}} ({min(values):{form}}-{max(values):{form}})"
 
 
@@ -280,7 +280,7 @@ def sweep(counts: Sequence[int], seconds: float, repeats: int) -> None:
 
 
 def settings(seconds: float, repeats: int) -> None:
-    """Print what the settings of the referee alone are worth."""
+    """Print what the referee's settings alone gain."""
     pairs = [(echo(seconds), echo(seconds, tuned=True)) for _ in range(repeats)]
     rate = median_and_range([ours.rate / bare.rate for bare, ours in pairs])
     cpu = median_and_range([ours.cpu / bare.cpu for bare, ours in pairs])
@@ -289,7 +289,7 @@ def settings(seconds: float, repeats: int) -> None:
 
 
 def thinking(counts: Sequence[int], seconds: float, repeats: int) -> None:
-    """Print what holding messages back costs bots that think 0 to 20 ms."""
+    """Print what holding messages back costs bots that think for 0 to 20 ms."""
     print("bots that think 0-20 ms: sessions | decisions/s held | at once | held / at once")
     for sessions in counts:
         pairs = []
@@ -302,7 +302,7 @@ def thinking(counts: Sequence[int], seconds: float, repeats: int) -> None:
 
 
 def _first() -> str:
-    """Say whether a referee may take precedence over the bots here."""
+    """Return, as text, whether a referee may take precedence over the bots here."""
     if not take_precedence():
         return "the referee may not go before bots"
     os.setpriority(os.PRIO_PROCESS, 0, 0)

@@ -1,11 +1,11 @@
 """How strong bots are at one table: ``python -m benchmarks.sage --ms 100 --deals 100``.
 
 One bot plays against others of one kind, by default sage against the best other sample bot. Every deal is
-played from every seat of the table, so that the luck of the cards cancels out; deals are what the intervals
-are over (95 %). All sit in one process, at the referee's own table; sage's clock is the processor's time,
-so that load does not make it weaker. ``--without`` takes parts of sage away, to see what they are worth;
-``--beside MS`` has sage with another time, all of it, play the same deals from the same seats, and shows the
-difference.
+played from every seat of the table, so that the luck of the cards cancels out; the intervals (95 %) are over
+deals. All bots sit in one process, at the referee's own table; sage's clock measures processor time, so that
+load does not make it weaker. ``--without`` takes parts away from sage, to see what they are worth;
+``--beside MS`` also has a complete sage with another time play the same deals from the same seats, and shows
+the difference.
 """
 
 import argparse
@@ -42,12 +42,12 @@ PARTS: dict[str, dict[str, Any]] = {
     "tree": {"learns": False},
     "haste": {"pass_costs": -0.3},
 }
-"""What can be taken away from sage; without haste, its score passes early."""
+"""Parts that can be taken away from sage; without haste, its score makes it pass early."""
 HOUR_MS = 3_600_000
 
 
 class Question(NamedTuple):
-    """Who plays against whom, under which rules."""
+    """Who plays against whom, under which ruleset."""
 
     bot: str
     against: str
@@ -58,20 +58,20 @@ class Question(NamedTuple):
 
 
 class Deal(NamedTuple):
-    """What a deal came to for the bot, as means over the seats."""
+    """The result of a deal for the bot, as means over the seats."""
 
     wins: float
-    """How often it went out first."""
+    """Share of the seats from which it went out first."""
     points: float
     others: float
-    """The mean of the others' points."""
+    """The mean of the other bots' points."""
     decisions: float
     seconds: float
-    """Of the processor, for everything."""
+    """Processor time, for everything."""
 
 
 def play_session(rules: Rules, seed: bytes, bots: Sequence[Bot], number: int = 1, deals: int = 1) -> Played:
-    """Play a session, ``bots`` by seat."""
+    """Play a session; ``bots`` is by seat."""
     info = SessionInfo(
         handle=0,
         session_id=f"table/{number}",
@@ -109,7 +109,7 @@ def play_deal(question: Question, number: int) -> Deal:
 
 
 def _bot(question: Question) -> Bot:
-    """Return the bot that is asked about."""
+    """Return the class of the bot in question."""
     if question.bot != "sage":
         return load_bot(question.bot)
     taken: dict[str, Any] = {}
@@ -128,7 +128,7 @@ def _bot(question: Question) -> Bot:
 
 @contextmanager
 def _pool(jobs: int) -> Iterator[Callable[..., Iterator[tuple[Deal, Deal | None]]]]:
-    """Yield a function that plays deals one after the other, or in so many processes."""
+    """Yield a function like ``map``, which plays deals one after another, or in ``jobs`` processes."""
     if jobs == 1:
         yield map
     else:
@@ -137,13 +137,13 @@ def _pool(jobs: int) -> Iterator[Callable[..., Iterator[tuple[Deal, Deal | None]
 
 
 def play_beside(question: Question, ms: float | None, number: int) -> tuple[Deal, Deal | None]:
-    """Play a deal from every seat, and once more with sage thinking for ``ms``, all of it, unless None."""
+    """Play a deal from every seat, and once more with a complete sage of ``ms``, unless that is None."""
     other = None if ms is None else play_deal(question._replace(ms=ms, without=()), number)
     return play_deal(question, number), other
 
 
 def differences(ms: float, deals: Sequence[Deal], others: Sequence[Deal]) -> Iterator[str]:
-    """Yield what ``deals`` have more than the same deals with ``ms`` have."""
+    """Yield the lines on how much more ``deals`` came to than the same deals with ``ms``."""
     pairs = list(zip(deals, others, strict=True))
     yield f"the first beside sage, {ms:g} ms, in the same deals and seats:"
     yield f"{'wins more':28} {_shown([100 * (deal.wins - other.wins) for deal, other in pairs], '%')}"
@@ -153,7 +153,7 @@ def differences(ms: float, deals: Sequence[Deal], others: Sequence[Deal]) -> Ite
 
 
 def lines(question: Question, deals: Sequence[Deal], players: int) -> Iterator[str]:
-    """Yield the table."""
+    """Yield the lines of the table."""
     name = question.bot
     if name == "sage":
         name = f"sage, {question.ms:g} ms" + "".join(f", without {part}" for part in question.without)
@@ -177,7 +177,7 @@ def _shown(values: Sequence[float], unit: str = "") -> str:
 
 
 def options() -> argparse.ArgumentParser:
-    """Return what the command takes."""
+    """Return the parser of the command's options."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.sage", description=__doc__)
     parser.add_argument("--ruleset", default="chinese", help="a preset")
     parser.add_argument("--bot", default="sage", help="sage, or another sample bot")
@@ -195,13 +195,13 @@ def options() -> argparse.ArgumentParser:
 
 
 def main() -> None:
-    """Play and print."""
+    """Play the deals and print the result."""
     given = options().parse_args()
     question = Question(given.bot, given.against, given.ruleset, given.ms, tuple(given.without), given.seed)
     numbers = range(given.first, given.first + given.deals)
     deals: list[Deal] = []
     beside: list[Deal] = []
-    with _pool(given.jobs) as played, suppress(KeyboardInterrupt):  # Ctrl-C shows what was played
+    with _pool(given.jobs) as played, suppress(KeyboardInterrupt):  # after Ctrl-C, show what was played
         for deal, other in played(partial(play_beside, question, given.beside), numbers):
             deals.append(deal)
             beside += [other] if other else []

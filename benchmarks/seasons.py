@@ -1,8 +1,8 @@
-"""A season of many matches, made in bulk: rows as they are stored session by session, rounds closed as ever.
+"""A season of many matches, made in bulk: rows as if stored session by session, rounds closed as usual.
 
 Sessions are put into the database a round at a time, with what follows from each (``arena.tallies``),
-computed by the functions that store a session; rounds are planned and closed by the arena's own code, so that
-ratings, sums, tallies and standings are its own.
+computed by the functions that are used for storing a session; rounds are planned and closed by the arena's
+own code, so that ratings, sums, tallies and standings are genuine.
 """
 
 import json
@@ -46,16 +46,16 @@ from referee.matches.kinds import FaultKind
 OPERATOR = Actor(Role.OPERATOR, "benchmark")
 SEATS, DEALS = 4, 2
 [SEATING] = seatings(SEATS, 1, duplicate=False)
-"""For each seat of the only session the position at the table."""
+"""For each seat of the only session, the position at the table."""
 SPREAD = 4.0
-"""Points a deal that bots differ by."""
+"""Standard deviation of the bots' strengths."""
 FAULTY = 0.002
 """Share of the deals in which a bot makes a fault."""
 ACTIONS = ["1:3D", "2:4D", "3:5D", "0:6D", "1:7D", "2:-", "3:-", "0:-"] * 4
 
 
 class Plan(NamedTuple):
-    """A match that is to be stored."""
+    """A match to be stored."""
 
     match_id: int
     bots: tuple[int, ...]
@@ -64,25 +64,25 @@ class Plan(NamedTuple):
 
 @dataclass
 class Season:
-    """A tournament of many bots under way."""
+    """A tournament of many bots that is under way."""
 
     storage: Storage
     tournament_id: int
     entered: dict[int, Entered]
-    """By number."""
+    """By entrant's number."""
     strengths: dict[int, float]
-    """Points a deal that a bot version makes more than others."""
+    """By bot version; a strength of ``SPREAD`` is worth about one point a deal."""
     pool: Pool
     ruleset: dict[str, object]
 
 
 def begin(storage: Storage, bots: int, rounds: int, now: datetime, *, name: str = "season") -> Season:
-    """Register bots, two of each owner, and start a Swiss of them."""
+    """Register bots, two for each owner, and start a Swiss tournament of them."""
     return start(storage, register(storage, bots, now), rounds, now, name=name)
 
 
 def register(storage: Storage, bots: int, now: datetime) -> list[str]:
-    """Register bots, two of each owner, and return their names."""
+    """Register bots, two for each owner, and return their names."""
     names = [f"owner-{number // 2}/bot-{number}" for number in range(bots)]
     languages = ("python", "go", "rust")
     new = [NewBot(bot=bot, language=languages[at % 3]) for at, bot in enumerate(names)]
@@ -99,7 +99,7 @@ def start(
     name: str = "season",
     ruleset: str = "chinese",
 ) -> Season:
-    """Start a Swiss of these bots."""
+    """Start a Swiss tournament of these bots."""
     fields = {"name": name, "format": "swiss", "ruleset": ruleset, "rounds": rounds, "sessions": 1}
     spec = make_spec(fields | {"deals": DEALS, "entrants": list(names), "allow_same_owner": True})
     tournament_id = creation.create(storage, OPERATOR, spec, now, bytes(32)).id
@@ -120,14 +120,14 @@ def start(
 
 
 def play_round(season: Season, rng: Random, now: datetime) -> None:
-    """Pair a round by lot, store a session of each match, and close it."""
+    """Pair a round at random, store a session of each match, and close the round."""
     plans = plan(season, rng, now)
     store(season, plans, list(results(season, rng, plans)), now)
     assert close_round(season.storage, season.tournament_id, now)
 
 
 def plan(season: Season, rng: Random, now: datetime) -> list[Plan]:
-    """Open the next round, its tables drawn by lot."""
+    """Open the next round, with random tables."""
     numbers = rng.sample(list(season.entered), len(season.entered) // SEATS * SEATS)
     tables = tuple(tuple(numbers[at : at + SEATS]) for at in range(0, len(numbers), SEATS))
     with season.storage.write() as tx:
@@ -142,7 +142,7 @@ def plan(season: Season, rng: Random, now: datetime) -> list[Plan]:
 
 
 def results(season: Season, rng: Random, plans: Sequence[Plan]) -> Iterator[list[str]]:
-    """Yield for each match the lean records of a session's deals."""
+    """Yield for each match the lean records of its session's deals."""
     for one in plans:
         yield [_record(season, rng, number, one.bots) for number in range(1, DEALS + 1)]
 
@@ -159,18 +159,18 @@ def _record(season: Season, rng: Random, number: int, bots: Sequence[int]) -> st
 
 
 def points_of(records: Sequence[str]) -> tuple[int, ...]:
-    """Return the points of a session's deals by seat."""
+    """Return the points of a session, by seat."""
     return tuple(map(sum, zip(*(json.loads(record)["points"] for record in records), strict=True)))
 
 
 def faults_by_seat(records: Sequence[str]) -> tuple[int, ...]:
-    """Return the faults in a session's deals by seat."""
+    """Return the faults in a session, by seat."""
     faults = Counter(fault["seat"] for record in records for fault in json.loads(record).get("faults", ()))
     return tuple(faults[seat] for seat in range(SEATS))
 
 
 def store(season: Season, plans: Sequence[Plan], sessions: Sequence[Sequence[str]], now: datetime) -> None:
-    """Store the only session of each match, as ``arena.matches.leases.store_session`` does one by one."""
+    """Store the only session of each match, as ``arena.matches.storing.store_session`` does one by one."""
     with season.storage.write() as tx:
         first = (tx.exec(select(func.max(Session.id))).one() or 0) + 1
         rows, packed, highlights, seats = [], [], [], []
@@ -236,7 +236,7 @@ DONE = (
 
 
 def make_season(storage: Storage, bots: int, matches: int, now: datetime, days: int = 180) -> Season:
-    """Make a season of at least so many matches over the days before ``now``, round by round."""
+    """Make a season of at least this many matches over the ``days`` before ``now``, round by round."""
     rounds = -(-matches // (bots // SEATS))
     began = now - timedelta(days=days)
     season = begin(storage, bots, rounds, began)

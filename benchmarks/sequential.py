@@ -1,13 +1,13 @@
 """How often ``arena play --against`` errs, and how long it takes: ``python -m benchmarks.sequential``.
 
-Pairs of sample bots, and of mixtures of them that play at random now and then, play real blocks: one deal,
-from every seat, by both bots against the same panel. The values of a pair's blocks are moved so that their
-mean is that of a hypothesis, and tests draw from them, as long as each of them takes. So the distribution is
-that of real deals, and the truth is known exactly. At tables of two, four, five and eight.
+Pairs of sample bots, and of mixtures of them that sometimes play at random, play real blocks: one deal, from
+every seat, by both bots against the same panel. The values of a pair's blocks are shifted so that their mean
+is that of a hypothesis, and each test draws from them for as long as it takes. So the distribution is that of
+real deals, and the truth is known exactly. This is done at tables of two, four, five and eight.
 
-For each pair, in both orders, and each test: how often t1 is accepted though t0 is true, how often t0 though
-t1 is true, and the mean number of blocks at t0, between the two, at t1, and at a whole deviation; and how
-often the interval that holds while one watches has missed the truth by the test's end.
+For each pair, in both orders, and each test it prints how often t1 is accepted although t0 is true, how often
+t0 although t1 is true, and the mean number of blocks at t0, between the two, at t1, and at a whole standard
+deviation; and how often the interval that is valid at any time has missed the truth by the end of the test.
 """
 
 import argparse
@@ -42,7 +42,7 @@ Bot = tuple[str, float]
 Array = NDArray[np.float64]
 
 PANEL: tuple[Bot, ...] = (("keeper", 0.0), ("greedy", 0.0), ("pairs_first", 0.0))
-"""The other bots at the table, with their shares of turns at random."""
+"""The other bots at the table, with their shares of random turns."""
 
 PAIRS: tuple[tuple[Bot, Bot], ...] = (
     (("greedy", 0.1), ("greedy", 0.1)),
@@ -51,7 +51,7 @@ PAIRS: tuple[tuple[Bot, Bot], ...] = (
     (("lowest", 0.0), ("pairs_first", 0.0)),
 )
 RULESETS = ("chinese-2", "chinese", "choi-dai-di-5", "only-a-game-8")
-"""For tables of two, four, five and eight."""
+"""Rulesets for tables of two, four, five and eight."""
 TESTS = tuple(SequentialTest(0.05, 0.05, 0.0, t1) for t1 in (0.1, 0.2))
 CHUNK = 50
 """Blocks that a process plays at a time."""
@@ -84,7 +84,7 @@ def play_blocks(job: Part) -> tuple[int, list[float]]:
 
 
 def record(ruleset: str, blocks: int) -> list[list[float]]:
-    """Play blocks of all pairs, in processes."""
+    """Play blocks of all pairs, in several processes."""
     found: list[list[float]] = [[] for _ in PAIRS]
     jobs = [
         Part(ruleset, pair, first, CHUNK) for pair in range(len(PAIRS)) for first in range(0, blocks, CHUNK)
@@ -98,17 +98,17 @@ def record(ruleset: str, blocks: int) -> list[list[float]]:
 
 
 class Ends(NamedTuple):
-    """How many tests ended; shares of them, and a mean."""
+    """How many tests ended: shares of them, and a mean."""
 
     better: float
     not_better: float
     blocks: float
     missed: float
-    """How often the interval that holds while one watches missed the truth at any block."""
+    """Share of the tests in which the interval that is valid at any time missed the truth at some block."""
 
 
 class Job(NamedTuple):
-    """Tests of values moved to a mean of ``t`` deviations."""
+    """Tests of values shifted to a mean of ``t`` deviations."""
 
     test: SequentialTest
     values: Sequence[float]
@@ -117,7 +117,7 @@ class Job(NamedTuple):
 
 
 def ends(job: Job) -> Ends:
-    """Run a test many times, all of them together; now and then see that the test itself agrees."""
+    """Run a test many times, all runs in parallel; now and then check that the test itself agrees."""
     test, t, repeats = job.test, job.t, job.repeats
     moved = np.array(job.values) - fmean(job.values) + t * pstdev(job.values)
     truth, tightest = t * pstdev(job.values), expected_blocks(test, test.t1)
@@ -147,7 +147,7 @@ def ends(job: Job) -> Ends:
 
 
 def central(powers: Array) -> tuple[Array, Array]:
-    """Return means, and mean powers of the distances from them: second, third, fourth."""
+    """Return means, and mean powers of the deviations from them: second, third, fourth."""
     one, two, three, four = powers.T
     second = np.maximum(two - one**2, 1e-12)
     third = three - 3 * one * two + 2 * one**3
@@ -155,7 +155,7 @@ def central(powers: Array) -> tuple[Array, Array]:
 
 
 def llrs(test: SequentialTest, count: int, means: Array, apart: Array) -> Array:
-    """Return the ratios of many tests, as ``SequentialTest.llr`` has them; only faster."""
+    """Return the log-likelihood ratios of many tests, as ``SequentialTest.llr`` does, only faster."""
     second, third, fourth = apart
     t, skewness, rare = means / np.sqrt(second), third / second**1.5, np.maximum(0, fourth / second**2 - 3)
     normal = count / 2 * (np.log1p((t - test.t0) ** 2) - np.log1p((t - test.t1) ** 2))
@@ -172,12 +172,12 @@ def llrs(test: SequentialTest, count: int, means: Array, apart: Array) -> Array:
 
 
 def agree(test: SequentialTest, sums: Sums, said: Verdict) -> None:
-    """Assert that the test itself says the same of these sums."""
+    """Assert that the test itself gives the same verdict on these sums."""
     assert test.verdict(sums) is said, sums
 
 
 def main() -> None:
-    """Play the blocks, and print the table."""
+    """Play the blocks and print the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.sequential", description=__doc__)
     parser.add_argument("--ruleset", action="append", help=f"a preset (default: {', '.join(RULESETS)})")
     parser.add_argument("--blocks", type=int, default=400, help="real blocks of each pair")
@@ -207,7 +207,7 @@ def main() -> None:
 
 
 def jobs_of(test: SequentialTest, values: Sequence[float], repeats: int) -> list[Job]:
-    """Return a row's tests: at both hypotheses, and fewer between them and of a huge difference."""
+    """Return the tests of a row: at both hypotheses, and fewer between them and for a huge difference."""
     fewer = max(1, repeats // 8)
     middle = (test.t0 + test.t1) / 2
     where = ((test.t0, repeats), (middle, fewer), (test.t1, repeats), (1.0, fewer))

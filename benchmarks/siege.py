@@ -1,4 +1,4 @@
-"""Floods of all kinds for minutes or hours at one referee, with honest tables beside them."""
+"""Floods of all kinds against one referee, for minutes or hours, while honest tables play."""
 
 import random
 import statistics
@@ -11,18 +11,18 @@ from benchmarks.honest import Attackers, Referee, Size, Tables, play_for, start
 from benchmarks.referee import median_and_range
 
 DECISION_MS = 5000
-"""For each decision: the machine may be busy with other things."""
+"""For each decision; long, because the machine may be busy with other things."""
 CALM_SECONDS, FLOOD_SECONDS = 3.0, 7.0
-"""How long the honest tables are left alone, and flooded, in turn."""
+"""How long the honest tables are alternately left alone and flooded."""
 MOST = 3
-"""Floods at once."""
+"""The largest number of floods at once."""
 TELL_SECONDS = 300.0
-"""How often it is said how things stand."""
+"""Seconds between interim reports."""
 MIB = 1 << 20
 
 
 def hosts() -> Iterator[str]:
-    """Yield hosts on the loop-back interface, each once."""
+    """Yield addresses of the loopback interface, each once."""
     first = IPv4Address("127.1.0.1")
     number = 0
     while True:
@@ -31,8 +31,10 @@ def hosts() -> Iterator[str]:
 
 
 def besiege(minutes: float, floods: Sequence[str]) -> None:
-    """Flood for so long, at random with up to three of the floods, each from a host of its own; print what
-    became of the honest tables and of the referee."""
+    """Flood for this long, with up to three random floods at a time, each from a new host; print a report.
+
+    It says how the honest tables fared, and how large the referee grew.
+    """
     source = hosts()
     with ExitStack() as stack:
         referee, tables = start(stack, DECISION_MS)

@@ -1,19 +1,20 @@
 """How long questions take at size: ``python -m benchmarks.size``.
 
-Makes 10,000 bot versions and 125,000, then 1,250,000 matches with five million seats on SQLite, and again
-on PostgreSQL, which is started for it (``benchmarks.multiples`` says how). Asks every question of
-``benchmarks.reading`` and the worst that come to mind: of the bots that play most, filters that hardly any
-row meets, last pages, the largest pool. Prints the 50th and the 99th percentile in milliseconds at both
-sizes, beside the limit; then how long fits take from the kept sums, and the most memory that they hold.
+Makes 10,000 bot versions and 125,000, then 1,250,000 matches with five million seats on SQLite, and again on
+PostgreSQL, which is started for it (see ``benchmarks.multiples``). Asks every question of
+``benchmarks.reading`` and the worst that come to mind: about the bots that play most, with filters that
+hardly any row meets, for last pages, about the largest pool. Prints the 50th and the 99th percentile in
+milliseconds at both sizes, with the limit; then how long fits from the stored sums take, and the most memory
+that they use.
 
-Questions are asked as of a server that has been running for a while: its database is in memory
-(``benchmarks.grown``), and each question was asked ten times before, so that its statements are compiled, and
-prepared on the server. Then it is asked 200 times, about bots drawn by lot: of these times, 2 are longer than
-the 99th percentile.
+Questions are asked as if of a server that has been running for a while: its database is in memory
+(``benchmarks.grown``), and each question has been asked ten times before, so that its statements are
+compiled, and prepared on the server. Then it is asked 200 times, about bots chosen at random: of these times,
+2 are longer than the 99th percentile.
 
 ``--data FOLDER`` keeps what is made: on SQLite as an arena's data folder for each size, on PostgreSQL as a
-server's folder. What is there already is asked; with ``--questions PATTERN`` single questions are asked again
-in seconds.
+server's folder. Databases that already exist are reused; with ``--questions PATTERN`` single questions are
+then asked again in seconds.
 """
 
 import argparse
@@ -59,15 +60,15 @@ from referee.matches.kinds import FaultKind
 
 COPIES = 10, 100
 TIMES, WARM, FEW = 200, 10, 5
-"""How often each question is asked, how often before that, and how often one that is no page."""
+"""How often each question is asked, how often before that, and how often one that is not of a page."""
 
 
 @dataclass(frozen=True)
 class Long(Asker):
-    """Asks questions of a long history."""
+    """Asks questions about a long history."""
 
     began: datetime = NOW
-    """When the history did."""
+    """When the history began."""
 
     def busy(self) -> str:
         """Return the name of one of the bots that play most."""
@@ -78,7 +79,7 @@ class Long(Asker):
         return self._name(one), self._name(other)
 
     def idle(self) -> str:
-        """Return the name of a bot that plays as seldom as most."""
+        """Return the name of a bot that plays as rarely as most do."""
         return self._name(self.rng.randrange(REGULARS, self.bots))
 
     def _name(self, number: int) -> str:
@@ -93,23 +94,23 @@ class Long(Asker):
 
     @cached_property
     def last_matches(self) -> str | None:
-        """The cursor of the last pages of a tournament's matches."""
+        """The cursor of the last hundredth of a tournament's matches."""
         asked = matches.Asked(tournament="season")
         return find_matches(self.storage, asked, self.bots - self.bots // 100).next
 
     @cached_property
     def middle(self) -> tuple[int, int]:
-        """The ids in the middle of the changes of ratings, and of the points of strengths."""
+        """The ids in the middle of the rating changes and of the points of strength."""
         with self.storage.read() as tx:
             last = [tx.exec(select(func.max(table.id))).one() for table in (RatingChange, StrengthPoint)]
         return last[0] // 2, last[1] // 2
 
     def old(self) -> tuple[datetime, datetime]:
-        """Return two times in the beginning, between which matches finished."""
+        """Return two times near the beginning, between which matches finished."""
         return self.began + STEP / 4, self.began + STEP / 3
 
     def new(self) -> tuple[datetime, datetime]:
-        """Return two such times in the end."""
+        """Return two such times near the end."""
         return self.now - STEP / 3, self.now - STEP / 4
 
 
@@ -214,11 +215,11 @@ WORST: Mapping[str, Callable[[Long], object]] = {
     "bots, all": lambda one: find_bots(one.storage),
     "standings, hundred": lambda one: scoreboard.standings(one.storage, "regulars"),
 }
-"""The worst that is asked."""
+"""The worst questions."""
 
 
 WHOLE = {"standings", "standings, crosstable"}
-"""Questions about all 10,000 entrants of a tournament at once, whose answers the site keeps: no pages."""
+"""Questions about all 10,000 entrants of a tournament at once, whose answers the site keeps: not pages."""
 
 
 def questions() -> Mapping[str, Callable[[Long], object]]:
@@ -227,7 +228,7 @@ def questions() -> Mapping[str, Callable[[Long], object]]:
 
 
 def ask_all(asker: Long, pattern: str = "") -> Figures:
-    """Return what questions take; those that are no pages, which take long, are asked a few times only."""
+    """Return what questions take; those that are not of a page take long, and are asked only a few times."""
     named = {name: ask for name, ask in questions().items() if re.search(pattern, name)}
     pages = {name: ask for name, ask in named.items() if name not in WHOLE}
     whole = {f"{name}, no page": ask for name, ask in named.items() if name in WHOLE}
@@ -235,7 +236,7 @@ def ask_all(asker: Long, pattern: str = "") -> Figures:
 
 
 def measure_fits(storage: Storage) -> list[str]:
-    """Return a line for each pool: how long its fit takes from the kept sums, and the memory it holds."""
+    """Return a line for each pool: how long its fit from the stored sums takes, and the memory it uses."""
     lines = []
     with storage.read() as tx:
         for pool, count in matches_of(tx):
@@ -263,7 +264,7 @@ def _most_memory(kinds: Sequence[Counts], bots: Sequence[Sequence[int]]) -> int:
 
 
 def measure(found: Iterable[History], pattern: str) -> tuple[list[Figures], list[str]]:
-    """Return what questions take in histories, and what fits take in the last one if all were asked."""
+    """Return what questions take in each history, and what fits take in the last one, if all were asked."""
     figures, fits = [], list[str]()
     for copies, storage in found:
         asker = Long(storage, Random(copies), BOTS, now=NOW + copies * STEP)

@@ -1,6 +1,6 @@
 """What spectators cost a match: decisions a second without any, and with ten thousand that do not read.
 
-``python -m benchmarks.spectators`` prints the rates of both, measured one after the other, some times over.
+``python -m benchmarks.spectators`` prints both rates, measured one after the other, several times.
 """
 
 import argparse
@@ -46,7 +46,7 @@ async def watch(address: str, spectators: int) -> None:
 
 
 def measure(spectators: int, seconds: float) -> tuple[float, int]:
-    """Return decisions per second, and the resident memory of the referee in bytes."""
+    """Return decisions a second, and the referee's resident memory in bytes."""
     with ExitStack() as stack:
         server = stack.enter_context(process("benchmarks.referee", "--serve"))
         address = f"127.0.0.1:{read_line(server)}"

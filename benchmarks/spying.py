@@ -1,6 +1,7 @@
-"""What a bot can infer from the time between its turns, and how it may play on it. Nothing here does I/O.
+"""What a bot can infer from the time between its turns, and how it can exploit that. Nothing here does I/O.
 
-Made for rulesets like ``chinese``: the first to go out ends the deal, a pass locks nobody out, no bombs.
+Made for rulesets like ``chinese``: the first to go out ends the deal, a pass locks nobody out, and there are
+no bombs.
 """
 
 import math
@@ -17,11 +18,11 @@ from referee.deals.dealing import Dealt
 from referee.rules.plays import Rules
 
 RUN = 0.45
-"""Chance of playing all cards without losing the lead from which on the player tries it."""
+"""The chance of playing all cards without losing the lead from which on the bot tries to."""
 CHEAP = 3.0
-"""What holding the lead by a weak play is worth to the player, in cards shed."""
+"""What holding the lead with a weak play is worth to the bot, in cards shed."""
 STEPS = 4
-"""Classes of gaps for each doubling of time."""
+"""Classes of gaps for each doubling of the time."""
 CLASSES = 64
 
 
@@ -32,7 +33,7 @@ def _span(rules: Rules, code: int) -> tuple[int, int]:
 
 @lru_cache(maxsize=100_000)
 def _beating(rules: Rules, code: int, unseen: int) -> int:
-    """Count the plays of the same number of cards (1 to 3) among the unseen that beat the play."""
+    """Count the plays with the same number of cards (1 to 3) among the unseen that beat the play."""
     size = rules.count(code & rules.full)
     least, end = _span(rules, code)
     if size == 1:
@@ -48,7 +49,7 @@ def _beating(rules: Rules, code: int, unseen: int) -> int:
 
 
 class Sight(Protocol):
-    """What the patient opponent looks at, besides its cards."""
+    """What the patient opponent looks at, apart from its cards."""
 
     @property
     def rules(self) -> Rules: ...
@@ -75,10 +76,10 @@ class Counting:
         return plays[-1] if plays and self._rules.count(plays[-1] & self._rules.full) == 5 else 0
 
     def unable(self, code: int, cards: int, unseen: int) -> float:
-        """Return the chance that so many cards out of those unseen hold nothing that beats the play.
+        """Return the chance that ``cards`` cards out of those unseen hold nothing that beats the play.
 
-        Singles are counted exactly, pairs and triples as if each were there or not by itself; the best five
-        cards of a hand are taken from a sample of hands of a full pack.
+        Singles are counted exactly, pairs and triples as if they were independent of one another; the best
+        five cards of a hand are taken from a sample of hands from a full pack.
         """
         rules = self._rules
         size, hidden = rules.count(code & rules.full), rules.count(unseen)
@@ -98,16 +99,16 @@ class Pass:
     """A pass of another seat."""
 
     index: int
-    """In the deal's actions."""
+    """Index in the deal's actions."""
     seat: int
     to_beat: int
-    """Code."""
+    """Code of the play to beat."""
     unable: float
-    """The chance by card counting that the seat had nothing to play."""
+    """The chance, from card counting, that the seat had nothing to play."""
     prior: float = 0.0
-    """The chance that it had nothing to play, without looking at the time."""
+    """The chance that it had nothing to play, ignoring the time."""
     forced: float = 0.0
-    """The same in the light of the time."""
+    """The same chance, given the time."""
 
 
 class Seen:
@@ -122,17 +123,17 @@ class Seen:
         self.to_beat = 0
         self.index = 0
         self.notes: dict[int, list[Pass]] = defaultdict(list)
-        """By seat: its passes, as long as they say something about its hand."""
+        """By seat: its passes that still say something about its hand."""
         self._in_a_row = 0
 
     def take(self, seat: int, mask: int) -> Pass | None:
-        """Take in an action; return a pass of another seat."""
+        """Take in an action; return a note of it if it is a pass of another seat."""
         self.index += 1
         if mask:
             self.to_beat, self._in_a_row = self.rules.code(mask), 0
             self.counts[seat] -= self.rules.count(mask)
             self.unseen &= ~mask
-            # What it passed on and beats now, it could have beaten with this.
+            # What the seat passed on and beats now, it could have beaten with this play.
             self.notes[seat] = [
                 note for note in self.notes[seat] if not self.rules.beats(self.to_beat, note.to_beat)
             ]
@@ -149,7 +150,7 @@ class Seen:
         return note
 
     def holds(self, code: int, *, noted: bool = True) -> float:
-        """Return the chance that nobody beats the play, in the light of the passes noted, or without."""
+        """Return the chance that nobody beats the play, given the noted passes, or ignoring them."""
         chance = 1.0
         for seat, cards in enumerate(self.counts):
             if seat != self.seat:
@@ -172,8 +173,8 @@ class Seen:
 def after_passes(code: int, unable: float, passes: Sequence[tuple[int, float, float]]) -> float:
     """Return the chance that a seat cannot beat a play, once it has passed on others of the same group.
 
-    ``unable`` is the chance as if it had not passed. Of each pass: the code that it passed on, the chance
-    that it cannot beat that as if it had not passed, and the chance that it had to pass.
+    ``unable`` is that chance as if it had not passed. Each pass has the code that it passed on, the chance
+    that it cannot beat that code as if it had not passed, and the chance that it had to pass.
     """
     bounds = sorted({(code, unable), *((to_beat, chance) for to_beat, chance, _ in passes), (math.inf, 1.0)})
     below = total = before = 0.0
@@ -193,22 +194,22 @@ def after_passes(code: int, unable: float, passes: Sequence[tuple[int, float, fl
 
 
 class Inference:
-    """Learns from finished deals how long gaps are and who passes when, and reads gaps by it."""
+    """Learns from finished deals how long gaps are and who passes when, and uses that to interpret gaps."""
 
     def __init__(self, *, reads: bool = True) -> None:
-        """Create a reader; unless ``reads``, the time changes nothing in how likely a pass was forced."""
+        """Create an inference; unless ``reads``, it judges whether passes were forced without the time."""
         self._reads = reads
         self._passes: dict[tuple[str, int, int], list[float]] = defaultdict(lambda: [1.0, 1.0])
         self._gaps: dict[tuple[int, int], Counter[int]] = defaultdict(Counter)
         self._sums: Counter[tuple[int, int]] = Counter()
 
     def prior(self, bot: str, rules: Rules, note: Pass) -> float:
-        """Return the chance that a pass was forced, from what this bot did in such places before."""
+        """Return the chance that a pass was forced, from what this bot did in similar positions before."""
         chosen, forced = self._passes[self._place(bot, rules, note)]
         return forced / (chosen + forced)
 
     def read(self, seconds: float, plays: int, priors: Sequence[float]) -> list[float]:
-        """Return the chances that passes were forced, given the time they and so many plays took."""
+        """Return the chances that passes were forced, given the time that they and ``plays`` plays took."""
         if not self._reads:
             return list(priors)
         actions = plays + len(priors)
@@ -218,7 +219,7 @@ class Inference:
         return posterior(priors, likelihood)
 
     def learn_pass(self, bot: str, rules: Rules, note: Pass, forced: bool) -> None:
-        """Learn from a pass of which it is now known whether it was forced."""
+        """Learn from a pass, now that it is known whether it was forced."""
         self._passes[self._place(bot, rules, note)][forced] += 1
 
     def learn_gap(self, seconds: float, actions: int, decisions: int) -> None:
@@ -242,7 +243,7 @@ def gap_class(seconds: float) -> int:
 
 
 def posterior(priors: Sequence[float], likelihood: Sequence[float]) -> list[float]:
-    """Return each pass's chance of being forced; ``likelihood`` is that of the gap by the number chosen."""
+    """Return each pass's chance of being forced; ``likelihood`` is the gap's by the number chosen."""
     found = []
     for at, prior in enumerate(priors):
         others = [1.0]
@@ -269,11 +270,11 @@ def forced_actions(
     return found
 
 
-# A player that counts plays, and runs for it when it believes that nobody can stop it
+# A bot that counts plays, and goes for a run when it believes that nobody can stop it
 
 
 def choose(seen: Seen, hand: int, legal: Sequence[int], can_pass: bool) -> int:
-    """Return the mask to play, 0 for a pass."""
+    """Return the mask of the cards to play, 0 for a pass."""
     rules = seen.rules
     if not legal:
         return 0
@@ -303,13 +304,13 @@ def choose(seen: Seen, hand: int, legal: Sequence[int], can_pass: bool) -> int:
 
 
 def _lead_value(seen: Seen, code: int) -> float:
-    """Return the cards shed, and the value of holding a trick with a play that is not strong in itself."""
+    """Return the cards shed, plus the value of winning a trick with a play that is not strong in itself."""
     gain = seen.holds(code) - seen.holds(code, noted=False)
     return seen.rules.count(code & seen.rules.full) + CHEAP * gain
 
 
 def run_chance(seen: Seen, code: int, rest: Sequence[int]) -> float:
-    """Return the chance that nobody beats the play, or any of the rest but the last, led one by one."""
+    """Return the chance that nobody beats the play, nor any of the rest, led one by one, except the last."""
     if not rest:
         return 1.0
     holding = sorted(seen.holds(play) for play in rest)
@@ -328,7 +329,7 @@ def partition(codes: Sequence[int], hand: int, full: int) -> list[int]:
 
 
 def patient(seen: Sight, hand: int, legal: Sequence[int], can_pass: bool) -> int:
-    """Choose as an opponent that often passes by choice: breaks nothing up, and keeps its aces and twos."""
+    """Choose as an opponent that often passes by choice, breaks nothing up, and keeps its aces and twos."""
     rules = seen.rules
     if not legal:
         return 0

@@ -1,11 +1,12 @@
-"""The web process under readers, beside a tournament: ``python -m benchmarks.web``.
+"""The web process with readers, while a tournament is played: ``python -m benchmarks.web``.
 
-An arena of real processes, with a season behind it, plays a tournament of eight Python bots without a pause.
-Alternately nobody reads, and 500 readers and 100 event streams do: half of these follow the tournament, half
-a match that is being played. The readers are locust's (``pip install locust``). The web process has a core
-to itself, but for locust; referee, worker, beat and bots have the others, in both. Prints the sessions a
-second with readers as a share of those before and after, how long pages, the API and the beginning of a
-stream took, and the CPU time of the web process and of locust as shares of a core. ``--shared`` pins nothing.
+An arena of real processes, with a past season, plays a tournament of eight Python bots without a pause,
+alternately without readers, and with 500 readers and 100 event streams: half of the streams follow the
+tournament, half a match that is being played. The readers are locust's (``pip install locust``). The web
+process shares one core with locust only; referee, worker, beat and bots always have the other cores. Prints
+the sessions a second with readers as a share of those before and after, how long pages, the API and the
+beginning of a stream took, and the CPU time of the web process and of locust as shares of a core.
+``--shared`` pins nothing.
 """
 
 import argparse
@@ -47,29 +48,29 @@ from tests.arena.waiting import wait_for
 
 READERS, STREAMS = 500, 100
 THINK = (5, 15)
-"""Seconds between two requests of a reader."""
+"""Seconds between two requests of a reader, from and to."""
 SEASON_BOTS, SEASON_ROUNDS = 64, 20
-"""Of what was played before."""
+"""Bots and rounds of the past season."""
 BOTS = ("greedy", "keeper", "lowest", "pairs_first") * 2
 TABLES = len(BOTS) // 4
 SESSIONS, DEALS, ROUNDS = 100, 4, 500
 WARM_MATCHES = 2 * TABLES
-"""Matches that are played before anything is measured."""
+"""Matches played before anything is measured."""
 ARRIVING = 30
-"""Readers and streams that come in a second: all at once they would measure a crowd at the door."""
+"""Readers and streams that arrive each second: all at once would be a rush, which is not to be measured."""
 SETTLE_SECONDS = 5.0
-"""Between the readers' coming or going and what is measured."""
+"""Seconds between the readers' arrival or departure and the next measurement."""
 
 
 class Window(NamedTuple):
-    """Some seconds."""
+    """What is measured in a period."""
 
     rate: float
     """Sessions a second."""
     web: float
-    """CPU seconds a second of the web process."""
+    """CPU seconds of the web process a second."""
     generator: float
-    """Likewise of locust."""
+    """CPU seconds of locust a second."""
 
 
 class Arena:
@@ -93,7 +94,7 @@ class Arena:
 
     @contextmanager
     def on_web_core(self) -> Iterator[None]:
-        """Run what is started meanwhile on the core of the web process."""
+        """Run on the web process's core whatever is started in this context."""
         with on(self._web_core):
             yield
 
@@ -109,7 +110,7 @@ class Arena:
             self.supervisor.start(f"bot-{number}", command, environment, trusted=False)
 
     def begin(self) -> None:
-        """Start the tournament, and wait until some of it is played."""
+        """Start the tournament, and wait until part of it has been played."""
         terms = {"format": "swiss", "ruleset": "chinese", "sessions": SESSIONS, "deals": DEALS}
         entrants = [f"player-{number}/bot" for number in range(len(BOTS))]
         spec = make_spec({"name": "cup", "rounds": ROUNDS, "entrants": entrants, **terms})
@@ -124,7 +125,7 @@ class Arena:
         return overview.status(self.storage, "cup").sessions_done
 
     def measure(self, seconds: float, generator: int | None = None) -> Window:
-        """Return what happens in the time to come, with a generator of readers or without."""
+        """Return what happens in the given time from now, with a generator of readers or without."""
         pids = [self.supervisor.pid("web"), generator]
         began, played, used = time.perf_counter(), self.played(), [cpu(pid) for pid in pids]
         time.sleep(seconds)
@@ -136,7 +137,7 @@ class Arena:
 
 @contextmanager
 def on(cores: Sequence[int]) -> Iterator[None]:
-    """Run what is started meanwhile on these cores."""
+    """Run on these cores whatever is started in this context."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, cores)
     try:
@@ -146,7 +147,7 @@ def on(cores: Sequence[int]) -> Iterator[None]:
 
 
 def cpu(pid: int | None) -> float:
-    """Return the CPU seconds that a process has used; 0 for none."""
+    """Return the CPU seconds that a process has used; 0 for None."""
     if pid is None:
         return 0.0
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
@@ -154,14 +155,14 @@ def cpu(pid: int | None) -> float:
 
 
 def _settings(folder: Path) -> Settings:
-    """Return the settings of an arena whose readers come through a proxy, which locust stands for."""
+    """Return the settings of an arena whose readers come through a proxy, for which locust stands."""
     listen = free_address()
     places = {"listen": listen, "referees": listen, "web_listen": free_address()}
     return load_settings({"data": folder, "beat_seconds": 1, "web_proxies": "127.0.0.1", **places})
 
 
 def _remember(storage: Storage) -> None:
-    """Give the arena a season that is over."""
+    """Give the arena a finished season."""
     now, rng = utc_now() - timedelta(days=1), Random(1)
     season = seasons.begin(storage, SEASON_BOTS, SEASON_ROUNDS, now)
     for _ in range(SEASON_ROUNDS):
@@ -169,7 +170,7 @@ def _remember(storage: Storage) -> None:
 
 
 def places(storage: Storage) -> list[dict[str, Any]]:
-    """Return what is read: by kind a name, how often beside others, and addresses."""
+    """Return what is read: kinds of addresses, each with its name, weight and addresses."""
     found = matches.find_matches(storage, matches.Asked(tournament="cup"), 50).lines
     played = [(one.tournament, one.round, one.table) for one in found]
     bots = [f"player-{number}/bot" for number in range(len(BOTS))]
@@ -195,19 +196,19 @@ def _place(name: str, weight: int, paths: Sequence[str]) -> dict[str, Any]:
 
 
 class Readers:
-    """Readers and streams, for as long as they are needed, and what they saw."""
+    """Readers and streams, which run while they are needed, and what they saw."""
 
     def __init__(self) -> None:
         self.times: dict[str, Counter[int]] = {}
-        """Requests by kind and milliseconds."""
+        """By kind: how many requests took how many milliseconds."""
         self.told: Counter[str] = Counter()
-        """Events of streams."""
+        """Events of streams, by kind."""
         self.errors: Counter[str] = Counter()
         self.wrong: list[str] = []
         self.seconds = 0.0
 
     def beside(self, arena: Arena, options: argparse.Namespace) -> Window:
-        """Measure with readers."""
+        """Measure while readers read."""
         read = arena.settings.data / "read.json"
         sent = {"readers": options.readers, "streams": options.streams, "think": THINK}
         sent |= {"places": places(arena.storage), "tournament": "cup", "tables": TABLES}
@@ -263,7 +264,7 @@ class Readers:
 
 
 def percentile(times: "Counter[int]", share: float) -> int:
-    """Return the milliseconds that so large a share of all took at most."""
+    """Return the milliseconds that the given share of all requests did not exceed."""
     left = math.ceil(share * times.total())
     for ms in sorted(times):
         left -= times[ms]
@@ -273,7 +274,7 @@ def percentile(times: "Counter[int]", share: float) -> int:
 
 
 def measure(options: argparse.Namespace) -> None:
-    """Measure alternately without and with readers, and print what came of it."""
+    """Measure alternately without and with readers, and print the results."""
     with ExitStack() as stack:
         arena, readers = Arena(stack, options.shared), Readers()
         arena.begin()

@@ -1,8 +1,8 @@
-"""Who reads the pages in ``benchmarks.web``: a file for locust, which runs it in a process of its own.
+"""The readers of pages in ``benchmarks.web``: a file for locust, which runs it in a process of its own.
 
-Each reader has a network address of its own, as behind a proxy that the arena trusts. What they read comes in
-a file: by kind a name, how often it is read beside others, and some addresses. It prints ``ready`` once all
-are there, and a line of JSON in the end.
+Each reader has its own network address, as if behind a proxy that the arena trusts. What they read comes from
+a file: kinds of addresses, each with its name, weight and addresses. It prints ``ready`` once all readers are
+there, and a line of JSON at the end.
 """
 
 import json
@@ -22,7 +22,7 @@ from locust.contrib.fasthttp import FastHttpUser
 from locust.env import Environment
 
 SILENCE_SECONDS = 30
-"""A stream that says nothing for so long is lost: it should have been pinged."""
+"""A stream that is silent for so many seconds is lost: a ping should have come."""
 
 given = json.loads(Path(os.environ["READ"]).read_text())
 addresses = (f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}" for number in count(1))
@@ -36,7 +36,7 @@ class Reader(FastHttpUser):
     wait_time = between(*given["think"])
 
     def on_start(self) -> None:
-        """Begin at another moment than the others."""
+        """Wait for a random time, so that readers do not all start together."""
         self.headers = {"X-Forwarded-For": next(addresses)}
         gevent.sleep(random.uniform(0, sum(given["think"]) / 2))
 
@@ -55,12 +55,12 @@ class Streaming(User):
     name = ""
 
     def on_start(self) -> None:
-        """Begin at another moment than the others."""
+        """Wait for a random time, so that readers do not all start together."""
         self.address = next(addresses)
         gevent.sleep(random.uniform(0, 2))
 
     def path(self) -> str:
-        """Return what is streamed."""
+        """Return the path of the stream."""
         raise NotImplementedError
 
     @task
@@ -93,7 +93,7 @@ class Streaming(User):
         )
 
     def _received(self, path: str) -> Iterator[bytes]:
-        """Yield what comes, as it comes."""
+        """Yield what is received, as it arrives."""
         host = urlsplit(self.host or "")
         with socket.create_connection((host.hostname, host.port), SILENCE_SECONDS) as connection:
             lines = (f"GET {path} HTTP/1.1", f"Host: {host.netloc}", f"X-Forwarded-For: {self.address}")
@@ -128,26 +128,26 @@ class Watcher(Streaming):
 
 
 class Looker(FastHttpUser):
-    """Tells those who watch matches which round is played."""
+    """Tells those who watch matches which round is being played."""
 
     fixed_count = 1
     wait_time = constant(1)
 
     @task
     def look(self) -> None:
-        """Look which round it is."""
+        """Find out which round it is."""
         answer = self.client.get("/api/v1/tournaments?state=running", name="api tournaments")
         Watcher.round = max([1, *(one["round"] for one in answer.json()["tournaments"])])
 
 
 def ready(user_count: int, **_: object) -> None:
-    """Say that all are there."""
+    """Report that all readers are there."""
     told.clear()
     print("ready", flush=True)
 
 
 def report(environment: Environment, **_: object) -> None:
-    """Print what was seen."""
+    """Print what was measured."""
     seen = {
         entry.name: {"times": entry.response_times, "errors": entry.num_failures, "told": told[entry.name]}
         for entry in environment.stats.entries.values()

@@ -1,4 +1,4 @@
-"""Who plays in ``benchmarks.coverage``: bots of known strength, and a source of matches between them."""
+"""The bots of ``benchmarks.coverage``: bots of known strength, and a source of matches between them."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -14,11 +14,11 @@ Array = NDArray[np.float64]
 POINTS = 5.0
 """Standard deviation of a synthetic bot's points in a deal."""
 STEP = 0.3
-"""By how much of the spread of strengths a synthetic bot's next version differs from the one before."""
+"""How far each version of a synthetic bot is from the one before, as a share of the spread of strengths."""
 
 
 class Row(NamedTuple):
-    """A line of the table: a kind of pool."""
+    """A row of the table: a kind of pool."""
 
     name: str
     bots: int
@@ -33,17 +33,17 @@ class World(NamedTuple):
     """Bots, and a source of matches between them."""
 
     truth: Array
-    """By bot, what it makes of the whole field, each opponent alike, in points a deal."""
+    """By bot: its mean result against the whole field, every opponent weighted equally, in points a deal."""
     play: Callable[[Sequence[int], int], Scored]
-    """Has some bots play a match of so many deals."""
+    """Plays a match of some bots, of the given number of deals."""
     among: Callable[[Sequence[int]], Array] | None = None
-    """Returns what some bots make of each other; None: only all of them are asked for."""
+    """Returns the mean results of some bots against one another; None if only all bots are ever fitted."""
 
 
 def synthetic(rng: np.random.Generator, bots: int, spread: float, gain: float, versions: int = 1) -> World:
-    """Return bots with strengths, and gains from particular opponents, that are drawn.
+    """Return bots whose strengths, and gains against particular opponents, are drawn at random.
 
-    So many in a row are versions of one bot, each of which differs a little from the one before.
+    Each ``versions`` consecutive bots are versions of one bot, and differ a little from the one before.
     """
     strengths = rng.normal(0.0, spread, bots) if spread else np.zeros(bots)
     for number in range(bots):
@@ -54,7 +54,7 @@ def synthetic(rng: np.random.Generator, bots: int, spread: float, gain: float, v
 
 
 def of_bots(rng: np.random.Generator, strengths: Array, gains: Array) -> World:
-    """Return bots of given strengths, and gains by bot and opponent."""
+    """Return bots with given strengths, and with gains by bot and opponent."""
 
     def among(bots: Sequence[int]) -> Array:
         own, from_each = strengths[list(bots)], gains[np.ix_(bots, bots)]
@@ -71,11 +71,11 @@ def of_bots(rng: np.random.Generator, strengths: Array, gains: Array) -> World:
     return World(among(range(len(strengths))), play, among)
 
 
-# What makes it harder
+# Complications
 
 
 def forfeiting(rng: np.random.Generator, world: World) -> World:
-    """Return bots of which every eighth leaves three matches in four early: the rest does not count."""
+    """Return bots of which every eighth leaves three of four matches early; what follows does not count."""
 
     def play(table: Sequence[int], deals: int) -> Scored:
         left = any(bot % 8 == 0 for bot in table) and rng.random() < 0.75
@@ -85,7 +85,7 @@ def forfeiting(rng: np.random.Generator, world: World) -> World:
 
 
 def tied(rng: np.random.Generator, world: World) -> World:
-    """Return bots whose points are 0 or 13 more or less, so that most deals are ties."""
+    """Return bots that win or lose 13 points in a deal or none, so that most deals are ties."""
 
     def play(table: Sequence[int], deals: int) -> Scored:
         even = world.play(table, 10**9)
@@ -99,14 +99,14 @@ def tied(rng: np.random.Generator, world: World) -> World:
 
 
 def newcomers(rng: np.random.Generator, row: Row) -> World:
-    """Return four generations, each stronger than the one before."""
+    """Return four generations of bots, each stronger than the one before."""
     strengths = rng.normal(0.0, row.spread, row.bots) + 0.7 * (np.arange(row.bots) * 4 // row.bots)
     gains = np.triu(rng.normal(0.0, row.gain, (row.bots, row.bots)), 1)
     return of_bots(rng, strengths, gains - gains.T)
 
 
 def trio(rng: np.random.Generator, row: Row) -> World:
-    """Return bots among which three beat one another in a circle, by far."""
+    """Return bots among which three beat one another in a circle, by a wide margin."""
     strengths = rng.normal(0.0, row.spread, row.bots)
     strengths[:3] = 0.0
     gains = np.triu(rng.normal(0.0, row.gain, (row.bots, row.bots)), 1)
@@ -138,11 +138,11 @@ def playing(row: Row, round: int) -> Sequence[int]:
 
 
 Recorded = dict[tuple[int, ...], Array]
-"""For each composition of a table, deals by bot: points."""
+"""For each composition of a table: the points, by deal and bot."""
 
 
 def recorded(rng: np.random.Generator, deals: Recorded, bots: int) -> World:
-    """Return bots whose deals were played; no match sees a deal that an earlier one saw."""
+    """Return bots whose deals have been played; no two matches share a deal until all have been drawn."""
     size = len(next(iter(deals)))
     total = np.zeros(bots)
     for table, points in deals.items():

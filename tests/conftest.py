@@ -1,4 +1,4 @@
-"""What all tests share: parallelism, grouping, and the settings of hypothesis."""
+"""Settings for all tests: how they are distributed and ordered, their environment, and hypothesis."""
 
 import gc
 import logging
@@ -15,11 +15,11 @@ from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 from arena.logs import OURS
 
-gc.disable()  # hardly anything that is loaded is garbage, and looking for it takes a quarter of the start
+gc.disable()  # nearly all that is loaded stays, and collecting takes a quarter of the start
 
 os.environ["ARENA_HOUSE_BOTS"] = "0"
-os.environ["ARENA_WEB_LISTEN"] = ""  # many arenas at once cannot all have the usual port
-os.environ["ARENA_WEB_KEPT_SECONDS"] = "0"  # what a test has changed, it sees
+os.environ["ARENA_WEB_LISTEN"] = ""  # many arenas at once cannot all have the default port
+os.environ["ARENA_WEB_KEPT_SECONDS"] = "0"  # a test sees at once what it has changed
 
 SHARING = {
     "test_doctor_servers",
@@ -31,10 +31,10 @@ SHARING = {
     "test_verify",
     "test_wheel",
 }
-"""Files with fixtures that are made once for all their tests."""
+"""Files with fixtures that are created once for all their tests."""
 
 FOLDERS = ("sample_bots", "browser")
-"""Folders with fixtures that are made once for all their tests."""
+"""Folders with fixtures that are created once for all their tests."""
 
 LONGEST = (
     "test_storm",
@@ -65,24 +65,24 @@ LONGEST = (
     "test_bot_logs",
     "test_pairing_round_robin",
 )
-"""Files, and folders, with the tests that take longest.
+"""The files and folders whose tests take longest.
 
-They come first, so that no process is left with one of them while the others are idle.
+They are started first, so that no process is left with one of them while the others are idle.
 """
 
-# Where the shell forbids bytecode to be kept, each of the many processes would compile everything anew.
+# Where the shell forbids bytecode files, each of the many processes would compile everything again.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-# Where tests run in the background, signals may be ignored, and so by the processes that they start.
+# When tests run in the background, signals may be ignored, also by the processes that they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
-# Bots that tests start keep no logs in the folders of whoever runs them.
+# Bots that tests start do not keep logs in the user's folders.
 os.environ["ARENA_BOT_LOG"] = "off"
 
-# How long an example takes says how busy the machine is. In CI the same examples are drawn each time, so that
-# a change fails for what it changes.
+# How long an example takes depends on how busy the machine is, so there is no deadline. In CI the same
+# examples are drawn each time, so that a change fails only for what it changes.
 settings.register_profile(
     "tests",
     deadline=None,
@@ -94,7 +94,7 @@ settings.load_profile("tests")
 
 @pytest.fixture(autouse=True)
 def logging_left_alone() -> Iterator[None]:
-    """Undo changes of logging by commands that run in this process."""
+    """Undo changes that commands running in this process make to logging."""
     root = logging.getLogger()
     loggers = [root, *map(logging.getLogger, OURS)]
     handlers, levels = root.handlers[:], [logger.level for logger in loggers]
@@ -137,7 +137,7 @@ def pytest_runtestloop() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the tests first that take longest."""
+    """Put the tests that take longest first."""
     rank = {place: number for number, place in enumerate(LONGEST)}
     items.sort(key=lambda item: rank.get(_place(item.path), len(rank)))
 

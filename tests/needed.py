@@ -1,4 +1,4 @@
-"""Programs and privileges that tests need: without them, tests are skipped, but fail in CI."""
+"""Programs and privileges that tests need: without them, tests are skipped, or fail in CI."""
 
 import os
 import shutil

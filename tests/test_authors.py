@@ -1,4 +1,4 @@
-"""The pages for authors of bots: links lead somewhere, programs run, commands work as they are shown."""
+"""The pages for authors of bots: their links work, their programs run, their commands print what is shown."""
 
 import os
 import re
@@ -19,7 +19,7 @@ from tests.tied import tied
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs" / "authors"
 OTHERS = ("learning.md", "playing.md", "rewind.md", "strategies.md")
-"""Pages that take minutes; what they show has tests of its own."""
+"""Pages whose commands take minutes; what they show has tests of its own."""
 ALL_PAGES = sorted(path.name for path in FOLDER.glob("*.md"))
 PAGES = [name for name in ALL_PAGES if name not in OTHERS]
 
@@ -33,18 +33,18 @@ ELSEWHERE = {
     "arena bot test": "tests/arena/test_testmatches.py",
     "arena verify cup.jsonl --with": "tests/arena/test_bot_logs.py",
 }
-"""How commands begin that are not run here, and where they are."""
+"""Beginnings of commands that are not run here, and where they are tested."""
 
 SMALLER = {
     "arena play my_bot.py": "arena play my_bot.py --deals 2 --jobs 1",
     "arena bot check my_bot.py": "arena bot check my_bot.py --scenario TURN-01",
     "arena bot check me/my-bot --": "arena bot check me/my-bot --scenario TURN-01 --",
 }
-"""What is run instead, so that it takes seconds."""
+"""What is run instead of the commands shown, so that it takes seconds."""
 
 
 class Shown(NamedTuple):
-    """A command of a page, and what the page shows of its output."""
+    """A command on a page, and the output that the page shows for it."""
 
     command: str
     output: str
@@ -59,7 +59,7 @@ def blocks(page: str, kind: str) -> list[str]:
 
 
 def programs(page: str) -> dict[str, str]:
-    """Return the programs of a page by their files' names, which stand in their first lines."""
+    """Return the programs of a page by file name, which is in the first line of each."""
     found = {}
     for number, text in enumerate(blocks(page, "python")):
         named = re.match(r"# (\w+\.py)", text)
@@ -144,7 +144,7 @@ def test_commands_of_the_pages_work_one_after_the_other_and_print_what_is_shown(
 
 
 def parse(arguments: list[str]) -> None:
-    """Read the arguments of a command, and do not run it. Raise where it cannot be."""
+    """Parse the arguments of a command without running it. Raise if they are wrong."""
     command = arena_group()
     while hasattr(command, "resolve_command"):
         _, command, arguments = command.resolve_command(command.context_class(command), arguments)

@@ -1,4 +1,4 @@
-"""The commands and the files of README.md, as a new user takes them: all work, one after another."""
+"""The commands and files of README.md, used as a new user uses them: all work, one after another."""
 
 import os
 import re
@@ -37,14 +37,14 @@ SMALLER = {
     "sessions = 24 ": "sessions = 2 ",
     "deals = 10 ": "deals = 3 ",
 }
-"""What is run instead, so that it takes seconds."""
+"""What is run instead of what is shown, so that it takes seconds."""
 
 IN_BACKGROUND = re.compile(r"python my_bot\.py$|& done")
 """Commands that start bots, which run until they are stopped."""
 
 
 CONNECTED = " is connected to referee "
-"""What a bot says when it is there; a match that does not find it in time is forfeited."""
+"""What a bot logs once it is connected; if it is not there in time, the match is forfeited."""
 
 
 def blocks(kind: str) -> Iterator[str]:
@@ -59,19 +59,19 @@ def smaller(text: str) -> str:
 
 
 def shown_commands() -> list[str]:
-    """Return the commands without the comments behind them."""
+    """Return the commands without the comments that follow them."""
     lines = [line for block in blocks("console") for line in block.splitlines()]
     return [re.sub(r"  +# .*", "", line.removeprefix("$ ")) for line in lines if line.startswith("$ ")]
 
 
 def shown_files() -> dict[str, str]:
-    """Return the files by their names, which are in their first lines."""
+    """Return the files by name, which is in the first line of each."""
     texts = [*blocks("toml"), *blocks("python")]
     return {text.partition("\n")[0].removeprefix("# "): text for text in texts}
 
 
 class User:
-    """Somebody at a shell in an empty folder, where an arena runs."""
+    """Somebody at a shell in an otherwise empty folder, with an arena running."""
 
     def __init__(self, folder: Path) -> None:
         address = free_address()
@@ -89,7 +89,7 @@ class User:
         self.started: list[subprocess.Popen[bytes]] = []
 
     def run(self, command: str) -> None:
-        """Run a command as it is shown; assert that it succeeds."""
+        """Run a command as shown; assert that it succeeds."""
         command = command.replace("ARENA_TOKEN=…", f"ARENA_TOKEN={self.token}")
         if IN_BACKGROUND.search(command):
             self.start("bash", "-c", f"{command}\nwait")
@@ -105,7 +105,7 @@ class User:
             self.token = done.stdout.splitlines()[-1]
 
     def start(self, *command: str) -> None:
-        """Start a command that runs until the end; what it prints goes into ``NUMBER.log``."""
+        """Start a command that runs until it is stopped; its output goes to ``NUMBER.log``."""
         with (self.folder / f"{len(self.started)}.log").open("wb") as log:
             self.started.append(
                 subprocess.Popen(
@@ -119,7 +119,7 @@ class User:
             )
 
     def await_bots(self, bots: int) -> None:
-        """Wait until so many bots of the latest command are connected, or it has ended."""
+        """Wait until this many bots of the latest command are connected, or the command has ended."""
         log, command = self.folder / f"{len(self.started) - 1}.log", self.started[-1]
         wait_for(
             lambda: command.poll() is not None or log.read_text("utf-8").count(CONNECTED) >= bots,
@@ -127,7 +127,7 @@ class User:
         )
 
     def stop(self) -> None:
-        """Stop what was started, the latest first."""
+        """Stop everything that was started, the latest first."""
         for process in reversed(self.started):
             with suppress(ProcessLookupError):  # it has ended
                 os.killpg(process.pid, signal.SIGTERM)
@@ -148,7 +148,7 @@ def user(tmp_path: Path) -> Iterator[User]:
 
 
 def test_questions_about_results_name_what_the_demo_has() -> None:
-    """So that they can be asked after `make demo`, which leaves an arena's data."""
+    """This way they can all be asked after `make demo`, which leaves an arena's data."""
     questions = (ROOT / "docs" / "questions.md").read_text(encoding="utf-8").partition("## Names")[0]
     asked = README.partition("## You want to know who is best")[2].partition("## Compared")[0] + questions
     bots = {*re.findall(r"\b(?:ann|bob|cy|dee|eve|fay|gus|hal|ida|me)/[a-z-]+", asked)}

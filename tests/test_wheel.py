@@ -1,4 +1,4 @@
-"""What is published: wheels and sdists of two distributions, and what works where only they are installed."""
+"""The wheels and sdists of the two distributions, and what works where only these are installed."""
 
 import os
 import re
@@ -24,11 +24,11 @@ from tests.tied import tied
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = {"arena": ROOT, "referee": ROOT / "referee"}
-"""The packages, each of which is a distribution, and where that is described."""
+"""The packages, each a distribution, and the folders with their ``pyproject.toml``."""
 
 
 class Published(NamedTuple):
-    """What ``hatchling build`` makes of one distribution in the checkout."""
+    """What ``hatchling build`` makes of one distribution from the checkout."""
 
     wheel: Path
     sdist: Path
@@ -41,13 +41,13 @@ class Installed(NamedTuple):
     folder: Path
 
     def run(self, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run a program of the environment, without what the tests' environment could add to it."""
+        """Run a program of the environment, without anything that the tests' environment could add to it."""
         with self.start(program, *arguments) as process:
             out, err = process.communicate()
         return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
     def start(self, program: str, *arguments: str) -> subprocess.Popen[str]:
-        """Start one."""
+        """Start a program of the environment."""
         environment = {
             name: value
             for name, value in os.environ.items()
@@ -91,7 +91,7 @@ def installed(published: dict[str, Published], tmp_path_factory: pytest.TempPath
 
 @pytest.fixture(scope="module")
 def light(published: dict[str, Published], tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    """Only the light distribution, from its sdist."""
+    """Install only the light distribution, built from its sdist."""
     folder = tmp_path_factory.mktemp("light")
     wheel = wheel_of(published["referee"].sdist, folder)
     packages = folder / "dependencies"
@@ -102,7 +102,7 @@ def light(published: dict[str, Published], tmp_path_factory: pytest.TempPathFact
 
 
 def dependencies(name: str) -> set[str]:
-    """Return the distributions that one asks for without any extra, and those that these ask for."""
+    """Return the distributions that one requires, directly or indirectly, without any extras."""
     found: set[str] = set()
     wanted = [name]
     while wanted:
@@ -115,7 +115,7 @@ def dependencies(name: str) -> set[str]:
 
 
 def link(name: str, folder: Path) -> None:
-    """Have a folder hold what a distribution of this environment has installed, and nothing of others."""
+    """Fill a folder with what one distribution of this environment has installed, and nothing of others."""
     for file in distribution(name).files or ():
         target = folder / file
         if file.parts[0] not in ("..", "__pycache__") and not target.exists():
@@ -124,13 +124,14 @@ def link(name: str, folder: Path) -> None:
 
 
 def install(folder: Path, wheels: list[Path], dependencies: Path | None = None) -> Installed:
-    """Install wheels; what they depend on is in a folder, by default that of the tests' own environment."""
+    """Install wheels; their dependencies are in a folder, by default that of the tests' own environment."""
     venv.create(folder)
     python = folder / "bin" / "python"
     pip = tied(sys.executable, "-m", "pip", "--quiet", "--python", python)
     subprocess.run([*pip, "install", "--no-index", "--no-deps", *wheels], check=True)
     packages = sysconfig.get_path("purelib", "venv", {"base": str(folder)})
-    # The dependencies are those of the tests; a .pth in their folder, to this checkout, is not followed.
+    # The dependencies are those of the tests. The .pth file in their folder leads to this checkout; it is
+    # ignored.
     Path(packages, "dependencies.pth").write_text(str(dependencies or sysconfig.get_path("purelib")))
     work = folder / "work"
     work.mkdir()
@@ -138,7 +139,7 @@ def install(folder: Path, wheels: list[Path], dependencies: Path | None = None) 
 
 
 def wheel_of(sdist: Path, folder: Path) -> Path:
-    """Return the wheel that is built from an sdist, in a folder."""
+    """Return the wheel built from an sdist, inside a folder."""
     subprocess.run(tied("tar", "-xzf", sdist), cwd=folder, check=True)
     (source,) = folder.glob("bigtwo_*")
     build(source, folder / "again", "wheel")
@@ -197,7 +198,7 @@ def test_installed_demo_runs_three_tournaments_verifies_every_deal_and_serves_it
         assert process.stdout is not None
         shown = "".join(takewhile(lambda line: not line.startswith("Ctrl-C"), process.stdout))
         for found in re.findall(r"^(?:Look at it|The longest deal): (\S+)$", shown, re.MULTILINE):
-            with urlopen(found, timeout=60) as page:  # the address is one that the demo printed
+            with urlopen(found, timeout=60) as page:  # the demo printed this address itself
                 assert b"<main" in page.read()
         process.send_signal(signal.SIGINT)
         rest, err = process.communicate()

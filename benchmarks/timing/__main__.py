@@ -1,4 +1,4 @@
-"""What is measured, and how it is shown."""
+"""The measurements and their output."""
 
 import argparse
 import os
@@ -12,9 +12,9 @@ from benchmarks.timing.run import play
 from benchmarks.timing.setting import AT_ONCE, QUICK, RULESET, SLOW, Played, Setting
 
 LEARNING = 0.2
-"""Share of the deals, the first ones, from which the spy learns and which are not counted."""
+"""Share of the deals, at the beginning, from which the spy learns and which are not counted."""
 SAMPLES = ("", "keeper", "pairs_first", "keeper")
-"""Sample bots as opponents."""
+"""Sample bots as opponents, by bot; the first is the spy's place."""
 NAMES = {SLOW: "20-50 ms", QUICK: "1-5 ms", AT_ONCE: "at once"}
 
 ALONE = Setting(SLOW, tables=32)
@@ -66,7 +66,7 @@ def _leak(name: str, setting: Setting, deals: int) -> Played:
 
 
 def costs(scale: float, repeats: int) -> None:
-    """Print what asking all turns costs: four patient bots, alternating between the default and all asked."""
+    """Print what asking all turns costs: four patient bots, with the default and with all asked in turn."""
     print("\nfour bots that think  | decisions/s: default | asked | ms a deal: default | asked | longer by")
     for think, tables, sessions, deals in (
         (AT_ONCE, 1, 1, 200),
@@ -92,7 +92,7 @@ def costs(scale: float, repeats: int) -> None:
 
 
 def _load() -> str:
-    """Return how busy the machine is, as other work blurs the times."""
+    """Return how busy the machine is, since other work blurs the times."""
     return f", load average {os.getloadavg()[0]:.1f}"
 
 

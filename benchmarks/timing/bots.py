@@ -26,7 +26,7 @@ async def _opponents(bot: int, address: str, setting: Setting) -> None:
 
 
 async def _spy(address: str, setting: Setting) -> None:
-    """Run the spy; print what it believed once it reads a line."""
+    """Run the spy; once it reads a line, print what it believed."""
     spy = Spy(address, setting)
     loop, wanted = asyncio.get_running_loop(), asyncio.Event()
 

@@ -1,4 +1,4 @@
-"""What guesses and points come to."""
+"""The figures computed from guesses and points."""
 
 import math
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ def surprise(chance: float, forced: bool) -> float:
 
 
 class Leak(NamedTuple):
-    """How well the spy told forced passes from others."""
+    """How well the spy told forced passes from chosen ones."""
 
     passes: int
     deals: int
@@ -41,15 +41,15 @@ class Leak(NamedTuple):
     prior: float
     """Share guessed correctly without the time."""
     timed: float
-    """Share guessed correctly with it."""
+    """Share guessed correctly with the time."""
     unknown: float
-    """Bits that are missing without the time, for a pass."""
+    """Bits missing without the time, for each pass."""
     told: Estimate
-    """Bits that the time told, for a pass."""
+    """Bits gained from the time, for each pass."""
 
 
 def leak(guesses: Sequence[Guess]) -> Leak:
-    """Return the figures of these guesses; the interval takes deals as independent, not passes."""
+    """Return the figures of these guesses; the interval treats deals, not passes, as independent."""
     deals: dict[int, list[Guess]] = {}
     for guess in guesses:
         deals.setdefault(guess.session, []).append(guess)
@@ -70,6 +70,6 @@ def leak(guesses: Sequence[Guess]) -> Leak:
 
 
 def worth(reading: Played, blind: Played, first: int) -> Estimate:
-    """Return what using the time adds, in points a deal, after the ``first`` deals, over the same deals."""
+    """Return what using the time adds, in points a deal, over the deals after the first ``first`` ones."""
     both = [number for number in reading.points if number > first and number in blind.points]
     return estimate([reading.points[number] - blind.points[number] for number in both])

@@ -20,7 +20,7 @@ SAMPLE_BOTS = Path(__file__).parents[2] / "sample_bots" / "python"
 
 
 class Opponent:
-    """Thinks about each turn for a while that tells nothing."""
+    """A bot that thinks about each turn for a random time, which gives nothing away."""
 
     def __init__(self, name: str, think: tuple[float, float], hasty: bool) -> None:
         self._choose = _policy(name)
@@ -37,7 +37,7 @@ class Opponent:
         return self._random.uniform(*self._think)
 
     def decide(self, turn: Turn) -> str | None:
-        """Answer a turn of the SDK, thinking about one at a time."""
+        """Answer a turn of the SDK, thinking about one turn at a time."""
         seconds = self.seconds(turn)
         if seconds:
             time.sleep(seconds)

@@ -1,4 +1,4 @@
-"""One run: a referee, the bots, the matches, and what the spy believed compared with what was so."""
+"""One run: a referee, the bots, the matches, and what the spy believed compared with the truth."""
 
 import json
 import sys
@@ -22,7 +22,7 @@ BOTS = "benchmarks.timing.bots"
 
 
 def play(setting: Setting, deals: int, *, spied: bool = True) -> Played:
-    """Play this many deals, the same ones every time."""
+    """Play this many deals, the same ones every time; return what happened."""
     told = json.dumps(asdict(setting))
     played = Played()
     with ExitStack() as stack:
@@ -52,7 +52,7 @@ def play(setting: Setting, deals: int, *, spied: bool = True) -> Played:
 
 
 def _matches(address: str, setting: Setting, deals: int, played: Played) -> dict[int, SessionResult]:
-    """Run the matches; return the results by session."""
+    """Run the matches; return the results by session number."""
     results: dict[int, SessionResult] = {}
     begun: list[float] = []
     asked = [0] * setting.tables

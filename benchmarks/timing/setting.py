@@ -1,4 +1,4 @@
-"""A way to play, what comes out of it, and who sits at the tables."""
+"""A way to play, its results, and who sits at the tables."""
 
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -18,10 +18,10 @@ class Setting:
     tables: int = 1
     """Matches at once, each with bots of its own."""
     sessions: int = 1
-    """Sessions at once in a match."""
+    """Sessions of a match that are played at once."""
     ask_forced: bool = False
     hasty: bool = False
-    """Whether the opponents answer at once where they have no choice, instead of thinking as long as ever."""
+    """Whether the opponents answer at once when they have no choice, instead of thinking as usual."""
     one_by_one: bool = False
     """Whether an opponent thinks about one turn at a time, as a bot of the SDK does, or about all at once."""
     opponents: tuple[str, ...] = ("patient",) * PLAYERS
@@ -29,24 +29,24 @@ class Setting:
     reads: bool = True
     """Whether the spy looks at the time."""
     watches: bool = False
-    """Whether the spy also watches its match as a spectator, who is shown every action by itself."""
+    """Whether the spy also watches its match as a spectator, who is shown every action separately."""
 
 
 class Guess(NamedTuple):
-    """What the spy believed of a pass: the chance that it was forced."""
+    """What the spy believed about a pass: the chance that it was forced."""
 
     session: int
     prior: float
-    """Without the time."""
+    """The chance without the time."""
     timed: float
-    """With it."""
+    """The chance with the time."""
     forced: bool
-    """What was so."""
+    """Whether it was forced."""
 
 
 @dataclass
 class Played:
-    """What came out of a setting."""
+    """The results of a setting."""
 
     seconds: float = 0.0
     decisions: int = 0
@@ -66,6 +66,6 @@ def token(table: int, bot: int) -> str:
 
 
 def program(name: str) -> str:
-    """Return what a bot's name shares with those at other tables that run the same program."""
+    """Return what a bot's name has in common with those at other tables that run the same program."""
     number = int(name.removeprefix("bench/bot").partition("@")[0])
     return str((number - 1) % PLAYERS)

@@ -1,4 +1,4 @@
-"""The bot that times its turns: it learns, believes and plays."""
+"""The bot that times its turns: it learns, guesses and plays."""
 
 import asyncio
 import time
@@ -15,7 +15,7 @@ from referee.v1 import bots_pb2, spectators_pb2, spectators_pb2_grpc
 
 
 class Watcher:
-    """A spectator: when each action of a session was shown."""
+    """A spectator, which notes when each action of a session was shown."""
 
     def __init__(self) -> None:
         self._ids: dict[int, str] = {}
@@ -38,7 +38,7 @@ class Watcher:
                 self._news.set()
 
     async def times(self, session_id: str, actions: int) -> list[float]:
-        """Return when each of so many actions was shown; wait for those on their way."""
+        """Return when each of the first ``actions`` actions was shown; wait for those still on their way."""
         while len(self._times.get(session_id, ())) < actions:
             self._news.clear()
             await self._news.wait()
@@ -46,16 +46,16 @@ class Watcher:
 
 
 class SpySession:
-    """The spy in one session."""
+    """One session of the spy."""
 
     def __init__(self, view: SessionView) -> None:
         self.view = view
         self.seen: Seen | None = None
         self.since = 0.0
-        """When it last moved."""
+        """When it last acted."""
         self.passes: list[Pass] = []
         self.gaps: list[tuple[float, int, int]] = []
-        """Seconds, and the actions that fell into them: from, to."""
+        """Seconds, and the range of the actions that fell into them: from, to."""
         self.watcher: Watcher | None = None
 
 
@@ -68,7 +68,7 @@ class Spy:
         self._inference = Inference(reads=setting.reads)
         self._counting: Counting | None = None
         self.rows: list[tuple[str, int, float, float]] = []
-        """Session, action, and the chances that it was forced: without the time, with it."""
+        """Session, action, and the chances that it was forced: without the time, and with it."""
 
     def stream(self) -> Callable[[Any, float, Send], Awaitable[None]]:
         """Return the function that takes the events of one of its streams."""
@@ -131,7 +131,7 @@ class Spy:
     def _read(
         self, session: SpySession, passes: Sequence[Pass], seconds: float, first: int, last: int
     ) -> None:
-        """Update the passes that fell into a gap with the gap's length."""
+        """Update the passes that fell into a gap, given its length."""
         view = session.view
         within = [noted for noted in passes if first <= noted.index < last]
         others = [action for action in view.actions[first:last] if action.seat != view.seat]

@@ -1,4 +1,4 @@
-"""A bot's stream without the SDK, which keeps the times at which messages come."""
+"""A bot's stream without the SDK, which notes the times at which messages arrive."""
 
 import asyncio
 import time
@@ -19,7 +19,7 @@ Send = Callable[[bots_pb2.PlayRequest], Awaitable[None]]
 async def talk(
     address: str, token: str, sessions: int, take: Callable[[Any, float, Send], Awaitable[None]]
 ) -> None:
-    """Play a stream; hand each event on with the time at which its message came."""
+    """Play on a stream; pass each event on with the time at which its message arrived."""
     async with async_channel(address, None, OPTIONS) as channel:
         call: Any = channel.stream_stream(
             PLAY, bots_pb2.PlayRequest.SerializeToString, lazy.PlayResponse.FromString
@@ -36,7 +36,7 @@ async def talk(
                 came, response = await waiting.get()
                 for event in response.events:
                     await take(event, came, send)
-                    await asyncio.sleep(0)  # messages that come meanwhile get their time
+                    await asyncio.sleep(0)  # lets messages that arrive meanwhile be read
 
         async def read() -> None:
             async for response in call:

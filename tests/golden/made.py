@@ -25,7 +25,7 @@ DEALS = 5
 """Deals of each preset, in the records and in the counts."""
 
 SEED = sha256(b"bigtwo-arena/golden").digest()
-"""The published seed: of the tournament for the records, of the session for the counts."""
+"""The published seed: of the tournament in the records, of the session in the counts."""
 
 LINE = (
     "Every seat takes the first legal play as `arena rules legal` lists them, by number of cards and then "
@@ -35,7 +35,7 @@ LINE = (
 
 
 def golden_files() -> Iterator[tuple[Path, str]]:
-    """Yield every golden file, its path from the root of the repository and its text."""
+    """Yield the path of every golden file, relative to the root of the repository, and its text."""
     for name in preset_names():
         rules = compile_ruleset(load_ruleset(name))
         yield RECORDS / f"{name}.jsonl", records(rules)
@@ -45,13 +45,13 @@ def golden_files() -> Iterator[tuple[Path, str]]:
 
 
 def records(rules: Rules) -> str:
-    """Return complete records of random play, one a line, in two sessions."""
+    """Return complete records of random play in two sessions, one per line."""
     deals = random_records(rules, SEED, DEALS, session_deals=3)
     return "".join(json.dumps(record, separators=(",", ":")) + "\n" for record in deals)
 
 
 def counts(rules: Rules) -> str:
-    """Return the number of legal plays at each decision of first deals, played along the line."""
+    """Return the number of legal plays at each decision of the first deals, played as ``LINE`` says."""
     lines = [_counted(rules, deal_seed(SEED, number)) for number in range(1, DEALS + 1)]
     head = json.dumps({"ruleset": rules.ruleset.label, "line": LINE})
     return head[:-1] + ', "deals": [\n ' + ",\n ".join(lines) + "\n]}\n"

@@ -1,4 +1,4 @@
-"""The golden files hold what the engine produces, and the records replay right."""
+"""Tests for the golden files: the engine reproduces them, and the records replay correctly."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Deals of chosen cards, for tests."""
+"""Deals with chosen cards, for tests."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -35,7 +35,7 @@ def deal_of(
 
 
 def play(deal: Deal, *actions: str) -> Deal:
-    """Carry out actions in the notation of records; in a bomb window, all others decline."""
+    """Carry out actions in the notation of records; in a bomb window, all other seats decline."""
     for text in actions:
         mark = "!" if "!" in text else ":"
         seat, cards = text.split(mark)
@@ -62,5 +62,5 @@ def legal_texts(deal: Deal, seat: int) -> list[str]:
 
 
 def hand_texts(deal: Deal) -> list[str]:
-    """Return the present hands."""
+    """Return the present hands as text."""
     return [deal.rules.text(hand) for hand in deal.hands]

@@ -1,4 +1,4 @@
-"""Bots without an SDK that make no mistakes, for tests of the check."""
+"""Bots without an SDK that make no mistakes, for tests of the check of bots."""
 
 import asyncio
 import contextlib
@@ -22,7 +22,7 @@ Requests = Iterable[bots_pb2.PlayRequest]
 
 
 class GoodBot:
-    """Plays the first of the listed legal plays, and needs no rules for it."""
+    """Plays the first of the listed legal plays, for which it need not know any rules."""
 
     lists = True
     sdk = "test 1"
@@ -37,7 +37,7 @@ class GoodBot:
         """How the last stream ended."""
 
     async def run(self, address: str, token: str) -> None:
-        """Play until it is refused for good."""
+        """Play until the bot leaves or is refused for good."""
         while not self.leaving.is_set():
             self.attempts += 1
             try:
@@ -139,7 +139,7 @@ class Seat:
         self.hand = self.cards.mask(started.hand)
 
     def deal_ended(self, ended: bots_pb2.DealEnded) -> None:
-        """Forget the last actions."""
+        """Do nothing; bots with a mistake may look at it."""
 
     def happened(self, action: bots_pb2.Action) -> None:
         cards = self.cards.mask(action.cards)
@@ -175,7 +175,7 @@ class Seat:
 
 
 class RulesBot(GoodBot):
-    """Knows the rules: keeps track of its hand, and plays the weakest play that it can."""
+    """Knows the rules: keeps track of its hand, and plays its weakest legal play."""
 
     lists = False
     knows: type[Seat] = Seat
@@ -222,5 +222,5 @@ class RulesBot(GoodBot):
         return move
 
     def codes(self, seat: Seat, turn: bots_pb2.Turn) -> list[int]:
-        """Return the codes of the plays it considers; the first is played."""
+        """Return the codes of the plays considered; the first is played."""
         return seat.legal(turn)

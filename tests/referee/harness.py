@@ -1,4 +1,4 @@
-"""A lobby whose clock the test controls, and bots whose streams are read when the test says so."""
+"""A lobby whose clock a test controls, and bots whose streams are read when the test says so."""
 
 from collections.abc import Callable
 
@@ -22,7 +22,7 @@ from tests.referee.key import KEY
 from tests.referee.support import ListJournal
 
 STEP = BEAT_SECONDS
-"""The interval of the lobby's beats."""
+"""The interval between the lobby's beats."""
 
 
 class FakeBot:
@@ -34,9 +34,9 @@ class FakeBot:
         identity = BotIdentity(number, f"owner/bot{number}@1")
         self.connection = Connection(identity, max_sessions, lambda: None, harness.now)
         self.events: list[Event] = []
-        """All events that were read."""
+        """All events read so far."""
         self.turns: dict[int, Turn] = {}
-        """Turns that are open as far as the bot knows, by the session's handle."""
+        """Turns that are open as far as the bot knows, by session handle."""
         self.pings: list[int] = []
 
     @property
@@ -71,20 +71,20 @@ class FakeBot:
         return batch
 
     def block(self) -> None:
-        """Make a message wait until the stream takes it."""
+        """Make messages wait, as when the stream accepts none."""
         self.connection.writing(self.harness.now)
 
     def unblock(self) -> None:
         self.connection.written(self.harness.now)
 
     def turn(self) -> Turn:
-        """Read, and return the one open turn."""
+        """Read, and return the only open turn."""
         self.read()
         (turn,) = self.turns.values()
         return turn
 
     def answer(self, turn: Turn, cards: int | Malformed, sequence: int | None = None) -> None:
-        """Answer a turn, under another sequence if one is given."""
+        """Answer a turn, with another sequence number if one is given."""
         self.turns.pop(turn.info.handle, None)
         lobby, now = self.harness.lobby, self.harness.now
         self.connection.heard_at = now
@@ -94,7 +94,7 @@ class FakeBot:
             lobby.settle(now)
 
     def send(self, handle: int, sequence: int, cards: int | Malformed) -> None:
-        """Answer any turn of any session."""
+        """Answer any turn in any session."""
         lobby, now = self.harness.lobby, self.harness.now
         seat = self.connection.seats.get(handle)
         if seat is None:
@@ -105,7 +105,7 @@ class FakeBot:
             lobby.useless(self.connection, now)
 
     def play(self, turn: Turn, choose: Callable[[list[int]], int] = min) -> None:
-        """Answer a turn with one of its legal answers."""
+        """Answer a turn with one of the legal answers."""
         self.answer(turn, choose(turn.deal.choices(turn.seat)) & turn.info.rules.full)
 
     def faults(self) -> list[Fault]:
@@ -116,7 +116,7 @@ class FakeBot:
 
 
 class Harness:
-    """A lobby with its clock."""
+    """A lobby and its clock."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -126,7 +126,7 @@ class Harness:
         self.matches: list[Match] = []
 
     def connect(self, number: int, max_sessions: int = 256, *, welcomed: bool = True) -> FakeBot:
-        """Connect a bot; ``welcomed`` says whether its stream takes the welcome."""
+        """Connect a bot; ``welcomed`` says whether its stream accepts the welcome."""
         bot = FakeBot(self, number, max_sessions)
         self.lobby.connect(bot.connection, self.now)
         if welcomed:
@@ -139,7 +139,7 @@ class Harness:
         return match
 
     def advance(self, seconds: float) -> None:
-        """Let time pass as the server does: with beats, and ticks when the lobby asks for them."""
+        """Let time pass as the server does: with beats, and with ticks when the lobby asks for them."""
         end = self.now + seconds
         while self.now < end:
             due = self.lobby.next_tick()
@@ -173,6 +173,6 @@ def four(harness: Harness, max_sessions: int = 256) -> list[FakeBot]:
 
 
 def started(bot: FakeBot) -> list[SessionStarted]:
-    """Read, and return the starts of all sessions that were announced to the bot."""
+    """Read, and return the start of every session that was announced to the bot."""
     bot.read()
     return [event for event in bot.events if isinstance(event, SessionStarted)]

@@ -1,4 +1,4 @@
-"""Malicious clients: bytes on a socket, hand-written HTTP/2, and gRPC without messages."""
+"""Malicious clients: bytes on a socket, hand-written HTTP/2, and gRPC calls without messages."""
 
 import asyncio
 import contextlib
@@ -19,13 +19,13 @@ PATHS = {
     for service in (*SERVICES, health.SERVICE, reflection.SERVICE)
     for method in service.methods
 }
-"""The paths of all calls of the referee's services, by name."""
+"""The paths of all calls of the referee's services, by name of the call."""
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, RST_STREAM, SETTINGS, PING, WINDOW_UPDATE = 0, 1, 3, 4, 6, 8
 END_STREAM, END_HEADERS, ACK = 1, 4, 1
 INITIAL_WINDOW_SIZE = 4
 ELSEWHERE = "127.0.0.2"
-"""Another host, as a referee on the loop-back interface sees it."""
+"""Another host, from the point of view of a referee on the loopback interface."""
 MOST = 16_384
 """Maximum number of bytes in a frame."""
 
@@ -46,7 +46,7 @@ def window(more: int) -> bytes:
 
 
 def headers(stream: int, call: str = "Play", **more: str) -> bytes:
-    """Return the headers that open a gRPC call, none of them compressed."""
+    """Return the uncompressed headers that open a gRPC call."""
     fields = {
         ":method": "POST",
         ":scheme": "http",
@@ -60,7 +60,7 @@ def headers(stream: int, call: str = "Play", **more: str) -> bytes:
 
 
 def _string(text: str) -> bytes:
-    """Encode a string of a header: its length, with seven bits in the first byte, and itself."""
+    """Encode a string of a header: its length, with seven bits in the first byte, and the string itself."""
     length, head = len(text), bytes([min(len(text), 127)])
     if length >= 127:
         rest = length - 127
@@ -113,7 +113,7 @@ class Socket:
         self._writer = writer
 
     async def send(self, data: bytes) -> None:
-        """Send data; it is no error if the referee has closed the connection."""
+        """Send data; ignore it if the referee has closed the connection."""
         with contextlib.suppress(ConnectionError):
             self._writer.write(data)
             await self._writer.drain()
@@ -128,7 +128,7 @@ class Socket:
         return received
 
     async def frames(self) -> AsyncIterator[tuple[int, int, bytes]]:
-        """Yield incoming frames as kind, flags and payload, and acknowledge settings and pings."""
+        """Yield incoming frames as kind, flags and payload, acknowledging settings and pings."""
         while True:
             head = await self._reader.readexactly(9)
             payload = await self._reader.readexactly(int.from_bytes(head[:3], "big"))
@@ -138,7 +138,7 @@ class Socket:
             yield kind, flags, payload
 
     async def turns(self) -> AsyncIterator[bots_pb2.Turn]:
-        """Yield the turns that arrive on a bot's stream, and answer its pings."""
+        """Yield the turns that arrive on a bot's stream, answering its pings."""
         data = b""
         async for kind, _, payload in self.frames():
             if kind != DATA:
@@ -156,7 +156,7 @@ class Socket:
 
 @asynccontextmanager
 async def socket(address: str, source: str = "") -> AsyncIterator[Socket]:
-    """Connect to a referee; ``source`` is the host to come from."""
+    """Connect to a referee; ``source`` is the host to connect from."""
     host, port = address.rsplit(":", 1)
     reader, writer = await asyncio.open_connection(
         host, int(port), local_addr=(source, 0) if source else None
@@ -171,7 +171,7 @@ async def socket(address: str, source: str = "") -> AsyncIterator[Socket]:
 
 @asynccontextmanager
 async def bot_without_window(address: str, number: int, source: str = "") -> AsyncIterator[Socket]:
-    """Connect a bot that says hello and lets the referee send it nothing: its window is empty."""
+    """Connect a bot that says hello but has an empty window, so that the referee can send it nothing."""
     async with socket(address, source) as connection:
         await connection.send(PREFACE + settings(initial_window_size=0))
         await connection.send(play(number))
@@ -179,7 +179,7 @@ async def bot_without_window(address: str, number: int, source: str = "") -> Asy
 
 
 def play_requests() -> list[bots_pb2.PlayRequest]:
-    """Return messages that answer nothing."""
+    """Return messages that do not answer any turn."""
     return [
         bots_pb2.PlayRequest(),
         bots_pb2.PlayRequest(pong=bots_pb2.Pong(id=7)),
@@ -192,7 +192,7 @@ def play_requests() -> list[bots_pb2.PlayRequest]:
 async def flood(
     address: str, number: int, request: bots_pb2.PlayRequest, count: int, source: str = ""
 ) -> bytes:
-    """Say hello and send one message this often; return the trailers with which the referee ends that."""
+    """Say hello and send a message ``count`` times; return the trailers when the referee ends the call."""
     async with socket(address, source) as connection:
         await connection.send(PREFACE + settings() + play(number))
         await connection.send(message(1, request.SerializeToString()) * count)
@@ -212,7 +212,7 @@ async def status_of(
     end: bool = True,
     source: str = "",
 ) -> grpc.StatusCode:
-    """Make a call with these messages, the last one marked as such if ``end``; return how it ended."""
+    """Make a call with these messages, of which the last ends it if ``end``; return the call's status."""
     bearer = {"authorization": f"Bearer {token}"} if token else {}
     async with socket(address, source) as connection, asyncio.timeout(DEADLINE):
         await connection.send(PREFACE + settings() + headers(1, call, **bearer))

@@ -1,7 +1,7 @@
 """A referee and bots as processes of their own, to be stopped, continued and killed.
 
-``python -m tests.referee.processes referee`` prints its port and serves until SIGTERM; ``… bot ADDRESS NUMBER
-SECONDS`` plays the lowest card, and thinks for this many seconds about each turn.
+``python -m tests.referee.processes referee`` prints its port and serves until SIGTERM;
+``… bot ADDRESS NUMBER SECONDS`` plays the lowest card after thinking for this many seconds about each turn.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from tests.referee.support import DEADLINE, Tokens
 from tests.tied import tied
 
 STALL = signal.SIGHUP
-"""Its handler in a referee's process is ``sleep`` of the C library, which takes the number 1 for a second."""
+"""A referee's process handles it with the C library's ``sleep``, which is given the signal's number, 1."""
 _libc = ctypes.CDLL(None)
 
 
@@ -42,7 +42,7 @@ class Process:
         os.kill(self._popen.pid, number)
 
     def stall_threads(self) -> None:
-        """Let all threads of a referee but that of its event loop sleep for a second, gRPC's among them."""
+        """Make all threads of a referee but that of its event loop sleep for a second, gRPC's among them."""
         pid = self._popen.pid
         for thread in map(int, os.listdir(f"/proc/{pid}/task")):
             if thread != pid:

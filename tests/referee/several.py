@@ -19,12 +19,12 @@ class Arena:
 
     @property
     def ids(self) -> list[str]:
-        """Return the stable names of the referees."""
+        """Return the permanent names of the referees."""
         return [f"referee-{place}" for place in range(len(self.addresses))]
 
     @asynccontextmanager
     async def referee(self, place: int, listen: str = "127.0.0.1:0") -> AsyncIterator[str]:
-        """Run the referee with this index, with a new journal; an empty address becomes its own."""
+        """Run the referee with this index and a new journal; its address is filled in if it was empty."""
         self.journals[place] = ListJournal()
         share = (place, len(self.addresses))
         journal = self.journals[place]
@@ -39,7 +39,7 @@ class Arena:
 
 
 def arena_of(*addresses: str) -> Arena:
-    """Make an arena of several referees; an empty address stands for the one that a referee listens on."""
+    """Return an arena of several referees; an empty address stands for the one that a referee listens on."""
     return Arena(list(addresses), [ListJournal() for _ in addresses])
 
 
@@ -51,7 +51,7 @@ async def until(true: Callable[[], bool]) -> None:
 
 
 async def play(address: str) -> None:
-    """Play a match on this referee between bot 1 and others that connect for it; fail at a fault."""
+    """Play a match between bot 1 and bots that connect for it on this referee; fail on a fault."""
     async with sdk_bots(address, dict.fromkeys((2, 3, 4), lowest)):
         (result,) = await play_match(address, match_spec())
     assert result.faults == (0, 0, 0, 0)

@@ -1,6 +1,6 @@
-"""A slow and obvious implementation of a deal, to check the fast one against.
+"""A slow and obvious implementation of a deal, with which the fast one is compared.
 
-Written from the rules alone: cards are tuples, the next seat is computed anew from everything that happened
+Written from the rules alone: cards are tuples, the next seat is recomputed from everything that has happened
 in the trick, and legal plays are found by trying every set of cards in the hand.
 """
 
@@ -44,7 +44,7 @@ class SlowDeal:
     def __post_init__(self) -> None:
         self.rules = SlowRules(self.ruleset)
 
-    # Who
+    # Whose turn it is
 
     def order(self, seat: int) -> list[int]:
         """Return the other seats in order of play, from the next one on."""
@@ -64,7 +64,7 @@ class SlowDeal:
         return {move.seat for move in self.trick[last:] if not move.cards}
 
     def next_holder(self, seat: int) -> int | None:
-        """Return the next in order who holds cards and is not locked out."""
+        """Return the next seat in order that holds cards and is not locked out."""
         return next((s for s in self.order(seat) if self.hands[s] and s not in self.locked()), None)
 
     def asked(self) -> list[int]:
@@ -72,7 +72,7 @@ class SlowDeal:
             return []
         return [seat for seat in self.window if seat not in self.bombs] if self.window else [self.turn]
 
-    # What
+    # What is legal
 
     def legal(self, seat: int) -> tuple[set[Cards], bool]:
         """Return the plays that the seat may make, and whether it may pass."""
@@ -118,7 +118,7 @@ class SlowDeal:
     def highest(self, plays: set[Cards]) -> Cards:
         return max(plays, key=lambda play: (self.rules.number(play[0][0]), self.rules.suit(play)), default=())
 
-    # Then
+    # What follows
 
     def act(self, seat: int, cards: Cards) -> None:
         if self.window:

@@ -1,7 +1,7 @@
-"""A slow and obvious implementation of combinations under any ruleset, to check the fast code against.
+"""A slow and obvious implementation of combinations under any ruleset, with which the fast code is compared.
 
-Written from the rules alone; it shares nothing with the code under test but the ruleset's fields.
-A card is a (rank, suit) pair of texts, a set of cards a sorted tuple of them. Strengths are tuples.
+Written from the rules alone; it shares nothing with the code under test except the ruleset's fields. A card
+is a (rank, suit) pair of strings, a set of cards a sorted tuple of them. Strengths are tuples.
 """
 
 from collections.abc import Iterable, Iterator
@@ -16,12 +16,12 @@ FIVE = {"straight", "flush", "full_house", "quads", "straight_flush", "royal_flu
 
 
 def read(text: str) -> Cards:
-    """Return the cards of a text."""
+    """Return the cards in a text."""
     return tuple((word[:-1], word[-1]) for word in text.split())
 
 
 class SlowRules:
-    """Kinds, strengths and beating under one ruleset."""
+    """Kinds and strengths of plays, and what beats what, under one ruleset."""
 
     def __init__(self, ruleset: Ruleset) -> None:
         self.ruleset = ruleset
@@ -43,7 +43,7 @@ class SlowRules:
         return kind if kind in self.played else None
 
     def shape(self, cards: Cards) -> str | None:
-        """Return what the cards would be if every kind were played."""
+        """Return what kind the cards would be if every kind could be played."""
         ranks = [rank for rank, _ in cards]
         counts = sorted(ranks.count(rank) for rank in set(ranks))
         if counts == [len(cards)] and len(cards) <= 4:
@@ -59,7 +59,7 @@ class SlowRules:
         return "pair_run" if self.run_ends(cards) else None
 
     def five_shape(self, cards: Cards) -> str | None:
-        """Return what five cards are that are not mostly of one rank."""
+        """Return the shape of five cards other than quads and a full house."""
         ranks = frozenset(rank for rank, _ in cards)
         sequence = ranks in self.ladder
         if len({suit for _, suit in cards}) > 1:
@@ -74,7 +74,7 @@ class SlowRules:
         return plain[-1] if plain else None
 
     def run_ends(self, cards: Cards) -> list[int]:
-        """Return the places in A 2 3 … K A at which the cards, as a run of pairs, end."""
+        """Return the places in A 2 3 … K A at which the cards end if they are a run of pairs."""
         ranks = [rank for rank, _ in cards]
         length = len(cards) // 2
         if length < 2 or any(ranks.count(rank) != 2 for rank in ranks):
@@ -117,7 +117,7 @@ class SlowRules:
         raise AssertionError(cards)
 
     def sequence_strength(self, cards: Cards) -> tuple[int, ...]:
-        """Return level and suit of a straight of any sort."""
+        """Return the level and the suit of a straight of any sort."""
         level, sequence = self.ladder[frozenset(rank for rank, _ in cards)]
         top = sequence[-1] if self.ruleset.straight_suit_of == "top" else max(sequence, key=self.number)
         return (level, self.suit([card for card in cards if card[0] == top]))
@@ -166,7 +166,7 @@ class SlowRules:
         return False
 
     def plays(self, hand: Cards) -> set[Cards]:
-        """Return every combination in a hand, equal ones once."""
+        """Return every combination in a hand, listing equal ones once."""
         return {cards for cards in self._subsets(tuple(sorted(hand))) if self.kind(cards)}
 
     def _subsets(self, hand: Cards) -> Iterator[Cards]:

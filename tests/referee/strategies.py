@@ -34,7 +34,7 @@ def rulesets(draw: st.DrawFn, *, most_players: int = 8, most_cards: int = 20) ->
 
 @st.composite
 def drawing_rulesets(draw: st.DrawFn) -> Ruleset:
-    """Draw rulesets of up to four players that often vary every axis that bears on a turn."""
+    """Draw rulesets of up to four seats in which cards are drawn from a stock at passes."""
     fields = draw(_cards(4, 5).filter(lambda fields: fields["leftover"] == "stock")) | draw(_combinations())
     fields |= draw(_course(fields)) | {"session": {"deals": 1}}
     fields |= {
@@ -53,14 +53,14 @@ def drawing_rulesets(draw: st.DrawFn) -> Ruleset:
 
 @st.composite
 def combination_rulesets(draw: st.DrawFn) -> Ruleset:
-    """Draw rulesets that differ in cards and combinations only."""
+    """Draw rulesets that differ only in cards and combinations."""
     fields = draw(_cards(2, 13)) | draw(_combinations())
     return load_ruleset(fields | {"leftover": "unused"})
 
 
 @st.composite
 def hands(draw: st.DrawFn, rules: Rules, *, most: int = 11) -> int:
-    """Draw hands as masks: of neighbouring ranks and of few suits, so that they hold combinations."""
+    """Draw hands as masks: neighbouring ranks and few suits, so that they contain combinations."""
     total = len(rules.rank_masks)
     first, length = draw(st.integers(0, total - 1)), draw(st.integers(2, 7))
     ranks = sum(rules.rank_masks[(first + step) % total] for step in range(length))
@@ -172,7 +172,7 @@ def _scoring(draw: st.DrawFn, fields: Fields) -> Fields:
 CHOICES = {
     name: get_args(hint) for name, hint in get_type_hints(Ruleset).items() if get_origin(hint) is Literal
 }
-"""The fields that hold one of a few names, and the names."""
+"""The fields whose value is one of a few names, and these names."""
 
 _BONUSES = [field.name for field in dataclasses.fields(Bonuses)]
 

@@ -1,4 +1,4 @@
-"""A referee, bots and a worker in one event loop, over real sockets."""
+"""A referee, bots and a worker in one event loop, talking over real sockets."""
 
 import asyncio
 import json
@@ -30,9 +30,9 @@ SPECTATOR_TOKEN = "spectator-token"
 ORGANISER_TOKEN = "organiser-token"
 LIMITS = Limits(join_ms=5000)
 LEGAL_PLAYS = bots_pb2.Wants(legal_plays=True)
-"""The wants in a hello."""
+"""Wants, for a hello."""
 DEADLINE = 60.0
-"""Seconds after which a test gives up on an event."""
+"""Seconds after which a test stops waiting for an event."""
 
 
 class Tokens:
@@ -44,7 +44,7 @@ class Tokens:
 
     def __init__(self) -> None:
         self.worthless: set[int] = set()
-        """Bots whose token was revoked."""
+        """Bots whose tokens have been revoked."""
 
     def scope(self, token: str) -> Scope | None:
         return _SCOPES.get(token)
@@ -62,12 +62,12 @@ _SCOPES = {
 
 
 def bearer(token: str) -> tuple[tuple[str, str], ...]:
-    """Return the metadata of a call with this token; empty without one."""
+    """Return the metadata of a call with this token, or none for an empty token."""
     return (("authorization", f"Bearer {token}"),) if token else ()
 
 
 class ListJournal:
-    """A journal in a list."""
+    """A journal that is a list."""
 
     def __init__(self) -> None:
         self.entries: list[Entry] = []
@@ -82,7 +82,7 @@ class ListJournal:
         return DealPage((), None)
 
     def of(self, version_id: int, kind: EntryKind, code: str = "") -> list[Entry]:
-        """Return the entries of a bot version of this kind, and with this code if one is given."""
+        """Return the entries of this kind about a bot version, only those with this code if one is given."""
         return [
             entry
             for entry in self.entries
@@ -102,7 +102,7 @@ async def referee(
     stop: asyncio.Event | None = None,
     hurry: asyncio.Event | None = None,
 ) -> AsyncIterator[str]:
-    """Run a referee on a free port until ``stop`` is set or the block ends, and yield its address."""
+    """Run a referee, by default on a free port, until ``stop`` or the end of the block; yield its address."""
     stop = stop or asyncio.Event()
     ready: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     task = asyncio.create_task(
@@ -123,7 +123,7 @@ async def referee(
 async def sdk_bots(
     address: str, bots: dict[int, Any], max_sessions: int = 256, tls: ClientTls | None = None
 ) -> AsyncIterator[None]:
-    """Run bots of the SDK, by number; ``max_sessions`` 0 leaves that to the referee."""
+    """Run bots of the SDK, by number; ``max_sessions=0`` lets the referee decide."""
     clients = [BotClient(bot, f"bot-{number}", max_sessions, tls=tls) for number, bot in bots.items()]
     tasks = [asyncio.create_task(client.run([address])) for client in clients]
     try:
@@ -136,12 +136,12 @@ async def sdk_bots(
 
 
 def lowest(turn: Turn) -> Play | None:
-    """Choose the first legal play, and pass if there is none."""
+    """Choose the first legal play, or pass if there is none."""
     return turn.legal[0] if turn.legal else None
 
 
 class WireBot:
-    """A bot that writes its messages by hand; only pings are answered for it, unless ``pongs`` is False."""
+    """A bot whose messages the tests write; it answers only pings, and without ``pongs`` not even those."""
 
     def __init__(
         self,
@@ -155,11 +155,11 @@ class WireBot:
     ) -> None:
         self._pongs = pongs
         self.pings: list[int] = []
-        """Ids of the pings that came."""
+        """Ids of the pings received."""
         self._writing = asyncio.Lock()
         self._responses: asyncio.Queue[bots_pb2.PlayResponse | BaseException] = asyncio.Queue()
         self._reader: asyncio.Task[None] | None = None
-        # A connection of its own: bots of one process would share one else.
+        # A connection of its own: otherwise the bots of a process would share one.
         self._channel = async_channel(address, tls, (("grpc.use_local_subchannel_pool", 1),))
         self._metadata = bearer(token or f"bot-{number}")
         self._call = self._open()
@@ -168,7 +168,7 @@ class WireBot:
         self.welcome = bots_pb2.Welcome()
         self.seen: list[bots_pb2.Event] = []
         self.closing: bots_pb2.Closing | None = None
-        """What it was told of the referee's end."""
+        """What the referee said about its end."""
 
     async def __aenter__(self) -> Self:
         await self.connect()
@@ -180,14 +180,14 @@ class WireBot:
         await self.close()
 
     async def close(self) -> None:
-        """Break the stream off without a goodbye."""
+        """Break off the stream without a goodbye."""
         if self._reader is not None:
             self._reader.cancel()
         self._call.cancel()
         await self._channel.close(None)
 
     async def connect(self) -> None:
-        """Say hello, and again until the referee has noticed that an earlier stream of this bot is gone."""
+        """Say hello, again and again until the referee has noticed that this bot's earlier stream is gone."""
         async with asyncio.timeout(DEADLINE):
             while True:
                 try:
@@ -211,12 +211,12 @@ class WireBot:
             await self._call.write(request)
 
     async def move(self, turn: bots_pb2.Turn, cards: Sequence[Any] = (), **fields: Any) -> None:
-        """Answer a turn: with cards, or a pass."""
+        """Answer a turn: with cards, or with a pass if there are none."""
         fields = {"session": turn.session, "sequence": turn.sequence, "passes": not cards, **fields}
         await self.write(bots_pb2.PlayRequest(moves=[bots_pb2.Move(cards=cards, **fields)]))
 
     async def next(self, kind: str, where: Callable[[Any], bool] = lambda event: True) -> Any:
-        """Return the next event of a kind; others before it stay in ``seen``."""
+        """Return the next event of a kind; it and those before it are kept in ``seen``."""
         async with asyncio.timeout(DEADLINE):
             while True:
                 event = await self.next_event()
@@ -225,7 +225,7 @@ class WireBot:
                     return getattr(event, kind)
 
     async def next_event(self) -> bots_pb2.Event:
-        """Return the next event, of whatever kind."""
+        """Return the next event of any kind."""
         while not self._events:
             self._events.extend((await self._read()).events)
         return self._events.pop(0)
@@ -262,7 +262,7 @@ class WireBot:
 
 
 def without_times(results: Sequence[SessionResult]) -> list[SessionResult]:
-    """Return the results as they would be if all decisions had taken the same time, and unsigned."""
+    """Return the results without signatures, and as if all decisions had taken the same time."""
     records = [[json.dumps(timeless(json.loads(one))) for one in result.records] for result in results]
     return [
         replace(result, records=tuple(kept), signed=None)
@@ -271,7 +271,7 @@ def without_times(results: Sequence[SessionResult]) -> list[SessionResult]:
 
 
 def timeless(record: dict[str, Any]) -> dict[str, Any]:
-    """Return a deal record without what depends on how long the decisions took."""
+    """Return a deal record without the fields that depend on how long decisions took."""
     faults = [timeless(fault) for fault in record.get("faults", ())]
     kept = {name: value for name, value in record.items() if name not in ("ms", "credit_ms", "answers")}
     return kept | ({"faults": faults} if faults else {})
@@ -286,7 +286,7 @@ def match_spec(
     match_id: str = "m",
     limits: Limits = LIMITS,
 ) -> MatchSpec:
-    """Return a match of bots by number; session n has the seed n, n, n, …"""
+    """Return a match of bots by number; the seed of session n consists of the bytes n, n, n, …"""
     size = len(bots)
     seatings = [tuple((seat + number) % size for seat in range(size)) for number in range(sessions)]
     return MatchSpec(
@@ -314,7 +314,7 @@ async def play_match(
 ) -> list[SessionResult]:
     """Run a match as a worker does; return the results by session number.
 
-    Set ``started`` once it runs; results are put into ``arrived`` as they come, where that is given.
+    Set ``started`` once it runs; add results to ``arrived``, if that is given, as they arrive.
     """
     loop = asyncio.get_running_loop()
 
@@ -333,7 +333,7 @@ async def play_match(
 
 @asynccontextmanager
 async def watching(address: str, match_id: str = "m") -> AsyncIterator[Callable[[int], Awaitable[None]]]:
-    """Watch a running match; return a function that waits until this many more actions were seen."""
+    """Watch a running match; yield a function that waits until it has seen this many more actions."""
     async with async_channel(address, None, (("grpc.use_local_subchannel_pool", 1),)) as channel:
         call = spectators_pb2_grpc.SpectatorServiceStub(channel).WatchMatch(
             spectators_pb2.WatchMatchRequest(match_id=match_id)
@@ -350,7 +350,7 @@ async def watching(address: str, match_id: str = "m") -> AsyncIterator[Callable[
 
 
 def full_records(spec: MatchSpec, result: SessionResult) -> list[dict[str, Any]]:
-    """Return a session's records, complete."""
+    """Return the complete records of a session."""
     names = [bot.name for bot in spec.bots]
     seating = next(session.seating for session in spec.sessions if session.number == result.number)
     return [
@@ -368,7 +368,7 @@ def full_records(spec: MatchSpec, result: SessionResult) -> list[dict[str, Any]]
 
 
 def check_records(spec: MatchSpec, result: SessionResult) -> None:
-    """Fail unless the session's records are right, follow from their seeds and sum to its points."""
+    """Assert that a session's records are right and complete, and sum to its points and faults."""
     replayer = Replayer()
     records = full_records(spec, result)
     for record in records:

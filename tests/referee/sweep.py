@@ -1,6 +1,6 @@
 """Comparing every five-card set of a pack with the slow rules: ``python -m tests.referee.sweep [PRESET…]``.
 
-Without names all presets are swept. The kind of every set is compared, and the order of all plays.
+Without names, all presets are swept. The kind of every set is compared, and the order of all plays.
 """
 
 import sys
@@ -17,7 +17,7 @@ Five = tuple[int, ...]
 
 
 def five_card_sets(rules: Rules) -> Iterator[Five]:
-    """Yield every set of five cards, with equal ones of two packs once."""
+    """Yield every set of five cards; with two packs, equal sets only once."""
     cards = sorted(set(rules.pack))
     if rules.decks == 1:
         yield from combinations(cards, 5)
@@ -28,7 +28,7 @@ def five_card_sets(rules: Rules) -> Iterator[Five]:
 
 
 def sweep(rules: Rules, sets: Iterable[Five]) -> int:
-    """Compare kinds and order of the sets with the slow rules; return how many are plays."""
+    """Compare the kinds and the order of sets with the slow rules; return how many of them are plays."""
     slow = SlowRules(rules.ruleset)
     cards = [read(rules.card_text(card))[0] for card in sorted(set(rules.pack))]
     found: dict[int, Cards] = {}

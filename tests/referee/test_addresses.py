@@ -1,4 +1,4 @@
-"""Addresses of referees as people write them."""
+"""Tests for addresses of referees as people write them."""
 
 import pytest
 

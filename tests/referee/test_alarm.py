@@ -1,4 +1,4 @@
-"""The one timer of a referee, on the loop that it runs on."""
+"""Tests for a referee's only timer, on the event loop that it uses."""
 
 import asyncio
 import socket
@@ -19,7 +19,7 @@ LOOPS: list[Callable[[Coroutine[Any, Any, None]], None]] = [asyncio.run, uvloop.
 
 
 class Waiting(Lobby):
-    """A lobby that wants to be called at given times, and notes for which of them it was."""
+    """A lobby that wants to be called at given times, and notes for which of these it was."""
 
     def __init__(self, *times: float) -> None:
         super().__init__(NoJournal(), lambda sight: b"", KEY.sign)
@@ -40,7 +40,7 @@ class Waiting(Lobby):
 
 
 async def rings_for(lobby: Waiting) -> list[float]:
-    """Return the times for which the lobby was called, once it was called for all of them."""
+    """Return the times for which the lobby was called, once it has been called for all of them."""
     async with asyncio.timeout(DEADLINE):
         await lobby.done.wait()
     return lobby.called_for

@@ -1,4 +1,4 @@
-"""The queue of what wants to be called."""
+"""Tests for the queue of alarms."""
 
 from referee.matches.alarms import Alarms
 

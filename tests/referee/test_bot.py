@@ -1,4 +1,4 @@
-"""The SDK: what bots see, what their answers may be, what happens when they fail."""
+"""Tests for the SDK: what bots see, what they may answer, and what happens when they fail."""
 
 import asyncio
 import inspect

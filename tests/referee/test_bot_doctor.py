@@ -1,4 +1,4 @@
-"""``arena bot doctor``: a sentence for each thing that is right or wrong."""
+"""Tests for ``arena bot doctor``: it prints a sentence for each thing that is right or wrong."""
 
 import asyncio
 import re
@@ -52,7 +52,7 @@ async def test_examination_when_all_is_right_then_a_bot_that_plays_is_not_distur
 
 
 def asked(took: float, now: str | None) -> Answer:
-    """Return an answer to a question of noon, that came so many seconds later."""
+    """Return an answer that came ``took`` seconds after a question asked at noon."""
     metadata = {} if now is None else {"now": now}
     failure = Failure(grpc.StatusCode.FAILED_PRECONDITION, "", Reason.PROTOCOL_VERSION, None, metadata)
     noon = datetime(2030, 1, 1, 12, tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""What the SDK tells a bot when a deal or a session has ended."""
+"""Tests for what the SDK tells a bot when a deal or a session has ended."""
 
 import json
 import logging
@@ -20,7 +20,7 @@ OTHERS = dict.fromkeys((1, 2, 3), lowest)
 
 
 class Recorder:
-    """Keeps what it is told; a class of its own for each test."""
+    """Keeps what it is told; each test has a subclass of its own."""
 
     deals: ClassVar[list[EndedDeal]]
     sessions: ClassVar[list[EndedSession]]

@@ -1,4 +1,4 @@
-"""Bots that answer many turns at once, or in coroutines."""
+"""Tests for bots that answer many turns at once, or in coroutines."""
 
 import asyncio
 import sys
@@ -39,7 +39,7 @@ def leading(desk: Desk, number: int) -> list[BotSession]:
 
 
 async def moves(desk: Desk, sessions: Sequence[BotSession]) -> dict[int, bots_pb2.Move]:
-    """Return the bot's moves in these sessions, by their numbers; each of them is due."""
+    """Return the bot's moves in these sessions, by session handle; a move is due in each of them."""
     found: dict[int, bots_pb2.Move] = {}
     while len(found) < len(sessions):
         found |= {move.session: move for move in (await desk.hear(due(sessions))).moves}
@@ -47,7 +47,7 @@ async def moves(desk: Desk, sessions: Sequence[BotSession]) -> dict[int, bots_pb
 
 
 class Batches:
-    """A bot that remembers how many turns it was asked at once."""
+    """A bot that notes how many turns it was asked at once."""
 
     def __init__(self) -> None:
         self.asked: list[int] = []
@@ -77,14 +77,14 @@ async def test_choose_many_when_turns_come_while_it_thinks_then_they_are_its_nex
             desk.open([one])
             await until(lambda: bool(bot.asked))
         desk.send(ping(1))
-        await pongs(desk, [1])  # so all have been read
+        await pongs(desk, [1])  # so all of them have been read
         bot.may_answer.set()
         assert len(await moves(desk, sessions)) == 4
     assert bot.asked == [1, 3]
 
 
 class Picky:
-    """A bot with one session that it does not like."""
+    """A bot that answers wrongly, or fails, in one of its sessions."""
 
     wrong: object = None
 

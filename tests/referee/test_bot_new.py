@@ -1,4 +1,4 @@
-"""``arena bot new``: what it writes works, and is said to only if that was seen."""
+"""Tests for ``arena bot new``: what it writes works, and it says so only after checking."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""``arena bot log`` and ``arena bot games`` without an arena: a referee is asked."""
+"""Tests for ``arena bot log`` and ``arena bot games`` without an arena, when a referee is asked."""
 
 import asyncio
 

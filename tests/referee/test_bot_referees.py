@@ -1,4 +1,4 @@
-"""Bots on several referees, and on one that has more than one address: one stream to each referee."""
+"""Tests for bots on several referees, and on one with more than one address: one stream to each referee."""
 
 import asyncio
 import logging
@@ -23,7 +23,7 @@ NOT_NEEDED = "not needed, the bot is connected to it at"
 
 @asynccontextmanager
 async def playing(*addresses: str, max_sessions: int = 0) -> AsyncIterator[BotClient]:
-    """Bot 1 of the SDK, which is told to leave at the end."""
+    """Run bot 1 with the SDK; at the end, tell it to leave."""
     client = BotClient(lowest, "bot-1", max_sessions)
     task = asyncio.create_task(client.run(addresses))
     try:
@@ -35,7 +35,7 @@ async def playing(*addresses: str, max_sessions: int = 0) -> AsyncIterator[BotCl
 
 
 def lines(caplog: pytest.LogCaptureFixture, text: str) -> list[str]:
-    """Return what the bot logged of this."""
+    """Return the bot's log lines that contain this text."""
     return [record.getMessage() for record in caplog.records if text in record.getMessage()]
 
 
@@ -45,7 +45,7 @@ def _news(caplog: pytest.LogCaptureFixture) -> None:
 
 
 class Forward:
-    """A port that leads to a referee; to which one can change."""
+    """A port that forwards to a referee, which can be changed."""
 
     def __init__(self, target: str) -> None:
         self.target = target
@@ -53,7 +53,7 @@ class Forward:
 
     @asynccontextmanager
     async def listen(self) -> AsyncIterator[str]:
-        """Listen on the port, and yield its address."""
+        """Listen on the port; yield its address."""
         server = await asyncio.start_server(self._join, "127.0.0.1", 0)
         host, port = server.sockets[0].getsockname()
         try:
@@ -203,7 +203,7 @@ async def test_bot_when_another_process_of_it_is_connected_then_it_tries_until_t
 
 
 async def test_bot_when_it_reaches_one_of_two_referees_then_it_plays_all_its_sessions_there() -> None:
-    """As behind a load balancer, or where the addresses that the referees name lead nowhere."""
+    """This is so behind a load balancer, or if the addresses that the referees name lead nowhere."""
     arena = arena_of("", "127.0.0.1:1")
     async with arena.referee(0) as first, playing(local(first), max_sessions=5):
 
@@ -217,7 +217,7 @@ async def test_bot_when_it_reaches_one_of_two_referees_then_it_plays_all_its_ses
 
 
 class Strangers(Tokens):
-    """An authenticator that knows nobody."""
+    """An authenticator that accepts nobody."""
 
     def bot(self, token: str) -> None:
         return None

@@ -1,4 +1,4 @@
-"""The SDK and a referee that plays by a script: pings while it thinks, broken streams, leaving, its share."""
+"""Tests for the SDK with a scripted referee: pings while it thinks, broken streams, leaving, its share."""
 
 import asyncio
 import logging
@@ -28,7 +28,7 @@ from tests.referee.support import DEADLINE, lowest
 async def scripted(
     bot: Bot, max_sessions: int = 0, *, strict: bool = False
 ) -> AsyncIterator[tuple[Desk, BotClient, "asyncio.Task[None]"]]:
-    """Run a referee's desk, a bot of the SDK welcomed there, and the task in which the bot runs."""
+    """Run a referee's desk and a bot of the SDK that is welcome there; yield both, and the bot's task."""
     board = Switchboard()
     await board.listen("127.0.0.1:0")
     desk = Desk(board, "me/bot@1", "token", None, DEADLINE)
@@ -44,14 +44,14 @@ async def scripted(
 
 
 class Thoughtful:
-    """A bot that answers only when it is let."""
+    """A bot that answers only when it is allowed to."""
 
     def __init__(self) -> None:
         self.may_answer = threading.Event()
         self.thinking = 0
-        """Decisions that are being thought about."""
+        """Number of decisions that it is thinking about."""
         self.most = 0
-        """The most of them at the same time."""
+        """The largest number at the same time."""
 
     def choose(self, turn: Turn) -> Play | None:
         self.thinking += 1
@@ -102,7 +102,7 @@ async def test_reconnect_when_the_bot_still_thinks_then_it_finishes_that_before_
         await desk.come_back()
         await resume(desk, [session])
         desk.send(ping(3))
-        await pongs(desk, [3])  # so the resumed turn was read, too
+        await pongs(desk, [3])  # so it has read the resumed turn, too
         assert bot.thinking == 1
         bot.may_answer.set()
         await move_of(desk, session)
@@ -152,7 +152,7 @@ async def test_message_when_it_cannot_be_read_then_the_bot_connects_again() -> N
 
 
 async def finishing(desk: Desk, client: BotClient) -> BotSession:
-    """Open a session of a bot that was told to stop, and has said that it wants no more."""
+    """Open a session for a bot, tell it to stop, and see it ask for no more sessions."""
     session = desk.session(small(7), 0, others=quiet)
     desk.open([session])
     session.take(await move_of(desk, session))
@@ -222,7 +222,7 @@ async def test_share_when_the_other_referee_is_out_of_reach_then_the_bot_asks_fo
     board = Switchboard("check-2")
     await board.listen("127.0.0.1:0")
     other = Desk(board, "me/bot@1", "token", None, DEADLINE)
-    await board.stop()  # its port stays known, and nobody listens
+    await board.stop()  # its port stays known, but nobody listens
     async with scripted(lowest, max_sessions=7) as (desk, _, _):
         referees = [desk.referee, other.referee]
         await desk.break_off()

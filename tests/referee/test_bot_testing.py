@@ -1,4 +1,4 @@
-"""The harness for tests of bots: turns from text and from records, and whole deals."""
+"""Tests for ``referee.bot.testing``: turns from text and from records, and whole deals."""
 
 import json
 from pathlib import Path

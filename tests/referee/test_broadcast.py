@@ -1,4 +1,4 @@
-"""What spectators see: everyone the same, at their own pace, and bounded."""
+"""Tests for what spectators see: the same for everyone, each at their own pace, and bounded."""
 
 import json
 
@@ -12,12 +12,12 @@ from tests.referee.support import match_spec
 
 
 def update(number: int) -> LeftOut:
-    """Return an update that is recognised by its number."""
+    """Return an update that can be recognised by its number."""
     return LeftOut(number)
 
 
 def numbers(spectator: Spectator) -> list[int]:
-    """Return everything that the spectator can see now."""
+    """Return everything that the spectator can see so far."""
     seen: list[int] = []
     while data := spectator.take():
         message = spectators_pb2.WatchMatchResponse.FromString(data)
@@ -104,8 +104,7 @@ def test_watch_when_spectators_come_and_go_during_a_match_then_each_sees_whole_d
 
 
 def check_sequence(seen: list[spectators_pb2.WatchUpdate]) -> None:
-    """Fail unless every session is shown from its start, its deals in order, all with as many actions as
-    their hands tell."""
+    """Assert that sessions are shown from the start, with their deals in order and no action missing."""
     deals: dict[int, int] = {}
     held: dict[int, list[int]] = {}
     for one in seen:

@@ -1,4 +1,4 @@
-"""What a bot says that it can play, held against rulesets."""
+"""Tests for comparing what a bot says that it can play with rulesets."""
 
 from typing import Any
 

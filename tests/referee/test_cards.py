@@ -1,4 +1,4 @@
-"""Cards as text, indices and masks."""
+"""Tests for cards as text, indices and masks."""
 
 import pytest
 

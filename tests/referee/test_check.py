@@ -1,4 +1,4 @@
-"""The check of bots: good bots pass it, and what it says of others."""
+"""Tests for the check of bots: good bots pass it, and it says what is wrong with others."""
 
 import asyncio
 import contextlib
@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[2]
 SAMPLES = [
     file
     for file in sorted((ROOT / "sample_bots" / "python").glob("*.py"))
-    if not file.stem.startswith("sage")  # which thinks too long to be checked at every kind of turn
+    if not file.stem.startswith("sage")  # it thinks too long to be checked at every kind of turn
 ]
 
 
@@ -57,7 +57,7 @@ def program(bot: type[GoodBot]) -> list[str]:
 
 @pytest.fixture
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have a good bot not be warned that its pongs are late where the machine is busy."""
+    """Do not warn good bots of late pongs when the machine is busy."""
     monkeypatch.setattr(pings, "LATE_SECONDS", DEADLINE)
 
 
@@ -156,7 +156,7 @@ async def test_check_when_the_log_cannot_be_written_then_it_says_so(tmp_path: Pa
 
 
 class Bounded(GoodBot):
-    """Plays with one pack of 52 cards, and knows no turns but plain ones."""
+    """Plays only with one pack of 52 cards, and knows only ordinary turns."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -384,7 +384,7 @@ def test_scenarios_when_listed_then_codes_are_unique_and_there_are_many() -> Non
 
 
 def bots_of_docs() -> list[str]:
-    """Return the programs in the SDK's documentation."""
+    """Return the programs in the page about the first bot."""
     page = (ROOT / "docs" / "authors" / "first-bot.md").read_text(encoding="utf-8")
     return [block.partition("```")[0] for block in page.split("```python\n")[1:]]
 

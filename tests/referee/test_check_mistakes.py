@@ -1,4 +1,4 @@
-"""The check of bots: each mistake is caught by the scenario that is for it."""
+"""Tests for the check of bots: each mistake is caught by the scenario made for it."""
 
 import asyncio
 from collections.abc import Awaitable, Iterable

@@ -1,4 +1,4 @@
-"""The check of bots that take long: they are warned, and the check comes to an end."""
+"""Tests for the check of slow bots: they are warned, and the check comes to an end."""
 
 import asyncio
 import sys
@@ -17,7 +17,7 @@ from tests.referee.support import DEADLINE
 async def test_check_when_a_bot_is_only_slow_then_it_is_warned_also_after_it_was(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """What it still had to answer of the scenario before is nothing wrong in the next one."""
+    """An answer that it still owes from the scenario before is not a mistake in the next one."""
     chosen = [replace(one, seconds=1.0) for one in SCENARIOS if one.code in ("SESS-02", "SESS-03")]
     monkeypatch.setattr(run, "SCENARIOS", tuple(chosen))
     think = "lambda turn: time.sleep(0.06) or (turn.legal[0] if turn.legal else None)"

@@ -1,4 +1,4 @@
-"""A seat's clock, with the time passed in."""
+"""Tests for a seat's clock, with the time passed in."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""A stream's pings, round trips and allowance, with the clock passed in."""
+"""Tests for a stream's pings, round trips and allowance, with the time passed in."""
 
 import pytest
 

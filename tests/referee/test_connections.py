@@ -1,4 +1,4 @@
-"""The live streams of bots, their seats and penalties."""
+"""Tests for the live streams of bots, their seats and their penalties."""
 
 from typing import cast
 

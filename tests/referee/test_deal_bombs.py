@@ -1,4 +1,4 @@
-"""Bombs in turn and out of turn."""
+"""Tests for bombs in turn and out of turn."""
 
 import pytest
 

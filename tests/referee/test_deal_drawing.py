@@ -1,4 +1,4 @@
-"""Drawing from the stock at a pass."""
+"""Tests for drawing from the stock when passing."""
 
 from referee.deals.deal import Action
 from referee.deals.shuffle import shuffle

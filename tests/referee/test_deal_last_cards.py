@@ -1,4 +1,4 @@
-"""The precaution before a seat with one card, and the highest card as the last one."""
+"""Tests for the precaution before a seat with one card, and for the highest card as the last one."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from tests.referee.deals import deal_of, hand_texts, legal_texts, play, rules_wi
 
 
 def guarded(hand: str, led: str = "", **fields: object) -> Deal:
-    """Make a deal of three: seat 0 is to act, seat 1 has one card, and seat 2 has led, if anything."""
+    """Return a deal of three seats: seat 0 is to act, seat 1 has one card, and seat 2 may have led."""
     rules = rules_with(players=3, guard="must", **fields)
     deal = deal_of(rules, [hand, "KS", f"3D 3C 3H {led} 4D 4C 4H"], leader=2 if led else 0)
     return play(deal, f"2:{led}") if led else deal
@@ -124,7 +124,7 @@ def liable(hands: list[str], *actions: str) -> tuple[int, ...]:
 
 
 def test_guard_liable_when_ignored_pays_the_losses_of_all() -> None:
-    # Seat 0 leads a single though it holds a pair, and seat 1 goes out at once.
+    # Seat 0 leads a single although it holds a pair, and seat 1 goes out at once.
     assert liable(["5D 5C 6D", "9S", "7D 8D 9D TD"], "0:5D", "1:9S") == (-6, 0, 0)
 
 

@@ -1,4 +1,4 @@
-"""Whole deals of random rulesets, held to the slow deal and to what must hold of every deal."""
+"""Tests for whole deals under random rulesets: they agree with the slow deal, and keep the invariants."""
 
 from collections import Counter
 from random import Random
@@ -20,7 +20,7 @@ from tests.referee.slow_rules import Cards, read
 from tests.referee.strategies import drawing_rulesets, rulesets
 
 LARGE = 11
-"""Cards in a hand, grown by drawing, from which on the slow deal takes too long to go on."""
+"""The largest hand, grown by drawing, with which the slow deal is still fast enough to continue."""
 
 ZERO_SUM = ("pairwise", "winner_collects", "difference", "loser_only")
 
@@ -94,7 +94,7 @@ def test_deals_of_a_preset_go_as_the_slow_deal(name: str) -> None:
 
 
 def deal_with_small_stock(rules: Rules, rng: Random) -> Deal:
-    """Return a deal of a few cards of a few ranks, so that there is much to play, draw and restock."""
+    """Return a deal with few cards of a few ranks, so that there is much to play, draw and restock."""
     players, ranks = rules.ruleset.players, len(rules.rank_masks)
     size = rng.randint(2, 6)
     some = rng.sample(range(ranks), min(ranks, players * size // (2 * rules.decks) + 2))
@@ -142,7 +142,7 @@ def compare_to_the_end(deal: Deal, slow: SlowDeal, rng: Random, *, forced: bool 
 
 
 def refuse_all_else(deal: Deal, seat: int, answers: list[int], rng: Random) -> None:
-    """Hand in what is not legal; nothing may change."""
+    """Try answers that are not legal; assert that they change nothing."""
     before = (list(deal.hands), list(deal.actions), deal.asked(), deal.stage)
     some = deal.rules.mask(rng.sample(deal.rules.pack, rng.randint(1, 5)))
     for mask in (0, some, deal.hands[seat], -1, deal.rules.full + 1):

@@ -1,4 +1,4 @@
-"""Leading, following, passing, tricks and the end of a deal."""
+"""Tests for leading, following, passing, tricks and the end of a deal."""
 
 import pytest
 

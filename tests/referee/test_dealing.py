@@ -1,4 +1,4 @@
-"""From the shuffled pack to the first lead, step by step."""
+"""Tests for each step from the shuffled pack to the first lead."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The rules in words."""
+"""Tests for the description of the rules in words."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What is encoded by hand, compared with what the protobuf library makes of the same events."""
+"""Tests that what is encoded by hand is what the protobuf library makes of the same events."""
 
 import os
 from random import Random
@@ -34,7 +34,7 @@ PRESETS = sorted(name[:-5] for name in os.listdir("referee/presets") if name.end
 
 
 def compare_sight(sight: Sight) -> None:
-    """Check that what a spectator sees is encoded as the library builds it."""
+    """Assert that what a spectator sees is encoded as the library encodes it."""
     response = spectators_pb2.WatchMatchResponse()
     match sight:
         case DealStarted():
@@ -51,7 +51,7 @@ def compare_sight(sight: Sight) -> None:
 
 
 def compare(event: Event) -> bots_pb2.PlayResponse:
-    """Check that an event is encoded as the library builds it."""
+    """Assert that an event is encoded as the library encodes it."""
     response = bots_pb2.PlayResponse()
     if isinstance(event, Turn):
         wire.write_turn(response.events.add().turn, event, EVERYTHING)
@@ -64,7 +64,7 @@ def compare(event: Event) -> bots_pb2.PlayResponse:
 
 
 class Surroundings:
-    """A table's outboxes; what spectators see is compared at once."""
+    """The surroundings of a table: its outboxes, and spectators, whose messages are compared at once."""
 
     def __init__(self, outboxes: list[Outbox], sights: list[type]) -> None:
         self.outboxes = outboxes
@@ -146,13 +146,13 @@ def test_deal_start_when_it_is_told_after_draws_then_it_is_as_the_deal_began() -
 
     first = told()
     assert first.events[0].deal_started.stock == 52 - sum(first.events[0].deal_started.hand_sizes) > 0
-    while len(deal.stock) == len(deal.leftover):  # by default seats pass, and draw
+    while len(deal.stock) == len(deal.leftover):  # by default seats pass, and so draw
         deal.act(deal.turn, deal.default(deal.turn))
     assert told() == first
 
 
 def read(move: bots_pb2.Move, extra: bytes = b"") -> list[int | Malformed]:
-    """Return the move as read from a message, and as read lazily from the same bytes."""
+    """Return a move as read from a message, and as read lazily from the same bytes."""
     rules = compile_ruleset(load_ruleset("chinese"))
     data = move.SerializeToString() + extra
     request = lazy.PlayRequest.FromString(b"\x12" + bytes([len(data)]) + data)
@@ -179,7 +179,7 @@ def read(move: bots_pb2.Move, extra: bytes = b"") -> list[int | Malformed]:
         (bots_pb2.Move(), b"\x1a\x02\xff\x01"),
         (bots_pb2.Move(), b"\x18\x01"),  # not packed
         (bots_pb2.Move(), b"\x18\x01\x18\x02"),
-        (bots_pb2.Move(cards=[cards_pb2.CARD_3D]), b"\x1a\x01\x02"),  # packed twice: one list
+        (bots_pb2.Move(cards=[cards_pb2.CARD_3D]), b"\x1a\x01\x02"),  # packed twice: still one list
     ],
 )
 def test_move_when_read_by_its_bytes_then_it_is_what_the_library_reads(

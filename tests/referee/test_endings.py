@@ -1,4 +1,4 @@
-"""Connections that have ended, on real sockets of the loop-back interface."""
+"""Tests for finding out which connections have ended, on real sockets of the loopback interface."""
 
 import socket
 import sys
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the kernel tell
 
 @pytest.fixture(params=["127.0.0.1", "::"])
 def listener(request: pytest.FixtureRequest) -> Iterator[socket.socket]:
-    """Listen on a port of IPv4 alone, or of both."""
+    """Listen on a port of IPv4 only, or of IPv4 and IPv6."""
     family = socket.AF_INET6 if ":" in request.param else socket.AF_INET
     with socket.create_server((request.param, 0), family=family, dualstack_ipv6=":" in request.param) as one:
         yield one
@@ -31,7 +31,7 @@ def endings(listener: socket.socket) -> Iterator[Endings]:
 
 
 def visit(listener: socket.socket, source: str, data: bytes) -> int:
-    """Connect, send something, have it received and close; return the client's port."""
+    """Connect, send something and close once it has been received; return the client's port."""
     with socket.socket() as client:
         client.bind((source, 0))
         client.connect(("127.0.0.1", listener.getsockname()[1]))
@@ -44,7 +44,7 @@ def visit(listener: socket.socket, source: str, data: bytes) -> int:
 
 
 def taken(endings: Endings, count: int) -> list[Connection]:
-    """Take what has ended, until there is so much of it: the kernel tells it a moment later."""
+    """Take connections that have ended until there are this many: the kernel reports them with a delay."""
     found: list[Connection] = []
     end = time.monotonic() + DEADLINE
     while len(found) < count and time.monotonic() < end:
@@ -60,7 +60,7 @@ def test_endings_when_connections_were_short_then_each_is_told_with_its_bytes(
     received = {one.peer: one.received for one in taken(endings, 2)}
     more = {peer: count - len(data[peer.host]) for peer, count in received.items()}
     assert more.keys() == {peer_at(source, port) for source, port in ports.items()}
-    assert set(more.values()) <= {0, 1}  # to the kernel, the end of what is sent is a byte too
+    assert set(more.values()) <= {0, 1}  # to the kernel, the end of the data counts as a byte
     assert endings.take() == []
 
 
@@ -83,6 +83,6 @@ def test_endings_when_there_are_more_than_the_kernel_keeps_then_it_goes_on_with_
     end = time.monotonic() + DEADLINE
     later: list[int] = []
     while not {*later} & {one.peer.port for one in endings.take()}:
-        later.append(visit(listener, "127.0.0.1", b"x"))  # the kernel may still be busy with the many
+        later.append(visit(listener, "127.0.0.1", b"x"))  # the kernel may still be busy with the others
         assert time.monotonic() < end
         time.sleep(0.01)

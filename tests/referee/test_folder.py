@@ -1,4 +1,4 @@
-"""The folder of the socket by which a referee reaches itself."""
+"""Tests for the folder of the socket through which a referee reaches itself."""
 
 import os
 import subprocess

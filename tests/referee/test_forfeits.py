@@ -1,4 +1,4 @@
-"""Sessions in which bots forfeit: they go on without them, or end, as the tournament says."""
+"""Tests for sessions in which bots forfeit: they continue without them, or end, as the tournament says."""
 
 import json
 from collections.abc import Callable
@@ -57,7 +57,7 @@ def told(bot: FakeBot) -> list[tuple[int, str]]:
 def fail_when(
     harness: Harness, match: Match, bots: list[FakeBot], fails: Callable[[FakeBot, Turn], bool]
 ) -> list[SessionResult]:
-    """Play a match out; a bot that ``fails`` answers a turn with its whole hand, which is not legal."""
+    """Play a match to its end; a bot that ``fails`` answers a turn with its whole hand, which is illegal."""
     results: list[SessionResult] = []
     while not match.done:
         for bot in bots:

@@ -1,4 +1,4 @@
-"""Anything may happen to a lobby, in any order: its tables stay consistent, and its records stand."""
+"""Fuzzing a lobby: whatever happens, in any order, its tables stay consistent and its records valid."""
 
 from collections import Counter
 from typing import Any, get_args
@@ -58,7 +58,7 @@ RULESETS: list[dict[str, Any]] = [
     },
 ]
 MOST_ALARMS = 20
-"""For one table: each time the next time to look at it comes nearer, an alarm is added."""
+"""Alarms for one table: one more is added each time the next look at it becomes due earlier."""
 PLAYERS = {"small": 4, "exchanging": 3, "drawing": 3, "bombing": 4, "two-packs": 3}
 
 
@@ -86,7 +86,7 @@ def specs(draw: st.DrawFn) -> MatchSpec:
 
 
 class AnyLobby(RuleBasedStateMachine):
-    """Bots, workers and spectators who do anything."""
+    """A lobby with bots, workers and spectators that do anything."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -129,7 +129,7 @@ class AnyLobby(RuleBasedStateMachine):
 
     @rule(turns=st.integers(1, 8), rounds=st.integers(1, 20))
     def play(self, turns: int, rounds: int) -> None:
-        """Have the connected bots answer correctly, each up to so many of its turns at a time."""
+        """Have the connected bots answer correctly, each at most ``turns`` of its turns at a time."""
         for _ in range(rounds):
             for bot in list(self.bots.values()):
                 bot.read()
@@ -220,7 +220,7 @@ class AnyLobby(RuleBasedStateMachine):
         if number < len(self.watching):
             self.lobby.unwatch(self.watching.pop(number)[0])
 
-    # What must hold
+    # What must always be true
 
     @invariant()
     def results_are_right(self) -> None:
@@ -274,7 +274,7 @@ class AnyLobby(RuleBasedStateMachine):
         assert all(faults < limit for seat, faults in enumerate(table.faults) if seat not in gone)
 
     def teardown(self) -> None:
-        """Whatever happened, bots that come and answer bring every match to its end."""
+        """Assert that bots that connect and answer bring every match to its end, whatever has happened."""
         self.harness.advance(15)
         self.forget_closed()
         self.bots = {n: b for n, b in self.bots.items() if b.connection.max_sessions}

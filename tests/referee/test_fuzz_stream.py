@@ -1,4 +1,4 @@
-"""Messages at random, valid and mutated, to a real server: every call ends as it should, and it plays on."""
+"""Fuzzing a real server with valid and mutated messages: every call ends as it should, and it plays on."""
 
 import asyncio
 import contextlib
@@ -37,7 +37,7 @@ SMALL = st.integers(0, 8)
 TOKENS = st.sampled_from(["bot-1", "bot-2", "bot-9", "nobody", "", "bot-", "x" * 600])
 
 HOSTS = (f"127.2.{number >> 8}.{number & 255}" for number in count(1))
-"""Each call comes from a host of its own: one host with so many would be kept out."""
+"""Each call comes from a host of its own, since a single host with so many would be kept out."""
 
 capabilities = st.builds(
     bots_pb2.Capabilities,
@@ -77,7 +77,7 @@ good_hello = st.builds(
 
 @st.composite
 def mutated(draw: st.DrawFn, messages: st.SearchStrategy[Any]) -> bytes:
-    """Draw a message's bytes, perhaps with some of them changed, left out or inserted."""
+    """Draw the bytes of a message, perhaps with some of them changed, removed or inserted."""
     data = bytearray(draw(messages).SerializeToString())
     for _ in range(draw(st.integers(0, 3))):
         at = draw(st.integers(0, len(data)))
@@ -152,7 +152,7 @@ def server() -> Iterator[Server]:
 
 
 PATIENCE = 2.0
-"""Seconds after which a call that goes on is broken off."""
+"""Seconds after which a call that has not ended is broken off."""
 CHECKS = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 many = settings(deadline=None, max_examples=150, suppress_health_check=CHECKS)
 
@@ -190,7 +190,7 @@ def test_call_when_its_message_is_anything_then_it_ends_with_a_reason(
 ) -> None:
     asked = status_of(server.address, call, [data], WORKER_TOKEN, source=next(HOSTS))
     ended = asyncio.wait_for(asked, PATIENCE)
-    with contextlib.suppress(TimeoutError):  # a match that waits for its bots for hours is a right one
+    with contextlib.suppress(TimeoutError):  # a match that waits for its bots for hours is all right
         assert server.runner.run(ended) not in (grpc.StatusCode.UNKNOWN, grpc.StatusCode.INTERNAL)
     assert not [record for record in caplog.records if record.exc_info]
 

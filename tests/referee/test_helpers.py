@@ -1,4 +1,4 @@
-"""Helpers for bots: hands in order, taken apart, what is unseen, worlds."""
+"""Tests for the helpers for bots: sorting and taking apart hands, unseen cards, possible worlds."""
 
 from functools import cache
 from random import Random
@@ -70,7 +70,7 @@ def test_hand_when_grouped_then_every_card_is_in_one_group() -> None:
 def test_decompose_when_there_is_one_best_way_then_it_is_found(hand: str, plays: list[str]) -> None:
     found = decompose(RULES, mask(hand))
     assert (len(found.plays), found.cost, found.exact) == (len(plays), len(plays), True)
-    if hand != "3D 3C 4D 5H 6S 7D":  # there the threes are equally good
+    if hand != "3D 3C 4D 5H 6S 7D":  # here the threes are equally good
         assert texts(RULES, list(found.plays)) == plays
 
 
@@ -90,7 +90,7 @@ def test_decompose_when_exact_then_no_way_has_fewer_plays(name: str, seed: int) 
 
 
 def fewest(rules: Rules, hand: int) -> int:
-    """Return the number of plays by trying every play of every hand."""
+    """Return the smallest number of plays for a hand, found by trying every play."""
 
     @cache
     def least(part: int) -> int:

@@ -1,4 +1,4 @@
-"""docs/authors: helpers.md names what there is, and its example plays; strategies.md shows real commands."""
+"""Tests for docs/authors: helpers.md names all helpers, its example plays; strategies.md's commands work."""
 
 import re
 from pathlib import Path

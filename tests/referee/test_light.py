@@ -1,4 +1,4 @@
-"""What a light installation can do without: the modules of an arena, and those of other systems."""
+"""Tests that a light installation works without the arena's modules, and without those of POSIX alone."""
 
 import subprocess
 import sys
@@ -43,7 +43,7 @@ RUN = "from referee.cli.app import run; sys.exit(run(sys.argv[1:]))"
 
 
 def light(program: str, *arguments: str, also: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
-    """Run a program where the modules of the arena, and others, are not installed."""
+    """Run a program as if the modules of the arena, and those in ``also``, were not installed."""
     blocked = f"BLOCKED = {(*ARENA, *EXTRA, *also)!r}\n"
     return subprocess.run(
         tied(sys.executable, "-c", blocked + BLOCK + program, *arguments), capture_output=True, text=True

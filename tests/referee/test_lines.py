@@ -1,4 +1,4 @@
-"""Lines that programs log to their consoles."""
+"""Tests for the lines that programs log to their consoles."""
 
 import logging
 

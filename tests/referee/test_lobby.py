@@ -1,4 +1,4 @@
-"""Connections, matches and sessions of a referee, with the clock passed in."""
+"""Tests for a referee's connections, matches and sessions, with the time passed in."""
 
 from dataclasses import replace
 
@@ -19,7 +19,7 @@ from tests.referee.support import check_records, match_spec, without_times
 LIMITS = Limits(decision_ms=1000, faults=1000, join_ms=2000)
 ENDING = replace(LIMITS, on_forfeit="end_session")
 UNSENT = 1 + UNSENT_GRACE + 0.01
-"""Seconds after which a turn that no stream took ends in something."""
+"""Seconds after which a turn that no stream has accepted has consequences."""
 
 
 # Connections

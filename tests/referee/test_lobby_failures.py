@@ -1,4 +1,4 @@
-"""Failures of the referee, of tables and of streams, and what is played again; with the clock passed in."""
+"""Tests for failures of the referee, of tables and of streams, and for what is played again."""
 
 import json
 from dataclasses import replace
@@ -22,7 +22,7 @@ from tests.referee.support import check_records, match_spec
 
 LIMITS = Limits(decision_ms=1000, faults=1000, join_ms=2000)
 UNSENT = 1 + UNSENT_GRACE + 0.01
-"""Seconds after which a turn that no stream took ends in something."""
+"""Seconds after which a turn that no stream has accepted has consequences."""
 
 
 # The referee's own failures
@@ -57,7 +57,7 @@ def test_turn_when_the_referee_hands_out_none_then_the_match_is_given_back() -> 
 def played_until_void(
     deals: int, *, limits: Limits = LIMITS
 ) -> tuple[MatchSpec, list[FakeBot], DealsFinished]:
-    """Play until a session is void after so many of four deals; return spec, bots and updates."""
+    """Play until a session is void after ``deals`` of four deals; return spec, bots and finished deals."""
     harness = Harness()
     bots = four(harness)
     spec = match_spec(deals=4, limits=replace(limits, decision_ms=60_000))
@@ -132,7 +132,7 @@ def test_deals_when_a_session_is_open_then_each_is_told_once() -> None:
     assert told == [1, 2]
 
 
-# Streams that take nothing
+# Streams that accept nothing
 
 
 def test_turn_when_only_its_bot_takes_no_messages_then_the_others_are_not_harmed() -> None:
@@ -190,7 +190,7 @@ def test_stream_when_it_takes_nothing_for_long_then_it_is_given_up() -> None:
 
 
 def break_deal(table: Table) -> None:
-    """Make the table fail at whatever is done next."""
+    """Make the table fail at its next action, whatever that is."""
     table._deal = cast(Deal, object())
 
 

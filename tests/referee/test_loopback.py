@@ -1,4 +1,4 @@
-"""The message that a referee sends to itself, over a real server."""
+"""Tests for the message that a referee sends to itself, over a real server."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -14,7 +14,7 @@ from tests.referee.support import DEADLINE
 
 
 class Counting(Lobby):
-    """A lobby that counts the messages."""
+    """A lobby that counts these messages."""
 
     def __init__(self) -> None:
         super().__init__(NoJournal(), lambda sight: b"", KEY.sign)

@@ -1,4 +1,4 @@
-"""Cards on the wire."""
+"""Tests for cards as numbers on the wire."""
 
 import pytest
 

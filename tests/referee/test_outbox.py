@@ -1,4 +1,4 @@
-"""The hold rule, with the clock passed in."""
+"""Tests for the hold rule, with the time passed in."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""How many sessions at once a bot is given that does not say it."""
+"""Tests for how many sessions at once a bot is given if it does not say how many it takes."""
 
 import time
 from collections.abc import Callable
@@ -12,10 +12,10 @@ from tests.referee.support import lowest, match_spec, play_match, referee, sdk_b
 
 
 def play(pace: Pace, seconds: float, answers: int, limit: float = 1.0, most: int = 256) -> list[int]:
-    """Return the room after each answer of a bot that thinks for so long about each of its turns in turn."""
+    """Return the room after each answer of a bot that takes ``seconds`` for each turn, one at a time."""
     rooms, sessions = [], 0
     for _ in range(answers):
-        sessions = max(sessions, pace.room)  # sessions that are open go on
+        sessions = max(sessions, pace.room)  # open sessions continue
         pace.answered(seconds * sessions / limit, sessions, most)
         rooms.append(pace.room)
         sessions = min(sessions, pace.room)

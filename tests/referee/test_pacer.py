@@ -1,4 +1,4 @@
-"""Turns for spectators: fair among hosts, and behind the tables."""
+"""Tests for turns of spectators: fair among hosts, and after the tables."""
 
 import asyncio
 
@@ -10,7 +10,7 @@ from tests.referee.support import DEADLINE
 
 
 class Clock:
-    """A time that stands until a test lets it go on."""
+    """A clock that stands still until a test moves it."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -29,7 +29,7 @@ def time(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 async def some_rounds() -> None:
-    """Let everything run that is due, several times over."""
+    """Let everything that is due run, several times over."""
     for _ in range(20):
         await asyncio.sleep(0)
 

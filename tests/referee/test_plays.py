@@ -1,4 +1,4 @@
-"""The rule book's cases for combinations: what cards are, and what beats what."""
+"""Tests for combinations, with the rule book's cases: what cards are, and what beats what."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ def kind(rules: Rules, cards: str) -> str | None:
 
 
 def assert_falling(rules: Rules, *plays: str) -> None:
-    """Assert that each play beats all that follow, and none before."""
+    """Assert that each play beats all that follow it, and none before it."""
     codes = [rules.code(rules.parse(cards)) for cards in plays]
     assert 0 not in codes
     for place, code in enumerate(codes):
@@ -29,7 +29,7 @@ def assert_falling(rules: Rules, *plays: str) -> None:
             assert rules.beats(code, other) == (place < other_place), (plays[place], plays[other_place])
 
 
-# The examples that the descriptions of the rules give
+# The examples given in the descriptions of the rules
 
 
 def test_pair_of_nines_with_the_spade_beats_the_pair_with_the_heart() -> None:
@@ -181,7 +181,7 @@ def test_one_pack_triples_of_one_rank_are_equal() -> None:
     assert not rules.beats(high, low)
 
 
-# Kinds that not all play
+# Kinds that not all rulesets have
 
 
 def test_bare_quads_and_a_run_of_two_pairs_never_meet() -> None:

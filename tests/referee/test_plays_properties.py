@@ -1,4 +1,4 @@
-"""The play codes held to the slow rules, for random rulesets and for every preset."""
+"""Tests that the play codes agree with the slow rules, for random rulesets and for every preset."""
 
 import random
 from itertools import combinations, pairwise
@@ -99,7 +99,7 @@ OTHERS: dict[str, dict[str, Any]] = {
         "five_card_order": ["full_house", "straight"],
     },
 }
-"""Rulesets for what no preset has."""
+"""Rulesets with features that no preset has."""
 
 SOURCES = [*preset_names(), *OTHERS]
 

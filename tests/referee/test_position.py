@@ -1,4 +1,4 @@
-"""Positions as values: made, read, written, compared, played on."""
+"""Tests for positions as values: making, reading, writing, comparing and continuing them."""
 
 import json
 from random import Random
@@ -167,11 +167,11 @@ def test_position_of_a_view_has_the_legal_actions_of_the_deal(name: str) -> None
 def check_view(deal: Deal, seat: int, rng: Random) -> None:
     window = deal.stage is Stage.BOMBS
     if window and deal.answers:
-        return  # who is asked now was asked with the others
+        return  # whoever is asked now has been asked with the others
     if deal.rules.ruleset.leftover == "stock" and sum(map(int.bit_count, deal.opening)) + len(
         deal.leftover
     ) < len(deal.rules.pack):
-        return  # not a whole pack: the stock's size is worked out from that
+        return  # not a whole pack: the stock's size is computed from that
     seen = seen_position(
         deal.rules,
         seat=seat,

@@ -1,4 +1,4 @@
-"""A referee's process goes before others on its host."""
+"""Tests that a referee's process takes precedence over others on its host."""
 
 import os
 import subprocess

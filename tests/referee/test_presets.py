@@ -1,4 +1,4 @@
-"""The presets: what each of them is known for."""
+"""Tests for the presets: each has the rules that it is known for."""
 
 from importlib.resources import files
 from typing import Any

@@ -1,4 +1,4 @@
-"""The protos against what was released: nothing is removed or changed, and what was added says since when."""
+"""Tests of the protos against the released ones: nothing is removed or changed; additions say since when."""
 
 import subprocess
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ def buf(*arguments: str) -> subprocess.CompletedProcess[bytes]:
 
 
 def described(files: FileDescriptorSet) -> dict[str, str]:
-    """Return the comments of everything that has a name in referee.v1, by full name."""
+    """Return the comments of everything named in referee.v1, by full name."""
     return {
         f"{file.package}.{name}": comment
         for file in files.file
@@ -50,7 +50,7 @@ def _names(file: FileDescriptorProto) -> Iterator[tuple[str, str]]:
 
 
 def unmarked(released: FileDescriptorSet, present: FileDescriptorSet) -> list[str]:
-    """Return what was added since the release without saying so."""
+    """Return what was added since the release without saying since when."""
     known = described(released)
     added = {name: comment for name, comment in described(present).items() if name not in known}
     return [name for name, comment in added.items() if SINCE not in comment]

@@ -1,4 +1,4 @@
-"""Deal records as written."""
+"""Tests for deal records as they are written."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Checking records: what is right is accepted, whatever happened in the deal."""
+"""Tests for checking records: right ones are accepted, whatever happened in the deal, and wrong ones not."""
 
 import json
 from random import Random
@@ -25,12 +25,12 @@ OK = {"ok": True}
 def records_of(
     rules: Rules, deals: int, session_deals: int | None = None, seed: bytes = SEED
 ) -> list[Record]:
-    """Draw records of random play as they come out of a file."""
+    """Return records of random play, as read from a file."""
     return [json.loads(json.dumps(record)) for record in random_records(rules, seed, deals, session_deals)]
 
 
 def session_records(session: Session, forfeit_in: int = 0) -> list[Record]:
-    """Return the records of a session, which its last seat may forfeit once deal ``forfeit_in`` has begun."""
+    """Return the records of a session; the last seat forfeits it in deal ``forfeit_in``, if there is one."""
     records = []
     while not session.over:
         deal = session.next_deal()

@@ -1,4 +1,4 @@
-"""Checking records: the first thing wrong is named, at its action; no JSON value is too strange."""
+"""Tests for errors in records: the first one is named, at its action, and any JSON value gets an answer."""
 
 from typing import Any
 
@@ -42,7 +42,7 @@ def with_action(index: int, text: str) -> Answer:
 
 
 def first_play() -> int:
-    """Index of the first action of at least two cards."""
+    """Return the index of the first action with at least two cards."""
     return next(index for index, text in enumerate(record()["actions"]) if " " in text)
 
 
@@ -194,7 +194,7 @@ def test_field_of_the_wrong_type_or_range_is_named(name: str, value: object, rea
 
 
 def first_pass(given: Record) -> tuple[int, int]:
-    """Return the first action that is a pass, the default action, and its seat."""
+    """Return the index of the first action that is a pass, the default action, and its seat."""
     return next((at, int(text[0])) for at, text in enumerate(given["actions"]) if text.endswith("-"))
 
 

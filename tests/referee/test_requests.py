@@ -1,4 +1,4 @@
-"""Matches as messages; entries of a bot's log too, from referees of any version."""
+"""Tests for matches as messages, and for entries of a bot's log, also from referees of any version."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Signed results: what all seats were shown of a session, digested alike by a referee and from records."""
+"""Tests for signed results: a referee and its records give the same digest of what all seats were shown."""
 
 import json
 from dataclasses import replace
@@ -87,7 +87,7 @@ def test_session_when_it_ends_then_the_referee_has_signed_its_result() -> None:
 
 
 def rest_of_a_session() -> tuple[MatchSpec, list[str], SessionResult]:
-    """Play a session in two attempts, the second of which goes on after the first deal."""
+    """Play a session in two attempts; return its spec, the first attempt's one record, and the result."""
     whole = play(3)
     spec = match_spec(deals=3)
     before = [whole.records[0]]

@@ -1,4 +1,4 @@
-"""Rulesets from presets, objects and files."""
+"""Tests for rulesets from presets, objects and files."""
 
 import json
 import subprocess
@@ -33,7 +33,7 @@ LADDERS = {
     "two_ranks_high": "34567 45678 56789 6789T 789TJ 89TJQ 9TJQK TJQKA 23456=A2345",
     "wrap_around": "JQKA2 QKA23 KA234 A2345 23456 34567 45678 56789 6789T 789TJ 89TJQ 9TJQK TJQKA",
 }
-"""Every ladder written out, weakest first."""
+"""Every ladder in full, weakest first."""
 
 
 @pytest.mark.parametrize("name", LADDER_NAMES)

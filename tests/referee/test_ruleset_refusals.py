@@ -1,4 +1,4 @@
-"""What a ruleset may not say, and how it is refused."""
+"""Tests for what rulesets may not contain, and for how they are refused."""
 
 from pathlib import Path
 from typing import Any, get_args, get_type_hints

@@ -1,4 +1,4 @@
-"""Sage: legal under every preset, its proofs, its playouts, its clock."""
+"""Tests for sage: its plays are legal under every preset; its proofs, its playouts and its clock."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -35,7 +35,7 @@ QUICK = [name for name in preset_names() if is_quick(compile_ruleset(load_rulese
 
 
 def sage(rules: Rules) -> Sage:
-    """Return one for which a second passes whenever it looks at the clock."""
+    """Return a sage for which a second passes whenever it looks at the clock."""
     return Sage(rules, Random(1), count().__next__)
 
 
@@ -134,7 +134,7 @@ def test_quick_playout_when_rules_allow_it_then_it_ends_as_the_careful_one(name:
 
 
 def best_of_all(deal: Deal) -> tuple[int, ...]:
-    """Return the points if every seat does what is best for itself, found without remembering anything."""
+    """Return the points if every seat does what is best for itself, computed without a cache."""
     if deal.over:
         return deal.points
     seat = deal.turn
@@ -149,7 +149,7 @@ def best_of_all(deal: Deal) -> tuple[int, ...]:
 
 
 def near_its_end(name: str, seed: int) -> Deal:
-    """Return a deal under a preset in which two cards for each player are left, or none."""
+    """Return a deal that is over, or that has at most two cards left per seat, on average."""
     rules = compile_ruleset(load_ruleset(name))
     deal = Deal(rules, seed.to_bytes(32, "big"), 1, 0, 1)
     while not deal.over and sum(map(rules.count, deal.hands)) > 2 * rules.ruleset.players:
@@ -204,7 +204,7 @@ def test_search_when_little_time_is_left_then_endings_get_no_more_than_that() ->
     units = {code: plan[RULES.remove(mine, code & RULES.full)] for code in RULES.list_plays(mine)[:2]}
     worlds = Worlds(position, Random(1))
     search = Search(position, 0, units, worlds, Random(1), Watched(RULES))
-    search.best(partial(next, count(0, 0.001)), 0.01)  # at each look a millisecond has passed
+    search.best(partial(next, count(0, 0.001)), 0.01)  # a millisecond passes between looks
     assert asked
     assert max(asked) <= NODES_A_SECOND * 0.01
     assert asked[-1] < asked[0]
@@ -212,7 +212,7 @@ def test_search_when_little_time_is_left_then_endings_get_no_more_than_that() ->
 
 
 def test_search_when_it_is_relative_then_the_points_of_the_others_count() -> None:
-    # whoever goes out has 0 points, the other loses some
+    # whoever goes out first has 0 points; the other seat loses some
     seen = Position.parse(
         "chinese-2@1; clockwise; dealer 0; leader 1; hands ?5 / 3D 4H 9S 9H KD; actions 1:3D, 0:-"
     )

@@ -1,4 +1,4 @@
-"""What sage infers from plays, and how seats go on in its playouts."""
+"""Tests for what sage infers from plays, and for how seats act in its playouts."""
 
 from itertools import count
 from random import Random
@@ -47,7 +47,7 @@ def inference(position: Position, seat: int, seed: int = 1) -> Inference:
 
 
 def seen_by(deal: Deal, seat: int) -> Position:
-    """Return what ``seat`` sees of a deal in which nobody drew cards."""
+    """Return what ``seat`` sees of a deal in which nobody has drawn cards."""
     rules, played = deal.rules, [0] * len(deal.hands)
     for other, mask, _, _ in deal.log:
         played[other] |= mask
@@ -168,7 +168,7 @@ def test_scored_makes_the_play_that_its_score_prefers() -> None:
 
 
 def first_tried(tree: Tree, rules: Rules, worths: dict[str, int], times: int) -> list[str]:
-    """Return what the tree leads in so many playouts, each of which is worth what the lead is."""
+    """Return what the tree leads in ``times`` playouts, each of which is worth ``worths`` of the lead."""
     held, found = hands("3D 9S 9H", "4S 5S"), []
     for _ in range(times):
         found.append(rules.text(tree.lead([], held, 0, held[1], lambda: 0.0) & rules.full))

@@ -1,4 +1,4 @@
-"""Penalty points, brackets, twos and the ways to settle."""
+"""Tests for penalty points, brackets, twos and the ways to settle."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ CLIMBING = {rank: number for number, rank in enumerate("3456789TJQKA2", 1)}
 
 
 def finished(rules: Rules, *left: str, final: str = "3S", **fields: Any) -> Finish:
-    """Return a deal that the seats with empty hands left in order of their seats."""
+    """Return a finished deal; the seats with empty hands went out in order of their numbers."""
     hands = tuple(rules.parse(hand) for hand in left)
     out = tuple(seat for seat, hand in enumerate(hands) if not hand)
     full = tuple(hand or rules.parse("3S") for hand in hands)

@@ -1,4 +1,4 @@
-"""What comes on top of the settling, and deals without a winner."""
+"""Tests for what is added to the settling, and for deals without a winner."""
 
 from typing import Any
 
@@ -49,7 +49,7 @@ def test_liable_seat_keeps_its_bonuses_apart() -> None:
 
 
 def bonus(rules: Rules, cards: str, final: bool = False) -> int:
-    """Return the bonus of seat 1 for an unbeaten play, on top of its single penalty point."""
+    """Return the bonus of seat 1 for an unbeaten play, without its single penalty point."""
     play = Unbeaten(1, rules.code(rules.parse(cards)), final)
     return score(rules, finished(rules, "", "3C", unbeaten=(play,)))[1] + 1
 
@@ -136,7 +136,7 @@ def test_bonus_of_the_last_holders_deal_goes_by_the_winners_last_play() -> None:
 
 
 def without_winner(settle: str, **fields: Any) -> tuple[int, ...]:
-    """Seat 1 of three ends the deal; it was dealt ten cards and leads nothing."""
+    """Return the points of a deal that seat 1 of three ended before any card was played."""
     rules = rules_with(players=3, settle=settle, **fields)
     full = tuple(rules.parse(hand) for hand in (f"{TEN.replace('D', 'C')}", TEN, "3H 4H"))
     return score(rules, Finish(0, 1, 0, full=full, left=full, out=(), culprit=1))

@@ -1,4 +1,4 @@
-"""The Play stream, message by message, over real sockets."""
+"""Tests for the Play stream, message by message, over real sockets."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Clocks over real sockets: only the referee measures, and only round trips of its own pings are credited."""
+"""Tests for clocks over real sockets: only the referee measures, and only its own pings earn credit."""
 
 import asyncio
 from typing import Any
@@ -24,7 +24,7 @@ LIMITS = Limits(decision_ms=5000, join_ms=20_000, faults=1000, credit_ms=80)
 
 
 class Ponging(WireBot):
-    """Answers pings late, or with wrong ids."""
+    """A bot that answers pings late, or with wrong ids."""
 
     def __init__(self, address: str, number: int, *, delay: float = 0.0, wrong_by: int = 0) -> None:
         super().__init__(address, number, pongs=False, wants=LEGAL_PLAYS)
@@ -44,7 +44,7 @@ class Ponging(WireBot):
 
 
 async def first_turn(address: str, bot: WireBot, limits: Limits = LIMITS) -> Any:
-    """Return the bot's first turn of a match that is then broken off."""
+    """Return the bot's first turn in a match, which an SDK bot then finishes in its place."""
     async with sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)):
         running = asyncio.create_task(play_match(address, match_spec(limits=limits, deals=1)))
         turn = await bot.next("turn")
@@ -62,8 +62,8 @@ async def first_turn(address: str, bot: WireBot, limits: Limits = LIMITS) -> Any
 async def test_credit_when_pongs_are_late_then_it_is_what_was_measured_up_to_the_cap(
     delay: float, credit_ms: int, least: int, most: int
 ) -> None:
-    # What a round trip is to the millisecond is shown with a clock of the test's own (test_connection): here
-    # the referee may be held up, and then takes off what was its own.
+    # That round trips are exact to the millisecond is tested with the test's own clock (test_connection):
+    # here the referee may be delayed, and then it subtracts its own delay.
     async with referee() as address, Ponging(address, 4, delay=delay) as bot:
         await bot.answer_pings(3)
         limits = Limits(decision_ms=5000, join_ms=20_000, faults=1000, credit_ms=credit_ms)

@@ -1,4 +1,4 @@
-"""A referee that is told to stop in the middle of a match."""
+"""Tests for a referee that is told to stop in the middle of a match."""
 
 import asyncio
 import logging
@@ -124,7 +124,7 @@ async def test_referee_process_when_it_gets_sigterm_then_it_finishes_what_is_ope
 
 
 class SlowTokens(Tokens):
-    """Looks the first bot's token up until it is told to end."""
+    """Keeps looking up the first bot's token until it is told to finish."""
 
     def __init__(self) -> None:
         self.begun, self.end = threading.Event(), threading.Event()

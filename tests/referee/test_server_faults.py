@@ -1,4 +1,4 @@
-"""What bots do wrong over real sockets, with real processes where it takes one, and how it is told apart."""
+"""Tests for bots' mistakes over real sockets, some with real processes: the referee tells them apart."""
 
 import asyncio
 import json
@@ -47,7 +47,7 @@ def kinds(result: SessionResult) -> list[str]:
 
 
 async def until_open(started: asyncio.Event, journal: ListJournal, number: int) -> None:
-    """Wait until the bot is connected and the match runs."""
+    """Wait until the bot is connected and the match is running."""
     async with asyncio.timeout(DEADLINE):
         await started.wait()
         while not journal.of(number, EntryKind.CONNECTED):

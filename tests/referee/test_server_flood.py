@@ -1,4 +1,4 @@
-"""Bots that send too much over real sockets: they are cut off, and nobody else notices."""
+"""Tests for bots that send too much over real sockets: they are cut off, and nobody else notices."""
 
 import asyncio
 import json
@@ -33,7 +33,7 @@ FLOODS = {
 }
 
 STATUS = b"grpc-status\x018"
-"""How RESOURCE_EXHAUSTED stands in a call's trailers."""
+"""RESOURCE_EXHAUSTED as it appears in a call's trailers."""
 
 
 @pytest.mark.parametrize("name", FLOODS)

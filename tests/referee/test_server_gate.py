@@ -1,4 +1,4 @@
-"""Hosts that send too much to a referee: they are cut off, and those who play notice nothing."""
+"""Tests for hosts that send too much to a referee: they are cut off, and bots that play notice nothing."""
 
 import asyncio
 import contextlib
@@ -21,7 +21,7 @@ PINGS = frame(hostile.PING, 0, 0, bytes(8)) * 1000
 
 
 async def flood(address: str, data: bytes) -> None:
-    """Send something again and again, and read what comes, until the referee breaks the connection off."""
+    """Send data again and again, and read what arrives, until the referee breaks off the connection."""
     async with socket(address, ELSEWHERE) as connection:
         await connection.send(PREFACE + settings())
         closed = asyncio.create_task(connection.closed())

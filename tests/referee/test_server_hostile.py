@@ -1,4 +1,4 @@
-"""Clients that mean harm: each gets an error or a closed connection, and no match notices."""
+"""Tests for malicious clients: each gets an error or a closed connection, and no match is affected."""
 
 import asyncio
 import contextlib
@@ -87,7 +87,7 @@ TOKENS = {
     "Watch": "",
     "ServerReflectionInfo": "",
 }
-"""What each call asks for; everybody may watch matches and the health, and ask for the services."""
+"""The token that each call needs; anybody may watch matches and the health service, and list the services."""
 
 
 @pytest.mark.parametrize("call", list(TOKENS))
@@ -205,7 +205,7 @@ async def test_bot_when_its_window_is_of_no_size_then_it_stalls_and_no_session_i
 async def test_streams_when_hundreds_never_say_hello_then_bots_that_play_are_not_harmed() -> None:
     async with referee() as address, sdk_bots(address, dict.fromkeys((1, 2, 3, 4), lowest)):
         async with socket(address) as one, socket(address) as two:
-            for connection, streams in ((one, 90), (two, 120)):  # nearly as many as a host may at once
+            for connection, streams in ((one, 90), (two, 120)):  # nearly as many as a host may have
                 await connection.send(PREFACE + settings())
                 await connection.send(b"".join(headers(2 * n + 1) for n in range(streams)))
             results = await play_match(address, match_spec(sessions=8, limits=LIMITS))
@@ -286,7 +286,7 @@ async def attack_without_reading(address: str, rng: random.Random, source: str) 
 
 
 Attack = Callable[[str, random.Random, str], Awaitable[None]]
-"""Given an address to attack, something random, and the host to come from."""
+"""Takes the address to attack, a source of randomness, and the host to attack from."""
 
 ATTACKS: list[Attack] = [
     attack_with_bytes,
@@ -312,7 +312,7 @@ async def test_attacks_when_all_happen_at_once_then_the_tables_go_as_undisturbed
     async def keep_on(attack: Attack, seed: int) -> None:
         rng, source = random.Random(seed), f"127.0.0.{2 + seed}"
         while True:
-            with contextlib.suppress(OSError, EOFError):  # the referee breaks off what is too much
+            with contextlib.suppress(OSError, EOFError):  # the referee breaks off floods
                 await attack(address, rng, source)
                 made[attack] += 1
 
@@ -326,7 +326,7 @@ async def test_attacks_when_all_happen_at_once_then_the_tables_go_as_undisturbed
             assert without_times(await play(address)) == without_times(expected)
             assert not [attacker.exception() for attacker in attackers if attacker.done()]
         finally:
-            # A cancellation may be lost in grpc.aio where a call ends at the same moment: once more, then.
+            # In grpc.aio a cancellation may be lost if a call ends at the same moment, so cancel again.
             left = set(attackers)
             async with asyncio.timeout(DEADLINE):
                 while left:

@@ -1,4 +1,4 @@
-"""What clients may have under way at once, before they have shown or said anything."""
+"""Tests for limits on what clients may have open at once before they have sent or shown anything."""
 
 import asyncio
 import socket
@@ -21,12 +21,12 @@ from tests.referee.support import DEADLINE, WORKER_TOKEN, ListJournal, Tokens, b
 
 
 async def never_asked(address: str) -> grpc.StatusCode:
-    """Return how a call ends that never sends its request."""
+    """Return how a call ends whose request is never sent."""
     return await status_of(address, "GetStatus", [], WORKER_TOKEN)
 
 
 async def silent(address: str, number: int, hello: bool = False) -> str:
-    """Return why the stream ends of a bot that says at most hello."""
+    """Return why the stream of a bot ends that sends at most a hello."""
     async with grpc.aio.insecure_channel(address, options=[("grpc.use_local_subchannel_pool", 1)]) as channel:
         call = bots_pb2_grpc.BotServiceStub(channel).Play(None, metadata=bearer(f"bot-{number}"))
         if hello:
@@ -63,7 +63,7 @@ async def test_calls_when_too_many_of_a_host_send_no_request_then_others_are_tur
 
 
 class Slow:
-    """Something that is asked, and answers once it may."""
+    """Something that is asked, and answers only when it may."""
 
     def __init__(self) -> None:
         self.asked = 0
@@ -105,7 +105,7 @@ async def read_log(address: str, source: str = "") -> grpc.StatusCode:
 
 
 async def one_too_many(address: str, slow: Slow) -> list[grpc.StatusCode]:
-    """Return how two calls of a host end after another one was refused, and one of another host."""
+    """Return how two calls of a host end while a third is refused, and how a call of another host ends."""
     both = [asyncio.create_task(read_log(address)) for _ in range(2)]
     await until(lambda: slow.asked == 2)
     assert await read_log(address) is grpc.StatusCode.RESOURCE_EXHAUSTED
@@ -172,7 +172,7 @@ async def test_pings_when_there_are_far_too_many_then_their_connection_goes_on()
 
 
 def open_unasked(connection: socket.socket, address: str, calls: int) -> None:
-    """Open calls that send no request, and wait until gRPC's thread has read them."""
+    """Open calls without sending requests, and wait until gRPC's thread has read them."""
     host, port = address.rsplit(":", 1)
     connection.bind((hostile.ELSEWHERE, 0))
     connection.connect((host, int(port)))
@@ -190,5 +190,5 @@ async def test_call_when_thousands_wait_to_be_taken_then_it_is_not_turned_away()
                 connection = stack.enter_context(socket.socket())
                 open_unasked(
                     connection, address, 250
-                )  # in the event loop's thread, which takes none meanwhile
+                )  # in the event loop's thread, which handles none meanwhile
             assert await status_of(address, "Check", [b""]) is grpc.StatusCode.OK

@@ -1,4 +1,4 @@
-"""Matches over real sockets: bots of the SDK, a worker's client, the records that come back."""
+"""Tests for matches over real sockets: bots of the SDK, a worker's client, and the records returned."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Bots that drop out and come back, and second connections."""
+"""Tests for bots that drop out and come back, and for second connections."""
 
 import asyncio
 import random
@@ -33,14 +33,14 @@ LIMITS = Limits(decision_ms=60_000, join_ms=20_000, faults=1)
 
 
 class _First(random.Random):
-    """Chooses the first of anything."""
+    """Chooses the first element of anything."""
 
     def choice(self, seq: Any) -> Any:
         return seq[0]
 
 
 class Dropping(Checking):
-    """Plays the lowest card that it finds itself, and breaks its stream off at every so many turns."""
+    """Plays the first legal play, and breaks off its stream at every ``every``-th turn."""
 
     def __init__(self, address: str, number: int, every: int) -> None:
         super().__init__(WireBot(address, number, wants=LEGAL_PLAYS), number)
@@ -115,7 +115,7 @@ async def test_clock_when_the_bot_is_away_then_it_runs_on() -> None:
         async with WireBot(address, 4) as again:
             second = await again.next("turn")
         assert second.sequence == first.sequence
-        # A busy machine's pauses are the referee's, who sets clocks back by them.
+        # Pauses of a busy machine are the referee's own, and it sets clocks back by them.
         assert second.decision_ms <= first.decision_ms - 250
         async with sdk_bots(address, {4: lowest}):
             (result,) = await running
@@ -123,7 +123,7 @@ async def test_clock_when_the_bot_is_away_then_it_runs_on() -> None:
 
 
 async def why_refused(address: str, number: int) -> str:
-    """Return why a bot that connects is refused."""
+    """Return why a bot is refused when it connects."""
     bot = WireBot(address, number)
     await bot.write(bots_pb2.PlayRequest(hello=bots_pb2.Hello(protocol_version=1)))
     with pytest.raises(grpc.aio.AioRpcError) as caught:
@@ -143,7 +143,7 @@ async def test_second_connection_when_the_first_lives_then_it_is_refused_and_the
         running = asyncio.create_task(play_match(address, match_spec(sessions=4, limits=LIMITS)))
         for number in (4, 5):
             while (reason := await why_refused(address, number)) == Reason.BUSY:
-                pass  # the first is being let in
+                pass  # the first is still being let in
             assert reason == Reason.ALREADY_CONNECTED
         results = await running
     assert [result.faults for result in results] == [(0, 0, 0, 0)] * 4

@@ -1,4 +1,4 @@
-"""Every kind of turn over real sockets: what a bot works out for itself is what the referee lists."""
+"""Tests for every kind of turn over real sockets: bots find the same legal plays as the referee."""
 
 import asyncio
 import json
@@ -45,11 +45,11 @@ SPECIAL = {
     "exchanging": bots_pb2.TURN_KIND_EXCHANGE,
     "guarded": bots_pb2.TURN_KIND_BEAT_OWN,
 }
-"""The kind of turn that must have been asked for under a ruleset."""
+"""The kind of turn that must occur under a ruleset."""
 
 
 class Checking:
-    """Plays at random from the plays that it finds itself, and counts where the referee's list differs."""
+    """Plays at random, and notes where the plays that it finds itself differ from the referee's list."""
 
     def __init__(self, bot: WireBot, seed: int) -> None:
         self.bot = bot

@@ -1,4 +1,4 @@
-"""Spectators over real sockets: what they see, who may look, and that they harm nobody."""
+"""Tests for spectators over real sockets: what they see, who may watch, and that they harm nobody."""
 
 import asyncio
 import json
@@ -51,7 +51,7 @@ CROWD = 1000
 
 
 async def watch(address: str, token: str = "", match_id: str = "m") -> list[spectators_pb2.WatchUpdate]:
-    """Return everything that a spectator sees of the match from now on."""
+    """Return everything that a spectator sees of a match from now on."""
     updates: list[spectators_pb2.WatchUpdate] = []
     async with grpc.aio.insecure_channel(address) as channel, asyncio.timeout(3 * DEADLINE):
         stub = spectators_pb2_grpc.SpectatorServiceStub(channel)
@@ -71,7 +71,7 @@ async def held_match(
     match_id: str = "m",
     shared_deals: bool = False,
 ) -> AsyncIterator[asyncio.Task[object]]:
-    """Run a match that goes on only when the block ends, and yield its results."""
+    """Run a match that stands still until the block ends; yield the task of its results."""
     async with sdk_bots(address, dict.fromkeys(bots[:3], lowest)):
         async with WireBot(address, bots[3]) as bot:
             spec = match_spec(bots, sessions=sessions, deals=deals, match_id=match_id, limits=LIMITS)
@@ -135,11 +135,11 @@ OTHERS = {
     "bot-17": Reason.TOKEN_SCOPE,
     WORKER_TOKEN: Reason.TOKEN_SCOPE,
 }
-"""Tokens of neither an organiser nor a spectator, and why they are refused."""
+"""Tokens that belong to neither an organiser nor a spectator, and why they are refused."""
 
 
 def why_refused(token: str, why: str) -> tuple[Reason, str]:
-    """Return the reason and the text of a refusal for a token of others."""
+    """Return the reason and the text with which such a token is refused."""
     reason = OTHERS[token]
     return reason, MEANINGS[reason].text if reason is Reason.TOKEN_UNKNOWN else f"authorization: {why}"
 
@@ -206,7 +206,7 @@ async def test_watch_when_a_spectator_reads_too_slowly_then_it_is_told_what_it_m
 
 
 async def _all_updates(connection: Socket) -> list[spectators_pb2.WatchUpdate]:
-    """Return everything that the one call of a connection delivers until its end."""
+    """Return all updates that the only call of a connection delivers."""
     data = b""
     async with asyncio.timeout(DEADLINE):
         async for kind, flags, payload in connection.frames():
@@ -249,7 +249,7 @@ async def test_watch_when_a_thousand_do_not_read_then_the_results_are_the_same(
 
 @asynccontextmanager
 async def _crowd(address: str, count: int, before: int = 0) -> AsyncIterator[None]:
-    """So many spectators that read nothing: 200 on a connection, with windows of no size."""
+    """Run ``count`` spectators that read nothing: 200 on each connection, with windows of size 0."""
     if before == count:
         yield
         return

@@ -1,4 +1,4 @@
-"""A bot that does not let the referee reach it: the blame is its own, and no session is void."""
+"""Tests for bots that do not let the referee reach them: they are blamed, and no session is void."""
 
 import asyncio
 import select
@@ -24,14 +24,14 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="sockets are ins
 BOTS = (1, 2, 3, 4)
 LIMITS = Limits(decision_ms=300, join_ms=20_000, faults=2, on_forfeit="end_session")
 QUESTION = ServerReflectionRequest(file_containing_symbol="referee.v1.BotService").SerializeToString()
-"""Has a long answer."""
+"""A request with a long answer."""
 LOOKS = 30
-"""How often in a row a connection must be full to count as that: gRPC and the kernel may move some on."""
+"""How often in a row a connection must be full to count as full: gRPC and the kernel may still move data."""
 
 
 @asynccontextmanager
 async def full_connection(address: str) -> AsyncIterator[sockets_of_python.socket]:
-    """Open a connection with a tiny receive buffer, clogged with answers that are not read."""
+    """Open a connection with a tiny receive buffer, clogged with unread answers."""
     host, port = address.rsplit(":", 1)
     loop = asyncio.get_running_loop()
     with sockets_of_python.socket() as one:
@@ -50,7 +50,7 @@ async def full_connection(address: str) -> AsyncIterator[sockets_of_python.socke
 
 
 def is_full(port: int, peer_port: int) -> bool:
-    """Return whether the referee's end of a connection takes nothing more."""
+    """Return whether the referee's end of a connection accepts no more data."""
     ours = [one.file for one in sockets.connections(port) if one.peer.port == peer_port]
     return bool(ours) and not select.select([], ours, [], 0)[1]
 
@@ -86,5 +86,5 @@ async def test_play_when_its_way_back_is_full_before_then_each_session_is_the_bo
         results = await play_match(address, spec)
     assert [result.forfeit for result in results] == [s.seating.index(3) for s in spec.sessions]
     assert {e.version_id for e in journal.entries if e.kind is EntryKind.FAULT} == {4}
-    # Where the machine is slow, the referee has ended the stream before it begins the last of them.
+    # On a slow machine, the referee has ended the stream before the last session begins.
     assert {e.code for e in journal.of(4, EntryKind.FAULT)} in ({"stall"}, {"stall", "disconnect"})

@@ -1,4 +1,4 @@
-"""How busy a referee says it is, who may ask, and tokens that are revoked."""
+"""Tests for the status that a referee reports, who may ask for it, and revoked tokens."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""TLS over real sockets: the server's certificate, clients' certificates, and who is turned away."""
+"""Tests for TLS over real sockets: server and client certificates, and who is turned away."""
 
 import asyncio
 import logging
@@ -94,7 +94,7 @@ class World(NamedTuple):
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> World:
-    """Make an authority with a server's and a client's certificate, and another with a client's."""
+    """Make an authority with a server's and a client's certificate, and another authority with a client's."""
     folder = tmp_path_factory.mktemp("tls")
     ours, others = Authority(folder / "ours"), Authority(folder / "others")
     return World(ours, others, ours.sign("referee"), ours.sign("client"), others.sign("stranger"))
@@ -106,7 +106,7 @@ def options(world: World, *, ask: bool = False) -> ServerOptions:
 
 
 async def refused(address: str, tls: ClientTls | None) -> None:
-    """Fail unless neither a worker nor a bot gets through."""
+    """Assert that neither a worker nor a bot gets through."""
     with pytest.raises(RefereeUnavailable, match=r"unavailable|deadline_exceeded"):
         await asyncio.to_thread(referee_status, address, WORKER_TOKEN, tls=tls)
     async with async_channel(address, tls, ()) as channel, asyncio.timeout(DEADLINE):
@@ -152,7 +152,7 @@ async def test_tls_when_the_client_trusts_another_authority_or_speaks_plainly_th
 
 
 async def _told(address: str, tls: ClientTls | None, caplog: pytest.LogCaptureFixture) -> list[str]:
-    """Return what an author is told of a bot, and of a log, that cannot connect."""
+    """Return what authors are told when their bot, or a request for its log, cannot connect."""
     told: list[str] = []
     with pytest.raises(RefereeUnavailable) as caught:
         await asyncio.to_thread(read_log, address, "bot-1", LogQuery("owner/bot1"), tls=tls)

@@ -1,4 +1,4 @@
-"""Spectators, the health service and reflection."""
+"""Tests for watching matches, the health service and reflection."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""What follows from deal to deal: dealer, direction, leader, loser, and when a session ends."""
+"""Tests for what follows from deal to deal, from the dealer to the loser, and for when a session ends."""
 
 from random import Random
 from typing import Any
@@ -172,7 +172,7 @@ def test_legacy_without_a_winner_is_the_culprits() -> None:
 
 
 def played(session: Session, points: tuple[int, ...] | None = None) -> Deal:
-    """Play a deal at random, with these points instead of its own if given."""
+    """Play a deal at random; if points are given, use them instead of its own."""
     deal = session.next_deal()
     play_randomly(deal, Random(session.deals_played))
     if points is not None:

@@ -1,4 +1,4 @@
-"""The log that a bot keeps of its sessions: what is in it, and that it stays whole."""
+"""Tests for the log that a bot keeps of its sessions: its contents, and that it stays intact."""
 
 import asyncio
 import json
@@ -27,7 +27,7 @@ def first_legal(turn: Turn) -> Play | None:
 
 
 async def kept_of(spec: MatchSpec) -> tuple[list[Entry], list[SessionResult]]:
-    """Return what the bots of a match keep of it, and its results."""
+    """Return the entries that the bots of a match keep, and its results."""
     kept: list[Entry] = []
     async with referee() as address:
         clients = [
@@ -182,7 +182,7 @@ def test_place_when_no_path_is_given_then_it_is_in_the_folder_for_state(
 async def test_bot_when_its_stream_breaks_then_it_keeps_what_it_saw_and_goes_on_from_what_it_is_told() -> (
     None
 ):
-    """The last bot is away for the second deal; another process of it plays the third."""
+    """The last bot is away for the second deal; another process of this bot plays the third."""
     spec = match_spec(deals=3)
     kept: list[Entry] = []
     async with referee() as address:

@@ -1,4 +1,4 @@
-"""Bots that are slow or take few sessions: turns of matches that share them, and the time of a match."""
+"""Tests for bots that are slow or accept few sessions: matches share them fairly, and have a time limit."""
 
 import json
 from dataclasses import replace
@@ -19,7 +19,7 @@ TIMED = replace(LIMITS, match_ms=30_000)
 def play_slowly(
     harness: Harness, match: Match, bots: list[FakeBot], thinks: dict[int, float]
 ) -> list[SessionResult]:
-    """Let bots answer until the match is over, each with the seconds that it thinks, one after the other."""
+    """Let bots answer, one after another, until the match is over; each thinks for its number of seconds."""
     results = match.take_results()
     while not (match.done or match.ended):
         for bot in bots:
@@ -158,7 +158,7 @@ def test_bot_when_it_takes_fewer_sessions_than_asked_for_then_it_counts_as_absen
 
 
 def numbers_begun(harness: Harness, bot: FakeBot, matches: list[Match], bots: list[FakeBot]) -> list[str]:
-    """Play matches out; return the matches of the bot's sessions in the order in which they began."""
+    """Play matches to their end; return the matches of the bot's sessions, in the order of their starts."""
     while not all(match.done for match in matches):
         for one in bots:
             one.read()

@@ -1,4 +1,4 @@
-"""The public shuffle and seeds, held to their definitions and to fixed values."""
+"""Tests of the public shuffle and seeds against their definitions and against fixed values."""
 
 import hmac
 from hashlib import sha256
@@ -40,7 +40,7 @@ def test_shuffle_of_any_size_is_that_of_fisher_and_yates(size: int) -> None:
 
 
 def test_shuffle_when_words_would_bias_it_leaves_them_out() -> None:
-    # Words are left out once in about seven shuffles of this size.
+    # About one shuffle in seven of this size leaves words out.
     for number in range(12):
         seed = number.to_bytes(32, "big")
         cards, slow = list(range(50_000)), list(range(50_000))

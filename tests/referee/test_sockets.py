@@ -1,4 +1,4 @@
-"""The kernel's side of a port, on real sockets of the loop-back interface."""
+"""Tests for inspecting and closing connections of a port, on real sockets of the loopback interface."""
 
 import socket
 import sys
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="sockets are ins
 
 @pytest.fixture(params=["127.0.0.1", "::"])
 def listener(request: pytest.FixtureRequest) -> Iterator[socket.socket]:
-    """Listen on a port of IPv4 alone, or of both."""
+    """Listen on a port of IPv4 only, or of IPv4 and IPv6."""
     family = socket.AF_INET6 if ":" in request.param else socket.AF_INET
     with socket.create_server((request.param, 0), family=family, dualstack_ipv6=":" in request.param) as one:
         yield one

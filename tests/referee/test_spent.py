@@ -1,4 +1,4 @@
-"""Where the time of turns went, in words."""
+"""Tests for the words that say where the time of turns went."""
 
 from referee.bot.spent import Spent
 from referee.v1 import bots_pb2

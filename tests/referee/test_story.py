@@ -1,4 +1,4 @@
-"""What a bot's log tells of its sessions."""
+"""Tests for what a bot logs about its sessions."""
 
 import logging
 from dataclasses import replace

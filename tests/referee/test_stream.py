@@ -1,4 +1,4 @@
-"""A bot's stream on the referee's side, without a network."""
+"""Tests for the referee's side of a bot's stream, without a network."""
 
 import asyncio
 from typing import Any
@@ -20,7 +20,7 @@ from tests.referee.support import DEADLINE, Tokens, match_spec
 
 
 class Wire:
-    """Takes what a stream writes."""
+    """Accepts what a stream writes."""
 
     def __init__(self) -> None:
         self.events: list[bots_pb2.Event] = []
@@ -41,7 +41,7 @@ async def test_writer_when_another_stream_took_its_place_then_it_hands_out_no_tu
         for bot in others:
             for turn in list(bot.turns.values()):
                 bot.play(turn)
-    assert not any(bot.turns for bot in others)  # in all sessions it is the turn of bot 1
+    assert not any(bot.turns for bot in others)  # in all sessions bot 1 is to act
 
     harness.lobby.close(stream.connection, CloseCode.REPLACED, "gone", harness.now)
     again = harness.connect(1)
@@ -56,7 +56,7 @@ async def test_writer_when_another_stream_took_its_place_then_it_hands_out_no_tu
 
 
 class Broken:
-    """A session's cards, which fail when they are looked at."""
+    """A deal that fails as soon as it is looked at."""
 
     def __getattr__(self, name: str) -> Any:
         raise RuntimeError("no good")

@@ -1,4 +1,4 @@
-"""What authors of bots may rely on: names, parameters and annotations of the SDK."""
+"""Tests for what authors of bots may rely on: names, parameters and annotations of the SDK."""
 
 import inspect
 from types import ModuleType

@@ -1,4 +1,4 @@
-"""A sample of the sweep over all five-card sets (the whole of it: ``python -m tests.referee.sweep``)."""
+"""Test of a sample of all five-card sets (``python -m tests.referee.sweep`` sweeps all of them)."""
 
 import random
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from tests.referee.sweep import Five, five_card_sets, sweep
 
 
 def sampled(rules: Rules, shuffle: random.Random) -> Iterator[Five]:
-    """Draw sets of any cards, of one suit, and of three ranks."""
+    """Yield random sets: of any cards, of one suit, and of three ranks."""
     for _ in range(500):
         suit = shuffle.randrange(4)
         ranks = shuffle.sample(range(len(rules.rank_masks)), 3)

@@ -1,4 +1,4 @@
-"""The clocks of a table, with the time passed in: limits, banks, credits, and when they run."""
+"""Tests for the clocks of a table, with the time passed in: limits, banks, credits, and when clocks run."""
 
 import json
 from dataclasses import replace
@@ -17,7 +17,7 @@ LIMITS = Limits(decision_ms=1000, faults=1000, credit_ms=100)
 
 
 def begin(limits: Limits = LIMITS, round_trip: float = 0.0) -> tuple[Harness, dict[int, FakeBot], FakeBot]:
-    """Begin a session of four bots, and return the one that is asked first."""
+    """Begin a session of four bots; return the harness, the bots by number, and the one asked first."""
     harness = Harness()
     bots = {number: harness.connect(number) for number in (1, 2, 3, 4)}
     for bot in bots.values():
@@ -42,7 +42,7 @@ def fault(bot: FakeBot) -> Fault:
 
 
 def next_turn(harness: Harness, bots: dict[int, FakeBot], of: FakeBot) -> Turn:
-    """Play on until this bot is asked again."""
+    """Play until this bot is asked again."""
     for _ in range(200):
         for bot in bots.values():
             bot.read()

@@ -1,4 +1,4 @@
-"""Faults at a table: each is told, recorded and noted for the author, and too many forfeit the session."""
+"""Tests for faults at a table: each is reported, recorded and logged, and too many forfeit the session."""
 
 import json
 from collections.abc import Callable
@@ -84,7 +84,7 @@ MISDEEDS: list[tuple[Callable[[FakeBot], None], FaultKind, str]] = [
 
 
 def asked(bots: list[FakeBot]) -> FakeBot:
-    """Return the first bot to whose stream a turn is due; nothing is read yet."""
+    """Return the first bot with a turn waiting for its stream; read nothing yet."""
     return next(bot for bot in bots if any(isinstance(event, Turn) for event in bot.connection.outbox.events))
 
 

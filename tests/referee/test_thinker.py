@@ -1,4 +1,4 @@
-"""Where a bot thinks, and where the event loop runs meanwhile."""
+"""Tests for where a bot thinks, and where its event loop runs meanwhile."""
 
 import asyncio
 import signal
@@ -20,7 +20,7 @@ HERE = threading.get_ident
 
 
 def run_at_home(network: Callable[[HomeThinker], Coroutine[Any, Any, None]]) -> None:
-    """Run what goes on in the event loop of a bot that thinks in this thread."""
+    """Run a coroutine in the event loop of a bot that thinks in this thread."""
     with asyncio.Runner() as runner:
         thinker = HomeThinker(runner.get_loop())
         task = runner.get_loop().create_task(network(thinker))
@@ -30,16 +30,16 @@ def run_at_home(network: Callable[[HomeThinker], Coroutine[Any, Any, None]]) -> 
 
 
 async def done(thinker: HomeThinker, work: Callable[[], None]) -> None:
-    """Have work done, and wait for it."""
+    """Hand in work, and wait until it is done."""
     finished = asyncio.Event()
     async with asyncio.timeout(DEADLINE):
         if not thinker.do(work, finished.set):
             await finished.wait()
-    await asyncio.sleep(0)  # whether the loop is to move shows at its next turn
+    await asyncio.sleep(0)  # the loop moves, if it does, at its next iteration
 
 
 async def until_here(thinker: HomeThinker, thread: int, tries: int) -> bool:
-    """Do quick work until the event loop runs in a thread; return whether it came to that."""
+    """Do quick work until the event loop runs in the given thread; return whether it does."""
     for _ in range(tries):
         if HERE() == thread:
             return True
@@ -93,7 +93,7 @@ def test_bot_when_the_event_loop_is_about_to_move_then_all_is_still_done_in_the_
 
     async def network(thinker: HomeThinker) -> None:
         for _ in range(4):
-            for _ in range(2 * QUICK_ANSWERS):  # the loop can move only when this coroutine waits
+            for _ in range(2 * QUICK_ANSWERS):  # the loop can move only while this coroutine waits
                 thinker.do(lambda: threads.append(HERE()), lambda: None)
             await asyncio.sleep(0.01)
             await done(thinker, lambda: time.sleep(2 * SLOW_SECONDS))
@@ -146,7 +146,7 @@ async def test_bot_when_it_never_ends_a_thought_and_is_told_twice_to_leave_then_
                 assert bot.stdout is not None
                 assert await asyncio.to_thread(bot.stdout.readline) == "thinks\n"
                 bot.send_signal(signal.SIGTERM)
-                await asyncio.sleep(0.1)  # else the two may count as one
+                await asyncio.sleep(0.1)  # otherwise the two may count as one
                 bot.send_signal(signal.SIGTERM)
                 _, errors = await asyncio.to_thread(bot.communicate, timeout=DEADLINE)
             finally:

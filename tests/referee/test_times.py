@@ -1,4 +1,4 @@
-"""The times of decisions in deal records."""
+"""Tests for the times of decisions in deal records."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The bot that reads the time: what it infers, how it is scored, and that it plays over real sockets."""
+"""Tests for the bot that reads the time: its inference, how it is scored, and a run over real sockets."""
 
 import math
 from itertools import combinations
@@ -158,7 +158,7 @@ def test_worth_when_deals_differ_then_only_those_of_both_count() -> None:
     assert worth(reading, blind, 1) == estimate([1, 1])
 
 
-# The whole, over real sockets
+# All of it, over real sockets
 
 
 @pytest.mark.parametrize(

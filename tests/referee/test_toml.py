@@ -1,4 +1,4 @@
-"""Where in a TOML file its fields are."""
+"""Tests for finding the lines of fields in a TOML file."""
 
 from pathlib import Path
 
@@ -50,7 +50,7 @@ COUNTED = {
     "divisions[1].missing": "divisions no. 2.missing",
     "missing[3].of": "missing no. 4.of",
 }
-"""How people are told of fields in lists."""
+"""Fields in lists, and how they are named to people."""
 
 
 @pytest.mark.parametrize(

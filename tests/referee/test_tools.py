@@ -1,4 +1,4 @@
-"""The rules tools' answers."""
+"""Tests for the answers of the rules tools."""
 
 from typing import Any
 

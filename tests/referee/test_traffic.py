@@ -1,4 +1,4 @@
-"""What hosts and connections may make a referee read, with the time in the test's hands."""
+"""Tests for limits on what hosts and connections may make a referee read, with the time passed in."""
 
 import contextlib
 import itertools
@@ -225,7 +225,7 @@ def test_peer_when_its_address_is_known_then_so_is_its_host(address: str, host: 
 
 
 def bars(traffic: Traffic, times: int, now: float = NOW) -> list[float]:
-    """Return for how long a host is kept out that spends all again as soon as it is let in, each time."""
+    """Return for how long a host is kept out each time if it spends everything as soon as it is let in."""
     seconds = []
     for number in range(times):
         assert traffic.look([at(peer(number), 100 * MIB)], now)

@@ -1,4 +1,4 @@
-"""Why nobody can be reached: what is wrong with an address, its host, its port, or TLS."""
+"""Tests for why nobody can be reached: what is wrong with an address, its host, its port, or TLS."""
 
 import pytest
 

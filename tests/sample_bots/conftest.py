@@ -1,4 +1,4 @@
-"""The sample bots of other languages, each built once for all tests."""
+"""Fixtures with the sample bots in other languages, each built once for all tests."""
 
 import hashlib
 from pathlib import Path
@@ -17,7 +17,7 @@ def go() -> str:
 
 @pytest.fixture(scope="session")
 def go_bot(go: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the bot in Go, and return its program."""
+    """Build the bot in Go and return the path of its program."""
     path = tmp_path_factory.mktemp("go") / "sample-bot"
     run_in(SAMPLES / "go", go, "build", "-o", str(path), ".")
     return path
@@ -25,7 +25,7 @@ def go_bot(go: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def node() -> str:
-    """Return the path of Node, after installing the locked packages of the bot and building it."""
+    """Return the path of Node, after installing the bot's locked packages and building it."""
     folder = SAMPLES / "typescript"
     path, npm = require("node"), require("npm")
     lock = hashlib.sha256((folder / "package-lock.json").read_bytes()).hexdigest()

@@ -1,4 +1,4 @@
-"""The bots of other languages play sessions of v1 as they were recorded (see ``tests.wire``)."""
+"""Tests that the bots in other languages can play the recorded sessions of v1 (see ``tests.wire``)."""
 
 import asyncio
 import os
@@ -15,7 +15,7 @@ from tests.wire.streams import DEADLINE
 
 
 async def play_recorded(name: str, *command: str | Path) -> RecordedReferee:
-    """Let a bot play a capture, and tell it to leave; it must end well."""
+    """Let a bot play a capture, and then tell it to leave; assert that it ends cleanly."""
     async with recorded_referee(name) as (address, referee):
         environment = {"PATH": os.environ["PATH"], "ARENA_TOKEN": "bot-1", "ARENA_REFEREE": address}
         process = await asyncio.create_subprocess_exec(

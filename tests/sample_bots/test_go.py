@@ -1,4 +1,4 @@
-"""The sample bot in Go: its own tests, its generated stubs, and sessions on a real referee."""
+"""Tests for the sample bot in Go: its own tests, its generated stubs, and sessions on a real referee."""
 
 import asyncio
 import os
@@ -27,11 +27,11 @@ from tests.tied import tied
 FOLDER = SAMPLES / "go"
 run = partial(run_in, FOLDER)
 LIMITS = Limits(join_ms=20_000, decision_ms=20_000)
-"""So long that results do not depend on how busy the machine is."""
+"""Long enough that results do not depend on how busy the machine is."""
 EXPECTED = re.compile(r'msg=(connected|"session begins"|"session has ended"|"not shown one by one") ')
-"""Lines of a bot that has nothing to complain of."""
+"""Log lines of a bot that has nothing to complain about."""
 GO_BOT = 1
-"""Number of the bot in Go in its matches."""
+"""The number of the bot in Go in its matches."""
 
 RULESETS: list[dict[str, Any]] = [
     {"name": "chinese"},
@@ -44,11 +44,11 @@ RULESETS: list[dict[str, Any]] = [
     {"extends": "hong-kong-relatives-3", "name": "drawing", "draw_on_pass": "as_needed", "restock": True},
     {"extends": "gamesky", "name": "guarded", "guard": "must", "beat_own": True, "bombs_out_of_turn": True},
 ]
-"""Bombs out of turn, 60 tiles, two packs, an exchange, draws and beating the own play are among them."""
+"""Among them: bombs out of turn, 60 tiles, two packs, an exchange, draws and beating one's own play."""
 
 
 def python_bot(name: str) -> Any:
-    """Run a sample bot in Python."""
+    """Return the names that a sample bot in Python defines."""
     return runpy.run_path(str(SAMPLES / "python" / f"{name}.py"))
 
 
@@ -58,7 +58,7 @@ GREEDY = python_bot("greedy")["choose"]
 
 @dataclass
 class Bot:
-    """A bot that runs; how it ended stands here afterwards."""
+    """A running bot; once it has ended, its exit status and log."""
 
     process: asyncio.subprocess.Process
     status: int = -1
@@ -67,7 +67,7 @@ class Bot:
 
 @asynccontextmanager
 async def started(program: Path, **environment: str) -> AsyncIterator[Bot]:
-    """Run the bot. At the end of the block it is told to leave, and how it ended is known."""
+    """Run the bot; at the end of the block tell it to leave, and note how it ended."""
     process = await asyncio.create_subprocess_exec(
         *tied(program),
         env={"PATH": os.environ["PATH"], **environment},
@@ -89,7 +89,7 @@ async def started(program: Path, **environment: str) -> AsyncIterator[Bot]:
 
 
 def run_bot(program: Path, **environment: str) -> tuple[int, str]:
-    """Return the exit status and the log of a bot that ends by itself."""
+    """Return the exit status and the log of a bot that ends without being told to."""
     done = subprocess.run(
         [program],
         env=environment,
@@ -102,7 +102,7 @@ def run_bot(program: Path, **environment: str) -> tuple[int, str]:
 
 
 def totals(results: Sequence[SessionResult], players: int) -> list[int]:
-    """Return the points of each bot, the first one first; session n has its seats turned by n - 1."""
+    """Return the points of each bot, by number; in session n, seats are rotated by n - 1."""
     points = [0] * players
     for result in results:
         for seat, score in enumerate(result.points):
@@ -118,7 +118,7 @@ async def played(
     sessions: int,
     limits: Limits = LIMITS,
 ) -> list[int]:
-    """Return each bot's points after sessions of ten deals; fail at a fault, or a complaint in the log."""
+    """Return each bot's points after sessions of ten deals; fail on a fault, or a complaint in the log."""
     players = load_ruleset(ruleset).players
     others = dict.fromkeys(range(GO_BOT + 1, players + 1), other)
     spec = match_spec(range(GO_BOT, players + 1), sessions=sessions, deals=10, ruleset=ruleset, limits=limits)
@@ -154,7 +154,7 @@ def test_stubs_when_generated_again_then_they_are_the_same(go: str, tmp_path: Pa
 
 
 def stubs(folder: Path) -> dict[str, str]:
-    """Return the generated files by name, without the version of protoc."""
+    """Return the generated files by name, without the version of protoc in them."""
     found = {path.name: path.read_text() for path in (folder / "referee" / "v1").glob("*.go")}
     assert found
     return {name: re.sub(r"(?m)^//.*\bprotoc +v.*\n", "", text) for name, text in found.items()}

@@ -1,4 +1,4 @@
-"""The bots of other languages finish their sessions when they are told to leave."""
+"""Tests that the bots in other languages finish their sessions when they are told to leave."""
 
 import asyncio
 import os
@@ -13,9 +13,9 @@ from tests.sample_bots.toolchain import SAMPLES
 from tests.tied import tied
 
 PATIENT = Limits(join_ms=20_000, decision_ms=20_000)
-"""So long that results do not depend on how busy the machine is."""
+"""Long enough that results do not depend on how busy the machine is."""
 IN_THE_MIDDLE = 200
-"""Turns of the other bots, after which this one has seen the session, too."""
+"""Turns of the other bots after which this bot, too, has certainly seen the session."""
 
 
 async def told_to_leave(*command: str | Path) -> tuple[int, list[SessionResult]]:

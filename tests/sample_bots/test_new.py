@@ -1,4 +1,4 @@
-"""``arena bot new`` in languages that are compiled: built, tested and checked with their real tools."""
+"""Tests for ``arena bot new`` in compiled languages: bots are built, tested and checked with real tools."""
 
 import subprocess
 import sys
@@ -13,7 +13,7 @@ from tests.tied import tied
 def test_new_bot_is_built_tested_and_checked(
     language: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    request.getfixturevalue({"go": "go_bot", "typescript": "node"}[language])  # so their packages are there
+    request.getfixturevalue({"go": "go_bot", "typescript": "node"}[language])  # installs the packages
     command = tied(
         sys.executable, "-m", "referee", "bot", "new", str(tmp_path / "bot"), "--language", language
     )

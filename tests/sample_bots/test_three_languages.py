@@ -1,4 +1,4 @@
-"""A tournament of bots in three languages, from the commands that authors and organisers type."""
+"""Test of a tournament of bots in three languages, with the commands that authors and organisers type."""
 
 import json
 import os
@@ -53,7 +53,7 @@ def commands(go_bot: Path, typescript_bot: list[str]) -> dict[str, list[str]]:
 
 @contextmanager
 def started(command: Sequence[str], environment: Mapping[str, str], log: Path) -> Iterator[None]:
-    """Run a bot that is told to leave at the end, and must; its output is added to ``log``."""
+    """Run a bot, telling it to leave at the end, which it must do; its standard error goes to ``log``."""
     with (
         log.open("w") as file,
         subprocess.Popen(
@@ -77,7 +77,7 @@ def test_tournament_when_bots_in_three_languages_play_then_no_fault_and_all_of_i
     file, deals, whole = (tmp_path / name for name in ("languages.toml", "deals.jsonl", "whole.jsonl"))
     file.write_text(TOURNAMENT)
     address = free_address(2)
-    elsewhere = address.replace("127.0.0.1", "localhost")  # which is not how the referees call it
+    elsewhere = address.replace("127.0.0.1", "localhost")  # unlike the referees' own spelling
     logs: list[Path] = []
     two_referees = {"listen": address, "referees": "", "local_referees": 2}
     with running_arena(tmp_path / "data", {}, **two_referees) as running, ExitStack() as bots:
@@ -88,7 +88,7 @@ def test_tournament_when_bots_in_three_languages_play_then_no_fault_and_all_of_i
         def arena(*arguments: object) -> str:
             result = command_line(*arguments)
             assert result.status == 0, result
-            # Four bots fill a table in one way only, and bots may still be connecting at the start.
+            # Four bots can fill a table in only one way, and bots may still be connecting at the start.
             assert all(line.startswith("warning: ") for line in result.err.splitlines()), result
             return result.out
 
@@ -133,5 +133,5 @@ def test_tournament_when_bots_in_three_languages_play_then_no_fault_and_all_of_i
 
 
 def check(name: str, command: Sequence[str]) -> str:
-    """Check a bot version and keep the result; return the report."""
+    """Check a bot version and store the result; return the report."""
     return run_in(SAMPLES, *ARENA, "bot", "check", name, "--", *command)

@@ -1,4 +1,4 @@
-"""The sample bot in TypeScript: its own tests, and sessions on a real referee."""
+"""Tests for the sample bot in TypeScript: its own tests, and sessions on a real referee."""
 
 import asyncio
 import json
@@ -31,9 +31,9 @@ FOLDER = SAMPLES / "typescript"
 run = partial(run_in, FOLDER)
 RANDOM_BOT = runpy.run_path(str(SAMPLES / "python" / "random_bot.py"))["RandomBot"]
 PATIENT = Limits(join_ms=20_000, decision_ms=20_000)
-"""So long that results do not depend on how busy the machine is."""
+"""Long enough that results do not depend on how busy the machine is."""
 BOT = 1
-"""Number of the bot in its matches; the others are random."""
+"""The number of the bot in its matches; the others play at random."""
 
 RULESETS: list[dict[str, Any]] = [
     {"name": "chinese"},
@@ -46,16 +46,16 @@ RULESETS: list[dict[str, Any]] = [
     {"extends": "hong-kong-relatives-3", "name": "drawing", "draw_on_pass": "as_needed", "restock": True},
     {"extends": "gamesky", "name": "guarded", "guard": "must", "beat_own": True, "bombs_out_of_turn": True},
 ]
-"""Bombs out of turn, 60 tiles, two packs, an exchange, draws and beating the own play are among them."""
+"""Among them: bombs out of turn, 60 tiles, two packs, an exchange, draws and beating one's own play."""
 
 
 @dataclass
 class Running:
-    """A started bot."""
+    """A bot that was started."""
 
     process: asyncio.subprocess.Process
     lines: list[str] = field(default_factory=list)
-    """What it logged; all of it once it has ended."""
+    """What it has logged so far; complete once it has ended."""
 
     async def read(self) -> None:
         """Read the log until the bot ends."""
@@ -64,7 +64,7 @@ class Running:
             self.lines.append(line.decode().rstrip())
 
     def without_news(self) -> list[str]:
-        """Return the lines that report anything but a connection, or the course of sessions."""
+        """Return the log lines that are about anything other than connections and the course of sessions."""
         news = re.compile(
             r" is connected to | session \S+ (in \S+ )?(begins|goes on|has ended): | not shown "
         )
@@ -73,7 +73,7 @@ class Running:
 
 @asynccontextmanager
 async def started(node: str, **environment: str) -> AsyncIterator[Running]:
-    """Run the bot as a program; tell it to leave at the end of the block if it still runs."""
+    """Run the bot as a program; at the end of the block tell it to leave, if it is still running."""
     process = await asyncio.create_subprocess_exec(
         *tied(node, FOLDER / "dist" / "src" / "main.js"),
         env={"PATH": os.environ["PATH"], **environment},
@@ -97,14 +97,14 @@ async def started(node: str, **environment: str) -> AsyncIterator[Running]:
 
 
 async def ended(node: str, **environment: str) -> tuple[int | None, list[str]]:
-    """Return how the bot ends by itself: exit status and log."""
+    """Return the exit status and the log of a bot that ends without being told to."""
     async with started(node, **environment) as bot, asyncio.timeout(DEADLINE):
         await bot.process.wait()
     return bot.process.returncode, bot.lines
 
 
 def totals(results: Sequence[SessionResult], players: int) -> list[int]:
-    """Return the points of each bot, the first one first; session n has its seats turned by n - 1."""
+    """Return the points of each bot, by number; in session n, seats are rotated by n - 1."""
     points = [0] * players
     for result in results:
         for seat, score in enumerate(result.points):
@@ -177,7 +177,7 @@ async def test_session_when_forced_turns_are_asked_then_no_fault(node: str) -> N
 
 
 class Wire:
-    """A wire to a referee that can be cut."""
+    """A connection to a referee that can be cut."""
 
     def __init__(self, address: str, cut_after: int) -> None:
         self._host, port = address.split(":")
@@ -185,9 +185,9 @@ class Wire:
         self._ends: list[asyncio.StreamWriter] = []
         self.connections = 0
         self.from_referee = 0
-        """Bytes so far."""
+        """Number of bytes received so far."""
         self.cut_after: int | None = cut_after
-        """Cuts the wire, once, when so many bytes have come from the referee."""
+        """Cuts the connection, once, when this many bytes have come from the referee."""
 
     async def connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Connect a bot with the referee until one of them ends."""
@@ -219,7 +219,7 @@ class Wire:
 
 async def test_session_when_the_wire_is_cut_then_it_is_resumed_without_a_fault(node: str) -> None:
     async with referee() as address:
-        # A session of twenty deals sends a bot some tens of kilobytes.
+        # In a session of twenty deals, a bot receives some tens of kilobytes.
         wire = Wire(address, cut_after=5000)
         server = await asyncio.start_server(wire.connect, "127.0.0.1", 0)
         host, port = server.sockets[0].getsockname()
@@ -249,7 +249,7 @@ async def test_bot_when_it_is_given_two_addresses_of_a_referee_then_it_has_one_s
     assert arena.noted(EntryKind.CONNECTED) == [1, 1]
     assert arena.noted(EntryKind.REFUSED) == [1, 0]
     assert sum("not needed" in line for line in bot.lines) == 1
-    # Both addresses may be tried at the same moment, of which the referee takes one at a time.
+    # The bot may try both addresses at the same moment, but the referee handles only one attempt at a time.
     assert [line for line in bot.without_news() if ANOTHER_ATTEMPT not in line] == []
     assert bot.process.returncode == 0
 
@@ -285,7 +285,7 @@ async def test_start_when_the_environment_is_wrong_then_one_line_names_the_varia
 
 @dataclass(frozen=True)
 class Certificates:
-    """Files of a made-up authority, and of one certificate from it for this host."""
+    """Files of a made-up authority, and of one certificate that it signed for this host."""
 
     authority: Path
     certificate: Path

@@ -1,11 +1,11 @@
 """Captures of the messages between a bot and a referee, byte for byte and in both directions.
 
 A capture is a folder. ``match.json`` has the match, and ``stream-N.bin`` the bot's N-th stream: frames in the
-order in which they came, each with a byte that says who sent it (``>`` the bot, ``<`` the referee), its
-length in four bytes (big-endian), and the message. The last frame, ``.``, says how the stream ended: after a
-``goodbye``, or ``broken``.
+order in which they were recorded, each with a byte that says who sent it (``>`` the bot, ``<`` the referee),
+its length in four bytes (big-endian), and the message. The last frame, ``.``, says how the stream ended: with
+a ``goodbye``, or ``broken``.
 
-``v1/protos.binpb`` has the descriptors as they were when the captures were made: what a bot of that time can
+``v1/protos.binpb`` has the descriptors from the time when the captures were made: what a bot of that time can
 read.
 """
 
@@ -22,14 +22,14 @@ from referee.matches.match import Limits, MatchBot, MatchSpec, SessionSpec
 
 FOLDER = Path(__file__).parent / "v1"
 NAMES = ("deal", "session")
-"""The captures: one deal, for the documentation, and a session with turns of every kind and some trouble."""
+"""The captures: one deal, for the documentation, and a session with all kinds of turns and some trouble."""
 PROTOS = "protos.binpb"
 
 BOT, REFEREE, END = ">", "<", "."
 GOODBYE, BROKEN = b"goodbye", b"broken"
 
 RECORDED = 1
-"""The version id of the bot that was recorded; its token is ``bot-1``."""
+"""The version id of the recorded bot; its token is ``bot-1``."""
 REFEREE_ID, ADDRESS = "r1", "arena.example.org:8710"
 """What the welcome says about the referee."""
 
@@ -62,11 +62,11 @@ def write_frames(path: Path, frames: Sequence[Frame]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """A capture."""
+    """The match and the streams of a capture."""
 
     spec: MatchSpec
     streams: Sequence[Sequence[Frame]]
-    """The recorded bot's streams, one after the other."""
+    """The recorded bot's streams, in order."""
 
 
 def load(name: str) -> Capture:
@@ -124,7 +124,7 @@ def _pool() -> descriptor_pool.DescriptorPool:
 
 @cache
 def messages() -> dict[str, Any]:
-    """Return the classes of messages by name, as a bot of v1 has them."""
+    """Return the message classes by name, as a bot of v1 has them."""
     file = _pool().FindFileByName("referee/v1/bots.proto")
     return {
         name: message_factory.GetMessageClass(descriptor)

@@ -13,7 +13,7 @@ PLAY_PROTO = Path("proto/referee/v1/bots.proto")
 
 
 def page() -> str:
-    """Return the page with its generated parts generated again."""
+    """Return the page with its generated parts regenerated."""
     found = (ROOT / PAGE).read_text(encoding="utf-8")
     transcript = "```\n" + text.transcript(capture.load("deal").streams[0]) + "\n```"
     return _replaced(_replaced(found, "transcript", transcript), "reasons", "\n".join(reasons_table()))
@@ -37,7 +37,7 @@ def reasons_table() -> Iterator[str]:
 
 
 def reasons_of_play() -> set[Reason]:
-    """Return why a bot's stream may fail, as its proto says."""
+    """Return the reasons for which a bot's stream may fail, according to its proto."""
     proto = (ROOT / PLAY_PROTO).read_text(encoding="utf-8")
     comment = re.search(r"Why it may fail:(.*?)rpc Play", proto, re.DOTALL)
     assert comment is not None, "the comment of Play names no reasons"

@@ -1,7 +1,7 @@
 """Recording captures: a bot with a script of mishaps plays on a real referee.
 
-``python -m tests.wire.record NAME...`` makes captures; without a name, all of them and the descriptors. Once
-v1 is released, only new captures are made, since the existing ones are the promise.
+``python -m tests.wire.record NAME...`` makes captures; without a name, it makes all of them, and the
+descriptors. Once v1 is released, only new captures are made, since the existing ones are the promise.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from tests.wire.capture import BOT, BROKEN, END, GOODBYE, RECORDED, REFEREE, Fra
 from tests.wire.streams import ByteStream, playing
 
 LIMITS: Mapping[str, Any] = {"join_ms": 60_000, "decision_ms": 60_000, "faults": 10}
-"""Limits that are long enough to play a capture on a busy machine."""
+"""Limits long enough to play a capture on a busy machine."""
 
 MATCHES: Mapping[str, Mapping[str, Any]] = {
     "deal": {"ruleset": "chinese", "deals": 1, "limits": LIMITS, "seed": 14},
@@ -47,15 +47,15 @@ MATCHES: Mapping[str, Mapping[str, Any]] = {
 
 @dataclass
 class Script:
-    """What goes wrong, and in which of the recorded bot's turns, counted from 1."""
+    """What goes wrong, and at which of the recorded bot's turns, counted from 1."""
 
     illegal: frozenset[int] = frozenset()
     malformed: frozenset[int] = frozenset()
     repeated: frozenset[int] = frozenset()
     breaks: frozenset[int] = frozenset()
-    """The stream breaks before the answer."""
+    """Turns at which the stream breaks before the answer."""
     asks: Mapping[int, int] = field(default_factory=dict)
-    """The capacity that is sent with an answer."""
+    """Turns whose answer is sent with a capacity, and that capacity."""
 
 
 SCRIPTS = {
@@ -80,7 +80,7 @@ async def record(name: str) -> None:
 
 
 def save_protos() -> None:
-    """Write the present descriptors."""
+    """Write the current descriptors."""
     files = descriptor_pb2.FileDescriptorSet()
     for module in (duration_pb2, cards_pb2, bots_pb2):
         module.DESCRIPTOR.CopyToProto(files.file.add())
@@ -89,7 +89,7 @@ def save_protos() -> None:
 
 
 class Recorder:
-    """The bot that is recorded."""
+    """The bot whose stream is recorded."""
 
     def __init__(self, script: Script) -> None:
         self._script = script
@@ -98,7 +98,7 @@ class Recorder:
         self.done = False
 
     async def play(self, stream: ByteStream) -> None:
-        """Play on a stream until it ends or is to break."""
+        """Play on a stream until it ends or has to break."""
         self.streams.append([])
         wants = bots_pb2.Wants(legal_plays=True, hands=True)
         hello = bots_pb2.Hello(protocol_version=1, sdk="example 1.0", max_sessions=4, wants=wants)
@@ -151,7 +151,7 @@ def _moves(turn: bots_pb2.Turn, number: int, script: Script) -> Sequence[bots_pb
 
 
 def summary(name: str) -> str:
-    """Return what happens in a capture, in counts."""
+    """Return what happens in a capture, as counts."""
     counts: dict[str, int] = {}
     for frames in capture.load(name).streams:
         for frame in frames:

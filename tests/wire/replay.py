@@ -16,11 +16,11 @@ from tests.wire.streams import DEADLINE, PLAY, ByteStream
 TIMES = ("decision_ms", "bank_ms", "credit_ms")
 """Fields of a turn that differ from run to run."""
 WORDS = {"fault": "reason", "notice": "text"}
-"""Fields with text that a later referee may word differently."""
+"""Fields with text that a later referee may phrase differently."""
 
 
 def meaning(event: Any) -> dict[str, Any]:
-    """Return the meaning of an event for a bot of v1: without times and text, with the ruleset as values."""
+    """Return what an event means to a bot of v1: without times and texts, and with the ruleset as values."""
     told: dict[str, Any] = MessageToDict(event, preserving_proto_field_name=True, use_integers_for_enums=True)
     for field in TIMES:
         told.get("turn", {}).pop(field, None)
@@ -33,7 +33,7 @@ def meaning(event: Any) -> dict[str, Any]:
 
 
 def told(frames: Sequence[Frame]) -> list[dict[str, Any]]:
-    """Return the meaning of all events of a stream."""
+    """Return the meanings of all events in a stream."""
     return [
         meaning(event)
         for frame in frames
@@ -43,7 +43,7 @@ def told(frames: Sequence[Frame]) -> list[dict[str, Any]]:
 
 
 class RecordedBot:
-    """The recorded bot on one stream; it sends each message when it has received as much as it had then."""
+    """The recorded bot on one stream; it sends each message once it has received as much as it had then."""
 
     def __init__(self, stream: ByteStream, frames: Sequence[Frame]) -> None:
         self._stream, self._frames = stream, frames
@@ -77,7 +77,7 @@ class RecordedBot:
             assert await self._receive(), f"the stream ended after {len(self.told)} events"
 
     async def _receive(self) -> bool:
-        """Receive a message, and answer its ping; return whether there was a message."""
+        """Receive a message and answer a ping in it; return whether there was a message."""
         payload = await self._stream.receive()
         if payload is None:
             return False
@@ -90,7 +90,7 @@ class RecordedBot:
         return True
 
     def _pong(self, number: int) -> bytes:
-        """Return the recorded pong with this number; pings are not as many in every run."""
+        """Return the recorded pong with this number, or make one: not every run has as many pings."""
         for sender, payload in self._frames:
             if (
                 sender == BOT
@@ -103,7 +103,7 @@ class RecordedBot:
 
 
 class RecordedReferee:
-    """The recorded referee, which sends each message when the bot has answered as much as it had then."""
+    """The recorded referee, which sends each message once the bot has answered as much as it had then."""
 
     def __init__(self, recorded: Capture) -> None:
         self._streams = iter(recorded.streams)
@@ -113,7 +113,7 @@ class RecordedReferee:
         self.hellos: list[Any] = []
         self.problems: list[str] = []
         self.over = asyncio.Event()
-        """Set when all was played."""
+        """Set when everything has been played."""
         self.left = asyncio.Event()
         """Set when the bot has said goodbye."""
 
@@ -151,7 +151,7 @@ class RecordedReferee:
             await self._wait_for(capture.request(frame.payload), came)
 
     async def _wait_for(self, recorded: Any, came: "asyncio.Queue[Any]") -> None:
-        """Wait until the bot has sent as much as the recorded bot had, though perhaps other cards."""
+        """Wait until the bot has sent as much as the recorded bot had, though perhaps with other cards."""
         async with asyncio.timeout(DEADLINE):
             if recorded.HasField("hello"):
                 self._take(await came.get())

@@ -1,4 +1,4 @@
-"""Both ends of a bot's stream as bytes, and a referee to play on."""
+"""Bots' streams as bytes, and a referee to play on."""
 
 import asyncio
 from collections.abc import AsyncIterator, Collection
@@ -18,7 +18,7 @@ from tests.wire.capture import ADDRESS, RECORDED, REFEREE_ID
 PLAY = "/referee.v1.BotService/Play"
 WORKER_TOKEN = "worker-token"
 DEADLINE = 30.0
-"""Seconds after which a test gives up on a message."""
+"""Seconds after which a test stops waiting for a message."""
 OPTIONS = ServerOptions(drain_seconds=0, addresses=(ADDRESS,), ids=(REFEREE_ID,))
 
 
@@ -37,7 +37,7 @@ class Tokens:
 
 
 class ByteStream:
-    """A bot's stream as bytes; it reads in the background, so that messages need not be awaited in order."""
+    """A bot's stream as bytes; it is read in the background, so that replies need not be awaited in order."""
 
     def __init__(self, address: str, number: int) -> None:
         options = (("grpc.use_local_subchannel_pool", 1),)
@@ -58,7 +58,7 @@ class ByteStream:
         await self.break_off()
 
     async def send(self, payload: bytes) -> None:
-        """Send a message, unless the bot's side has ended."""
+        """Send a message, unless this side of the stream has ended."""
         if not self._ended:
             await self._call.write(payload)
 
@@ -68,7 +68,7 @@ class ByteStream:
             return await self._came.get()
 
     async def end(self) -> None:
-        """End the bot's side."""
+        """End this side of the stream."""
         self._ended = True
         await self._call.done_writing()
 
@@ -87,7 +87,7 @@ class ByteStream:
 
 
 async def play_first(stream: ByteStream) -> None:
-    """Play the first legal play until the stream ends; decline to bomb or to beat the own play."""
+    """Play the first legal play until the stream ends; decline to bomb or to beat one's own play."""
     hello = bots_pb2.Hello(protocol_version=1, wants=bots_pb2.Wants(legal_plays=True))
     await stream.send(bots_pb2.PlayRequest(hello=hello).SerializeToString())
     while (payload := await stream.receive(patience=None)) is not None:
@@ -108,7 +108,7 @@ def _first(turn: bots_pb2.Turn) -> bots_pb2.Move:
 
 @asynccontextmanager
 async def playing(spec: MatchSpec) -> AsyncIterator[tuple[str, "asyncio.Task[list[SessionResult]]"]]:
-    """Run a match whose other bots play the first legal play; yield the address and what gives the results.
+    """Run a match whose other bots play the first legal play; yield the address and the task of the results.
 
     The match waits for the bot that is, or was, recorded.
     """

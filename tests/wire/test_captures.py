@@ -1,4 +1,4 @@
-"""Sessions of v1, as they were recorded, are played by this referee and by this client."""
+"""Tests that this referee and this client can play the recorded sessions of v1."""
 
 import asyncio
 import itertools

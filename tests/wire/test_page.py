@@ -1,4 +1,4 @@
-"""docs/protocol.md shows what was really said, and the reasons as they are; the protos say the same."""
+"""Tests that docs/protocol.md shows what was really sent and the real reasons, and that the protos agree."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Messages as text for people, for the transcript in docs/protocol.md."""
+"""Messages as text for readers, for the transcript in docs/protocol.md."""
 
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,11 +11,11 @@ from tests.wire.capture import BOT, REFEREE, Frame
 
 WIDTH = 110
 LONGEST_LIST, LONGEST_TEXT = 4, 24
-"""Maximum number of messages printed of a list, and of characters of a text."""
+"""Maximum number of messages printed for a list, and of characters for a text."""
 ALWAYS = frozenset({"seat", "dealer"})
-"""Numbers that are printed even if they are 0."""
+"""Number fields that are printed even if they are 0."""
 LISTS_OF_CARDS = frozenset({"Hand", "LegalPlay"})
-"""Messages that hold cards and nothing else."""
+"""Messages that contain only cards."""
 ARROWS = {BOT: "->", REFEREE: "<-"}
 
 
@@ -33,7 +33,7 @@ def _lines(frame: Frame) -> Iterator[str]:
 
 
 def _parts(message: Any) -> Iterator[str]:
-    """Yield each field of a message, and each event or move of its lists."""
+    """Yield each field of a message, and each event or move in its lists."""
     for field, value in message.ListFields():
         for each in value if field.is_repeated else [value]:
             if field.name == "events":
@@ -79,7 +79,7 @@ def _value(field: FieldDescriptor, value: Any) -> str:
 
 
 def _enum(name: str, enum: str) -> str:
-    """Return a value's name without the enum's own."""
+    """Return the name of a value without its enum's prefix."""
     prefix = "".join(f"_{letter}" if letter.isupper() else letter.upper() for letter in enum)
     return name.removeprefix(prefix.lstrip("_") + "_")
 

@@ -1,4 +1,4 @@
-"""An observation is the same from an environment and from what a bot is sent by the referee."""
+"""Test that an observation is the same in an environment as for a bot that plays on a referee."""
 
 from collections.abc import Mapping
 
@@ -15,7 +15,7 @@ from tests.referee.support import match_spec, play_match, referee, sdk_bots
 DEALS = 3
 
 Moment = tuple[int, int, int, str]
-"""A deal, how many actions it has had, who is asked, and for what."""
+"""The deal, its number of actions so far, who is asked, and the kind of turn."""
 RESTOCKING = {
     "extends": "hong-kong-relatives-3",
     "name": "restocking",
@@ -42,7 +42,7 @@ async def test_observation_when_a_bot_is_asked_then_it_is_that_of_the_table(
     seen: dict[Moment, tuple[Observed, int]] = {}
 
     class Watching:
-        """Of its legal plays it chooses one by the number of its turns; it passes at every third."""
+        """Chooses a play by the number of its turns so far; passes at every third turn if it may."""
 
         def __init__(self) -> None:
             self.asked = 0
@@ -65,7 +65,7 @@ async def test_observation_when_a_bot_is_asked_then_it_is_that_of_the_table(
 
 
 def compared(encoder: Encoder, seen: Mapping[Moment, tuple[Observed, int]]) -> int:
-    """Play the same again at a table of the environment; return how many observations were the same."""
+    """Play the same deals at a table of the environment; assert that observations agree, and count them."""
     table = LearningTable(encoder.rules, bytes([1] * 32), DEALS)
     decisions = 0
     while not table.over:

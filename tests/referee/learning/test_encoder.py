@@ -1,4 +1,4 @@
-"""Fields of observations and features of plays, beside slow ways to find the same."""
+"""Tests for fields of observations and features of plays, compared with slow ways to compute them."""
 
 import dataclasses
 from collections.abc import Iterator
@@ -84,7 +84,7 @@ def test_boss_when_the_unseen_plays_are_listed_then_none_beats_it(ruleset: str) 
         sight = table.sight(table.seat)
         hidden = sight.unseen
         if hidden.bit_count() > 30:
-            continue  # such lists are long, and take long
+            continue  # such lists are long and take too much time
         others = rules.list_plays(hidden)
         most = max(count for seat, count in enumerate(sight.counts) if seat != sight.seat)
         plays = encoder.observe([sight]).plays
@@ -103,7 +103,7 @@ def test_boss_when_the_unseen_plays_are_listed_then_none_beats_it(ruleset: str) 
 
 
 def slowly_needed(rules: Rules, hand: int) -> int:
-    """Return in how few plays a hand can be gone, cards taken as they come."""
+    """Return the smallest number of plays for a hand, found by trying every play with its lowest card."""
     if not hand:
         return 0
     lowest = hand & -hand

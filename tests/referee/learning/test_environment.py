@@ -1,4 +1,4 @@
-"""The PettingZoo environment: its own conformance tests, and what they do not look at."""
+"""Tests for the PettingZoo environment: PettingZoo's own conformance tests, and what they do not cover."""
 
 import subprocess
 import sys
@@ -14,12 +14,12 @@ from referee.errors import LearningError, RulesetError
 from referee.learning.environment import BigTwo
 from referee.ruleset import preset_names
 
-# PettingZoo's tests warn of every observation that is not one array, but for environments of its own.
+# PettingZoo's tests warn of observations that are not a single array, except in its own environments.
 dictionary = pytest.mark.filterwarnings(
     "ignore:Observation is not a NumPy array", "ignore:Observation space for each agent probably should be"
 )
 DIFFERENT = ("chinese", "gamesky", "hong-kong-relatives-3", "indonesia", "only-a-game-8", "chinese-2")
-"""No rare rules; bombs out of turn; draws; passes that lock, beating one's own; two packs; two players."""
+"""No rare rules; bombs out of turn; draws; passes that lock, beating one's own play; two packs; two seats."""
 WITH_EXCHANGE = {"extends": "chinese-3", "name": "exchanging", "version": 1, "exchange": "loser_to_winner"}
 
 
@@ -62,7 +62,7 @@ def begun(ruleset: learning.Source, seed: int = 0, **options: object) -> BigTwo:
 
 
 def play(environment: BigTwo, rng: Random) -> list[tuple[str, float]]:
-    """Play an episode at random; return who acted, and what it had been rewarded since its last action."""
+    """Play an episode at random; return who acted, each time with the reward since its last action."""
     acted = []
     for agent in environment.agent_iter():
         seen, reward, over, _, _ = environment.last()

@@ -1,4 +1,4 @@
-"""The example of learning: its gradients, that it learns, and that what it exports plays."""
+"""Tests for the example of learning: its gradients are right, it learns, and what it exports plays."""
 
 import json
 from dataclasses import replace
@@ -35,13 +35,13 @@ SHORT = train.Plan(
 
 
 def quiet(line: str) -> None:
-    """Say nothing."""
+    """Ignore a line of output."""
 
 
 def loss(
     network: Network, seen: Seen, target: Target, advantage: Floats, clip: float, entropy: float
 ) -> float:
-    """Return what the gradients are those of; the advantages stand still."""
+    """Return the loss whose gradients are checked; the advantages are constants."""
     logs = network.chances(seen)
     ratio = np.exp(logs[target.slots] - target.chances)
     bound = np.clip(ratio, 1 - clip, 1 + clip)
@@ -117,7 +117,7 @@ def test_train_when_it_is_done_twice_with_a_seed_then_the_parameters_are_the_sam
 
 
 def played(files: tuple[Path, ...], ruleset: str, deals: int) -> list[tuple[int, Played]]:
-    """Return what bots in files play at the local table, the first of them in each seat, with its seat."""
+    """Play these bots at the local table, the first one in every seat; return its seat and the result."""
     setting = Setting(
         ruleset=json.dumps(load_ruleset(ruleset).to_object()),
         names=tuple(file.stem for file in files),

@@ -1,4 +1,4 @@
-"""docs/authors/learning.md: its sizes are those of the code, and its examples run."""
+"""Tests for docs/authors/learning.md: its sizes are those of the code, and its examples run."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Many tables at once: they play as single ones do."""
+"""Tests that many tables at once play as single ones do."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Bots in files, and sessions of theirs."""
+"""Bots in files, and sessions between them."""
 
 import json
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ HIGHEST = "def choose(turn):\n    return turn.legal[-1] if turn.legal else None\
 
 
 def bot_file(folder: Path, name: str, text: str) -> Path:
-    """Write a bot into a file of this name, without suffix."""
+    """Write a bot to the file ``NAME.py`` in a folder."""
     folder.mkdir(exist_ok=True)
     path = folder / f"{name}.py"
     path.write_text(text)
@@ -21,13 +21,13 @@ def bot_file(folder: Path, name: str, text: str) -> Path:
 
 
 def setting_of(files: Sequence[Path], ruleset: str = "chinese-2", **more: int) -> Setting:
-    """Return the setting in which the bots of these files play."""
+    """Return a setting in which the bots of these files play."""
     resolved = json.dumps(load_ruleset(ruleset).to_object())
     options = {"decision_ms": 1000, **more}
     return Setting(resolved, tuple(file.stem for file in files), tuple(files), "seed", **options)
 
 
 def some_sessions(bots: int, players: int, blocks: int) -> list[Session]:
-    """Return the sessions of the first blocks in which each of these bots plays each."""
+    """Return the sessions of the first ``blocks`` blocks of a field of bots."""
     found = field_blocks("seed", range(bots), players)
     return [session for _ in range(blocks) for session in next(found).sessions]

@@ -1,4 +1,4 @@
-"""What decisions cost, by playouts: which is better, by how much, and how that is found without bias."""
+"""Tests for what decisions cost, by playouts: which is better, by how much, and without bias."""
 
 from itertools import count
 

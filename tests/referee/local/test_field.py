@@ -1,4 +1,4 @@
-"""Seatings: what is balanced within a block, over blocks, and what repeats."""
+"""Tests for seatings: what is balanced within a block and over blocks, and what repeats."""
 
 from collections import Counter
 from itertools import combinations, islice

@@ -1,4 +1,4 @@
-"""Sessions in this process: every ruleset, what bots are told, and what becomes of their mistakes."""
+"""Tests for sessions in this process: every ruleset, what bots are told, and what their mistakes lead to."""
 
 import asyncio
 import json
@@ -25,7 +25,7 @@ Named = str | dict[str, str]
 
 
 def play(ruleset: Named, *bots: Any, deals: int = 1, number: int = 1) -> Played:
-    """Play a session of these bots, who take turns in the seats."""
+    """Play a session of these bots, which take the seats in turn."""
     rules = compile_ruleset(load_ruleset(ruleset))
     players = rules.ruleset.players
     names = tuple(f"local/bot-{seat}@1" for seat in range(players))
@@ -49,7 +49,7 @@ def records_of(ruleset: Named, played: Played) -> list[dict[str, object]]:
 
 
 class Watchful:
-    """Looks at everything it may know, and checks it against the position that it sees."""
+    """Looks at everything that it may know, and checks it against its position."""
 
     def choose(self, turn: Turn) -> Play | None:
         position: Position = turn.position()

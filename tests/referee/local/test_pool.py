@@ -1,4 +1,4 @@
-"""Sessions in several processes, and bots that are found in files."""
+"""Tests for sessions in several processes, and for finding bots in files."""
 
 import os
 from dataclasses import replace
@@ -43,7 +43,7 @@ def test_processes_when_no_session_ends_then_it_is_told_what_bots_have_thought(t
     told: list[tuple[int, float]] = []
 
     def tick(thought: Thought) -> None:
-        if thought[0][0]:  # it has decided once, and waits
+        if thought[0][0]:  # it has decided once, and is waiting
             told.append(thought[0])
             seen.touch()
 

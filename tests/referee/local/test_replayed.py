@@ -1,4 +1,4 @@
-"""Recorded deals seen again: by one seat, decision by decision, and by a bot that answers again."""
+"""Tests for seeing recorded deals again, from one seat, decision by decision, and for asking a bot again."""
 
 import json
 from pathlib import Path
@@ -25,7 +25,7 @@ def lowest(turn: Turn) -> Play | None:
 
 
 class Spread:
-    """Answers in ways that follow from what it sees."""
+    """Answers in ways that depend only on what it sees."""
 
     def choose(self, turn: Turn) -> Play | None:
         answers: list[Play | None] = [*turn.legal, *([None] if turn.can_pass else [])]
@@ -44,7 +44,7 @@ def test_deal_when_it_is_seen_again_then_every_decision_is_asked_as_it_was_and_a
         replayed = Replayed(record, seat)
         answers = [*rewound(replayed, here(Spread, replayed, Seated(Spread).at_home), None, remembers=True)]
         assert [one.turn for one in answers if one.differs] == []
-        declined = len(spent) - len(answers)  # bombs that were not played are no actions
+        declined = len(spent) - len(answers)  # bombs that were not played are not actions
         answered: Any = record.get("answers", [])
         assert declined == sum(one["seat"] == seat and one["turn"] == "bomb" for one in answered)
 

@@ -1,4 +1,4 @@
-"""Bots as they were: files at revisions of git repositories made for the test."""
+"""Tests for bots at earlier revisions of git repositories, which the tests make."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ from referee.local.revision import Revision, checked_out, revision_of
 
 
 def git(folder: Path, *arguments: str) -> str:
-    """Run git as somebody who has set nothing up."""
+    """Run git without any user's configuration."""
     who = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
     who |= {f"GIT_{role}_{what}": "a@b" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
     done = subprocess.run(
@@ -27,14 +27,14 @@ def git(folder: Path, *arguments: str) -> str:
 
 
 def answered(path: Path) -> object:
-    """Return what the bot of a file answers."""
+    """Return what the bot in a file answers."""
     bot: Any = load_file(path)
     return bot(None)
 
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """Return a repository with a bot in a folder, and a helper of its own, that have changed since v1."""
+    """Return a repository with a bot in a folder, and a helper of the bot that has changed since v1."""
     root = tmp_path / "repository"
     bots = root / "bots"
     bots.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""The sequential test and its intervals, against figures worked out apart from the code."""
+"""Tests for the sequential test and its intervals, against figures computed independently of the code."""
 
 import random
 from dataclasses import replace
@@ -68,7 +68,7 @@ def test_llr_when_values_lie_far_off_now_and_then_then_it_takes_more_to_be_bette
     skewness: float, side: str
 ) -> None:
     normal, test = 5.854076 / 400, SequentialTest()
-    # worked out apart: t 0.2, excess 5; 400 / 421 of the skewness is known, its error √(36 / 400)
+    # computed independently: t 0.2, excess 5; 400 / 421 of the skewness is known, its error √(36 / 400)
     off, on = 0.2 - test.t0, 0.2 - test.t1
     at_0, at_1 = ((skewness - each * (5 - 1.5 * 4)) * 400 / 421 - 1.5 * 0.3 for each in (off, on))
     moved = at_0 * off**3 / 3 - at_1 * (0.1 * on**2 / 2 + on**3 / 3)
@@ -95,7 +95,7 @@ def test_test_of_values_that_lie_far_below_now_and_then_errs_as_seldom_as_it_say
         while test.verdict(sums) is Verdict.OPEN:
             sums = sums.add(1.0 - rng.expovariate(1.0))  # skewness -2, kurtosis 9
         wrong += test.verdict(sums) is Verdict.BETTER
-    assert wrong <= 0.12 * 300  # taken as normal values, it is 54
+    assert wrong <= 0.12 * 300  # it would be 54 if the values were treated as normal
 
 
 def test_bounds_are_walds() -> None:
@@ -105,7 +105,7 @@ def test_bounds_are_walds() -> None:
 
 @pytest.mark.parametrize("t", [1.0, 3.0, 30.0, inf])
 def test_verdict_when_the_difference_is_huge_then_it_falls_at_the_fewest_blocks(t: float) -> None:
-    # by the ratio alone it takes about t / t1 · ln(19) blocks, and for ever if all values are alike
+    # by the ratio alone it would take about t / t1 · ln(19) blocks, and for ever if all values are alike
     spread = 0.0 if t == inf else FEWEST / t**2
     test = SequentialTest()
     for mean, verdict in ((1.0, Verdict.BETTER), (-1.0, Verdict.NOT_BETTER)):
@@ -125,7 +125,7 @@ def test_verdict_before_the_fewest_blocks_is_open() -> None:
 def test_verdict_when_no_value_differs_then_it_takes_as_many_as_would_have_shown_t1(
     t1: float, blocks: int
 ) -> None:
-    # ln(10 / 0.05) / ln(1 + t1²) = 532.5, 135.1, 23.7; there are the fewest at least
+    # ln(10 / 0.05) / ln(1 + t1²) = 532.5, 135.1, 23.7; it is never less than ``FEWEST``
     assert SequentialTest(t1=t1).verdict(Sums(blocks - 1)) is Verdict.OPEN
     assert SequentialTest(t1=t1).verdict(Sums(blocks)) is Verdict.NOT_BETTER
     assert SequentialTest(t1=t1).blocks_to_go(Sums(blocks - 10)) == pytest.approx(10, abs=1)
@@ -154,7 +154,7 @@ def test_expected_blocks_are_those_that_simulated_tests_take(t: float) -> None:
             sums = sums.add(rng.gauss(t, 1.0))
         taken.append(sums.count)
     least = max(expected_blocks(test, t), FEWEST)
-    # none ends before the fewest, and not to rely on a skewness of 0 takes some more
+    # none ends before ``FEWEST``, and not relying on a skewness of 0 takes some more
     assert least * 0.85 < fmean(taken) < least * 1.35 + 12
 
 

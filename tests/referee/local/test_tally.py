@@ -1,4 +1,4 @@
-"""What is added up of sessions, and what is said of it."""
+"""Tests for adding up sessions, and for what is said about the sums."""
 
 from itertools import islice
 

@@ -1,4 +1,4 @@
-"""Whether a bot is better than another: what is known after so many blocks, in figures and words."""
+"""Tests for whether one bot is better than another: what is known after some blocks, in figures and words."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from referee.local.versus import Versus, finding, lines
 
 
 def after(*leads: float, t1: float = 0.4) -> Versus:
-    """Return what is known after blocks with these leads, as long as it takes."""
+    """Return what is known after blocks with these leads, or after those that decide the test."""
     versus = Versus(SequentialTest(t1=t1))
     for number, lead in enumerate(leads):
         if versus.take(Block(number, ()), [], {0: lead, 1: 0.0, 2: 9.0}):

@@ -1,4 +1,4 @@
-"""Bots that are wrong about sessions and messages, of today or of a later version."""
+"""Bots with mistakes in handling sessions and messages, of today or of a later version."""
 
 import asyncio
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ class FirstDeal(RulesBot):
 
 
 class FirstTurn(GoodBot):
-    """Answers one turn of a message."""
+    """Answers only one turn of each message."""
 
     def respond(self, response: bots_pb2.PlayResponse) -> Requests:
         moves = [move for event in response.events for move in self.take(event)]
@@ -30,7 +30,7 @@ class FirstTurn(GoodBot):
 
 
 class OneRuleset(RulesBot):
-    """Takes the first ruleset for all sessions."""
+    """Uses the ruleset of the first session for all sessions."""
 
     first = ""
 
@@ -72,7 +72,7 @@ class NoForfeits(GoodBot):
 
 
 class NoSeatZero(GoodBot):
-    """Takes seat 0 for none."""
+    """Mistakes seat 0 for no seat."""
 
     def take(self, event: bots_pb2.Event) -> Iterable[bots_pb2.Move]:
         ended = event.session_ended
@@ -103,7 +103,7 @@ class Counting(GoodBot):
 
 
 class Unnumbered(GoodBot):
-    """Leaves out which turn it answers."""
+    """Does not say which turn it answers."""
 
     def move(self, turn: bots_pb2.Turn) -> bots_pb2.Move:
         move = super().move(turn)
@@ -119,7 +119,7 @@ class Twice(GoodBot):
 
 
 class NeedsBatches(RulesBot):
-    """Expects a deal's start and the turn in one message."""
+    """Expects a session's start and its first turn in one message."""
 
     def respond(self, response: bots_pb2.PlayResponse) -> Requests:
         kinds = {event.WhichOneof("event") for event in response.events}
@@ -140,7 +140,7 @@ class SmallMessages(GoodBot):
 
 
 class OwnSessions(GoodBot):
-    """Falls over notices for sessions that it does not play."""
+    """Fails on notices for sessions that it does not play."""
 
     def take(self, event: bots_pb2.Event) -> Iterable[bots_pb2.Move]:
         if event.HasField("notice") and event.notice.session > 100_000:
@@ -149,7 +149,7 @@ class OwnSessions(GoodBot):
 
 
 class Waits(GoodBot):
-    """Answers a message when the next one comes."""
+    """Answers a message only when the next one comes."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -219,7 +219,7 @@ class Strict(GoodBot):
 
 
 class KnownKinds(GoodBot):
-    """Looks up the names of enums."""
+    """Looks up the names of enum values, which fails for unknown ones."""
 
     def take(self, event: bots_pb2.Event) -> Iterable[bots_pb2.Move]:
         match event.WhichOneof("event"):
@@ -234,7 +234,7 @@ class KnownKinds(GoodBot):
 
 
 class PlaysUnknown(GoodBot):
-    """Plays at a turn of unknown kind though it could pass."""
+    """Plays at a turn of unknown kind although it could pass."""
 
     def move(self, turn: bots_pb2.Turn) -> bots_pb2.Move:
         turn.kind = bots_pb2.TURN_KIND_PLAY
@@ -251,7 +251,7 @@ class PassesUnknown(GoodBot):
 
 
 class PackedOnly(GoodBot):
-    """Reads lists only where they are packed, by a decoder of its own."""
+    """Reads lists only if they are packed, with a decoder of its own."""
 
     async def stream(self, address: str, token: str) -> None:
         async with grpc.aio.insecure_channel(address) as channel:
@@ -268,13 +268,13 @@ class PackedOnly(GoodBot):
 
 
 class ReadsAll(RulesBot):
-    """Falls over a ruleset it cannot read."""
+    """Fails on a ruleset that it cannot read."""
 
     def unreadable(self, started: bots_pb2.SessionStarted, error: RulesetError) -> None:
         raise error
 
 
 class StrictRules(ReadsAll):
-    """Asks for the list, and falls over a ruleset it cannot read all the same."""
+    """Asks for the list of legal plays, but still fails on a ruleset that it cannot read."""
 
     lists = True

@@ -1,4 +1,4 @@
-"""A bot with a mistake as a program of its own."""
+"""A bot with a mistake, as a program of its own."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Bots that are wrong about their stream: how it begins, breaks and ends."""
+"""Bots with mistakes in handling their stream: how it begins, breaks and ends."""
 
 import asyncio
 import contextlib
@@ -21,7 +21,7 @@ class NoHello(GoodBot):
 
 
 class WaitsForHeaders(GoodBot):
-    """Waits for the response headers of the call before it says anything."""
+    """Waits for the response headers of the call before it sends anything."""
 
     async def open(self, call: Any, token: str) -> None:
         await call.initial_metadata()
@@ -56,11 +56,11 @@ class Nameless(GoodBot):
 
 class Absentee(GoodBot):
     async def run(self, address: str, token: str) -> None:
-        """Never connects."""
+        """Never connect."""
 
 
 class Babbler(GoodBot):
-    """Sends bytes that are no message."""
+    """Sends bytes that are not a message."""
 
     async def stream(self, address: str, token: str) -> None:
         async with grpc.aio.insecure_channel(address) as channel:
@@ -71,7 +71,7 @@ class Babbler(GoodBot):
 
 
 class Doubled(GoodBot):
-    """Opens a second stream beside the first."""
+    """Opens a second stream in addition to the first."""
 
     async def open(self, call: Any, token: str) -> None:
         await super().open(call, token)
@@ -112,7 +112,7 @@ class PongsTwice(GoodBot):
 
 
 class EvenPongs(GoodBot):
-    """Answers every second ping of its life."""
+    """Answers only every second ping, counted over all its streams."""
 
     pings = 0
 
@@ -134,7 +134,7 @@ class EventsFirst(GoodBot):
 
 
 class NewPings(GoodBot):
-    """Takes a ping whose id it has seen for answered."""
+    """Regards a ping with an id that it has seen before as answered."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -150,7 +150,7 @@ class NewPings(GoodBot):
 
 
 class LeavesWhenClosing(GoodBot):
-    """Breaks its stream off when the referee is about to close."""
+    """Breaks off its stream when the referee announces that it is about to close."""
 
     def respond(self, response: bots_pb2.PlayResponse) -> Requests:
         if response.HasField("closing"):
@@ -159,7 +159,7 @@ class LeavesWhenClosing(GoodBot):
 
 
 class Sociable(GoodBot):
-    """Plays only where it can reach all referees of the arena."""
+    """Plays only if it can reach all referees of the arena."""
 
     def respond(self, response: bots_pb2.PlayResponse) -> Requests:
         if any(referee.address.endswith(":1") for referee in response.welcome.referees):
@@ -173,7 +173,7 @@ class OneShot(GoodBot):
 
 
 class KeepsOldHands(RulesBot):
-    """Does not rebuild a session that it was resumed in."""
+    """Does not rebuild a session when it is resumed."""
 
     def take(self, event: bots_pb2.Event) -> Iterable[bots_pb2.Move]:
         kind = event.WhichOneof("event")
@@ -188,7 +188,7 @@ class KeepsOldHands(RulesBot):
 
 
 class AnswersOnce(GoodBot):
-    """Remembers across streams what it answered."""
+    """Remembers, across streams, which turns it has answered."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -216,14 +216,14 @@ class LateAnswers(GoodBot):
 
 
 class Proud(GoodBot):
-    """Takes any end of a stream but UNAVAILABLE for final."""
+    """Regards every end of a stream except UNAVAILABLE as final."""
 
     def gives_up(self, failure: Failure) -> bool:
         return failure.status is not grpc.StatusCode.UNAVAILABLE
 
 
 class LeavesAtTheEnd(GoodBot):
-    """Takes a stream that ends with OK for the end of all."""
+    """Leaves when a stream ends with OK."""
 
     async def stream(self, address: str, token: str) -> None:
         await super().stream(address, token)
@@ -231,7 +231,7 @@ class LeavesAtTheEnd(GoodBot):
 
 
 class Impatient(GoodBot):
-    """Gives up when it is not let in at once."""
+    """Gives up if it is not let in at the first attempt."""
 
     def gives_up(self, failure: Failure) -> bool:
         return self.attempts > 0
@@ -254,14 +254,14 @@ class NoPatience(GoodBot):
 
 
 class Hurrying(GoodBot):
-    """Waits less from attempt to attempt."""
+    """Waits less with each attempt."""
 
     def wait(self) -> float:
         return 0.6 * float(0.7**self.attempts)
 
 
 class Forgetful(GoodBot):
-    """Shows another token with its second stream."""
+    """Presents its token only on its first stream."""
 
     opened = 0
 
@@ -274,35 +274,35 @@ class Forgetful(GoodBot):
 
 
 class Stubborn(GoodBot):
-    """Tries for ever."""
+    """Keeps trying for ever."""
 
     def gives_up(self, failure: Failure) -> bool:
         return False
 
 
 class KnownReasons(GoodBot):
-    """Tries again after what it does not know."""
+    """Tries again after reasons that it does not know."""
 
     def gives_up(self, failure: Failure) -> bool:
         return failure.final and failure.reason in set(Reason)
 
 
 class Deaf(GoodBot):
-    """Does not leave at SIGTERM."""
+    """Does not leave on SIGTERM."""
 
     def listen(self) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
 
 class Rude(GoodBot):
-    """Ends at SIGTERM without a goodbye."""
+    """Ends on SIGTERM without a goodbye."""
 
     def listen(self) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 class EveryAddress(GoodBot):
-    """Opens a stream to each address that a welcome lists, though it is connected to one of them."""
+    """Opens a stream to each address listed in a welcome, although it is already connected to one of them."""
 
     async def run(self, address: str, token: str) -> None:
         self.token = token

@@ -1,4 +1,4 @@
-"""Bots that answer turns wrongly, or know too little of the rules."""
+"""Bots that answer turns wrongly, or do not know the rules well enough."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -20,14 +20,14 @@ class Mute(GoodBot):
 
 
 class Thief(GoodBot):
-    """Plays a card that it does not hold, whatever is asked."""
+    """Plays a card that it does not hold, whatever it is asked."""
 
     def pick(self, turn: bots_pb2.Turn) -> Iterable[Any]:
         return [52]
 
 
 class Both(GoodBot):
-    """Names cards and passes."""
+    """Both names cards and passes."""
 
     def move(self, turn: bots_pb2.Turn) -> bots_pb2.Move:
         move = super().move(turn)
@@ -36,7 +36,7 @@ class Both(GoodBot):
 
 
 class Heedless(RulesBot):
-    """Does not look at a field that limits what it may play; of the fewest cards it plays the strongest."""
+    """Ignores a field that limits what it may play; of the fewest cards, it plays the strongest."""
 
     unseen = ""
 
@@ -53,7 +53,7 @@ class LeadsAnything(Heedless):
 
 
 class NoGuard(Heedless):
-    """Plays its weakest single, which the guard forbids."""
+    """Plays its weakest single, although the guard forbids it."""
 
     unseen = "next_has_one"
 
@@ -67,7 +67,7 @@ class NoBan(Heedless):
 
 
 class Unforced(GoodBot):
-    """Thinks that it is never asked where it can only pass."""
+    """Assumes that it is never asked when it can only pass."""
 
     def move(self, turn: bots_pb2.Turn) -> bots_pb2.Move:
         if not turn.legal_plays:
@@ -76,7 +76,7 @@ class Unforced(GoodBot):
 
 
 class OwnPlaysOnly(RulesBot):
-    """Takes cards out of its hand when it answers, instead of when it is told of the action."""
+    """Removes cards from its hand when it answers, instead of when it is told of the action."""
 
     class knows(Seat):
         def own(self, played: int, drawn: int) -> None:
@@ -96,21 +96,21 @@ class OwnExchangeOnly(RulesBot):
 
 
 class NoExchange(RulesBot):
-    """Passes where it must return a card."""
+    """Passes when it must return a card."""
 
     def codes(self, seat: Seat, turn: bots_pb2.Turn) -> list[int]:
         return [] if turn.kind == bots_pb2.TURN_KIND_EXCHANGE else seat.legal(turn)
 
 
 class Repeats(GoodBot):
-    """Plays its last play again where it may beat it."""
+    """Plays its last play again when it may beat it."""
 
     def pick(self, turn: bots_pb2.Turn) -> Iterable[Any]:
         return turn.to_beat if turn.kind == bots_pb2.TURN_KIND_BEAT_OWN else super().pick(turn)
 
 
 class BombsAnything(RulesBot):
-    """Plays any cards where it is asked for a bomb."""
+    """Plays any cards when it is asked for a bomb."""
 
     def codes(self, seat: Seat, turn: bots_pb2.Turn) -> list[int]:
         if turn.kind == bots_pb2.TURN_KIND_BOMB:
@@ -177,7 +177,7 @@ class FirstOut(RulesBot):
 
 
 class ChineseOnly(RulesBot):
-    """Plays by rules of its own, whatever the session's are."""
+    """Plays by its own rules, whatever the session's are."""
 
     def start(self, started: bots_pb2.SessionStarted) -> None:
         chinese = bots_pb2.SessionStarted()
