@@ -1,4 +1,4 @@
-"""An undisturbed run of a tournament, whose sessions are played in given attempts."""
+"""An undisturbed run of a tournament, with each deal dealt in a given attempt."""
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
@@ -16,13 +16,13 @@ from referee.matches.match import MatchSpec, SessionResult, SessionSpec, Update
 from referee.matches.resuming import finished_deals
 
 Attempts = Mapping[tuple[int, int, int], Sequence[int]]
-"""For each round, table and session, the attempts that dealt its deals."""
+"""For each round, table and session, the attempt in which each of its deals was dealt."""
 
 LEASE = timedelta(seconds=60)
 
 
 def attempts_of(storage: Storage) -> Attempts:
-    """Return the attempts in which the deals of a finished tournament were dealt."""
+    """Return, for each session of a finished tournament, the attempts in which its deals were dealt."""
     rows = (
         select(Round.number, Match.table_number, Session)
         .join(Match, col(Match.round_id) == Round.id)
@@ -47,7 +47,7 @@ def play_all(storage: Storage, tournament_id: int, run: Run, ended: Callable[[],
 
 
 def in_attempts(address: str, token: str, attempts: Attempts) -> Run:
-    """Return a run on the referee at this address, with a given attempt for each deal, in order."""
+    """Return a run on the referee at this address that deals each deal, in order, in the given attempt."""
 
     def run(_route: int, spec: MatchSpec) -> Generator[Update]:
         for session in spec.sessions:

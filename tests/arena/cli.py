@@ -1,4 +1,4 @@
-"""Runs commands as a shell would, in this process."""
+"""Running commands as a shell would, but in this process."""
 
 import json
 from collections.abc import Callable

@@ -8,7 +8,7 @@ from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.util import LRUCache
 
 KEPT = 2_000
-"""Maximum number of cached statements, which exceeds the arena's, as each length of a list makes another."""
+"""Maximum number of cached statements; more than the arena's, since each length of a list needs one."""
 
 _compiled: LRUCache[object, object] = LRUCache(KEPT)
 
@@ -31,10 +31,10 @@ class Dialect(SQLiteDialect_pysqlite):
 
 
 def _leave_the_disk_alone(connection: Any, _record: object) -> None:
-    """Do not wait for the disk: a database that a power failure destroys would be of no use anyway."""
+    """Do not wait for the disk: after a power failure, a test's database would be of no use anyway."""
     connection.execute("PRAGMA synchronous = OFF")
 
 
 def compile_once() -> None:
-    """Let all databases that this process opens from now on share what is compiled for them."""
+    """Make all databases that this process opens from now on share their compiled statements."""
     registry.register("sqlite", __name__, Dialect.__name__)

@@ -1,4 +1,4 @@
-"""What the arena's tests share: a database in a file, and tournaments in it."""
+"""Fixtures that the arena's tests share: a database in a file, and tournaments in it."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, nullcontext
@@ -25,30 +25,30 @@ compile_once()
 
 
 NOBODYS = passwords.NOBODYS
-"""The original value, for passwords that are secret."""
+"""The arena's own value, hashed at the full cost."""
 
 passwords.hasher = PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)
 passwords.NOBODYS = passwords.hash_password("the password of no account")
-"""A cheap hash, since tests' passwords are no secrets and need not be expensive to guess."""
+"""A cheap hash, since the tests' passwords are not secret and need not be expensive to guess."""
 
 
 @pytest.fixture(scope="module", autouse=True)
 def searches(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Search for the same tables only once, except in tests of the search itself."""
+    """Run each search for tables only once, except in tests of the search itself."""
     with nullcontext() if request.path.name.startswith("test_pairing_") else searched_once():
         yield
 
 
 @pytest.fixture
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    """Return settings of an arena of its own, unaffected by the environment."""
+    """Return the settings of the test's own arena, unaffected by the environment."""
     monkeypatch.delenv("ARENA_CONFIG", raising=False)
     return load_settings({"data": tmp_path / "arena", "lease_seconds": 30})
 
 
 @pytest.fixture(scope="session")
 def empty_database() -> bytes:
-    """Return an empty database of the present schema, as a file."""
+    """Return an empty database of the current schema, as a file."""
     return empty_sqlite()
 
 
@@ -74,7 +74,7 @@ def migrated(settings: Settings, empty_database: bytes) -> Settings:
 
 @pytest.fixture
 def storage(migrated: Settings) -> Iterator[Storage]:
-    """Open an empty database of the present schema."""
+    """Open an empty database of the current schema."""
     with open_storage(migrated) as storage:
         yield storage
 
@@ -113,7 +113,7 @@ def postgres_once() -> Iterator[Postgres]:
 
 @pytest.fixture
 def postgres(postgres_once: Postgres) -> Postgres:
-    """Return the PostgreSQL server of this process, with an empty database ``arena`` and no others."""
+    """Return this process's PostgreSQL server, with an empty database ``arena`` and no others."""
     postgres_once.server.wait()
     postgres_once.begin_anew()
     return postgres_once
@@ -129,5 +129,5 @@ def played_pool(tmp_path_factory: pytest.TempPathFactory, empty_database: bytes)
 
 @pytest.fixture
 def pool(migrated: Settings, played_pool: bytes) -> Iterator[World]:
-    """Open an arena in which two tournaments, cup and later, were played by nine bots at random."""
+    """Open an arena with two tournaments, cup and later, in which nine bots in all have played at random."""
     yield from open_pool(migrated, played_pool)

@@ -1,4 +1,4 @@
-"""Consoles that tests read: a log, and a terminal."""
+"""Consoles whose output tests read: a log and a terminal."""
 
 import io
 
@@ -15,7 +15,7 @@ def terminal() -> Console:
 
 
 on_both = pytest.mark.parametrize("make_out", [log, terminal], ids=["log", "terminal"])
-"""Runs a test both in a log and on a terminal."""
+"""Runs a test both with a log and with a terminal."""
 
 
 def text_of(out: Console) -> str:

@@ -12,7 +12,7 @@ from arena.storage import Storage, migrate, migrate_storage, open_storage
 
 @cache
 def empty_sqlite() -> bytes:
-    """Make an empty database of the present schema; copying its file is a hundred times faster."""
+    """Make an empty database of the current schema; copying its file is a hundred times faster."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "arena.db"
         with Storage(f"sqlite:///{file}") as storage:

@@ -56,7 +56,7 @@ ENDLESS = {
     "web": "runs until it is stopped",
     "worker": "runs until it is stopped",
 }
-"""Commands that tests of all commands leave out, with the reason."""
+"""Commands that the tests of all commands leave out, with the reason."""
 
 CALLS = {
     "account create": "ann --password-stdin",
@@ -149,10 +149,10 @@ CALLS = {
     "webhook rotate": "told",
     "webhook test": "told",
 }
-"""Commands and what follows them, words separated by spaces."""
+"""Commands and the arguments that follow them, separated by spaces."""
 
 INPUT = '{"ruleset": "chinese", "a": "3D", "b": "4D", "hand": "3D 4D", "to_beat": null}\n'
-"""A line of standard input, which the rules tools answer, if only with an error."""
+"""A line of standard input that every rules tool answers, if only with an error."""
 
 FILES = {
     "new.toml": """\
@@ -180,7 +180,7 @@ divisions = [{ name = "only" }]
 
 
 def commands() -> Iterator[tuple[str, Any]]:
-    """Yield all commands by their names: ``doctor``, ``bot list``, …"""
+    """Yield all commands with their names: ``doctor``, ``bot list``, …"""
     yield from _below("", arena_group())
 
 
@@ -260,12 +260,12 @@ def all_connected(version_ids: Sequence[int], _: object) -> list[Answer]:
 
 
 def connect_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make every bot appear connected, which test matches require."""
+    """Make every bot appear connected, as test matches require."""
     for place in ("arena.cli.testmatch.asker", "arena.web.app.asker"):
         monkeypatch.setattr(place, lambda _: all_connected)
 
 
 def call(name: str, folder: Path) -> list[str]:
-    """Return the arguments of ``arena`` that call this command in a copy of the arena in ``folder``."""
+    """Return the arguments with which ``arena`` runs this command on the copy of the arena in ``folder``."""
     rest = CALLS[name].replace("FOLDER", str(folder)).replace("TOKEN", (folder / "token").read_text())
     return ["--data", str(folder / "data"), *name.split(), *rest.split()]

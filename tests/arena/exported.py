@@ -1,4 +1,4 @@
-"""Exports for the tests that verify and tamper with them."""
+"""Exports for the tests that verify them and tamper with them."""
 
 import json
 from collections.abc import Generator
@@ -21,7 +21,7 @@ from tests.arena.world import World
 
 
 def play_by_table(_route: int, spec: MatchSpec, how: str = "") -> Generator[SessionResult | Progress]:
-    """Play at random, differently at each table and ``how``, even where the cards are the same."""
+    """Play at random, differently at each table and for each ``how``, even with the same cards."""
     rules = compile_ruleset(load_ruleset(spec.ruleset))
     for given in spec.sessions:
         rng = Random(f"{how}{spec.match_id}/{given.number}")
@@ -48,7 +48,7 @@ def check(lines: list[str]) -> Report:
 
 
 def problem(lines: list[str]) -> str:
-    """Return the first difference in these lines, which must have one."""
+    """Return the first problem in these lines, which must have one."""
     found = check(lines).problem
     assert found is not None
     return found

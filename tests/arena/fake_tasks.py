@@ -15,7 +15,7 @@ held: set[str] = set()
 
 
 def play_slowly(route: int, spec: MatchSpec) -> Generator[SessionResult | Progress]:
-    """Stand in for a referee that takes its time, with one session after the other."""
+    """Stand in for a slow referee that plays one session after another."""
     for place, session in enumerate(spec.sessions):
         if spec.match_id in held:
             yield Progress(0, 0, (), sessions_left=tuple(left.number for left in spec.sessions[place:]))

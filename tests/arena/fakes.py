@@ -1,4 +1,4 @@
-"""Stand-ins for what surrounds the arena: a referee that plays at once, a clock that is set by hand."""
+"""Stand-ins for the arena's surroundings: a referee that plays at once, and a clock that is set by hand."""
 
 import json
 from collections.abc import Generator
@@ -15,10 +15,10 @@ ROOT = Actor(Role.OPERATOR, "root")
 """An actor who may do everything."""
 
 LOCKED = datetime(2026, 1, 1, tzinfo=UTC)
-"""The start of tournaments whose runs are compared, since the first pairings depend on it."""
+"""When tournaments whose runs are compared start, since the first pairings depend on it."""
 
 DEALS = 3
-"""Deals in a session if the match leaves it to the ruleset."""
+"""Deals in a session if the match leaves their number to the ruleset."""
 
 
 class Clock:
@@ -73,7 +73,7 @@ def session_result(spec: MatchSpec, session: SessionSpec) -> SessionResult:
 
 
 def play_at_once(route: int, spec: MatchSpec) -> Generator[SessionResult | Progress]:
-    """Play as a referee that shows a sign of life and then delivers every session, the last one first."""
+    """Play as a referee that gives a sign of life and then delivers every session, the last one first."""
     yield Progress(0, len(spec.sessions), ())
     for session in reversed(spec.sessions):
         yield session_result(spec, session)

@@ -1,4 +1,4 @@
-"""Keys for referees that have names: the same in every run, so that runs can have the same head."""
+"""Keys for named referees: the same in every run, so that a tournament can have the same head in two runs."""
 
 from urllib.parse import quote
 

@@ -8,7 +8,7 @@ from sqlalchemy import Engine, event
 
 @contextmanager
 def once_at(statement: str, act: Callable[[], object]) -> Iterator[None]:
-    """Call ``act`` just before the first statement that contains these words."""
+    """Call ``act`` just before the first statement that contains ``statement``."""
     left = [act]
 
     def look(_connection: object, _cursor: object, text: str, *_: object) -> None:

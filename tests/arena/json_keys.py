@@ -9,12 +9,12 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "json.md"
 
 
 class Section(NamedTuple):
-    """Commands of the page that print the same kind of object, and its keys."""
+    """A section of the page: commands that print the same kind of object, and its keys."""
 
     title: str
     commands: tuple[str, ...]
     keys: frozenset[str]
-    """``bots[].bot``; ``settings.*`` for whatever keys there are in an object."""
+    """For example ``bots[].bot``; ``settings.*`` stands for whatever keys an object has."""
 
 
 def read_page() -> Iterator[Section]:
@@ -28,7 +28,7 @@ def read_page() -> Iterator[Section]:
 
 
 def keys_of(found: Any, free: frozenset[str], at: str = "") -> Iterator[str]:
-    """Yield the paths of all keys in an object, but ``path.*`` for objects whose keys are ``free``."""
+    """Yield the paths of all keys in an object, but only ``path.*`` for objects whose keys are ``free``."""
     if isinstance(found, list):
         for one in found:
             yield from keys_of(one, free, f"{at}[]")

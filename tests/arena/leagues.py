@@ -30,11 +30,11 @@ WINTER: dict[str, object] = {
     ],
     "qualification": {"promoted": 1},
 }
-"""Two divisions of a table each, and a qualification."""
+"""Two divisions of one table each, and a qualification."""
 
 
 def winter(**fields: object) -> LeagueSpec:
-    """Return the winter league with these fields changed; those that are None are left out."""
+    """Return the winter league with these fields changed, and without those that are None."""
     return make_league({key: value for key, value in (WINTER | fields).items() if value is not None})
 
 
@@ -62,7 +62,7 @@ class LeagueWorld:
         applying.apply(world.storage, ROOT, spec, world.clock())
 
     def join(self, *bots: str) -> None:
-        """Register these bots unless they are known, and let them join; each is weaker than the last."""
+        """Register a version of each of these bots, and let it join; a new bot is weaker than all others."""
         for bot in bots:
             self.register(bot)
             membership.join(self.world.storage, ROOT, self.spec.name, bot, self.world.clock())
@@ -73,7 +73,7 @@ class LeagueWorld:
         return register_version(self.world.storage, ROOT, bot, self.world.clock()).name
 
     def beat(self) -> None:
-        """Do what the beat does, until nothing changes any more at this time."""
+        """Do what the beat and the workers do until nothing changes any more at this time."""
         self.tick()
         for tournament_id in running_tournaments(self.world.storage):
             self.world.finish(tournament_id, by_strength(self.strengths))

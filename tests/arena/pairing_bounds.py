@@ -1,4 +1,4 @@
-"""Counts of pairings and their bounds, computed independently of the code under test."""
+"""Counts over pairings and bounds on them, computed independently of the code under test."""
 
 import os
 import random
@@ -11,14 +11,14 @@ from math import comb
 from arena.pairing import History, Pairing
 
 FIELDS = int(os.environ.get("ARENA_TEST_FIELDS", "10"))
-"""Number of random fields for tests of properties; ``ARENA_TEST_FIELDS=1000`` tries a thousand."""
+"""Number of random fields for property tests; ``ARENA_TEST_FIELDS=1000`` tries a thousand."""
 
 ROUND_ROBINS = max(FIELDS, 25)
-"""The number for round-robins, which is larger as most are quick to make."""
+"""The number for round-robins, which is larger because most of them are quick to make."""
 
 
 def meetings(pairings: Sequence[Pairing], entrants: Sequence[int]) -> Counter[frozenset[int]]:
-    """Return how often each two of the entrants sat at one table; pairs that never met count 0."""
+    """Return how often each pair of entrants sat at one table; pairs that never met count 0."""
     met = Counter(
         frozenset(pair) for one in pairings for table in one.tables for pair in combinations(table, 2)
     )
@@ -44,13 +44,13 @@ def around(total: int, among: int) -> tuple[int, int]:
 
 
 def least_uneven(total: int, cells: int) -> float:
-    """Return the least sum of squared deviations from the mean if ``total`` is distributed over cells."""
+    """Return the least sum of squared deviations from the mean if ``total`` is distributed over ``cells``."""
     more = total % cells
     return more * (cells - more) / cells
 
 
 def uneven_by_lot(entrants: int, size: int, rounds: int) -> float:
-    """Return the expected sum of squared deviations of all pairs' meetings if rounds are drawn by lot."""
+    """Return the expected sum of squared deviations of all pairs' meetings if rounds are drawn at random."""
     seated = entrants // size * size
     chance = seated * (size - 1) / (entrants * (entrants - 1))
     return entrants * (entrants - 1) / 2 * rounds * chance * (1 - chance)
@@ -65,7 +65,7 @@ def assert_whole(pairing: Pairing, entrants: Sequence[int], size: int) -> None:
 
 
 def partitions(entrants: Sequence[int], size: int) -> Iterator[list[tuple[int, ...]]]:
-    """Yield all ways to seat all entrants at full tables."""
+    """Yield all ways to seat the entrants at full tables."""
     if not entrants:
         yield []
         return
@@ -101,7 +101,7 @@ def random_field(seed: int) -> Field:
 
 
 def least_same_owner(playing: Sequence[int], size: int, owners: Mapping[int, int]) -> int:
-    """Count pairs of one owner that no seating can avoid: each owner's bots spread over all tables."""
+    """Count the same-owner pairs that no seating avoids, with each owner's bots spread over all tables."""
     tables = len(playing) // size
     pairs = 0
     for bots in Counter(owners[bot] for bot in playing).values():
@@ -111,18 +111,18 @@ def least_same_owner(playing: Sequence[int], size: int, owners: Mapping[int, int
 
 
 def same_owner(tables: Sequence[Sequence[int]], owners: Mapping[int, int]) -> int:
-    """Count pairs of one owner at these tables."""
+    """Count the pairs of one owner at these tables."""
     return sum(owners[a] == owners[b] for table in tables for a, b in combinations(table, 2))
 
 
 def repeats(tables: Sequence[Sequence[int]], history: History) -> int:
-    """Count repeated meetings at these tables, each weighted by how often the two have met."""
+    """Count the repeated meetings at these tables, each weighted by how often the two have met."""
     met = Counter(frozenset(pair) for table in history.tables for pair in combinations(table, 2))
     return sum(met[frozenset(pair)] for table in tables for pair in combinations(table, 2))
 
 
 def greedy(playing: Sequence[int], size: int, history: History) -> list[list[int]]:
-    """Return tables filled from the top, giving each seat to the bot that costs least there."""
+    """Return tables filled from the top, with each seat given to the bot that costs least there."""
     left, tables = list(playing), []
     while left:
         table = [left.pop(0)]

@@ -1,4 +1,4 @@
-"""A pool for tests of queries: played once, and copied for each test."""
+"""A pool for tests of queries, played once and copied for each test."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +14,7 @@ DAY = 86_400.0
 
 
 def play_pool(file: Path) -> None:
-    """Play a pool of eight bots with strengths, and a ninth that came a day after the fit."""
+    """Make a pool of eight bots with strengths, and a ninth that joined a day after the fit."""
     with Storage(f"sqlite:///{file}") as storage:
         world = World(storage, Clock())
         world.finish(world.tournament(8).id, play_randomly)
@@ -25,7 +25,7 @@ def play_pool(file: Path) -> None:
 
 
 def open_pool(settings: Settings, played: bytes) -> Iterator[World]:
-    """Open a copy of that pool, a day after its first tournament."""
+    """Open a copy of the pool, a day after its first tournament."""
     (settings.data / "arena.db").write_bytes(played)
     with open_storage(settings) as storage:
         world = World(storage, Clock())

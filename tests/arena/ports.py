@@ -8,7 +8,7 @@ LOOPBACK = "127.0.0.1"
 
 
 def free_port(count: int = 1) -> int:
-    """Return a port on which nobody listens; with a ``count``, the first of that many in a row."""
+    """Return a port on which nothing listens; with a ``count``, the first of that many in a row."""
     while True:
         with ExitStack() as stack:
             first: int = stack.enter_context(socket.create_server((LOOPBACK, 0))).getsockname()[1]
@@ -21,20 +21,20 @@ def free_port(count: int = 1) -> int:
 
 
 def free_address(count: int = 1) -> str:
-    """Return the address of a free port; with a ``count``, those that follow are free too."""
+    """Return the address of a free port; with a ``count``, the ports that follow are free too."""
     return f"{LOOPBACK}:{free_port(count)}"
 
 
 @contextmanager
 def taken_address() -> Iterator[str]:
-    """Listen on an address without ever answering."""
+    """Yield an address that is in use, but at which nothing answers."""
     with socket.create_server((LOOPBACK, 0)) as server:
         yield f"{LOOPBACK}:{server.getsockname()[1]}"
 
 
 @contextmanager
 def deaf_address() -> Iterator[str]:
-    """Reserve an address on which nobody listens."""
+    """Reserve and yield an address on which nothing listens."""
     with socket.socket() as closed:
         closed.bind((LOOPBACK, 0))
         yield f"{LOOPBACK}:{closed.getsockname()[1]}"

@@ -34,7 +34,7 @@ def finish_deal(deal: Deal, rng: Random) -> list[int]:
 def random_deals(
     rules: Rules, seed: bytes, deals: int | None = None, attempt: int = 1
 ) -> Iterator[tuple[Deal, list[int]]]:
-    """Yield the deals of a session, each over, with the actions that opened their tricks."""
+    """Yield the finished deals of a session, each with the numbers of the actions that opened its tricks."""
     session = Session(rules, seed, deals, attempt)
     rng = Random(seed)
     while not session.over:
@@ -45,7 +45,7 @@ def random_deals(
 
 
 def play_randomly(_route: int, spec: MatchSpec) -> Generator[SessionResult | Progress]:
-    """Play every session at once, at random."""
+    """Play every session immediately, at random."""
     rules = compile_ruleset(load_ruleset(spec.ruleset))
     for session in spec.sessions:
         played = [deal for deal, _ in random_deals(rules, session.seed, spec.deals, session.attempt)]

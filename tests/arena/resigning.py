@@ -11,7 +11,7 @@ from tests.referee.key import KEY
 
 
 def sign_anew(tx: Transaction, key: SigningKey = KEY, tournament_id: int = 1) -> None:
-    """Sign the results of all sessions of a tournament in their present state in the database."""
+    """Sign the results of all sessions of a tournament as they now stand in the database."""
     tx.flush()
     tournament = tx.get_one(Tournament, tournament_id)
     played = select(Session, Match).join(Match).where(Match.tournament_id == tournament_id)

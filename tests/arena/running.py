@@ -56,7 +56,7 @@ class RunningArena:
         return overview.status(self.storage, name)
 
     def wait(self, name: str, condition: Callable[[TournamentStatus], bool]) -> TournamentStatus:
-        """Wait until the tournament is in this state; fail and show its state if that takes too long."""
+        """Wait until the tournament's status meets the condition; fail and show it if that takes too long."""
         status = self.status(name)
 
         def reached() -> bool:
@@ -79,7 +79,7 @@ def _read_pids(up: Process) -> Iterator[tuple[str, int]]:
 
 
 def kept_log(settings: Settings, bot: str) -> Path:
-    """Return where a bot of a running arena keeps its log of sessions."""
+    """Return the file in which a bot of a running arena keeps its log of sessions."""
     return settings.data / f"{bot.replace('/', '.')}.jsonl"
 
 
@@ -105,7 +105,7 @@ def running_arena(folder: Path, sample_bots: dict[str, str], **settings_: object
 
 @contextmanager
 def _process(command: list[str], environment: dict[str, str]) -> Iterator[Process]:
-    """Run a process that is told to stop at the end of the block; fail if it does not."""
+    """Run a process and stop it at the end of the block; fail if it does not stop cleanly."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
     with subprocess.Popen(tied(*command), env=environment, **pipes) as process:  # type: ignore[call-overload]
         try:

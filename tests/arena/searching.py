@@ -1,4 +1,4 @@
-"""Caching searches for tables: most tests pair the same bots with the same random numbers."""
+"""Caching searches for tables, since most tests pair the same bots with the same random numbers."""
 
 import pickle
 from collections.abc import Iterator
@@ -11,14 +11,14 @@ from arena.pairing.search import Costs, seat
 from arena.pairing.values import Tables
 
 SEARCHING: tuple[Any, ...] = (continuous, round_robin, swiss)
-"""Modules that search."""
+"""Modules that search for tables."""
 
 _found: dict[object, tuple[Tables, Any]] = {}
-"""For all inputs of a search, its result and the state of the random generator afterwards."""
+"""By all inputs of a search, its result and the state of the random generator afterwards."""
 
 
 def seat_once(places: int, size: int, costs: Costs, rng: Random, most_swaps: int | None = None) -> Tables:
-    """Return the result of ``seat``, and leave the random generator in the same state."""
+    """Return the result of ``seat``, leaving the random generator in the state that ``seat`` leaves it in."""
     asked = (pickle.dumps((places, size, type(costs), vars(costs), most_swaps)), rng.getstate())
     if asked not in _found:
         _found[asked] = seat(places, size, costs, rng, most_swaps), rng.getstate()

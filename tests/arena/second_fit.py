@@ -1,6 +1,7 @@
 """A second implementation of the fit, from docs/ratings.md: dense, step by step, from the sums alone.
 
-It takes single versions that all met, by way of others at least, and enough deals in each match to know s^2.
+It handles single versions that have all met, directly or through others, in matches with enough deals to
+know s^2.
 """
 
 from collections.abc import Sequence
@@ -25,7 +26,7 @@ class Second(NamedTuple):
 
 
 def second_fit(kinds: Sequence[Counts]) -> Second:
-    """Return the strengths of all bots of some sums, by number."""
+    """Return the strengths of all bots in these sums, by number."""
     bots = sorted({int(bot) for kind in kinds for bot in kind.scores["bot"]})
     count = len(bots)
     variances = [kind.within / ((kind.size - 1) * (kind.deals - kind.matches)) for kind in kinds]
@@ -70,7 +71,7 @@ def likelihood(b: Array, covariance: Array) -> float:
 
 
 def weights(logs: Sequence[float], taus: Array) -> Array:
-    """Return the posterior of tau on a geometric grid, with a uniform prior."""
+    """Return the posterior weights of tau on a geometric grid, with a uniform prior."""
     found = np.exp(np.array(logs) - max(logs)) * taus
     return np.asarray(found / found.sum())
 

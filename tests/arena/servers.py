@@ -1,4 +1,4 @@
-"""Servers of a test's own, on free ports of this machine and in folders of their own, and a proxy that cuts.
+"""Servers for one test, on free ports and in folders of their own, and a proxy that can cut connections.
 
 Each is a child of the test's process and is stopped at the end of its block.
 """
@@ -31,10 +31,10 @@ PLACES = (
     "/usr/sbin",
     "/usr/local/sbin",
 )
-"""Where Debian keeps servers, in addition to the PATH."""
+"""Where Debian installs servers; searched before the PATH."""
 
 MIGRATED = "migrated"
-"""The database on a server from which others are copied."""
+"""The database from which others on a server are copied."""
 
 
 def program(name: str) -> str:
@@ -51,11 +51,11 @@ class Server:
         self._ready = ready
 
     def wait(self) -> None:
-        """Wait until it answers, restarting it if it has ended."""
+        """Wait until the server answers, restarting it if it has ended."""
         wait_for(self._ready, meanwhile=self._supervisor.check, told=lambda: f"{self._name} does not start")
 
     def end(self, number: signal.Signals = signal.SIGKILL) -> None:
-        """End it, by default without a warning, and wait for its end; ``wait`` restarts it."""
+        """End the server, by default without warning, and wait for its end; ``wait`` restarts it."""
         self._supervisor.check()
         pid = self._supervisor.pid(self._name)
         assert pid is not None
@@ -67,7 +67,7 @@ class Server:
         )
 
     def restart(self, number: signal.Signals = signal.SIGKILL, seconds: float = 1.0) -> None:
-        """End it, and restart it after this many seconds."""
+        """End the server, and restart it after this many seconds."""
         self.end(number)
         time.sleep(seconds)
         self.wait()
@@ -81,7 +81,7 @@ class Postgres:
     server: Server
 
     def url(self, database: str = "arena", port: int | None = None) -> str:
-        """Return the value for the arena's setting; ``port`` is that of a proxy in front of the server."""
+        """Return the database URL for the arena's settings; ``port`` is that of a proxy, if there is one."""
         return f"postgresql+psycopg://arena@{LOOPBACK}:{port or self.port}/{database}"
 
     def run(self, name: str, *arguments: str) -> str:
@@ -97,19 +97,19 @@ class Postgres:
         )
 
     def kill_process(self) -> None:
-        """Kill one of its processes without a warning: it ends all connections, and recovers."""
+        """Kill one of the server's processes without warning: it ends all connections, and recovers."""
         killed = self._checkpointer()
         os.kill(int(killed), signal.SIGKILL)
         wait_for(lambda: self._checkpointer() not in ("", killed), told=lambda: "PostgreSQL does not recover")
 
     def _checkpointer(self) -> str:
-        """Return the process that writes checkpoints; None while there is no connection."""
+        """Return the id of the process that writes checkpoints, or an empty text while nobody can connect."""
         with suppress(subprocess.CalledProcessError):
             return self.sql("SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'").strip()
         return ""
 
     def lock(self, user: str, password: str) -> str:
-        """Make an administrator who needs a password; return the value of the arena's setting."""
+        """Create an administrator who needs a password; return the database URL for the arena's settings."""
         self.sql(f"CREATE ROLE {user} SUPERUSER LOGIN PASSWORD '{password}'")
         rules = Path(self.sql("SHOW hba_file").strip())
         rules.write_text(f"host all {user} {LOOPBACK}/32 scram-sha-256\n{rules.read_text()}")
@@ -130,7 +130,7 @@ class Postgres:
         return self.url(database)
 
     def create_migrated(self, database: str) -> str:
-        """Create an arena's empty database, a copy of one that is made the first time; return its URL."""
+        """Create an empty arena database, as a copy of one made the first time; return its URL."""
         if not self.sql(f"SELECT 1 FROM pg_database WHERE datname = '{MIGRATED}'").strip():
             with Storage(self.create(MIGRATED)) as storage:
                 migrate(storage)
@@ -144,7 +144,7 @@ def postgres(
 ) -> Iterator[Postgres]:
     """Run a PostgreSQL server with an empty database ``arena``; ``durable`` keeps the usual crash safety.
 
-    If a ``folder`` is given, the databases remain in it for the next time.
+    If a ``folder`` is given, the databases stay in it for the next time.
     """
     server = program("postgres")
     with _folder("postgres") if folder is None else nullcontext(folder) as place:
@@ -166,7 +166,7 @@ def postgres(
         asks = [program("pg_isready"), "-q", "-h", LOOPBACK, "-p", str(port)]
         with Supervisor(place / "log") as supervisor:
             command = [*as_user, server, "-D", str(data), "-p", str(port), *given]
-            supervisor.start("postgres", command, stop_with=signal.SIGINT)  # it waits for no client
+            supervisor.start("postgres", command, stop_with=signal.SIGINT)  # does not wait for clients
             one = Postgres(port, Server(supervisor, "postgres", lambda: _succeeds(asks)))
             one.server.wait()
             if new:
@@ -194,7 +194,7 @@ def redis() -> Iterator[int]:
 
 @contextmanager
 def redis_server() -> Iterator[tuple[int, Server]]:
-    """Run Redis like ``redis``, and yield the server itself too."""
+    """Run Redis as ``redis`` does, and yield the server as well."""
     server = program("redis-server")
     port = free_port()
     with _folder("redis") as folder, Supervisor(folder / "log") as supervisor:
@@ -215,14 +215,14 @@ def rabbitmq() -> Iterator[int]:
 
 @contextmanager
 def rabbitmq_server() -> Iterator[tuple[int, Server]]:
-    """Run RabbitMQ like ``rabbitmq``, and yield the server itself too."""
+    """Run RabbitMQ as ``rabbitmq`` does, and yield the server as well."""
     server, epmd = program("rabbitmq-server"), program("epmd")
     port, mapper = free_port(), free_port()
     with _folder("rabbitmq") as folder, Supervisor(folder / "log") as supervisor:
         as_user = _as_user("rabbitmq", folder)
         environment = {
-            "HOME": str(folder),  # of the cookie that the node's processes share
-            "ERL_AFLAGS": "-start_epmd false",  # else a port mapper stays behind
+            "HOME": str(folder),  # for the cookie that the node's processes share
+            "ERL_AFLAGS": "-start_epmd false",  # otherwise a port mapper is left behind
             "ERL_EPMD_PORT": str(mapper),
             "ERL_EPMD_ADDRESS": LOOPBACK,
             "RABBITMQ_NODENAME": f"arena{port}@localhost",
@@ -250,13 +250,13 @@ def rabbitmq_server() -> Iterator[tuple[int, Server]]:
 
 @contextmanager
 def _folder(name: str) -> Iterator[Path]:
-    """Make a folder that other users may enter, unlike those of pytest."""
+    """Make a folder that other users may enter, unlike pytest's."""
     with tempfile.TemporaryDirectory(prefix=f"arena-{name}-", ignore_cleanup_errors=True) as folder:
         yield Path(folder)
 
 
 def _as_user(name: str, folder: Path) -> Sequence[str]:
-    """Give ``folder`` to the user; return what makes a command run as that user; root only."""
+    """As root, give ``folder`` to the user, and return the prefix with which commands run as that user."""
     if os.geteuid() != 0:
         return []
     try:
@@ -283,7 +283,7 @@ def _answers(port: int, question: bytes, answer: bytes) -> bool:
 
 
 class Proxy:
-    """A proxy between the arena and a server that can cut connections."""
+    """A proxy between the arena and a server, able to cut connections."""
 
     def __init__(self, target: int) -> None:
         self._target = target
@@ -293,7 +293,7 @@ class Proxy:
         self._open: set[socket.socket] = set()
         self._refuses = False
         self.cuts = 0
-        """Connections that were cut."""
+        """Number of connections cut so far."""
         threading.Thread(target=self._accept, daemon=True).start()
 
     def cut(self) -> None:
@@ -311,7 +311,7 @@ class Proxy:
             self._refuses = False
 
     def close(self) -> None:
-        """End it, with all of its connections."""
+        """Close the proxy and all of its connections."""
         self.cut()
         self._server.close()
 
@@ -342,7 +342,7 @@ class Proxy:
             with self._lock:
                 self._open |= {client, server}
             stack.callback(self._forget, client, server)
-            if not self._lets_through():  # it was cut in between
+            if not self._lets_through():  # cut in the meantime
                 return
             back = threading.Thread(target=_pump, args=(server, client), daemon=True)
             back.start()

@@ -56,7 +56,7 @@ CUP = {
     "ruleset": "chinese",
     "sessions": 8,
     "deals": 2,
-    "decision_ms": 120_000,  # a bot that was killed is back in time
+    "decision_ms": 120_000,  # enough time for a killed bot to come back
     "join_seconds": 300,
     "entrants": list(BOTS),
 }
@@ -67,11 +67,11 @@ BOT_NAMES = [f"bot{number}" for number in range(len(BOTS))]
 ARENA = ["worker1", "worker2", "referee1", "referee2", "beat"]
 """Processes of the arena."""
 DOUBLED_SECONDS = 0.6
-"""Time between superfluous messages, each of which costs a worker as much as a useful one."""
+"""Seconds between superfluous messages, each of which costs a worker as much as a useful one."""
 SHOWN = 12
 """Maximum number of differences that a failed test shows."""
 FAILURES = ("raised unexpected", BROKEN, "the bot failed")
-"""Texts in logs about a failed task, tournament or bot."""
+"""Texts in logs that report a failed task, tournament or bot."""
 SEED = bytes(range(32))
 IDS = "r1,r2"
 """Ids of the referees, on whose keys the cards depend."""
@@ -81,7 +81,7 @@ class Outcome(NamedTuple):
     """Everything that counts as a tournament's result."""
 
     results: dict[str, list[tuple[object, ...]]]
-    """Sessions with their records, points and faults of the seats, ratings, rating changes in their order."""
+    """Sessions with their records, seats with points and faults, ratings, and rating changes in order."""
     standings: list[StandingLine]
 
 
@@ -99,7 +99,7 @@ def differences(outcome: Outcome, calm: Outcome) -> list[str]:
 
 
 def _apart(one: Sequence[object], other: Sequence[object]) -> str:
-    """Describe two rows, with only those deals of their records that differ."""
+    """Describe how two rows differ, with only those deals of their records that differ."""
     deals, others = one[-1], other[-1]
     if not isinstance(deals, list) or not isinstance(others, list):
         return f"{one} instead of {other}"
@@ -113,7 +113,7 @@ def register_bots(storage: Storage) -> list[str]:
 
 
 def start_cup(storage: Storage) -> int:
-    """Create the cup and start it; return its number."""
+    """Create the cup and start it; return its id."""
     cup = creation.create(storage, ROOT, make_spec({"name": "cup"} | CUP), LOCKED, SEED)
     lifecycle.start(storage, ROOT, "cup", LOCKED, nobody_asked)
     return cup.id
@@ -176,7 +176,7 @@ class Cluster:
         return overview.status(self.storage, "cup")
 
     def is_up(self) -> bool:
-        """Return whether the first referee takes matches."""
+        """Return whether the first referee answers."""
         try:
             referee_status(self.settings.referees[0], self.settings.worker_secret())
         except RefereeUnavailable:
@@ -210,21 +210,21 @@ class Cluster:
         return [line for line in lines if any(words in line for words in FAILURES)]
 
     def kill(self, name: str) -> None:
-        """Kill a process without a warning, as soon as it runs."""
+        """Kill a process without warning, as soon as it is running."""
         self.wait(lambda: self._supervisor.pid(name) is not None)
         pid = self._supervisor.pid(name)
         assert pid is not None
-        with suppress(ProcessLookupError):  # it has just died by itself
+        with suppress(ProcessLookupError):  # it has just died on its own
             os.kill(pid, signal.SIGKILL)
             self.killed += 1
 
     def empty_broker(self) -> None:
-        """Lose all messages in transit."""
+        """Drop all messages in transit."""
         with self.app.connection_for_write() as connection:
             connection.default_channel.queue_purge("arena")
 
     def send_again(self, random: Random) -> None:
-        """Now and then send superfluous messages: two for some match and two for the cup."""
+        """Now and then send superfluous messages: two for a random match and two for the cup."""
         if time.monotonic() < self._doubled_at + DOUBLED_SECONDS:
             return
         self._doubled_at = time.monotonic()
@@ -238,7 +238,7 @@ class Cluster:
 
 @contextmanager
 def cluster(folder: Path, *, workers: int = 2, database: str = "", **settings_: object) -> Iterator[Cluster]:
-    """Run a cluster without bots; ``database`` is the test's own URL of the database, if different."""
+    """Run a cluster without bots; ``database`` is the URL that the test itself uses, if different."""
     referees = [free_address(), free_address()]
     quick: dict[str, object] = {"listen": referees[0], "referees": ",".join(referees)}
     quick |= {"referee_ids": IDS, "beat_seconds": 0.5, "lease_seconds": 2}
@@ -257,14 +257,14 @@ def cluster(folder: Path, *, workers: int = 2, database: str = "", **settings_: 
 def calm(running: Cluster, folder: Path, attempts: Attempts) -> Outcome:
     """Return the outcome of an undisturbed cup, with its deals dealt in these attempts.
 
-    It uses a database of its own, and the first referee and the bots of the storm that is over.
+    It uses a database of its own, and the first referee and the bots of the storm, which is over.
     """
     running.rest()
     settings = load_settings({"data": folder, "referees": ",".join(running.settings.referees)})
     settings = settings.model_copy(update={"referee_ids": running.settings.referee_ids})
     with open_new(settings) as storage:
         give_keys(settings, storage)
-        register_bots(storage)  # in the same order: they have the numbers that the referee knows them by
+        register_bots(storage)  # in the same order, so that they have the numbers that the referee knows
         run = in_attempts(running.settings.referees[0], running.settings.worker_secret(), attempts)
         play_all(storage, start_cup(storage), run, lambda: overview.status(storage, "cup").ended)
         assert running.faults() == []
@@ -276,9 +276,9 @@ class Event:
     """Something that happens to an arena."""
 
     after: int
-    """Number of sessions that are stored before it."""
+    """Number of sessions to be stored before it."""
     pause: float
-    """Seconds to wait after that."""
+    """Further seconds to wait."""
     name: str
     happen: Callable[[], object]
 
@@ -301,12 +301,12 @@ def cuts(random: Random, what: str, proxy: Proxy, seconds: float = 1.5) -> Event
 
 
 def at_random(random: Random, name: str, happen: Callable[[], object], *, first: int = 0) -> Event:
-    """Choose an event at a random moment, before the cup's last round."""
+    """Return an event at a random moment before the cup's last round."""
     return Event(random.randrange(first, SESSIONS - ROUND), random.uniform(0, 0.3), name, happen)
 
 
 def weather(running: Cluster, random: Random, events: Sequence[Event]) -> Outcome:
-    """Let all events happen in the order of the sessions before them, duplicating messages all the time."""
+    """Play the cup, with the events in order and superfluous messages throughout; return its outcome."""
     running.start_tournament()
     for event in sorted(events, key=lambda event: event.after):
         running.wait(
@@ -326,7 +326,7 @@ def survive(
 ) -> None:
     """Play the cup while these processes are killed and other events happen.
 
-    Compare it with a calm run, in another folder, that uses the same attempts.
+    Then compare it with a calm run, in another folder, that uses the same attempts.
     """
     running.start_bots()
     events = [*kills(running, random, victims), *others]
@@ -343,5 +343,5 @@ def survive(
 
 
 def dealt_again(attempts: Attempts) -> int:
-    """Return how many sessions have deals that were dealt more than once."""
+    """Return how many sessions have deals from a later attempt than the first."""
     return sum(max(one) > 1 for one in attempts.values())

@@ -1,4 +1,4 @@
-"""Tallies as stored, and as counted from the deal records by a simple second implementation."""
+"""Tallies as they are stored, and as a simple second implementation counts them from the deal records."""
 
 from collections import Counter, defaultdict
 from typing import Any

@@ -36,7 +36,7 @@ def leaves(document: object, path: Path = ()) -> Iterator[Path]:
 
 
 def tampered(document: Any, path: Path, rng: Random) -> Any:
-    """Return a copy of the document with another value of the same type at the path."""
+    """Return a copy of the document with another value at the path."""
     changed = copy.deepcopy(document)
     inside = changed
     for step in path[:-1]:
@@ -79,7 +79,7 @@ def tampered_lines(lines: list[str], number: int, path: Path, rng: Random) -> li
 
 
 def chain_anew(tx: Transaction, tournament_id: int = 1) -> None:
-    """Recompute the digests of head and events, as somebody who knows the format would."""
+    """Recompute the digests of the head and the events, as somebody who knows the format would."""
     tournament = tx.get_one(Tournament, tournament_id)
     head = {name: value for name, value in (tournament.head or {}).items() if name != "digest"}
     tournament.commitment = before = digest(head)

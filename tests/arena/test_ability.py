@@ -22,7 +22,7 @@ SEATS = "4 seats, and the bot supports at most 3"
 
 
 def says(lacking: Mapping[int, tuple[str, ...]]) -> Ask:
-    """Make two referees of which the second knows what these versions lack; a third one is away."""
+    """Stand in for three referees: the second knows what these versions lack, and the third is away."""
 
     def ask(version_ids: Sequence[int], ruleset: Mapping[str, object] | None) -> list[Answer]:
         assert ruleset
@@ -61,7 +61,7 @@ def test_tournament_when_a_connected_bot_takes_too_few_sessions_then_it_is_named
     creation.create(world.storage, ROOT, spec, world.clock())
     require_able(
         world.storage, "cup", world.clock(), takes({2: 4, 3: 0})
-    )  # a referee that drains gives nobody any
+    )  # a draining referee gives bots no sessions
     told = "it takes 3 sessions at once at a referee, and at least 4 are required"
     with pytest.raises(SpecError, match=f"^entrants: {names[1]} cannot play in cup: {told}"):
         require_able(world.storage, "cup", world.clock(), takes({2: 3}))
@@ -70,7 +70,7 @@ def test_tournament_when_a_connected_bot_takes_too_few_sessions_then_it_is_named
 
 
 def takes(sessions: Mapping[int, int]) -> Ask:
-    """Make a referee at which these versions take so many sessions at once, and others eight."""
+    """Stand in for a referee at which versions take these numbers of sessions at once, or else eight."""
 
     def ask(version_ids: Sequence[int], _ruleset: Mapping[str, object] | None) -> list[Answer]:
         here = tuple(Presence(True, sessions.get(one, 8), 0) for one in version_ids)

@@ -1,4 +1,4 @@
-"""The tournament's steps, without processes."""
+"""Advancing tournaments step by step, without processes."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -269,7 +269,7 @@ def test_continuous_when_bots_get_free_then_new_tables_open_until_it_is_stopped(
     assert (world.status().round, len(world.messages)) == (1, 3)
     world.play(world.messages.pop(0))
     world.advance(cup.id)
-    assert len(world.messages) == 2  # the four of one table wait for others to meet
+    assert len(world.messages) == 2  # the four bots of one table wait for other opponents
     world.play(world.messages.pop(0))
     world.advance(cup.id)
     assert (world.status().round, len(world.messages)) == (2, 3)

@@ -1,4 +1,4 @@
-"""Attempts at sessions: what is played again has new cards, and finished deals stay."""
+"""Attempts at sessions: what is played again has new cards, and finished deals are kept."""
 
 import json
 from collections.abc import Callable, Generator, Iterator
@@ -33,7 +33,7 @@ GONE = RefereeUnavailable("referee h:1: gone")
 
 
 def deals_of(spec: MatchSpec, session: SessionSpec) -> Generator[str, None, SessionResult]:
-    """Play a session, or what is left of it, at random; yield each deal's record, and return the result."""
+    """Play a session, or the rest of it, at random; yield the record of each deal, and return the result."""
     rules = compile_ruleset(load_ruleset(spec.ruleset))
     played = Deals(rules, session.seed, spec.deals, session.attempt)
     if session.after is not None:
@@ -63,7 +63,7 @@ def play_whole(_route: int, spec: MatchSpec) -> Generator[Update]:
 
 
 def void_after(deals: int, error: Exception = GONE, *, told: int | None = None) -> playing.Run:
-    """Return a referee at which all sessions are void after so many deals, some of which it reported."""
+    """Return a referee at which all sessions are void after ``deals`` deals; it reports ``told`` or all."""
 
     def run(_route: int, spec: MatchSpec) -> Generator[Update]:
         for session in spec.sessions:
@@ -115,7 +115,7 @@ def test_session_when_void_after_its_first_deal_then_that_counts_and_no_hand_com
             playing_ = deals_of(spec, session)
             records = [
                 next(playing_) for _ in range(2)
-            ]  # bots were shown two deals, and the worker is told one
+            ]  # bots saw two deals, but only one is reported to the worker
             seen[session.number] = records[0]
             shown.extend(json.loads(record)["hands"] for record in records[1:])
             yield DealsFinished(session.number, (records[0],))
@@ -157,9 +157,9 @@ def never_begun(_route: int, _spec: MatchSpec) -> Generator[Update]:
 
 
 def damage(world: World, session: int, deal: int, **columns: str | bytes) -> None:
-    """Write something else into a kept deal's row; a column that is empty takes the row away.
+    """Overwrite columns of a kept deal's row; an empty value deletes the row.
 
-    Bytes become a text that they may not be.
+    Bytes are stored as text even where they are not valid text.
     """
     where = f"WHERE session = {session} AND deal = {deal}"
     with world.storage.write() as tx:
@@ -335,7 +335,7 @@ def test_deals_when_the_referee_fails_after_the_lease_went_to_another_then_they_
     assert begun(world, match_id) == [2, 2]
 
 
-# A worker that is stopped, and a database that is away
+# Stopping workers, and a database that is away
 
 
 def test_worker_when_it_is_stopping_then_open_sessions_end_and_the_rest_is_handed_back(

@@ -1,4 +1,4 @@
-"""Who may change what, and what is noted of it."""
+"""Who may change what, and what the audit notes of it."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -31,11 +31,11 @@ from tests.referee.key import KEY
 
 ANN = Actor(Role.AUTHOR, "ann", frozenset({"ann"}))
 ORA = Actor(Role.ORGANISER, "ora", account_id=1)
-"""The first account that a world makes."""
+"""An organiser with the first account that a world makes."""
 
 
 def noted(storage: Storage) -> list[tuple[str, str, str]]:
-    """Return who did what to whom, the oldest first."""
+    """Return who did what to which subject, oldest first."""
     found = list_changes(storage, ROOT)
     return [(str(one.actor), one.action, one.subject) for one in reversed(found)]
 
@@ -101,7 +101,7 @@ Use = Callable[[Storage, Actor, datetime], object]
 
 
 def of(function: Callable[..., object], *arguments: object) -> Use:
-    """Return the use case with these arguments between the actor and the time."""
+    """Return a call of the use case, with these arguments between the actor and the time."""
     return lambda storage, actor, now: function(storage, actor, *arguments, now)
 
 
@@ -144,7 +144,7 @@ USES: dict[str, tuple[Use, Role]] = {
     "mend": (of(mend), Role.OPERATOR),
     "audit": (lambda storage, actor, now: list_changes(storage, actor), Role.OPERATOR),
 }
-"""By use case on what is not ann's, and the least that may do it."""
+"""Use cases on things that do not belong to ann, each with the lowest role that may perform it."""
 
 
 @pytest.mark.parametrize("use", USES)

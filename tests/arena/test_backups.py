@@ -1,4 +1,4 @@
-"""Backups made while the arena runs, and restored over what was left of it."""
+"""Backups made while the arena runs, and restored over whatever is left of it."""
 
 import io
 import os
@@ -32,7 +32,7 @@ database.execute("DELETE FROM sessions WHERE number = 1")
 database.execute("COMMIT")
 os.kill(os.getpid(), 9)
 """
-"""A process that leaves a log beside the database, with changes that are not in it."""
+"""A process that leaves a write-ahead log next to the database, with changes that are only in the log."""
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def sessions(settings: Settings) -> int:
 
 
 def play(settings: Settings) -> dict[str, list[tuple[object, ...]]]:
-    """Play a cup, and have all of it in the log beside the database still; nothing has it open afterwards."""
+    """Play a cup, and close the database again."""
     with open_storage(settings) as storage:
         world = World(storage, Clock())
         world.finish(world.tournament(8).id)

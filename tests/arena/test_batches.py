@@ -1,4 +1,4 @@
-"""Batches of continuous tournaments: what they are paired from, and that they cost alike in any field."""
+"""Batches of continuous tournaments: what they are paired from, and their cost, the same in any field."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ __all__ = ["work"]
 
 
 def seen_whole(pairings: Sequence[Pairing], entrants: int, present: Sequence[int]) -> Recent:
-    """Return the recent past as one sees it who goes through all tables."""
+    """Return the recent past as found by going through all tables."""
     tables = [table for pairing in pairings[-entrants:] for table in pairing.tables]
     seats = Counter(number for table in tables[-entrants:] for number in table)
     found = []
@@ -48,7 +48,7 @@ def test_recent_past_of_some_then_it_is_what_all_tables_tell(seed: int) -> None:
         entrants = 8 + len(pairings) // 6
         present = rng.sample(range(1, entrants + 1), 6)
         assert batches.recent(entrants, present) == seen_whole(pairings, entrants, present)
-        often = sorted(range(1, entrants + 1), key=lambda number: number * rng.random())  # some hardly play
+        often = sorted(range(1, entrants + 1), key=lambda number: number * rng.random())  # some rarely play
         pairings.append(Pairing((tuple(often[:3]), tuple(often[3:6]))[: rng.randint(1, 2)]))
         batches.add(pairings[-1])
 
@@ -91,7 +91,7 @@ def test_entrants_when_matches_begin_and_end_then_their_rows_say_who_sits_at_a_t
 
 
 class Hall:
-    """Referees that know who is connected, and note whom they were asked for."""
+    """Referees that know who is connected, and record whom they were asked about."""
 
     def __init__(self, *here: int) -> None:
         self.here = set(here)
@@ -103,7 +103,7 @@ class Hall:
 
 
 def after_match(world: World, cup: int, hall: Hall) -> None:
-    """Play the next match, and advance as after it."""
+    """Play the next match, and advance as happens after a match."""
     match_id = world.messages.pop(0)
     world.play(match_id)
     look(world, cup, hall, round_of(world.storage, match_id)[1])
@@ -171,7 +171,7 @@ def test_batch_when_somebody_comes_or_leaves_while_it_is_paired_then_it_is_paire
 
     hall = Slow(*range(1, 10))
     opened = pair_batch(world.storage, cup, world.clock(), hall)
-    assert opened is comes  # who comes before the past is read is counted; who left is not seated
+    assert opened is comes  # a bot that comes before the past is read counts; one that has left is not seated
     if not comes:
         assert pair_batch(world.storage, cup, world.clock(), hall)
         assert states(world)[1] != "seated"

@@ -1,4 +1,4 @@
-"""The benchmark of duplicate deals runs, and draws a plot that is well formed."""
+"""The benchmark of duplicate deals runs, and draws a well-formed plot."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""The deals of a bot, as its author reads them: on the arena's machine and through a referee."""
+"""A bot's deals as its author reads them: on the arena's machine and through a referee."""
 
 import json
 from collections.abc import Generator
@@ -132,7 +132,7 @@ def test_deals_when_two_versions_sit_at_one_table_then_each_has_its_own(world: W
 
 
 def play_one_table(route: int, spec: MatchSpec) -> Generator[SessionResult | Progress]:
-    """Play the first table of a round; the others are still at it."""
+    """Play only the first table of a round; the others are still being played."""
     if spec.table == 1:
         yield from play_by_table(route, spec)
 
@@ -226,7 +226,7 @@ def fault(session: str, deal: int, attempt: int = 1) -> Entry:
 
 
 def void(storage: Storage) -> list[str]:
-    """Return the faults of the log whose attempt came to nothing."""
+    """Return the faults in the log whose attempt was void."""
     entries = read_log(storage, {1: f"{MINE}@1"}, LogQuery(MINE, limit=100))
     return [entry.text for entry in entries if entry.details.get("void")]
 
@@ -237,7 +237,7 @@ def test_fault_when_its_attempt_came_to_nothing_then_the_log_says_so(world: Worl
     [message] = world.messages
 
     def broken(route: int, spec: MatchSpec) -> Generator[SessionResult | Progress | DealsFinished]:
-        """Store the first deal of the first session, and break off."""
+        """Break off before the first session has ended."""
         for update in play_by_table(route, spec):
             if isinstance(update, SessionResult):
                 break

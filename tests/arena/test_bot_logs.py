@@ -1,4 +1,4 @@
-"""Exports held to the logs of bots: what an organiser with the referees' keys alters, any author finds."""
+"""Exports compared with bots' logs: any author finds what an organiser with the referees' keys alters."""
 
 import json
 from collections.abc import Callable, Generator
@@ -33,7 +33,7 @@ Line = dict[str, Any]
 
 BOTS = [f"owner-{number}/bot-{number}@1" for number in range(8)]
 ALTERED = "cup/1/1"
-"""The match that is altered."""
+"""The altered match."""
 
 
 def played(world: World, run: Callable[..., Any] = play_by_table, **fields: object) -> None:
@@ -44,12 +44,12 @@ def played(world: World, run: Callable[..., Any] = play_by_table, **fields: obje
 
 
 def play_otherwise(route: int, spec: MatchSpec) -> Generator[SessionResult | Progress]:
-    """Play as an organiser who makes up the play at one table, with the cards that were dealt."""
+    """Play as an organiser would who invents the play at one table, with the cards that were dealt."""
     return play_by_table(route, spec, how="otherwise" if spec.match_id == ALTERED else "")
 
 
 def kept_by(storage: Storage, bot: str) -> list[Line]:
-    """Return what a bot of the SDK has kept of a tournament that this database holds as it was played."""
+    """Return the log that an SDK bot has kept of a tournament, which this database holds as it was played."""
     kept: list[Line] = []
     with storage.read() as tx:
         cup = tx.get_one(Tournament, 1)
@@ -71,7 +71,7 @@ def kept_by(storage: Storage, bot: str) -> list[Line]:
 
 @pytest.fixture
 def write(tmp_path: Path) -> Callable[[list[Line]], BotLog]:
-    """Write a log, and read it."""
+    """Return a function that writes a log and reads it."""
 
     def write(lines: list[Line]) -> BotLog:
         path = tmp_path / "my-bot.log"
@@ -85,13 +85,13 @@ Write = Callable[[list[Line]], BotLog]
 
 
 def held(world: World, log: BotLog) -> tuple[Report, Comparison]:
-    """Check the export by itself, and against a log."""
+    """Check the export on its own, and against a log."""
     report = check_export((line.encode() for line in lines_of(world)), wanted=sessions_in([log]))
     return report, compare(log, [report])
 
 
 def problems(world: World, log: BotLog) -> list[str]:
-    """Return what a log finds in an export that is right by itself, without the names of its lines."""
+    """Return the problems that a log finds in an export that is valid on its own, without line names."""
     report, found = held(world, log)
     assert report.problem is None
     return [problem.partition(": ")[2] for problem in found.problems]
@@ -129,7 +129,7 @@ def test_session_when_altered_and_signed_anew_then_each_author_at_its_table_find
 def test_session_when_altered_and_signed_with_the_organisers_own_key_then_authors_find_it(
     make_world: Callable[[], World], write: Write
 ) -> None:
-    """The key is added by an event, as that of a referee that was started later is."""
+    """The key is added by an event, like that of a referee that was started later."""
     honest, altered = make_world(), make_world()
     played(honest)
     own = SigningKey.draw()
@@ -157,7 +157,7 @@ def test_head_when_it_is_another_then_the_commitment_that_the_bot_was_sent_tells
 def test_session_when_it_is_left_out_then_its_bots_miss_it(
     make_world: Callable[[], World], write: Write
 ) -> None:
-    """A tournament of two rounds is made one that was stopped after the first."""
+    """A tournament of two rounds is made to look as if it had been stopped after the first."""
     honest, altered = make_world(), make_world()
     played(honest, rounds=2)
     names = altered.register(8, owners=8)
@@ -208,7 +208,7 @@ def test_line_when_the_bot_could_not_read_a_session_then_the_signature_alone_is_
 
 
 def part_of(line: Line, deals: int, digest: str, attempt: int = 1) -> Line:
-    """Return what is kept of a session whose end the bot did not see."""
+    """Return the line that is kept of a session whose end the bot did not see."""
     nothing = dict.fromkeys(("points", "faults", "forfeits", "signed"))
     return line | nothing | {"deals": deals, "deals_digest": digest, "attempt": attempt, "end": "lost"}
 
@@ -297,7 +297,7 @@ CUP = {"format": "round-robin", "rounds": 1, "ruleset": "chinese", "sessions": 2
 def test_tournament_of_real_bots_when_an_organiser_blames_one_then_the_log_of_each_finds_it(
     tmp_path: Path,
 ) -> None:
-    """The organiser has the referee's own key, from the data folder; the export by itself is right."""
+    """The organiser has the referee's own key, from the data folder; on its own, the export is valid."""
     with running_arena(tmp_path / "arena", SAMPLES) as running:
         running.start_tournament("cup", bytes(32), **CUP, entrants=list(SAMPLES))
         assert running.wait("cup", lambda status: status.ended).state == "finished"

@@ -1,4 +1,4 @@
-"""What bots keep of attempts that came to nothing: nobody can replace what they saw by saying that it did."""
+"""What bots keep of void attempts: nobody can replace what bots saw by calling the attempt void."""
 
 import json
 from collections import defaultdict
@@ -35,17 +35,17 @@ Referee = Callable[[int, MatchSpec], Generator[Update]]
 
 
 class Bots:
-    """What the bots of a tournament keep of what they see."""
+    """The bots of a tournament, with the log lines that each keeps of what it sees."""
 
     def __init__(self) -> None:
         self.kept: defaultdict[str, list[Line]] = defaultdict(list)
         self.specs: list[MatchSpec] = []
-        """What referees were asked to play."""
+        """The matches that referees were asked to play."""
 
     def play(self, deals: int | None = None, told: int | None = None, *, stored: bool = True) -> Referee:
-        """Return a referee at which all sessions end, or are void after so many deals, some of them told.
+        """Return a referee at which all sessions end, or are void after ``deals`` deals.
 
-        Unless it is ``stored``, bots are sent the result, and the worker is not.
+        It reports ``told`` deals, or all. Unless ``stored``, bots are sent the results but the worker is not.
         """
 
         def run(_route: int, spec: MatchSpec) -> Generator[Update]:
@@ -88,7 +88,7 @@ class Bots:
 def played(
     spec: MatchSpec, session: SessionSpec, deals: int | None
 ) -> tuple[list[str], SessionResult | None]:
-    """Play a session to its end, or so many deals; return their records, and the result at the end."""
+    """Play a session to its end, or only ``deals`` deals; return the records, and the result if it ended."""
     records: list[str] = []
     playing = deals_of(spec, session)
     while deals is None or len(records) < deals:
@@ -112,7 +112,7 @@ def match(world: World) -> int:
 
 
 def compared(world: World, bots: Bots, write: Write) -> dict[str, Comparison]:
-    """Hold the export, which is right by itself, to the log of each bot."""
+    """Compare the export, which is valid on its own, with the log of each bot."""
     found = {}
     for bot, lines in bots.kept.items():
         report, found[bot] = held(world, write(lines))
@@ -121,7 +121,7 @@ def compared(world: World, bots: Bots, write: Write) -> dict[str, Comparison]:
 
 
 def told(found: dict[str, Comparison]) -> list[str]:
-    """Return what each bot's log finds, which is the same for all, without the numbers of lines."""
+    """Return the problems that each bot's log finds, which are the same for all, without line numbers."""
     [problems] = {tuple(one.partition(": ")[2] for one in bot.problems) for bot in found.values()}
     return [*problems]
 
@@ -152,7 +152,7 @@ def test_result_when_it_was_lost_and_the_bot_saw_the_next_then_all_is_right(
     report, _ = held(world, write(lines))
     file = Path(write(lines[2:]).name)
     newer = read_log(file.rename(file.with_name("newer.log")))
-    older = write(lines[:2])  # the file that was renamed as it was full
+    older = write(lines[:2])  # the file that was renamed when it was full
     assert compare(older, [report]).problems != []
     assert compare(older, [report], [newer]).problems == []
     of_another = BotLog("", {1: newer.lines[1].model_copy(update={"seat": 1 - newer.lines[1].seat})})
@@ -162,7 +162,7 @@ def test_result_when_it_was_lost_and_the_bot_saw_the_next_then_all_is_right(
 def test_attempt_when_it_is_invented_to_replace_a_session_then_each_author_finds_it(
     world: World, match: int, bots: Bots, write: Write
 ) -> None:
-    """An organiser throws results away, and has others made without the bots."""
+    """An organiser throws results away, and makes others without the bots."""
     world.play(match, bots.play(stored=False, told=0))
     world.clock.move(1)
     world.finish(1, play_whole)
@@ -174,7 +174,7 @@ def test_attempt_when_it_is_invented_to_replace_a_session_then_each_author_finds
 
 
 def forge(storage: Storage, spec: MatchSpec, deals: int, attempt: int) -> None:
-    """Replace the deals that are kept of a match by others, played otherwise, as if an attempt dealt them."""
+    """Replace the kept deals of a match by others, played differently, as if this attempt had dealt them."""
     rules = compile_ruleset(load_ruleset(spec.ruleset))
     with storage.write() as tx:
         for session in spec.sessions:
@@ -198,7 +198,7 @@ def forge(storage: Storage, spec: MatchSpec, deals: int, attempt: int) -> None:
 def test_deals_when_they_are_altered_before_the_next_attempt_then_each_author_finds_it(
     world: World, match: int, bots: Bots, write: Write, attempt: int, found: str, seen: int
 ) -> None:
-    """The referee goes on after what it is given, and signs it: nobody needs its key."""
+    """The referee continues from what it is given, and signs it: nobody needs its key."""
     world.play(match, bots.play(seen, told=2, stored=seen < 3))
     forge(world.storage, bots.specs[0], 2, attempt)
     world.clock.move(1)
@@ -223,7 +223,7 @@ def test_logs_when_a_backup_was_restored_then_what_was_played_again_is_noted_and
     arena, copy = make_arena(migrated.data, capsys), tmp_path / "backup.db"
     with open_storage(migrated) as storage:
         world = World(storage, Clock())
-        # So many that chance never pairs all of them as before when the first round ends differently.
+        # Enough bots that chance never pairs all of them as before when the first round ends differently.
         cup = world.tournament(16, format="swiss", rounds=2, sessions=2, deals=2).id
         world.advance(cup)
         world.play(world.messages[0], bots.play())

@@ -1,4 +1,4 @@
-"""What there is to tell of bots: profiles, histories, and who finished before whom."""
+"""Results of bots: profiles, histories, and who finished ahead of whom."""
 
 import csv
 import io
@@ -36,7 +36,7 @@ def arena(migrated: Settings, capsys: pytest.CaptureFixture[str]) -> Arena:
 
 
 def deals(world: World) -> Iterator[tuple[dict[str, int], dict[str, int]]]:
-    """Yield of each deal the points and the seats of its bots, from the sessions themselves."""
+    """Yield, for each deal, the points and the seats of its bots, from the sessions themselves."""
     with world.storage.read() as tx:
         names = dict(tx.exec(select(BotVersion.id, BotVersion.name)).all())
         seats = {(row.match_id, row.position): names[row.version_id] for row in tx.exec(select(Seat))}
@@ -47,7 +47,7 @@ def deals(world: World) -> Iterator[tuple[dict[str, int], dict[str, int]]]:
 
 
 def met(world: World, one: str, other: str) -> tuple[int, int, int, int]:
-    """Return deals, deals ahead, deals behind, and the lead."""
+    """Return the numbers of deals with both bots, and with ``one`` ahead and behind, and its total lead."""
     leads = [points[one] - points[other] for points, _ in deals(world) if {one, other} <= points.keys()]
     return len(leads), sum(lead > 0 for lead in leads), sum(lead < 0 for lead in leads), sum(leads)
 

@@ -1,4 +1,4 @@
-"""Owners, bots, versions and their tokens."""
+"""Owners, bots, their versions and their tokens."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""The broker that is a folder: no message is lost, doubled or seen half-written."""
+"""The broker in a folder: no message is lost, delivered twice or seen half-written."""
 
 import inspect
 import json
@@ -40,7 +40,7 @@ WHOLE: dict[str, object] = {
     "headers": HEADERS,
     "properties": PROPERTIES,
 }
-"""What every message has."""
+"""The parts that every message has."""
 
 BODIES: list[object] = [5, [1], [[{"a": 1}], {}, {}], [["x"], {}, {}], [[1 << 70], {}, {}]]
 BODIES += [[[1], [1], {}], [[1], {}, 5], [[1], {}, {"chain": 1}]]
@@ -55,7 +55,7 @@ JUNK: dict[str, list[object]] = {
     "content-type": ["application/x-python-serialize", {}],
     "content-encoding": ["binary"],
 }
-"""What ended a worker, or could have run something else than what an arena sends."""
+"""Invalid parts, which once ended a worker or could have run something that an arena never sends."""
 
 WRITERS = 4
 MESSAGES = 300
@@ -134,7 +134,7 @@ def test_reader_when_nothing_comes_then_it_looks_less_often_until_something_does
 UNREADABLE = f"{0:020}_x.arena.msg"
 
 DAY = 17_280
-"""Beats of a day, one every five seconds."""
+"""Number of beats in a day, one every five seconds."""
 
 
 def test_messages_when_a_day_of_beats_waits_then_the_folder_is_not_read_for_each(

@@ -1,4 +1,4 @@
-"""Checks of bots: kept with the version, and asked for by tournaments."""
+"""Checks of bots: stored with the version, and required by tournaments."""
 
 import pytest
 from sqlmodel import select

@@ -154,7 +154,7 @@ def test_a_database_from_a_newer_version_is_left_alone(arena: Arena, settings: S
 
 def test_referee_on_a_port_that_is_taken_says_so(migrated: Settings) -> None:
     with taken_address() as address:
-        # Not in this process, which it would make a referee's.
+        # Not in this process, which it would turn into a referee's.
         command = arena_command("--data", str(migrated.data), "referee", "--listen", address)
         done = subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE)
         assert_one_line(Result(done.returncode, done.stdout, done.stderr), 1, address)

@@ -1,4 +1,4 @@
-"""What cannot be undone is asked on a terminal, and needs --yes elsewhere."""
+"""What cannot be undone needs a confirmation on a terminal, and --yes elsewhere."""
 
 import io
 import sys
@@ -21,7 +21,7 @@ COMMANDS = {
     "bot": (["bot", "revoke", "ann/a"], "Revoke the token of ann/a@2 for good"),
     "token": (["token", "revoke", "board"], "Revoke the token board of scope spectator for good"),
 }
-"""For each the command, and what it asks."""
+"""For each case, the command and its question."""
 
 GONE = {
     "cancel": (["tournament", "cancel", "cap"], "no tournament 'cap'"),
@@ -31,7 +31,7 @@ GONE = {
 
 
 class Terminal(io.StringIO):
-    """Something typed at a terminal, or printed there."""
+    """A terminal: text typed at it, or printed on it."""
 
     def isatty(self) -> bool:
         return True

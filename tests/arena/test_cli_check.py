@@ -1,4 +1,4 @@
-"""``arena bot check``: a real check of a real bot, and what is kept of it."""
+"""``arena bot check``: a real check of a real bot, and what is stored of it."""
 
 import os
 import signal
@@ -110,7 +110,7 @@ def test_check_that_cannot_be_made_is_one_line(arena: Arena, tmp_path: Path) -> 
 
 @contextmanager
 def checking(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
-    """Check a bot that thinks for ever, and yield the check's process when it does."""
+    """Check a bot that thinks for ever, and yield the process of the check once the bot is thinking."""
     bot = tmp_path / "bot.py"
     bot.write_text(
         "import os, time\nfrom referee.bot import main\n"
@@ -129,7 +129,7 @@ def checking(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 def bot_of(tmp_path: Path) -> int:
-    """Return the process of the bot that is checked."""
+    """Return the process id of the bot that is being checked."""
     return int((tmp_path / "bot.log").read_text().partition("process ")[2].split()[0])
 
 
@@ -139,7 +139,7 @@ def test_check_when_a_signal_ends_it_then_it_tells_what_is_known_and_the_bot_is_
 ) -> None:
     with checking(tmp_path) as process:
         assert process.stdout is not None
-        first = process.stdout.readline()  # before the end: each result is told as it comes
+        first = process.stdout.readline()  # before the end: each result is printed as it comes
         process.send_signal(number)
         out, err = process.communicate(timeout=DEADLINE)
     assert (process.returncode, err) == (128 + number, "")

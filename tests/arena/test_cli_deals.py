@@ -1,4 +1,4 @@
-"""A deal printed for people."""
+"""Deals printed for people to read."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""The demo: what it does with folders, and how it stops; tests/test_wheel.py runs the whole of it."""
+"""The demo: what it does with folders, and how it stops; tests/test_wheel.py runs all of it."""
 
 import re
 import signal

@@ -100,13 +100,13 @@ def test_number_in_a_text_when_it_is_out_of_range_then_one_line_says_so(
 def run_into(
     out: TextIO, name: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> tuple[int, str]:
-    """Return the exit status of a command that writes to ``out``, and its errors, without warnings."""
+    """Return the exit status of a command that writes to ``out``, and its error messages without warnings."""
     capsys.readouterr()
     with monkeypatch.context() as patch:
         patch.setattr(sys, "stdout", out)
         try:
             status = run(call(name, folder))
-        except SystemExit as ended:  # which is what Typer makes of a pipe that nobody reads
+        except SystemExit as ended:  # which is how Typer reacts to a pipe that nobody reads
             status = int(str(ended.code))
         with suppress(BrokenPipeError):
             out.close()

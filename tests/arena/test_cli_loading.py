@@ -1,4 +1,4 @@
-"""What a call of the command line loads, and that the list of commands says what the commands say."""
+"""What a call of the command line loads, and that the list of commands agrees with the commands' own help."""
 
 import json
 import re
@@ -128,11 +128,11 @@ def test_commands_of_a_light_installation_with_those_that_it_names_are_all_there
 
 
 SWALLOWED = re.compile(r"\[[a-z#/@][^\[\]]*\]")
-"""What the help takes for the name of a style, and does not print: ``[bots]``."""
+"""What the help would take for the name of a style and not print, such as ``[bots]``."""
 
 
 def helps_of(command: Any) -> Iterator[str]:
-    """Yield all texts in the help of a command and of those in it."""
+    """Yield all texts in the help of a command and of its subcommands."""
     real = command.real if isinstance(command, Later) else command
     yield real.help or ""
     yield from (getattr(parameter, "help", None) or "" for parameter in real.params)

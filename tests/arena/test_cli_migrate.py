@@ -1,4 +1,4 @@
-"""``arena migrate``, and what the other commands do without it."""
+"""``arena migrate``, and what the other commands do before it has run."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""``arena play``: bots in files and as commands, what is told of them, and what is refused."""
+"""``arena play``: bots given as files and as commands, what is reported of them, and what is refused."""
 
 import json
 import os
@@ -33,14 +33,14 @@ def arena(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
 
 
 def bot(folder: Path, choose: str, name: str = "my_bot") -> str:
-    """Write a bot that chooses so into a file; return its path."""
+    """Write a file with a bot that returns the expression ``choose``; return its path."""
     path = folder / f"{name}.py"
     path.write_text(f"def choose(turn):\n    return {choose}\n")
     return str(path)
 
 
 def troubles(err: str) -> list[str]:
-    """Return the lines that do not tell how far it is, as it does every ten seconds."""
+    """Return the lines other than the progress reports, which come every ten seconds."""
     return [line for line in err.splitlines() if not line.startswith("play: ")]
 
 
@@ -209,7 +209,7 @@ def test_play_when_it_goes_on_then_it_names_who_is_slow_and_who_makes_only_fault
 
 
 def _until_it_plays(process: "subprocess.Popen[str]", marks: Path) -> None:
-    """Wait until the bot has decided something; raise where the process ends before."""
+    """Wait until the bot has decided something; fail if the process ends before that."""
     import time
 
     deadline = time.monotonic() + DEADLINE
@@ -224,7 +224,7 @@ def test_play_in_a_log_then_it_tells_now_and_then_how_far_it_is() -> None:
     told: list[int] = []
     done = 0
     progress = now_and_then(lambda: told.append(done), lambda: next(times))
-    for done in (1, 2, 3, 4):  # noqa: B007 it is what is told
+    for done in (1, 2, 3, 4):  # noqa: B007 the lambda reads it
         progress()
     assert told == [2, 4]
 

@@ -1,4 +1,4 @@
-"""``arena rules …``: lines in, lines out, and rulesets for people."""
+"""``arena rules …``: tools that read and write lines, and rulesets shown to people."""
 
 import json
 from pathlib import Path

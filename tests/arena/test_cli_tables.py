@@ -1,4 +1,4 @@
-"""Tables on terminals of any width: nothing is cut, and no number is folded."""
+"""Tables on terminals of any width: nothing is cut off, and no number is folded."""
 
 import io
 
@@ -11,7 +11,7 @@ from referee.cli.bars import FittedBar
 from referee.cli.tables import GAP, FittedTable, in_pages, table
 
 LONG = f"{'o' * 39}/{'b' * 39}@12"
-"""As long as the name of a bot version can be."""
+"""The longest name that a bot version can have."""
 
 COLUMNS = [">", "bot version", ">score", "note"]
 ROWS: list[tuple[object, ...]] = [(1, LONG, 12345, "went up last season"), (2, "ann/a@1", None, None)]

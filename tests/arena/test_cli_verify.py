@@ -1,4 +1,4 @@
-"""``arena verify``, and ``arena export`` that writes what it reads."""
+"""``arena verify``, and ``arena export``, which writes what it reads."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Following a tournament that does not move: what it waits for is told, once."""
+"""Following a tournament that makes no progress: what it waits for is reported, once."""
 
 import asyncio
 import json
@@ -31,7 +31,7 @@ Step = Callable[[], object]
 
 
 def watch(world: World, out: Console, steps: Iterable[Step], ask: Ask = nobody_asked) -> list[str]:
-    """Follow ``cup`` while something happens before each look, two seconds apart; return its notes.
+    """Follow ``cup``, taking a step before each look, two seconds apart; return the notes.
 
     After the last step the tournament is cancelled.
     """
@@ -79,7 +79,7 @@ def says(
     draining: bool = False,
     lacking: Mapping[int, tuple[str, ...]] = MappingProxyType({}),
 ) -> Ask:
-    """Make a referee that says this of itself and of the bot versions."""
+    """Stand in for a referee that reports this about itself and about the bot versions."""
 
     def ask(version_ids: Sequence[int], ruleset: Mapping[str, object] | None) -> list[Answer]:
         assert ruleset
@@ -94,7 +94,7 @@ def says(
 
 
 def cancelling(world: World, looks: int) -> Callable[[], None]:
-    """Return what cancels the cup after so many looks at it."""
+    """Return a function that cancels the cup when it is called for the ``looks``-th time."""
     left = iter(range(looks - 1, -1, -1))
 
     def tick() -> None:

@@ -1,4 +1,4 @@
-"""Following a tournament: rate, time left, and what is shown where."""
+"""Following a tournament: the rate, the time left, and what is shown where."""
 
 import io
 import json
@@ -35,7 +35,7 @@ def test_duration_is_for_people(seconds: float, text: str) -> None:
 
 
 def playing(world: World) -> Callable[[], None]:
-    """Return a tick in which one match is played."""
+    """Return a tick that plays one match."""
 
     def tick() -> None:
         if world.messages:

@@ -1,4 +1,4 @@
-"""What people read, on real terminals of several widths and in a pipe, with names as long as allowed."""
+"""Output for people, on real terminals of several widths and in a pipe, with the longest names allowed."""
 
 import fcntl
 import os
@@ -24,12 +24,12 @@ from tests.tied import tied
 
 CUP = "z" * 39
 NAMES = [f"{'q' * 38}{number}/{'x' * 38}{number}" for number in range(4)]
-"""Of letters that hardly anything else is written with: it can be counted whether all of them are there."""
+"""Names of letters that are rare elsewhere, so that counting letters shows whether the names are complete."""
 
 HOST = f"{'j' * 60}.example.org:8710"
 
 LENGTHS = {"z": 39, "q": 38, "x": 38, "j": 60}
-"""How often each letter stands in a row in these."""
+"""How many times each letter occurs in a row in these names."""
 
 COMMANDS = [
     ["tournament", "list"],
@@ -59,12 +59,12 @@ for command in sys.stdin.read().split("\\n\\n"):
     assert run(["--data", sys.argv[1], *command.split("\\n")]) == 0, command
     print("=====", flush=True)
 """
-"""Runs all commands, each of which stands in standard input with a line for each argument."""
+"""Runs all commands read from standard input, where each argument of a command has a line of its own."""
 
 
 @pytest.fixture
 def environment(world: World, settings: Settings) -> dict[str, str]:
-    """Of commands that have long names to show."""
+    """Make an arena with long names to show, and return the environment of the commands."""
     registered = [versions.register_version(world.storage, ROOT, name, world.clock()) for name in NAMES]
     world.finish(world.tournament_of(NAMES, name=CUP).id, play_randomly)
     details = {"deal": 2, "action": 17, "hand": "3D 4D 5D 6D 7D 8D 9D TD JD QD KD AD 2D", "faults": 3}
@@ -91,7 +91,7 @@ def shown_on_a_terminal(data: Path, width: int, environment: dict[str, str]) -> 
         process.stdin.write("\n\n".join("\n".join(command) for command in COMMANDS).encode())
         process.stdin.close()
         printed = b""
-        with suppress(OSError):  # which is how a terminal ends
+        with suppress(OSError):  # this is how a terminal ends
             while more := os.read(ours, 65_536):
                 printed += more
     os.close(ours)
@@ -126,14 +126,14 @@ def test_commands_fold_nothing_in_a_pipe_and_cut_nothing_on_a_terminal_of_any_wi
 
 
 def assert_all_there(command: tuple[object, ...], shown: str, whole: str) -> None:
-    """Assert that all long names and numbers in the pipe are on the terminal too."""
+    """Assert that all long names and all numbers in the pipe are on the terminal too."""
     assert "…" not in shown, command
     for letter, length in LENGTHS.items():
         rest = re.sub(f"{letter}{{10,}}", "", whole)
         times, missing = divmod(shown.count(letter) - rest.count(letter), length)
         assert missing == 0, (command, letter)
         assert (times > 0) == (rest != whole), (command, letter)
-    if command[1] not in ("bot", "config"):  # whose addresses have numbers that may be folded
+    if command[1] not in ("bot", "config"):  # these show addresses, whose numbers may be folded
         numbers = set(re.findall(r"(?<![\w.])-?\d+(?:[./]\d+)?(?![\w.])", whole))
         assert {number for number in numbers if number not in shown} == set(), command
 

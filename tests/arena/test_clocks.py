@@ -1,4 +1,4 @@
-"""Clocks that jump: no match waits for hours, and an honest export stays right."""
+"""Clocks that jump: no match waits for hours, and an honest export stays valid."""
 
 from datetime import timedelta
 
@@ -22,7 +22,7 @@ HOUR = 3600
 
 @pytest.fixture
 def match_id(world: World) -> int:
-    """Hand a match out."""
+    """Hand out a match, and return its id."""
     world.advance(world.tournament(4).id)
     return world.messages.pop()
 

@@ -1,4 +1,4 @@
-"""Which bots of a continuous tournament are there, as the referees say."""
+"""Which bots of a continuous tournament are connected, according to the referees."""
 
 import asyncio
 from pathlib import Path

@@ -41,7 +41,7 @@ QUEUE = {
     "sessions": SESSIONS,
     "deals": 2,
     "options": {"gather": 4},
-    "decision_ms": 120_000,  # a bot that left in the middle of a match is back in time
+    "decision_ms": 120_000,  # enough time for a bot that left in the middle of a match to come back
     "join_seconds": 300,
     "entrants": list(BOTS),
 }
@@ -59,7 +59,7 @@ class Queue:
         for name in BOTS:
             self.connect(name)
         wait_for(self._all_connected)
-        self._signal(signal.SIGSTOP, BOTS)  # nothing is played before the test says so
+        self._signal(signal.SIGSTOP, BOTS)  # nothing is played until the test says so
         arena.start_tournament("queue", bytes(range(32)), **QUEUE)
 
     def connect(self, name: str) -> None:
@@ -119,7 +119,7 @@ class Queue:
             return list(tx.exec(numbers.order_by(col(Round.number))))
 
     def command(self, *arguments: str) -> str:
-        """Run ``arena`` as people do; return what it prints."""
+        """Run ``arena`` as a user would; return what it prints."""
         ran = subprocess.run(
             arena_command(*arguments),
             env=os.environ | self.arena.settings.environment(),
@@ -144,8 +144,8 @@ def queue(tmp_path: Path) -> Iterator[Queue]:
 def test_continuous_when_bots_come_and_go_and_the_worker_is_killed_then_its_export_is_right(
     queue: Queue, tmp_path: Path
 ) -> None:
-    leaver = queue.leave_in_mid_batch()  # a batch that is finished long after others that open later
-    left = queue.batch()  # the next one may be on its way already, with the bot in it
+    leaver = queue.leave_in_mid_batch()  # its batch finishes long after others that open later
+    left = queue.batch()  # the next batch may already be on its way, with the bot in it
     queue.reach(left + 2)
     queue.reach_done(6)
     away = queue.batch()

@@ -54,7 +54,7 @@ def shown(world: World) -> list[tuple[int, str]]:
 
 
 def exported(world: World) -> list[tuple[int, str]]:
-    """Return the standings at the end of the export, which must be right."""
+    """Return the standings at the end of the export, which must be valid."""
     lines = lines_of(world)
     assert check(lines).problem is None
     return [(one["rank"], one["bot"]) for one in json.loads(lines[-1])["standings"]]
@@ -113,7 +113,7 @@ def test_points_of_a_match_when_they_are_adjusted_then_the_whole_match_counts_an
     total = sum(line.standing.score for line in before)
     assert (
         sum(line.standing.score for line in new.values()) == total
-    )  # a match has as much to share as before
+    )  # a match still has the same total to share
     assert new[last].standing.wins - old[last].standing.wins in (0, 1)
     assert [new[name].raw for name in new] == [old[name].raw for name in new]
     assert exported(world) == shown(world)
@@ -141,7 +141,7 @@ def test_correction_when_somebody_changes_it_then_the_export_is_wrong(world: Wor
 
 
 def changed(lines: list[str], at: int, **details: object) -> list[str]:
-    """Return an export with other details of an event, and digests as they should be."""
+    """Return an export with changed details of an event, and with digests recomputed to match."""
     part = json.loads(lines[at])
     part["details"] |= details
     return signed_again([*lines[:at], json.dumps(part), *lines[at + 1 :]])

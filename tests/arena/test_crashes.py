@@ -1,4 +1,4 @@
-"""Crashes at every commit, and everything at once: the results are those of an undisturbed run."""
+"""Crashes at every commit, and many workers at once: the results are those of an undisturbed run."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -17,18 +17,18 @@ from tests.arena.world import LEASE, World, results
 
 
 class Undisturbed(NamedTuple):
-    """The results that all other runs must have, and how many commits it takes to get them."""
+    """The results that all other runs must have, and the number of commits it takes to get them."""
 
     results: dict[str, list[tuple[object, ...]]]
     commits: int
 
 
 class Killed(BaseException):
-    """The process ends here: nothing catches it on the way."""
+    """The death of a process, which nothing on the way catches."""
 
 
 class CrashingStorage(Storage):
-    """A database whose user is killed at chosen commits, just before or just after them."""
+    """A database whose process is killed at chosen commits, just before or just after them."""
 
     def __init__(self, storage: Storage, dies: Callable[[], str]) -> None:
         vars(self).update(vars(storage))  # the same database
@@ -46,7 +46,7 @@ class CrashingStorage(Storage):
 
 
 def run(world: World, storage: Storage, draw: Callable[[], int]) -> int:
-    """Play a tournament to its end, losing the messages after each death; return the number of deaths."""
+    """Play a tournament to its end, dropping the messages after each death; return the number of deaths."""
     world.tournament(8, format="swiss", rounds=2, sessions=2, deals=1)
     deaths = 0
     while not world.status().ended:
@@ -64,7 +64,7 @@ def run(world: World, storage: Storage, draw: Callable[[], int]) -> int:
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory, empty_database: bytes) -> Undisturbed:
-    """Play the tournament with nothing happening to it."""
+    """Play the tournament undisturbed."""
     commits: list[str] = []
 
     def count() -> str:
@@ -79,7 +79,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory, empty_database: bytes)
 
 
 def dying_at(place: int, when: str) -> Callable[[], str]:
-    """Death at one commit, counted from 0."""
+    """Return a plan to die at one commit, counted from 0."""
     plan = [""] * place + [when]
     return lambda: plan.pop(0) if plan else ""
 

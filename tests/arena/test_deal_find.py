@@ -1,4 +1,4 @@
-"""Deals worth seeing, of all that may be shown; and bots with faults."""
+"""Finding notable deals among all that may be shown, and bots with faults."""
 
 import csv
 import io
@@ -21,7 +21,7 @@ from tests.arena.world import World
 
 BOT = "owner-0/bot-0@1"
 BOTS = [f"owner-{number % 4}/bot-{number}" for number in range(8)]
-"""In a tournament of eight."""
+"""The bots of a tournament of eight."""
 
 
 @pytest.fixture

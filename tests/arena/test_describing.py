@@ -1,4 +1,4 @@
-"""What is told of a bot: its language and a link, checked, changed by its owner, and noted in the audit."""
+"""Descriptions of bots, a language and a link: checked, changed by the owner, and noted in the audit."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""``arena doctor``: every trouble has its line, and nothing it meets makes it fall or hang."""
+"""``arena doctor``: every problem has its line, and nothing that it meets makes it crash or hang."""
 
 import sys
 import time
@@ -34,7 +34,7 @@ def arena(settings: Settings, capsys: pytest.CaptureFixture[str]) -> Arena:
 
 
 def looked(settings: Settings, **overrides: object) -> dict[str, Finding]:
-    """Return the worst finding of each check; all referees go by ``referee``."""
+    """Return the worst finding of each check; all referees share the key ``referee``."""
     found: dict[str, Finding] = {}
     given = {"data": settings.data, "listen": free_address(), **overrides}
     for one in examine(given, utc_now):

@@ -1,4 +1,4 @@
-"""``arena doctor`` before real servers and processes: all is well, then one thing after the other is not."""
+"""``arena doctor`` with real servers and processes: all is well, then one thing after another is not."""
 
 import os
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ PASSWORD, WRONG = "open-sesame", "abracadabra-abracadabra"
 def doctor(settings: Settings, **changed: str) -> tuple[int, list[str]]:
     """Run the command with these settings, some of them changed; return its status and its lines.
 
-    Whatever it says, it is no traceback and no password.
+    Assert that it prints no traceback and no password.
     """
     variables = {f"ARENA_{name.upper()}": text for name, text in changed.items()}
     out, err = StringIO(), StringIO()
@@ -52,7 +52,7 @@ def is_well(settings: Settings) -> bool:
 
 
 def trouble(settings: Settings, **changed: str) -> str:
-    """Return the only line that is not ok, which must be a failure."""
+    """Return the only line that is not ok, asserting that it is a failure."""
     status, lines = doctor(settings, **changed)
     found = [line for line in lines if not line.startswith("ok ")]
     assert len(found) == 1, found
@@ -62,13 +62,13 @@ def trouble(settings: Settings, **changed: str) -> str:
 
 @pytest.fixture(scope="module")
 def locked(postgres_once: Postgres) -> str:
-    """Return the value of the arena's setting for a database ``well``, and a user who needs a password."""
+    """Return the URL of a database ``well``, with a user who needs a password."""
     return postgres_once.lock("clerk", PASSWORD).replace("/arena", "/well")
 
 
 @contextmanager
 def arena_on(folder: Path, database: str, broker: str) -> Iterator[Cluster]:
-    """Run an arena on this database and on this broker."""
+    """Run an arena with this database and this broker."""
     with cluster(folder, workers=1, database_url=database, broker_url=broker) as running:
         wake(running.settings, 1)
         running.wait(lambda: is_well(running.settings))
@@ -76,7 +76,7 @@ def arena_on(folder: Path, database: str, broker: str) -> Iterator[Cluster]:
 
 
 def check_all(running: Cluster, broker: Server, wrong_broker: str) -> None:
-    """Check that all is well; then break one thing after another, see it named, and mend it."""
+    """Check that all is well; then break one thing after another, check that it is named, and mend it."""
     settings = running.settings
     status, lines = doctor(settings)
     assert status == 0
@@ -112,7 +112,7 @@ def check_all(running: Cluster, broker: Server, wrong_broker: str) -> None:
 
 
 def check_database(running: Cluster, postgres: Postgres) -> None:
-    """Break the database in one way after another, see it named with the setting, and mend it."""
+    """Break the database in one way after another, check that it is named with the setting, and mend it."""
     settings = running.settings
     url = settings.database_url
 

@@ -128,7 +128,7 @@ def test_longer_session_whose_hands_would_differ_is_refused(fields: dict[str, st
 
 @pytest.fixture
 def duplicate(world: World) -> World:
-    """Play a duplicate tournament: two rounds of three tables, four sessions of one deal."""
+    """Play a duplicate tournament: two rounds of three tables, with four sessions of one deal each."""
     fields = {"format": "swiss", "rounds": 2, "sessions": 4, "deals": 1, "duplicate": True}
     world.finish(world.tournament(13, **fields).id, play_by_table)
     return world

@@ -1,4 +1,4 @@
-"""Whose bots may enter: open, invited, approved; how many of an owner; nobody else is ever paired."""
+"""Whose bots may enter: open, invited or approved, and how many of an owner; nobody else is ever paired."""
 
 from dataclasses import replace
 from typing import Any
@@ -25,7 +25,7 @@ ORA = Actor(Role.ORGANISER, "ora", frozenset({"ora"}), 7)
 
 
 def make(world: World, **fields: Any) -> None:
-    """Create a tournament in which seven bots play, and a bot of ann and one of bob that do not."""
+    """Create a tournament in which seven bots play; ann and bob have a bot each that does not."""
     spec = world.spec(world.register(7), format="swiss", rounds=2, sessions=1, **fields)
     creation.create(world.storage, ROOT, spec, world.clock())
     for name in ("ann/a", "bob/b"):
@@ -80,7 +80,7 @@ def test_invitation_when_it_is_taken_back_then_nobody_enters_by_it_and_who_has_e
     make(world, entries="invited")
     now = world.clock()
     admission.invite(world.storage, ROOT, "cup", ["ann/a", "bob"], now)
-    shown = admission.invite(world.storage, ROOT, "cup", ["ann/a"], now)  # a second time changes nothing
+    shown = admission.invite(world.storage, ROOT, "cup", ["ann/a"], now)  # inviting again changes nothing
     assert [one.invited for one in shown.invitations] == ["ann/a", "bob"]
     enter(world, ANN, "ann/a")
     for invited in ("ann/a", "bob"):
@@ -164,7 +164,7 @@ def test_bot_when_it_is_declined_then_its_author_reads_why_and_it_may_not_ask_ag
     assert look(world, ANN, "ann/a").request == request
     with pytest.raises(StateError, match="no request of ann/a to enter tournament cup waits for an answer"):
         admission.decline(world.storage, ROOT, "cup", "ann/a", "again", world.clock())
-    assert approve(world, "ann/a") == ("ann/a@1", 1)  # it may still change its mind
+    assert approve(world, "ann/a") == ("ann/a@1", 1)  # the organiser may still change its mind
 
 
 def test_requests_when_somebody_reads_them_then_authors_see_their_own(world: World) -> None:

@@ -1,4 +1,4 @@
-"""Exports of continuous tournaments, whose batches end in another order than they begin."""
+"""Exports of continuous tournaments whose batches end in a different order than they began."""
 
 import json
 
@@ -16,7 +16,7 @@ def lines(world: World) -> list[str]:
     queue = world.tournament(9, format="continuous", options={"gather": 4})
     world.advance(queue.id)
     slow = world.messages.pop(0)
-    for _ in range(3):  # the first batch's other table, then two batches of those who are free
+    for _ in range(3):  # the first batch's other table, then two batches of the bots that are free
         world.play(world.messages.pop(0), play_by_table)
         world.advance(queue.id)
     lifecycle.stop(world.storage, ROOT, "cup", world.clock())

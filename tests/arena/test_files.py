@@ -1,4 +1,4 @@
-"""What lies in the data folder is its user's alone, and bots are started without it."""
+"""The data folder is private to its user, and bots are started without the arena's secrets."""
 
 import os
 import stat
@@ -23,7 +23,7 @@ SECRETS = {
 }
 
 OWN = {"ARENA_TOKEN", "ARENA_REFEREE", "ARENA_BOT_LOG"}
-"""Variables that the demo gives to its bots."""
+"""Variables that the demo sets for its bots."""
 
 PRINT = [sys.executable, "-c", "import os; print(sorted(name for name in os.environ), flush=True)"]
 
@@ -48,7 +48,7 @@ def test_data_folder_when_it_is_made_then_it_is_private_whatever_the_umask(setti
         found = modes(settings.data)
         assert found["logs"] == "0o700"
         files = [name for name in found if name.startswith("arena.db")]
-        assert len(files) == 3  # -wal and -shm beside it
+        assert len(files) == 3  # with -wal and -shm
         assert {found[name] for name in files} == {"0o600"}
 
 
@@ -96,7 +96,7 @@ def test_demo_when_it_runs_then_its_bots_have_only_their_own_variables(tmp_path:
             bot = next(line for line in process.stdout if line.startswith("  ann/greedy@1"))
             pid = bot.rpartition(" ")[2].strip(")\n")
             environment = Path(f"/proc/{pid}/environ")
-            wait_for(environment.read_bytes)  # it is empty for a moment while a program takes another's place
+            wait_for(environment.read_bytes)  # it is empty for a moment while one program replaces another
             variables = environment.read_bytes().split(b"\0")
         finally:
             process.terminate()

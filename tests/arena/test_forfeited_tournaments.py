@@ -31,7 +31,7 @@ each_mode = pytest.mark.parametrize("mode", get_args(OnForfeit))
 
 
 def forfeited(world: World, name: str) -> tuple[set[int], int]:
-    """Verify a finished tournament; return how many bots forfeited its sessions, and its sessions."""
+    """Verify a finished tournament; return which numbers of forfeits its sessions have, and their count."""
     lines = lines_of(world, name)
     assert check(lines).problem is None
     matches = [one for line in lines if (one := json.loads(line)).get("part") == "match"]

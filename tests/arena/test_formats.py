@@ -1,4 +1,4 @@
-"""What holds of every tournament format, one added tomorrow included."""
+"""What holds for every tournament format, including any that is added later."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What a tournament commits itself to before its first round, and who draws its luck."""
+"""What a tournament commits to before its first round, and where its randomness comes from."""
 
 import json
 from typing import Any
@@ -26,7 +26,7 @@ def head_of(world: World) -> dict[str, Any]:
 
 
 def create(world: World, **fields: object) -> list[str]:
-    """Create a tournament, not started, with new bots."""
+    """Create a tournament of new bots, without starting it; return their names."""
     names = world.register(8)
     creation.create(world.storage, ROOT, world.spec(names, **fields), world.clock(), SEED)
     return names

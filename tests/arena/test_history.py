@@ -1,4 +1,4 @@
-"""What is read of the history: no more than is asked for."""
+"""What is read of the history: no more than is needed."""
 
 from sqlalchemy import Engine, event
 

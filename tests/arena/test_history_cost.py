@@ -1,4 +1,4 @@
-"""A tournament does not slow with its length: counted in what the database does, not in time."""
+"""A tournament does not slow down as it grows, measured by what the database does, not by time."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,7 +20,7 @@ from tests.arena.work import Work, work
 __all__ = ["work"]
 
 SHORT, LONG = (ENTRANTS + 10) * TABLES, 3 * (ENTRANTS + 10) * TABLES
-"""Matches played before; a continuous tournament looks back as many batches as it has entrants."""
+"""Matches played beforehand; a continuous tournament looks back as many batches as it has entrants."""
 
 FEW, MANY = 40, 400
 """Bots in a continuous tournament; most of them sit at other tables."""
@@ -51,7 +51,7 @@ def test_steps_when_a_tournament_is_long_then_they_cost_what_they_cost_in_a_shor
     short, long = costs
     assert long.keys() == short.keys() == {"claim", "store", "advance", "new tables"}
     for step, cost in long.items():
-        assert cost <= 1.05 * short[step], step  # what grew with three times the length would be far above
+        assert cost <= 1.05 * short[step], step  # a cost that tripled with the length would be far above
 
 
 @pytest.mark.parametrize("format", ["round-robin", "continuous"])
@@ -90,7 +90,7 @@ def test_finished_match_when_many_more_bots_play_on_and_on_then_it_costs_what_it
     few, many = costs
     assert many.keys() == few.keys() == {*continuous.STEPS}
     for step, cost in many.items():
-        assert cost <= 1.05 * few[step], step  # what grew with ten times the bots would be far above
+        assert cost <= 1.05 * few[step], step  # a cost that grew tenfold with the bots would be far above
     assert taken[1] <= 1.05 * taken[0]
 
 

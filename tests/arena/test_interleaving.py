@@ -1,4 +1,4 @@
-"""Transactions of others in the midst of one, on a server, where nobody waits for a single writer."""
+"""Transactions in the middle of others, on a server, where nobody waits for a single writer."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -82,7 +82,7 @@ def test_bot_when_it_enters_again_twice_at_once_then_it_comes_back_once(world: W
 
 
 def check_cancelled_while_void(world: World, postgres: Postgres, act: Callable[[], object]) -> None:
-    """Check that a void attempt is noted, or the tournament cancelled, and neither waits for the other."""
+    """Check that a cancellation in the middle of ``act`` succeeds, and that then no void attempt is noted."""
     with ThreadPoolExecutor() as others:
         cancelled: list[Future[object]] = []
 
@@ -120,7 +120,7 @@ def test_hand_back_when_cancelled_meanwhile_then_nothing_is_noted(world: World, 
 
 
 def is_locked_out(postgres: Postgres) -> bool:
-    """Return whether somebody waits for a row that another transaction has locked."""
+    """Return whether any transaction waits for a row that another one has locked."""
     waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
     return postgres.sql(waiting).strip() != "0"
 
@@ -155,7 +155,7 @@ def test_season_when_it_started_just_before_the_league_is_applied_then_it_is_not
 
 
 def check_seasons(world: World, next_at: datetime) -> None:
-    """Check that there was one season, and when the next one is due."""
+    """Check that there has been one season, and when the next one is due."""
     with world.storage.read() as tx:
         league = tx.get_one(League, 1)
         assert (league.seasons, league.next_at) == (1, next_at)

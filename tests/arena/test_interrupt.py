@@ -17,15 +17,15 @@ from tests.tied import tied
 SCRIPT = Path(sys.executable).parent / "arena"
 
 MODULES = 250
-"""More are loaded before a command begins."""
+"""Number of modules to wait for at most; more than that are loaded before a command begins."""
 
 
 @pytest.mark.parametrize("command", [arena_command(), [SCRIPT]], ids=["module", "script"])
 def test_command_when_interrupted_while_it_is_loaded_then_it_ends_quietly(command: list[str]) -> None:
     for after in (0, *sorted(random.sample(range(MODULES), 3))):
-        # Python tells of each module that it has loaded; when this one is, the next ones are the commands'.
+        # Python prints a line for each module that it has loaded; those after referee.cli are the commands'.
         with subprocess.Popen(
-            tied(*command, "rules", "replay"),  # it waits for its input
+            tied(*command, "rules", "replay"),  # waits for its input
             env=os.environ | {"PYTHONPROFILEIMPORTTIME": "1"},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -80,7 +80,7 @@ def arena(migrated: Settings, capsys: pytest.CaptureFixture[str], monkeypatch: p
 
 @pytest.fixture
 def known(storage: Storage) -> dict[str, str]:
-    """Register the bot versions of ``ALL``, with their names as tokens."""
+    """Register the bot versions of ``ALL``, and return their tokens by name."""
     names = [name.partition("@")[0] for name in ALL.values()]
     return {
         one.name: one.token for one in (versions.register_version(storage, ROOT, name, NOW) for name in names)

@@ -1,4 +1,4 @@
-"""What commands print with ``--json`` is what docs/json.md says."""
+"""What commands print with ``--json`` agrees with docs/json.md."""
 
 import io
 import json
@@ -19,7 +19,7 @@ from tests.arena.json_keys import keys_of, read_page
 SECTIONS = list(read_page())
 
 LINES = {"bot games", "bot log", "tournament watch"}
-"""Commands that print an object for each line."""
+"""Commands that print one object per line."""
 
 ALWAYS = {
     "export": "its lines are JSON anyway",
@@ -28,7 +28,7 @@ ALWAYS = {
     "rules random": "its records are JSON anyway",
     "rules replay": "it answers in JSON anyway",
 }
-"""Commands without ``--json`` that end by themselves, and why they need none."""
+"""Commands without ``--json`` that end on their own, and why they need none."""
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +38,7 @@ def all_connected(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def given_input(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Answer what commands ask for on standard input."""
+    """Supply on standard input what commands ask for."""
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(10 * INPUT.encode())))
 
 

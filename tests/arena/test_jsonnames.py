@@ -1,4 +1,4 @@
-"""The table of names in JSON speaks of fields that there are."""
+"""The table of names in JSON refers to fields that exist."""
 
 from dataclasses import fields
 from importlib import import_module

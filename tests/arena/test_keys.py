@@ -75,7 +75,7 @@ def test_signature_when_made_then_only_its_key_and_its_digest_fit_it() -> None:
 
 
 def events(world: World) -> list[dict[str, Any]]:
-    """Return the events of the tournament's export, without the details that do not matter here."""
+    """Return the events of the tournament's export."""
     lines = map(json.loads, lines_of(world))
     return [line for line in lines if line.get("part") == "event"]
 
@@ -109,7 +109,7 @@ def test_key_when_it_is_new_after_the_end_then_the_tournament_stays_as_it_is(wor
 
 
 def test_key_when_it_was_missed_at_the_lock_then_it_is_noted_before_the_next_event(world: World) -> None:
-    """As where a referee starts, and a tournament is locked, at the same moment."""
+    """This happens when a referee starts and a tournament is locked at the same moment."""
     status = world.tournament(4)
     with world.storage.write() as tx:
         tx.add(RefereeKey(referee="late", key=OTHER.public, since=world.clock()))

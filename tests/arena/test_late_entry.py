@@ -1,4 +1,4 @@
-"""Coming and leaving between rounds, while a round is being paired too."""
+"""Entering and withdrawing between rounds, and while a round is being paired."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,7 +14,7 @@ from tests.arena.world import World
 
 
 class Interrupted(Storage):
-    """A database in which something happens just before the first transaction that writes."""
+    """A database in which something happens just before the first writing transaction."""
 
     def __init__(self, storage: Storage, happens: Callable[[], object]) -> None:
         vars(self).update(vars(storage))  # the same database
@@ -29,7 +29,7 @@ class Interrupted(Storage):
 
 
 def seated(world: World, round: int) -> set[str]:
-    """Return who has a table in a round."""
+    """Return the bots that have a seat in a round."""
     rows = (
         select(BotVersion.name)
         .join(Entrant, col(Entrant.version_id) == BotVersion.id)

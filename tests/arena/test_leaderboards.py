@@ -1,4 +1,4 @@
-"""Leaderboards: who is on them, in which order, in pages, around a bot; for people and for scripts."""
+"""Leaderboards: who is on them and in which order, in pages and around a bot, for people and for scripts."""
 
 import csv
 import io

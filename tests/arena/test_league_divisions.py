@@ -1,4 +1,4 @@
-"""Promotion and relegation, and the times of seasons, as plain functions."""
+"""Promotion and relegation, and the times of seasons, computed by plain functions."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -42,7 +42,7 @@ def test_next_divisions_table(
 
 @st.composite
 def leagues(draw: st.DrawFn) -> tuple[list[Level], list[list[int]], list[int]]:
-    """Levels, members so far with some gone, and newcomers; all of them numbered from the best."""
+    """Draw levels, the members that each still has, and newcomers, all numbered from the best."""
     count = draw(st.integers(1, 5))
     sizes: list[int] = []
     levels, up = [], 0
@@ -137,7 +137,7 @@ def test_owners_apart_have_no_more_of_an_owner_than_tables_and_fill_the_highest_
         assert can_play_or_too_few(members, owners, size)
     for one in out:
         assert any(owners[other] == owners[one] for other in divided[-1])
-    if levels[0].size is None or levels[0].size >= size:  # a league has no other
+    if levels[0].size is None or levels[0].size >= size:  # always true of a league
         assert len({owners[one] for one in divided[0]}) >= min(size, len(set(owners.values())))
     plain = next_divisions(levels, groups, newcomers)
     if all(can_play_or_too_few(members, owners, size) for members in plain[-1:]) and all(
@@ -148,7 +148,7 @@ def test_owners_apart_have_no_more_of_an_owner_than_tables_and_fill_the_highest_
 
 
 def can_play_or_too_few(members: list[int], owners: Mapping[int, str], size: int) -> bool:
-    """Return whether no owner has more bots than there are tables, or the owners are too few for a table."""
+    """Return whether no owner has more bots than there are tables, or owners are too few for a table."""
     had = Counter(owners[one] for one in members)
     return len(had) < size or max(had.values()) <= len(members) // size
 

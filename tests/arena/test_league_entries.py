@@ -1,4 +1,4 @@
-"""Whose bots may join a league: open, by invitation, approved; nobody else ever plays in it."""
+"""Whose bots may join a league: open, invited or approved; nobody else ever plays in it."""
 
 import pytest
 
@@ -18,7 +18,7 @@ BOTS = ("ann/a", "ann/b", "bob/a")
 
 
 def make(world: World, **fields: object) -> None:
-    """Make the winter league, and bots that may want to join it."""
+    """Make the winter league, and bots that may ask to join it."""
     for bot in BOTS:
         versions.register_version(world.storage, ROOT, bot, world.clock())
     applying.apply(world.storage, ROOT, winter(**fields), world.clock())
@@ -58,7 +58,7 @@ def test_bot_when_it_takes_an_invitation_then_only_the_invited_join(world: World
     admission.uninvite(world.storage, ROOT, "winter", invited, world.clock())
     with pytest.raises(NotAllowed, match="neither ann nor ann/b has one"):
         join(world, ANN, "ann/b")
-    assert members(world) == 1  # who has joined stays
+    assert members(world) == 1  # a bot that has joined stays
     with pytest.raises(StateError, match=f"{invited} is not invited to league winter"):
         admission.uninvite(world.storage, ROOT, "winter", invited, world.clock())
 
@@ -71,7 +71,7 @@ def test_bot_when_the_organiser_approves_then_it_is_a_member_from_then_on(world:
     membership.approve(world.storage, ROOT, "winter", "ann/a", world.clock())
     assert (members(world), states(world)) == (1, {"ann/a": "approved"})
     membership.leave(world.storage, ANN, "winter", "ann/a", world.clock())
-    assert join(world, ANN, "ann/a") == "joined"  # once approved, it may come again
+    assert join(world, ANN, "ann/a") == "joined"  # once approved, it may come back
     actions = [one.action for one in list_changes(world.storage, ROOT, subject="winter")]
     assert actions[::-1] == [
         *("league.apply", "league.ask", "league.approve", "league.join", "league.leave", "league.join"),

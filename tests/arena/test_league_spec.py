@@ -1,4 +1,4 @@
-"""Leagues as TOML: what is taken, and what is refused with its table and field."""
+"""Leagues as TOML: what is accepted, and what is refused, naming its table and field."""
 
 import re
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Logs: one line for each event, with the ids of what it is about."""
+"""Logs: one line for each event, with the ids of whatever it concerns."""
 
 import json
 import logging
@@ -16,7 +16,7 @@ from tests.referee.support import ListJournal
 
 
 def line(message: str, *args: object, **extra: object) -> dict[str, object]:
-    """Return what the JSON formatter makes of a record."""
+    """Return the fields that the JSON formatter writes for a record."""
     record = logging.LogRecord("arena.matches", logging.INFO, __file__, 1, message, args, None)
     vars(record).update(extra)
     parsed: dict[str, object] = json.loads(JsonFormatter("worker").format(record))
@@ -67,7 +67,7 @@ def test_fault_when_debugging_then_it_is_logged_and_kept(caplog: pytest.LogCaptu
 def filtered(
     level: int, message: str, *args: object, troubles: tuple[type[Exception], ...] = ()
 ) -> logging.LogRecord:
-    """Return a record about an exception as the filter leaves it."""
+    """Return a record about an exception, as the filter leaves it."""
     try:
         raise ConnectionError("reset by peer")
     except ConnectionError:

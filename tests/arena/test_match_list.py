@@ -1,4 +1,4 @@
-"""Matches that are done: by bot, opponent, ruleset, tournament, date, faults and result; in pages."""
+"""Lists of finished matches: by bot, opponent, ruleset, tournament, date, faults and result; in pages."""
 
 import csv
 import io

@@ -40,7 +40,7 @@ def match_id(world: World) -> int:
 
 
 def stops_after(sessions: int, error: Exception | None = None) -> Run:
-    """Return a referee that ends after so many sessions, with an error if one is given."""
+    """Return a referee that stops after this many sessions, with an error if one is given."""
 
     def run(route: int, spec: MatchSpec) -> Generator[SessionResult | Progress]:
         for session in spec.sessions[:sessions]:

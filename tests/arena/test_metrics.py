@@ -39,7 +39,7 @@ def number(numbers: Numbers, name: str, **labels: str) -> float:
 
 
 def total(numbers: Numbers, name: str) -> float:
-    """Return the sum over all labels."""
+    """Return the sum of a metric over all labels."""
     return sum(value for (of, _), value in numbers.items() if of == name)
 
 
@@ -82,7 +82,7 @@ def test_arena_when_a_tournament_was_played_then_all_processes_show_what_the_dat
             sessions = tx.exec(select(Session)).all()
         faults = sum(sum(session.faults) for session in sessions)
         deals = sum(len(session.deal_points) for session in sessions)
-        wait_for(  # the beat remembers for some seconds
+        wait_for(  # the beat caches its metrics for some seconds
             lambda: number(scrape(f"127.0.0.1:{first + 2}"), "arena_tournaments", state="finished") == 1
         )
         referee_, worker, beat = (scrape(f"127.0.0.1:{first + place}") for place in range(3))
@@ -158,7 +158,7 @@ def test_journal_when_counted_then_entries_still_arrive() -> None:
 
 
 class Pipe:
-    """A call's context: the test's turn comes whenever something is read or written."""
+    """A call's context, in which reading and writing take no time."""
 
     async def read(self) -> str:
         return "moves"
@@ -177,7 +177,7 @@ class Ticks:
 
 
 def observed(seconds: Histogram) -> tuple[list[float], float]:
-    """Return how many values each bound has below it, and the sum of all."""
+    """Return how many values there are up to each bound, and the sum of all values."""
     samples = [sample for family in seconds.collect() for sample in family.samples]
     below = [sample.value for sample in samples if sample.name == "s_bucket"]
     return below, next(sample.value for sample in samples if sample.name == "s_sum")
@@ -193,7 +193,7 @@ async def test_timing_when_one_session_is_played_then_each_decision_is_measured(
         await context.read()
         owed.discard(7)
         await context.read()
-        clock.now += 10  # between the decisions nobody thinks
+        clock.now += 10  # nobody is thinking between the decisions
     assert observed(seconds) == ([1, 2, 3, 4], 10.0)
 
 
@@ -208,7 +208,7 @@ async def test_timing_when_a_turn_was_sent_before_then_it_is_not_taken_for_a_new
     await context.read()
     owed.discard(1)
     await context.read()
-    await context.write(b"no turn")  # 2 is owed for nobody knows how long
+    await context.write(b"no turn")  # nobody knows how long 2 has been owed
     clock.now = 100.0
     owed.discard(2)
     await context.write(b"fault of 2")
@@ -267,7 +267,7 @@ def test_queue_when_matches_wait_then_it_tells_how_many_and_how_long(world: Worl
     collector = DatabaseCollector(storage, now=world.clock, clock=seconds)
     assert number(collected(collector), "arena_queue_matches") == 0
 
-    world.advance(world.tournament(8).id)  # tables of four: two a round
+    world.advance(world.tournament(8).id)  # tables of four: two in each round
     world.clock.move(12)
     assert number(collected(collector), "arena_queue_matches") == 0, "asked again too soon"
     seconds.now += CACHE_SECONDS

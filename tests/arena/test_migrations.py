@@ -1,4 +1,4 @@
-"""Databases of earlier versions: what is in them stays, and what is new has its defaults."""
+"""Databases of earlier versions: existing rows stay, and new columns get their defaults."""
 
 import json
 from collections.abc import Iterator
@@ -52,7 +52,7 @@ def columns(tx: Transaction) -> dict[str, set[str]]:
 
 @contextmanager
 def filled(url: str) -> Iterator[Storage]:
-    """Make a database of the first version, with a row in each table that has grown since."""
+    """Make a database of the first version, with a row in each table that has gained columns since."""
     with Storage(url) as storage:
         move(storage, "0001")
         with storage.write() as tx:
@@ -63,7 +63,7 @@ def filled(url: str) -> Iterator[Storage]:
 
 @pytest.fixture
 def first(tmp_path: Path) -> Iterator[Storage]:
-    """Such a database in a file."""
+    """Make such a database in a file."""
     with filled(f"sqlite:///{tmp_path}/arena.db") as storage:
         yield storage
 
@@ -92,7 +92,7 @@ def test_migration_when_owners_could_meet_before_on_a_server_then_they_still_can
 
 
 def check_owners(first: Storage) -> None:
-    """Up and down: what is from before allows what nothing forbade, and is then as it was."""
+    """Check that upgrading lets owners meet in what existed before; downgrading restores the rows."""
     move(first, "0004")
     spec = {"name": "winter", "divisions": [{"name": "only"}]}
     league = f"VALUES (1, 'winter', :spec, '{NOW}', '{NOW}', 0)"
@@ -148,7 +148,7 @@ INSERT INTO rating_changes (id, match_id, seat_id, rating_id, before, after, cre
 
 
 def check_tallies(first: Storage) -> None:
-    """Up and down: what other rows tell is filled, and records are where they were before."""
+    """Check that upgrading fills in what other rows say, and that downgrading moves records back."""
     move(first, "0022")
     with first.write() as tx:
         for statement in filter(str.strip, PLAYED.split(";")):

@@ -1,4 +1,4 @@
-"""Tasks while the database or the broker is away: one line for each, no traceback, and on they go."""
+"""Tasks while the database or the broker is away: each logs one line and no traceback, and work continues."""
 
 import logging
 import os
@@ -36,7 +36,7 @@ Lines = Callable[[], list[tuple[str, str]]]
 
 @pytest.fixture
 def told(caplog: pytest.LogCaptureFixture) -> Lines:
-    """Level and text of what the arena logged from warnings on; nothing of it has a traceback."""
+    """Return a function that gives level and text of all warnings and errors; none may have a traceback."""
 
     def lines() -> list[tuple[str, str]]:
         loud = [record for record in caplog.records if record.levelno >= logging.WARNING]
@@ -201,7 +201,7 @@ def test_worker_when_it_cannot_acknowledge_all_that_it_holds_then_it_notices_tha
         settings = settings_of(tmp_path / "arena", broker_url=redis_url(proxy.port))
         app = stack.enter_context(make_app(settings))
         connection = stack.enter_context(app.connection_for_read())
-        connection.default_channel.basic_qos(0, 1, False)  # as a worker with one thread has it
+        connection.default_channel.basic_qos(0, 1, False)  # as for a worker with one thread
         stack.enter_context(app.amqp.TaskConsumer(connection, on_message=messages.append))
         hub = Hub()  # type: ignore[no-untyped-call]
         stack.callback(hub.close)
@@ -209,7 +209,7 @@ def test_worker_when_it_cannot_acknowledge_all_that_it_holds_then_it_notices_tha
         loop = hub.create_loop()  # type: ignore[no-untyped-call]
         app.send_task(ADVANCE_ALL)
         wait_for(lambda: messages, meanwhile=lambda: next(loop))
-        for _ in range(3):  # it holds all that it may, so it looks at its connection no more
+        for _ in range(3):  # it holds as many messages as it may, so it no longer looks at its connection
             next(loop)
         proxy.cut()
         with pytest.raises(ConnectionError):

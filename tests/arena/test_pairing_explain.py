@@ -1,4 +1,4 @@
-"""Why a Swiss table is as it is."""
+"""Explanations of why a Swiss table is as it is."""
 
 from arena.formats.swiss import swiss
 from arena.pairing import History, Pairing, explain

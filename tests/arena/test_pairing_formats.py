@@ -1,4 +1,4 @@
-"""Gauntlets, knockouts, continuous tournaments, and the options of formats."""
+"""Pairings of gauntlets, knockouts and continuous tournaments, and the options of formats."""
 
 import random
 from collections import Counter
@@ -58,7 +58,7 @@ def test_gauntlet_of_twice_as_many_rounds_goes_around_again() -> None:
 @pytest.mark.parametrize(
     ("count", "challengers", "size", "times", "spread"),
     [
-        (9, 4, 4, 1, 1),  # a field of 5, one challenger at a time: each group has one that plays twice
+        (9, 4, 4, 1, 1),  # a field of 5, one challenger at a time: each group has one bot that plays twice
         (15, 10, 4, 1, 0),
         (17, 6, 4, 1, 1),  # three at a time
         (20, 9, 4, 1, 1),

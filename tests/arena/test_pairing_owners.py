@@ -1,4 +1,4 @@
-"""No owner twice at a table: how many tables that leaves, who sits out, and who is refused at the door."""
+"""No owner twice at a table: how many tables that leaves, who sits out, and who is refused entry."""
 
 import random
 from collections import Counter
@@ -23,7 +23,7 @@ SEED = bytes(32)
 
 
 def can_be_filled(tables: int, size: int, counts: Sequence[int]) -> bool:
-    """Return whether so many tables can be filled with no owner twice, those with most bots left first.
+    """Return whether ``tables`` tables can be filled with no owner twice, first from those with most bots.
 
     An owner with as many bots left as there are tables left has to sit at each, so it comes first.
     """
@@ -100,7 +100,7 @@ def test_swiss_of_a_crowded_random_field_never_seats_an_owner_twice(seed: int, r
     assert_apart(pairing, standing, size, history.owners)
     if len(pairing.byes) == len(standing) % size:
         return
-    # More sit out than numbers want only of owners with more bots than there are tables, or because of them.
+    # Beyond what the numbers require, bots sit out only if some owner has more bots than there are tables.
     counts = Counter(history.owners[bot] for bot in standing)
     assert any(count > len(standing) // size for count in counts.values())
 
@@ -110,14 +110,14 @@ def test_swiss_byes_go_to_the_lowest_of_those_who_had_fewest_as_far_as_owners_al
     standing, size, history = crowded(seed)
     pairing = swiss(standing, size, history, 2, SEED)
     had = Counter(history.byes)
-    turn = {bot: (had[bot], -place) for place, bot in enumerate(standing)}  # the least sits out first
+    turn = {bot: (had[bot], -place) for place, bot in enumerate(standing)}  # the lowest sits out first
     tables, owners = len(pairing.tables), history.owners
     played = Counter(owners[bot] for table in pairing.tables for bot in table)
     for bot in pairing.byes:
         ahead = [one for table in pairing.tables for one in table if turn[one] < turn[bot]]
         if played[owners[bot]] < tables:
             assert not ahead
-        else:  # its owner has a bot at every table, each with more of a right to it
+        else:  # its owner has a bot at every table, each with a better claim to its seat
             assert not [one for one in ahead if owners[one] == owners[bot]]
 
 
@@ -153,7 +153,7 @@ def test_swiss_when_only_two_owners_are_left_at_tables_of_four_then_there_is_no_
 
 
 def test_swiss_over_rounds_lets_the_bots_of_an_owner_with_too_many_take_turns() -> None:
-    owners = {bot: 0 if bot < 5 else bot for bot in range(9)}  # five of an owner, at one table of four
+    owners = {bot: 0 if bot < 5 else bot for bot in range(9)}  # five bots of one owner, and tables of four
     played: list[Pairing] = []
     for number in range(1, 11):
         tables = [table for one in played for table in one.tables]
@@ -192,7 +192,7 @@ def test_exchange_that_seats_an_owner_twice_costs_more_than_any_search_takes(clo
 def test_swiss_of_ten_thousand_with_large_owners_parts_them_and_repeats_nothing() -> None:
     count, rng = 10_000, random.Random(5)
     drawn = rng.sample(range(count), count)
-    owners = {bot: 0 if bot < 2_500 else 1 + bot % 900 for bot in range(count)}  # the best 2,500 are of one
+    owners = {bot: 0 if bot < 2_500 else 1 + bot % 900 for bot in range(count)}  # an owner has the best 2,500
     history = History(
         [drawn[at : at + 4] for at in range(0, count, 4)],
         owners=owners,

@@ -1,4 +1,4 @@
-"""Round-robins: everyone meets everyone, as equally often as can be."""
+"""Round-robins: everyone meets everyone, as equally often as possible."""
 
 import random
 import subprocess
@@ -53,7 +53,7 @@ KNOWN = [
     (64, 4, 21, 1),  # lines of the affine space of order 4
     (27, 3, 13, 1),
     (125, 5, 31, 1),
-    (21, 3, 10, 1),  # Kirkman systems of threes
+    (21, 3, 10, 1),  # Kirkman triple systems
     (39, 3, 19, 1),
     (63, 3, 31, 1),
     (32, 4, 31, 3),  # whist tournaments
@@ -268,7 +268,7 @@ def test_round_robin_of_a_random_field_is_nearly_even_in_everything(seed: int) -
     assert mean - 3 <= min(met.values()) <= max(met.values()) <= mean + 4
     uneven = sum((times - mean) ** 2 for times in met.values())
     by_lot = uneven_by_lot(count, size, len(pairings))
-    share = 0.95 if len(pairings) < 5 else 0.75  # few rounds leave little to choose
+    share = 0.95 if len(pairings) < 5 else 0.75  # few rounds leave little choice
     assert uneven <= max(share * by_lot, least_uneven(held, pairs)) + 1e-6
     had = Counter(
         (one, at) for pairing in pairings for table in pairing.tables for at, one in enumerate(table)

@@ -31,7 +31,7 @@ Cost = tuple[int, int, int]
 
 
 def cost(tables: Sequence[Sequence[int]], history: History, places: Mapping[int, int]) -> Cost:
-    """Return pairs of one owner, repeated meetings, squared differences of places."""
+    """Return the pairs of one owner, the repeated meetings, and the sum of squared differences of places."""
     pairs = [tuple(sorted(pair)) for table in tables for pair in combinations(table, 2)]
     met = Counter(tuple(sorted(pair)) for table in history.tables for pair in combinations(table, 2))
     owners = history.owners
@@ -187,7 +187,7 @@ def test_swiss_with_scores_lets_equal_scores_change_places_for_nothing() -> None
     tables = swiss(standing, 4, history, 3, SEED).tables
     assert repeats(tables, history) == 0
     gaps = sum((scores[a] - scores[b]) ** 2 for table in tables for a, b in combinations(table, 2))
-    assert gaps == 6  # two of neighbouring scores change places
+    assert gaps == 6  # two bots with neighbouring scores change places
 
 
 @pytest.mark.parametrize("size", [2, 3, 4, 6, 8])

@@ -1,4 +1,4 @@
-"""Pausing, resuming and cancelling while matches are played: at the borders of sessions."""
+"""Pausing, resuming and cancelling while matches are played, which takes effect between sessions."""
 
 from collections.abc import Callable, Generator
 
@@ -33,7 +33,7 @@ def play(world: World, match_id: int, run: Run) -> bool:
 
 
 class Referee:
-    """Plays two sessions at once; ``before`` has what happens before so many sessions have ended."""
+    """A referee that plays two sessions at once; ``s3=act`` calls ``act`` once three sessions have ended."""
 
     def __init__(self, at_once: int = 2, **before: Happening) -> None:
         self.at_once = at_once
@@ -61,7 +61,7 @@ class Referee:
             self.left = True
 
     def hold(self, match_id: str) -> None:
-        """Begin no other session."""
+        """Begin no further session."""
         assert match_id == "cup/1/1"
         self.held = True
 
@@ -80,7 +80,7 @@ def test_pause_when_sessions_are_played_then_they_end_and_no_other_is_stored(
     assert play(world, match_id, referee)
     assert referee.left
     paused = world.status()
-    # One had ended; the two that were being played then are stored, and the three others are not.
+    # One session had ended; the two in play at that time are stored, and the three others are not.
     assert (paused.state, paused.sessions_done, paused.matches_running) == ("paused", 3, 0)
     assert paused.leased_until is None
     assert paused.waiting == ()

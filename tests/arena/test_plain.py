@@ -1,4 +1,4 @@
-"""Text from outside reaches no terminal and no log with anything in it that is obeyed, not shown."""
+"""Text from outside reaches terminals and logs without anything that would be obeyed rather than shown."""
 
 import io
 import json

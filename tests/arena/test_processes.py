@@ -1,4 +1,4 @@
-"""Child processes: started again, stopped, and never left behind."""
+"""Child processes: restarted, stopped, and never left behind."""
 
 import os
 import signal

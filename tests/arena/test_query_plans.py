@@ -1,4 +1,4 @@
-"""How SQLite finds what queries read: by indexes; no table that grows is read from end to end."""
+"""How SQLite finds what queries read: by indexes, never by reading a growing table from end to end."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -34,7 +34,7 @@ from tests.arena.world import World
 BOT, OTHER = "owner-0/bot-0", "owner-1/bot-1"
 
 SMALL = {"rulesets", "strength_sums", "json_each"}
-"""Tables that do not grow with what is played, and what is given with a question."""
+"""Tables that do not grow with what is played, and the one made of a query's parameters."""
 
 IN_ORDER = {"ix_seats_faults", "ix_matches_finished_at"}
 """Indexes that are read from one end until a page is full."""
@@ -42,14 +42,14 @@ IN_ORDER = {"ix_seats_faults", "ix_matches_finished_at"}
 SETTINGS = "jit", "max_parallel_workers_per_gather"
 
 TIMES_UNTIL_PREPARED = 5
-"""How often psycopg executes a statement on a connection before it prepares it on the server."""
+"""How many times psycopg executes a statement on a connection before it prepares it on the server."""
 
 SCAN = re.compile(r"^SCAN (\w+)(.*)")
 
 
 @contextmanager
 def statements(storage: Storage) -> Iterator[list[tuple[str, Any]]]:
-    """Note the statements of queries with their parameters."""
+    """Record the statements of queries with their parameters."""
     found: list[tuple[str, Any]] = []
 
     def note(_connection: Any, _cursor: Any, statement: str, parameters: Any, *_: object) -> None:
@@ -64,7 +64,7 @@ def statements(storage: Storage) -> Iterator[list[tuple[str, Any]]]:
 
 
 def scans(storage: Storage, statement: str, parameters: Any) -> list[str]:
-    """Return what is read from one end to the other, by its plan: tables and indexes without a condition."""
+    """Return what the plan reads from end to end: tables and indexes without a condition."""
     with storage.read() as tx:
         plan = tx.connection().exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters).all()
     steps = [SCAN.match(str(row[-1])) for row in plan]
@@ -166,7 +166,7 @@ def test_what_workers_have_to_do_is_found_without_the_rounds_that_are_over(pool:
 def test_page_of_a_leaderboard_asks_for_nothing_that_it_does_not_show(pool: World) -> None:
     with statements(pool.storage) as found:
         assert len(leaderboard(pool.storage, limit=3).lines) == 3
-    assert len(found) == 2, found  # the pools, and the lines
+    assert len(found) == 2, found  # one for the pools and one for the lines
 
 
 @pytest.mark.parametrize("session", [None, "cup"])
@@ -180,15 +180,15 @@ def test_deals_of_a_bot_for_its_author_are_read_in_the_order_of_an_index(
     assert plans
     for plan in plans:
         assert any(map(index.match, plan)), plan
-        assert "USE TEMP B-TREE FOR ORDER BY" not in plan  # of all that there is
-    assert len(found) < 12  # however many sessions there are
+        assert "USE TEMP B-TREE FOR ORDER BY" not in plan  # which would sort everything
+    assert len(found) < 12  # no matter how many sessions there are
 
 
 def test_server_is_told_that_pages_are_asked_for_and_still_is_after_what_is_taken_back(
     postgres: Postgres,
 ) -> None:
     with Storage(postgres.create_migrated("pages")) as storage:
-        for _ in range(2):  # in one connection, whose transaction is rolled back at its end
+        for _ in range(2):  # on one connection, whose transaction is rolled back at its end
             with storage.write() as tx:
                 shown = [tx.connection().exec_driver_sql(f"SHOW {one}").scalar() for one in SETTINGS]
                 assert shown == ["off", "0"]

@@ -1,4 +1,4 @@
-"""What forfeits do to ratings: they cost who forfeits, and give the others no more than was played."""
+"""What forfeits do to ratings: they cost the bot that forfeits, and others gain only from what was played."""
 
 from collections.abc import Generator
 from typing import get_args
@@ -73,7 +73,7 @@ def test_ratings_when_a_bot_forfeits_everything_then_the_others_gain_as_much_and
 
 
 def nobody(_route: int, spec: MatchSpec) -> Generator[SessionResult]:
-    """Play at a referee to which no bot has come."""
+    """Play at a referee to which no bot is connected."""
     harness = Harness()
     match = harness.open(spec)
     harness.advance(3)

@@ -1,4 +1,4 @@
-"""The ratings built again from the points of the deals."""
+"""Rebuilding the ratings from the points of the deals."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 @pytest.fixture
 def rated(migrated: Settings, played: bytes) -> Iterator[World]:
-    """Return an arena with what was played."""
+    """Open an arena with these tournaments."""
     (migrated.data / "arena.db").write_bytes(played)
     with open_storage(migrated) as storage:
         yield World(storage, Clock())

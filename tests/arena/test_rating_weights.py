@@ -1,4 +1,4 @@
-"""What matches of different lengths do to one pool."""
+"""How much matches of different lengths count within one pool."""
 
 import json
 

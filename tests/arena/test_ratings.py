@@ -1,4 +1,4 @@
-"""Multi-player Elo."""
+"""Elo ratings at tables of two or more bots."""
 
 import math
 from random import Random
@@ -107,7 +107,7 @@ def test_uncertainty_holds_the_true_rating_about_95_times_in_100(size: int, matc
 
 
 def performance(rating: float, rng: Random) -> float:
-    """Draw a result that matches Elo's expectation: of two, the logistic share (Luce, Gumbel)."""
+    """Draw a performance; of two, each is higher as often as Elo expects: a logistic share (Luce, Gumbel)."""
     return rating / 400 * math.log(10) - math.log(-math.log(1 - rng.random()))
 
 

@@ -1,4 +1,4 @@
-"""Questions about results are answered by way of indexes, however long a season was."""
+"""Queries about results are answered by means of indexes, however long a season was."""
 
 import inspect
 import pkgutil
@@ -54,9 +54,9 @@ SMALL = {
     "strength_fits",
     "referee_keys",
     "alembic_version",
-    "fault_tallies",  # with the bots that make faults, not with their matches
+    "fault_tallies",  # grows with the bots that make faults, not with their matches
 }
-"""Tables that hardly grow; all others do, with what is played."""
+"""Tables that hardly grow; all others grow with what is played."""
 
 
 def new(folder: Path, name: str) -> Storage:
@@ -74,7 +74,7 @@ def season_once(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 @pytest.fixture
 def season(season_once: bytes, work: Work, tmp_path: Path) -> Iterator[Asker]:
-    """Copy a short season, whose statements are counted."""
+    """Copy a short season, and count the statements that read it."""
     (tmp_path / "season.db").write_bytes(season_once)
     with new(tmp_path, "season") as storage:
         work.statements.clear()
@@ -82,7 +82,7 @@ def season(season_once: bytes, work: Work, tmp_path: Path) -> Iterator[Asker]:
 
 
 def public_queries() -> set[Any]:
-    """Return the functions of the arena's queries that open a transaction of their own."""
+    """Return the functions of the arena's query modules that open a transaction of their own."""
     modules = [
         import_module(f"{queries.__name__}.{one.name}") for one in pkgutil.iter_modules(queries.__path__)
     ]
@@ -120,7 +120,7 @@ def test_question_when_it_is_asked_then_no_table_that_grows_is_read_through_and_
     QUESTIONS[name](season)
     asked = work.statements.copy()
     assert asked
-    assert not any("tournaments.head" in statement for statement in asked)  # it has all entrants
+    assert not any("tournaments.head" in statement for statement in asked)  # the head contains all entrants
     with season.storage.read() as tx:
         for statement, parameters in asked.items():
             rows = tx.connection().exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)
@@ -130,9 +130,9 @@ def test_question_when_it_is_asked_then_no_table_that_grows_is_read_through_and_
 
 
 def is_scan(step: str, steps: Sequence[str], statement: str) -> bool:
-    """Return whether a step reads through a table that grows; the first rows in an index's order are few."""
+    """Return whether a step reads through a growing table; the first rows in an index's order are few."""
     words = step.split()
-    table = re.sub(r"_\d+$", "", words[1]) if len(words) > 1 else ""  # what has been named twice is numbered
+    table = re.sub(r"_\d+$", "", words[1]) if len(words) > 1 else ""  # a table named twice is numbered
     if words[0] != "SCAN" or table in SMALL or table not in SQLModel.metadata.tables:
         return False
     return "LIMIT" not in statement or any("TEMP B-TREE FOR ORDER BY" in one for one in steps)
@@ -181,7 +181,7 @@ def dump(storage: Storage) -> dict[str, list[Any]]:
 def test_season_made_in_bulk_then_it_is_what_sessions_stored_one_by_one_leave(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(seasons, "FAULTY", 0.2)  # so that there are some in a short season
+    monkeypatch.setattr(seasons, "FAULTY", 0.2)  # so that even a short season has some
     now = datetime(2026, 10, 1, tzinfo=UTC)
     with new(tmp_path, "bulk") as bulk, new(tmp_path, "one-by-one") as single:
         one, other = (seasons.begin(storage, BOTS, 2, now) for storage in (bulk, single))

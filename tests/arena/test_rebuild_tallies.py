@@ -1,4 +1,4 @@
-"""Tallies that are wrong are found and mended, and nobody has to wait meanwhile."""
+"""Wrong tallies are found and mended, and nobody has to wait meanwhile."""
 
 import sqlite3
 from collections.abc import Callable, Generator, Iterator
@@ -38,14 +38,14 @@ TERMS: dict[str, Any] = {"decision_ms": 5000, "join_seconds": 2, "faults": 100, 
 
 
 def fumbling(_route: int, spec: MatchSpec) -> Generator[SessionResult]:
-    """Play at a referee whose last bot answers as it may not."""
+    """Play at a referee whose last bot answers illegally."""
     harness = Harness()
     bots = [harness.connect(bot.version_id, 2) for bot in spec.bots]
     yield from fail_when(harness, harness.open(spec), bots, lambda bot, turn: bot is bots[-1])
 
 
 READING = ["sessions.deal_points", "FROM meetings", "session_records", "FROM fault_tallies"]
-"""Words of statements with which mending reads much."""
+"""Parts of the statements by which mending reads a lot."""
 
 
 def first(tx: Transaction, table: Any) -> Any:
@@ -54,7 +54,7 @@ def first(tx: Transaction, table: Any) -> Any:
 
 
 def change(table: Any, **more: int) -> Callable[[Transaction], None]:
-    """Add to columns of a row."""
+    """Return a change that adds to columns of the first row."""
 
     def act(tx: Transaction) -> None:
         row = first(tx, table)
@@ -78,7 +78,7 @@ def later(tx: Transaction) -> None:
 
 
 def empty(tx: Transaction) -> None:
-    """Leave what a database has after the migration that added tallies."""
+    """Empty the tallies, as they are right after the migration that added them."""
     for table in (SeatTally, FaultTally, Highlight):
         tx.exec(delete(table))
     for meeting in tx.exec(select(Meeting)):
@@ -134,7 +134,7 @@ WRONG: dict[str, tuple[Callable[[Transaction], None], str]] = {
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """Return the database after a tournament with faults, and strengths fitted."""
+    """Return the database after a tournament with faults and a fit of strengths."""
     settings = load_settings({"data": tmp_path_factory.mktemp("played")})
     with open_new(settings) as storage:
         world = World(storage, Clock())
@@ -145,7 +145,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 @pytest.fixture
 def rated(migrated: Settings, played: bytes) -> Iterator[World]:
-    """Return an arena with what was played."""
+    """Open an arena with this tournament."""
     (migrated.data / "arena.db").write_bytes(played)
     with open_storage(migrated) as storage:
         yield World(storage, Clock())
@@ -224,7 +224,7 @@ def test_mending_on_a_server_when_a_round_is_played_and_closed_meanwhile_then_no
 
 
 def check_played_meanwhile(world: World, statement: str) -> None:
-    """Check that what is stored and rated while something is mended counts once."""
+    """Check that what is stored and rated during mending counts exactly once."""
     names = world.register(8)
     world.finish(world.tournament_of(names, name="one", rounds=1, **TERMS).id, fumbling)
     late = world.tournament_of(names, name="two", rounds=1, **TERMS).id

@@ -1,4 +1,4 @@
-"""Deal records: matches to look at, exports, and checking them against the seed."""
+"""Deal records in exports and in views of matches."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Who withdrew from a tournament enters it again."""
+"""Entering a tournament again after withdrawing from it."""
 
 import json
 from collections.abc import Callable
@@ -40,7 +40,7 @@ def play_round(world: World, cup: int) -> None:
 
 
 def play_with_a_gap(world: World, **fields: object) -> str:
-    """Play a tournament that a bot leaves after its first round and comes back to for its third."""
+    """Play a tournament that a bot leaves after round 1 and enters again for round 3; return the bot."""
     names = world.register(9)
     cup = world.tournament_of(names, **SHORT, **fields).id
     play_round(world, cup)

@@ -61,7 +61,7 @@ def test_preference_when_referees_differ_then_bots_count_before_load() -> None:
 
 
 def best_among(answers: dict[str, RefereeStatus | None], route: int = 0) -> str:
-    """Return which referee is chosen if they say this of themselves; None means no answer."""
+    """Return which referee is chosen if they report these statuses; None means no answer."""
     told = [
         Answer(address, said, "" if said else f"referee {address}: unavailable")
         for address, said in answers.items()
@@ -122,13 +122,13 @@ IDS = "r1,r2"
 
 
 def played_by(arena: RunningArena, name: str) -> set[str]:
-    """Return the matches that a local referee was given."""
+    """Return the matches that a local referee was given, according to its log."""
     log = (arena.settings.logs / f"{name}.log").read_text()
     return set(re.findall(r"match (\S+): \d+ sessions", log))
 
 
 def outcome(storage: Storage) -> object:
-    """Return all that counts of the cup, which must be right."""
+    """Return everything that counts as the cup's result, whose export must be valid."""
     report = check_export(line.encode() for line in export_lines(storage, "cup"))
     assert (report.problem, report.deals) == (None, 72)
     ratings = sorted((line.name, line.rating) for line in leaderboard(storage).lines)
@@ -137,13 +137,13 @@ def outcome(storage: Storage) -> object:
 
 
 def calm(arena: RunningArena, folder: Path) -> object:
-    """Play the cup once more in a database of its own, at a referee and with the bots that are there."""
+    """Play the cup again in a database of its own, with the running referee and bots; return the outcome."""
     attempts = attempts_of(arena.storage)
     referees = ",".join(arena.settings.referees)
     settings = load_settings({"data": folder, "referee_ids": IDS, "referees": referees})
     with open_new(settings) as storage:
         give_keys(settings, storage)
-        for name in BOTS:  # in the same order: they have the numbers that the referee knows them by
+        for name in BOTS:  # in the same order, so that they have the numbers that the referee knows
             versions.register_version(storage, ROOT, name, utc_now())
         cup = creation.create(storage, ROOT, make_spec({"name": "cup"} | CUP), LOCKED, SEED)
         lifecycle.start(storage, ROOT, "cup", LOCKED, nobody_asked)
@@ -155,7 +155,7 @@ def calm(arena: RunningArena, folder: Path) -> object:
 def test_tournament_when_one_of_two_referees_drains_then_the_results_are_those_of_a_calm_run(
     tmp_path: Path,
 ) -> None:
-    """What is open when the referee is told to stop has time to end, so that nothing is played again."""
+    """Sessions in play when the referee is told to stop have time to end, so that nothing is played again."""
     address = free_address(2)
     settings = {"listen": address, "referees": "", "local_referees": 2, "drain_seconds": 60}
     settings["referee_ids"] = IDS  # with keys that are the same in both runs

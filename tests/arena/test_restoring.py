@@ -1,4 +1,4 @@
-"""What is played again after a backup was restored: other cards, and an export that can be checked."""
+"""What is played again after a backup is restored: other cards, and an export that can be verified."""
 
 import json
 from pathlib import Path
@@ -58,7 +58,7 @@ def test_restore_of_a_tournament_that_went_on_deals_other_cards_and_its_export_c
         kept = {
             (1, 1, 1, 1),
             (1, 1, 2, 1),
-        }  # which exports do not have yet, if others still have to play them
+        }  # which exports still leave out if others have yet to play them
         if terms["deals"]:
             world.play(second, void_after(1))
             kept |= {(1, 2, 1, 1), (1, 2, 2, 1)}
@@ -89,7 +89,7 @@ def test_restore_of_a_tournament_that_went_on_deals_other_cards_and_its_export_c
 
 def test_restore_twice_of_one_backup_deals_other_cards_each_time(world: World) -> None:
     cup = world.tournament(4, deals=1).id
-    for _ in range(2):  # in one second
+    for _ in range(2):  # within one second
         assert deal_anew(world.storage, ROOT, world.clock()) == ["cup"]
     world.finish(cup, play_whole)
     [first, second] = [one for one in map(json.loads, lines_of(world)) if one.get("event") == "restored"]

@@ -84,7 +84,7 @@ def test_standings_have_the_interval_of_their_points(world: World) -> None:
 
 
 def deal_points(tx: Transaction, name: str) -> list[int]:
-    """Return the points of each deal of a bot."""
+    """Return a bot's points in each deal."""
     rows = tx.exec(
         select(Session, Seat.position)
         .join(Seat, col(Seat.match_id) == Session.match_id)

@@ -1,4 +1,4 @@
-"""A tournament as organisers see it: shown whole, with warnings where something is missing or senseless."""
+"""A tournament as organisers see it: in full, with warnings where something is missing or makes no sense."""
 
 import asyncio
 import json
@@ -28,7 +28,7 @@ NOBODY = f"no referee says which bots are connected: {NO_REFEREE}; is `arena up`
 
 
 def here(*connected: int, lacking: Mapping[int, str] | None = None) -> Ask:
-    """Make two referees of which the second has these bot versions; a third one is away."""
+    """Stand in for three referees: these versions are connected to the second, and the third is away."""
 
     def ask(version_ids: Sequence[int], _ruleset: Mapping[str, object] | None) -> list[Answer]:
         none = tuple(Presence(False, 0, 0) for _ in version_ids)

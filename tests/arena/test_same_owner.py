@@ -1,4 +1,4 @@
-"""No owner twice at a table unless it is allowed: from the creation of a tournament to its export."""
+"""No owner twice at a table unless that is allowed: from the creation of a tournament to its export."""
 
 import json
 from collections import Counter
@@ -26,12 +26,12 @@ def register(world: World, *names: str) -> list[str]:
 
 
 def eight(world: World) -> list[str]:
-    """Eight bots, two of them ann's."""
+    """Register eight bots, two of them ann's."""
     return register(world, "ann/a", "ann/b", "bob/c", "cy/d", "dee/e", "eve/f", "fay/g", "gus/h")
 
 
 def tables(world: World) -> dict[tuple[int, int], list[str]]:
-    """Return who sits where, by round and table."""
+    """Return the bots at each table, by round and table."""
     rows = (
         select(Round.number, Match.table_number, BotVersion.name)
         .join(Match, col(Match.round_id) == Round.id)
@@ -98,7 +98,7 @@ def test_entry_when_it_is_one_too_many_of_its_owner_then_it_is_refused(world: Wo
         entry.enter(world.storage, ROOT, "cup", late, world.clock(), nobody_asked)
     assert (
         entry.enter(world.storage, ROOT, "cup", "ann/x", world.clock(), nobody_asked) == 1
-    )  # the twelfth, for three tables
+    )  # the twelfth bot, for three tables
     world.finish(cup.id)
     assert_apart(world)
 
@@ -187,7 +187,7 @@ def test_batches_when_an_owner_has_too_many_for_the_tables_then_its_bots_take_tu
     cup = world.tournament_of(names, **fields, **APART)
     for name in names[6:]:
         entry.withdraw(world.storage, ROOT, "cup", name, world.clock())
-    world.finish(cup.id)  # three of ann's and three others: a table at a time, with one of ann's
+    world.finish(cup.id)  # three of ann's and three others: one table at a time, with one of ann's
     times = Counter(name for table in tables(world).values() for name in table)
     assert [times[name] for name in names[3:6]] == [10, 10, 10]
     assert sorted(times[name] for name in names[:3]) == [3, 3, 4]
@@ -195,7 +195,7 @@ def test_batches_when_an_owner_has_too_many_for_the_tables_then_its_bots_take_tu
 
 @pytest.fixture
 def cup(world: World) -> list[str]:
-    """Export a finished Swiss in which ann's two bots sat at two tables."""
+    """Export a finished Swiss in which ann's two bots sat at different tables."""
     world.finish(world.tournament_of(eight(world), format="swiss", rounds=1, **APART).id, play_by_table)
     return lines_of(world)
 

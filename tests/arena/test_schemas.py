@@ -1,4 +1,4 @@
-"""The published JSON Schemas: they are those of the code, and real files, records and exports fit them."""
+"""The published JSON Schemas: they match the code, and real files, records and exports fit them."""
 
 import json
 import re
@@ -37,13 +37,13 @@ def published(name: str) -> Draft202012Validator:
 
 
 def problems(name: str, value: object) -> list[str]:
-    """Return the problems that a published schema finds in a value, which is first made plain JSON."""
+    """Return the problems that a published schema finds in a value, converted to plain JSON."""
     plain = json.loads(json.dumps(value, default=str))
     return [f"{error.json_path}: {error.message}" for error in published(name).iter_errors(plain)]
 
 
 def blocks(page: str) -> list[dict[str, Any]]:
-    """Return the TOML files in a page of the documentation."""
+    """Return the contents of the TOML files on a page of the documentation."""
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     return [tomllib.loads(block) for block in re.findall(r"```toml\n(.*?)```", text, re.S)]
 
@@ -104,7 +104,7 @@ def test_ruleset_when_it_is_a_preset_then_it_fits(name: str) -> None:
 
 
 SEEN_BY_THE_CODE_ALONE = ("name", "straights", "multipliers", "session", "session.target", "suits", "ranks")
-"""Fields of which some refusals are beyond JSON Schema: order, texts, other fields."""
+"""Fields that the code may refuse for reasons beyond JSON Schema: order, texts, other fields."""
 
 
 @pytest.mark.parametrize(("fields", "field", "reason"), BAD_VALUES)

@@ -1,4 +1,4 @@
-"""Seasons of a league over simulated weeks: who goes where, and that each starts once and by itself."""
+"""Seasons of a league over simulated weeks: who goes where, and that each starts once, on its own."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -23,7 +23,7 @@ from tests.arena.leagues import START, WEEK, LeagueWorld, members, winter
 from tests.arena.world import World
 
 FOUNDERS = [f"owner-{number}/bot-{number}" for number in range(8)]
-"""From the strongest to the weakest."""
+"""The league's first bots, from the strongest to the weakest."""
 
 
 def names(*numbers: int) -> list[str]:
@@ -47,7 +47,7 @@ def test_league_when_nine_weeks_pass_then_bots_rise_fall_leave_come_and_sit_out(
     assert (first.number, first.due_at, first.started_at, first.finished_at) == (1, START, START, START)
     assert members(first) == [names(4, 5, 6, 7), names(0, 1, 2, 3), []]
 
-    # The last of the upper division goes down for the first of the lower, week by week.
+    # Week by week, the last of the upper division goes down and the first of the lower one goes up.
     assert members(league.week(2)) == [names(0, 4, 5, 6), names(1, 2, 3, 7), []]
     assert members(league.week(3)) == [names(0, 1, 4, 5), names(2, 3, 6, 7), []]
 
@@ -59,7 +59,7 @@ def test_league_when_nine_weeks_pass_then_bots_rise_fall_leave_come_and_sit_out(
     assert [one.came for one in fourth.divisions[0].lines] == ["stayed", "promoted", "stayed", "stayed"]
     assert (fourth.divisions[2].tournament, fourth.divisions[2].lines[0].came) == (None, "new")
 
-    # Three more join: now the qualification is a tournament, and its best gets in for the last above it.
+    # Three more join: now the qualification is a tournament, and its best replaces the last above it.
     league.join("kim/k", "lee/l", "mo/m")
     assert members(league.week(5)) == [
         names(0, 2, 3, 4),
@@ -83,7 +83,7 @@ def test_league_when_nine_weeks_pass_then_bots_rise_fall_leave_come_and_sit_out(
     assert all("ann/a" not in division for division in members(seventh))
     league.register("ann/a")
 
-    # The beat is away for two and a half weeks: a season starts late, once, and none is made up for.
+    # The beat is away for two and a half weeks: one season starts late, and none is made up for.
     world.clock.now = START + 9.5 * WEEK
     league.beat()
     league.beat()
@@ -265,7 +265,7 @@ def test_place_when_an_owner_has_one_at_each_table_already_then_its_next_does_no
         ["owner-0/other", *FOUNDERS[4:7]],
         FOUNDERS[7:],
     ]
-    league.strengths |= {"owner-0/other": 9}  # it wins its division, and its owner's other one stays above
+    league.strengths |= {"owner-0/other": 9}  # it wins its division, and its owner's other bot stays above
     world.clock.now = START + WEEK
     league.beat()
     second = league.week(3)

@@ -1,4 +1,4 @@
-"""Databases and brokers that are servers: lost, cut off and restored under processes that run on."""
+"""Databases and brokers on servers: lost, cut off and restored under processes that keep running."""
 
 import os
 import subprocess
@@ -66,14 +66,14 @@ class Playing:
 
 @contextmanager
 def playing(settings: Settings, database: str = "") -> Iterator[Playing]:
-    """Run an arena with these settings; ``database`` is the test's own way to its database, if different."""
+    """Run an arena with these settings; ``database`` is the URL that the test itself uses, if different."""
     own = settings.model_copy(update={"database_url": database or settings.database_url})
     with open_new(own) as storage, Supervisor(settings.logs, settings.environment()) as supervisor:
         yield Playing(settings, World(storage, Clock()), supervisor)
 
 
 def settings_of(folder: Path, **others: object) -> Settings:
-    """Return settings of an arena in this folder that loses no time."""
+    """Return settings of an arena in this folder, with short intervals."""
     quick = {"data": folder, "beat_seconds": 0.3, "lease_seconds": 2, "worker_threads": 4}
     return load_settings(quick | others)
 
@@ -177,7 +177,7 @@ def test_backup_when_made_of_postgresql_in_mid_cup_then_the_cup_is_finished_else
 
 
 class Interrupted(Storage):
-    """A database in which something happens before a certain statement of a reading transaction."""
+    """A database in which something happens before the given statement of a reading transaction."""
 
     def __init__(self, storage: Storage, statement: int, happen: Callable[[], object]) -> None:
         vars(self).update(vars(storage))  # the same database

@@ -98,7 +98,7 @@ def test_units_when_taken_from_the_guide_then_they_play_a_tournament_and_stop_cl
             creation.create(storage, ROOT, make_spec(cup | {"deals": 2, "entrants": BOTS}), utc_now())
             lifecycle.start(
                 storage, ROOT, "cup", utc_now(), nobody_asked
-            )  # nobody wakes a worker: the beat does
+            )  # nothing but the beat wakes a worker here
             wait_for(lambda: overview.status(storage, "cup").ended, meanwhile=supervisor.check)
             assert overview.status(storage, "cup").state == "finished"
             check = [*arena_command("doctor")]

@@ -1,4 +1,4 @@
-"""Settings: where they come from, what is refused, what is hidden."""
+"""Settings: where they come from, what is refused, and what is hidden."""
 
 import re
 import stat
@@ -15,7 +15,7 @@ from referee.tls import ClientTls, ServerTls
 
 @pytest.fixture(autouse=True)
 def clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Remove settings from outside, and change to a folder of the test's own."""
+    """Remove settings from the environment, and change to a folder of the test's own."""
     for name in Settings.model_fields:
         monkeypatch.delenv(f"ARENA_{name.upper()}", raising=False)
     monkeypatch.delenv("ARENA_CONFIG", raising=False)
@@ -270,7 +270,7 @@ def test_environment_when_given_to_a_child_then_it_has_the_same_settings(
 
 
 TLS = Path(__file__).parent / "tls"
-"""Certificates and keys made for these tests, of no use for anything else."""
+"""Certificates and keys made for these tests, and of no use for anything else."""
 
 REFEREE = {"tls_certificate": TLS / "referee.pem", "tls_key": TLS / "referee.key"}
 WORKER = {"tls_client_certificate": TLS / "worker.pem", "tls_client_key": TLS / "worker.key"}

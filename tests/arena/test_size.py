@@ -1,4 +1,4 @@
-"""The history that ``benchmarks.size`` makes, made small: what it keeps, and what is asked of it."""
+"""A small copy of the history that ``benchmarks.size`` makes: what it keeps, and what is asked of it."""
 
 from pathlib import Path
 from random import Random
@@ -23,14 +23,14 @@ def test_history_made_of_copies_is_kept_with_what_its_matches_come_to_and_answer
     monkeypatch.setattr(grown, "BOTS", BOTS)
     monkeypatch.setattr(grown, "ROUNDS", ROUNDS)
     folder = tmp_path / "data"
-    for copies, storage in kept(folder, COPIES):  # which counts a sample again
+    for copies, storage in kept(folder, COPIES):  # this recounts a sample
         with storage.read() as tx:
             matches = tx.exec(select(func.count()).select_from(Match)).one()
         assert matches == copies * (BOTS // SEATS + REGULARS // SEATS) + RARE // SEATS
         asker = Long(storage, Random(0), BOTS, now=NOW + copies * STEP)
         for name, question in questions().items() if copies == COPIES[-1] else ():
             assert question(asker) is not None, name
-    monkeypatch.setattr(grown, "make", None)  # what is there is not made again
+    monkeypatch.setattr(grown, "make", None)  # what exists is not made again
     monkeypatch.setattr(size, "TIMES", 2)
     asked = [ask_all(Long(storage, Random(0), BOTS), "^pools$") for _, storage in kept(folder, COPIES[:1])]
     assert [[*figures] for figures in asked] == [["pools"]]

@@ -1,4 +1,4 @@
-"""Tournament specs: what is taken, and what is refused by name."""
+"""Tournament specs: what is accepted, and what is refused, naming the field."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Standings and crosstables follow from kept sums, and are what all sessions come to."""
+"""Standings and crosstables follow from stored sums, and agree with a count of all sessions."""
 
 from collections.abc import Mapping
 from itertools import permutations
@@ -34,7 +34,7 @@ Line = tuple[int, int, float | None]
 
 
 def read_through(world: World) -> tuple[dict[int, Line], dict[tuple[int, int], tuple[int, int]]]:
-    """Return by entrant its points, deals and interval, and by pair who was ahead, from all sessions."""
+    """Count from all sessions each entrant's points, deals and interval, and for each pair who was ahead."""
     scored: dict[int, list[tuple[int, float]]] = {}
     ahead: dict[tuple[int, int], tuple[int, int]] = {}
     with world.storage.read() as tx:
@@ -70,7 +70,7 @@ def add_ahead(ahead: dict[tuple[int, int], tuple[int, int]], points: Mapping[int
 
 
 def check(world: World) -> None:
-    """Compare standings and crosstable with what all sessions come to."""
+    """Compare standings and crosstable with a count of all sessions."""
     found, table = standings(world.storage, "cup"), crosstable(world.storage, "cup")
     lines, ahead = read_through(world)
     with world.storage.read() as tx:

@@ -1,4 +1,4 @@
-"""How tournaments stand, told from indexes as it is told from all rows, in as few statements for many."""
+"""Tournament statuses: the same from indexes as from all rows, in as few statements for many as for one."""
 
 from collections import Counter
 from typing import Any
@@ -22,7 +22,7 @@ FORMATS: dict[str, dict[str, Any]] = {
 
 
 def check(world: World, name: str = "cup") -> None:
-    """Compare a status with what all rows come to."""
+    """Compare a status with a count of all rows."""
     found = world.status(name)
     with world.storage.read() as tx:
         tournament = tx.exec(select(Tournament).where(Tournament.name == name)).one()

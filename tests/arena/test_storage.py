@@ -1,4 +1,4 @@
-"""The database: its schema and history, and what is said when it cannot be used."""
+"""The database: its schema and history, and the errors when it cannot be used."""
 
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
@@ -133,7 +133,7 @@ def test_open_when_the_url_has_a_password_in_its_query_then_the_error_does_not_t
 def test_migration_when_it_fails_in_the_middle_then_nothing_of_it_stays(tmp_path: Path) -> None:
     file = tmp_path / "arena.db"
     connection = sqlite3.connect(file)
-    connection.execute("CREATE TABLE sessions (id INTEGER)")  # in the way of the last tables
+    connection.execute("CREATE TABLE sessions (id INTEGER)")  # conflicts with one of the last tables
     connection.commit()
     with Storage(f"sqlite:///{file}") as storage, pytest.raises(StorageError, match="already exists"):
         migrate(storage)

@@ -1,6 +1,6 @@
-"""Real processes killed at random, connections cut, messages lost and doubled.
+"""Real processes killed at random, connections cut, messages lost and duplicated.
 
-The results are those of an undisturbed run with the same attempts, and no fault of a bot comes of it.
+The results are those of an undisturbed run with the same attempts, and no bot is charged with a fault.
 """
 
 import secrets
@@ -44,12 +44,12 @@ def random() -> Random:
 
 
 def victims(random: Random) -> list[str]:
-    """Return who is killed where servers are; bots know nothing of these."""
+    """Return the processes to kill where there are servers: all of the arena's, and two bots."""
     return [*ARENA, *random.sample(BOT_NAMES, 2)]
 
 
 def deaths(random: Random, postgres: Postgres) -> list[Event]:
-    """Kill the database itself, whole and in part, and start it again."""
+    """Return events in which the database server dies, whole or in part, and comes back."""
     ends: dict[str, Callable[[], object]] = {
         "PostgreSQL is killed": postgres.server.restart,
         "PostgreSQL is shut down at once": partial(postgres.server.restart, signal.SIGQUIT),

@@ -21,7 +21,7 @@ from benchmarks.worlds import Row, synthetic
 
 
 def season(row: Row, versions: int = 1) -> tuple[Sums, Array]:
-    """Return the sums of a synthetic season of fifteen rounds, and what each bot truly makes of the field."""
+    """Return the sums of a synthetic season of fifteen rounds, and each bot's true strength in it."""
     rng = np.random.default_rng(0)
     world = synthetic(rng, row.bots, row.spread, row.gain, versions)
     sums = Sums(row.size)
@@ -51,10 +51,10 @@ def test_groups_when_some_never_met_then_they_stand_apart_the_largest_first() ->
 def by_definition(
     matches: Sequence[Scored], size: int, related: Array, s: float, tau: float, g: float
 ) -> tuple[Array, Array]:
-    """Return the mean and covariance of theta given b, from strengths and gains written out one by one."""
+    """Return the mean and covariance of theta given b, with strengths and gains written out one by one."""
     bots = len(related)
     pairs = list(combinations(range(bots), 2))
-    causes = np.zeros((len(matches) * size, bots + len(pairs)))  # of the scores: strengths, then gains
+    causes = np.zeros((len(matches) * size, bots + len(pairs)))  # columns: strengths, then gains
     noise = np.zeros((len(matches) * size, len(matches) * size))
     gather = np.zeros((bots, len(matches) * size))
     scores = np.zeros(len(matches) * size)
@@ -154,7 +154,7 @@ def test_fit_when_duplicate_deals_vary_less_then_they_weigh_more() -> None:
     assert both is not None
     assert alone is not None
     assert both.variances[0] < alone.variances[0] / 4
-    assert both.strengths[0] > 0.85  # of 0.5 by the plain deals, 1 by the others
+    assert both.strengths[0] > 0.85  # 0.5 by the plain deals, 1 by the others
 
 
 def test_fit_when_groups_never_met_then_each_has_its_own_mean() -> None:

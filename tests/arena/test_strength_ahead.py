@@ -19,7 +19,7 @@ POINTS = 5.0
 
 
 def played(rng: np.random.Generator, strengths: Array, rounds: int, deals: int) -> Counts:
-    """Return what comes of bots at tables of four whose points are normal."""
+    """Return the counts of bots that play at tables of four and whose points are normally distributed."""
     count = len(strengths)
     met, ahead = np.zeros((2, count, count))
     scores, between = np.zeros(count), 0.0
@@ -49,7 +49,7 @@ def played(rng: np.random.Generator, strengths: Array, rounds: int, deals: int) 
 
 
 def truth(strengths: Array) -> Array:
-    """Return how often each bot finishes ahead of the others."""
+    """Return how often each bot truly finishes ahead of the others."""
     far = (strengths[:, None] - strengths[None, :]) / (POINTS * np.sqrt(2)) / np.sqrt(2)
     chances = (1 + np.vectorize(erf)(far)) / 2
     return np.asarray((chances.sum(axis=1) - 0.5) / (len(strengths) - 1))
@@ -64,7 +64,7 @@ def shares(counts: Counts) -> list[Ahead]:
 
 
 def test_abilities_when_results_are_given_then_they_are_those_of_an_independent_computation() -> None:
-    """By the minorisation-maximisation of Zermelo, in chances instead of their logarithms."""
+    """The other computation is Zermelo's minorisation-maximisation, in chances instead of logarithms."""
     results = Results(
         np.array([0, 0, 1, 2]),
         np.array([1, 2, 2, 3]),

@@ -1,4 +1,4 @@
-"""The anchor of strengths: baselines, and what hangs on them."""
+"""The anchor of strengths: baselines, and what depends on them."""
 
 import numpy as np
 import pytest
@@ -134,7 +134,7 @@ def test_baselines_when_named_then_the_next_fit_hangs_on_them_and_the_audit_has_
     assert {line.anchor for line in lines.values()} == {"baselines"}
     assert {name: line.points for name, line in lines.items()} == pytest.approx(points)
     with world.storage.read() as tx:
-        assert tx.exec(select(StrengthFit.baselines)).all() == [[1]]  # in place of the one before
+        assert tx.exec(select(StrengthFit.baselines)).all() == [[1]]  # in place of the previous one
         assert len(tx.exec(select(Strength)).all()) == 4
     assert [one.anchored for one in history(world.storage, 2)] == [True, False]
     assert list_changes(world.storage, ROOT, limit=1)[0].action == "rating.baseline"

@@ -22,7 +22,7 @@ POOL = Pool(1, 4)
 
 
 def keep(storage: Storage, matches: int, at: datetime) -> None:
-    """Keep a fit of so many matches."""
+    """Keep a fit of this many matches."""
     with storage.write() as tx:
         forget_between(tx, POOL, at)
         numbers = {"deals": 0, "deviation": 0.0, "spread": 0.0, "gain": 0.0, "seconds": 0.0}
@@ -31,13 +31,13 @@ def keep(storage: Storage, matches: int, at: datetime) -> None:
 
 
 def kept(storage: Storage) -> list[int]:
-    """Return the matches of the snapshots that are there."""
+    """Return the numbers of matches of the snapshots that are kept."""
     with storage.read() as tx:
         return list(tx.exec(select(StrengthFit.matches).order_by(col(StrengthFit.id))))
 
 
 def test_snapshots_when_a_pool_is_young_then_each_round_is_kept(world: World) -> None:
-    world.tournament(4)  # the ruleset
+    world.tournament(4)  # stores the ruleset
     for matches in range(2, 100, 2):
         keep(world.storage, matches, NOON)
     assert kept(world.storage) == list(range(2, 100, 2))

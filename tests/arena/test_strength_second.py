@@ -15,12 +15,12 @@ from tests.arena.world import World
 
 @pytest.fixture(autouse=True)
 def every_spread(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have the fit leave out no spread, however little it weighs."""
+    """Make the fit leave out no spread, however small its weight."""
     monkeypatch.setattr("arena.strength.matrices.NEGLIGIBLE", 0.0)
 
 
 def agree(kinds: list[Counts]) -> None:
-    """Hold the fit of some sums to the second one."""
+    """Compare the fit of these sums with the second one."""
     found, second = fit_counts(kinds), second_fit(kinds)
     assert found is not None
     assert found.covariances is not None

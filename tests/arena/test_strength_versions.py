@@ -16,13 +16,13 @@ from tests.arena.fakes import ROOT
 from tests.arena.world import World
 
 FIELD = 15
-"""Bots with one version each."""
+"""Number of bots with one version each."""
 AGAIN = range(FIELD, FIELD + 6)
-"""The same bot, registered so often."""
+"""The versions of one bot, registered six times."""
 
 
 def season(rng: np.random.Generator, strengths: Array, versions: Sequence[int]) -> Sums:
-    """Return sums of the field and a bot, each version of which plays for three rounds."""
+    """Return the sums of the field and a bot, of which each version plays for three rounds."""
     sums = Sums(4)
     for version in np.repeat(versions, 3):
         order = rng.permutation([*range(FIELD), version])
@@ -35,7 +35,7 @@ def season(rng: np.random.Generator, strengths: Array, versions: Sequence[int]) 
 
 
 def errors(found: Fit | None, strengths: Array, bots: Sequence[int]) -> Array:
-    """Return by how much the bots look stronger than they are, against the field."""
+    """Return how much stronger the bots look than they are, relative to the field."""
     assert found is not None
     places = [found.bots.index(bot) for bot in bots]
     field = np.array([found.strengths[found.bots.index(bot)] for bot in range(FIELD)])

@@ -1,4 +1,4 @@
-"""Strengths as they are stored: sums that follow rounds, fits when they are due, and what the board shows."""
+"""Stored strengths: sums that follow rounds, fits when they are due, and what the leaderboard shows."""
 
 import json
 import zlib
@@ -22,7 +22,7 @@ from tests.arena.world import World
 
 
 def fits(storage: Storage) -> list[tuple[int, int]]:
-    """Return the matches and deals of each fit, in order."""
+    """Return the numbers of matches and deals of each fit, in order."""
     with storage.read() as tx:
         rows = select(StrengthFit.matches, StrengthFit.deals).order_by(col(StrengthFit.id))
         return [(matches, deals) for matches, deals in tx.exec(rows)]
@@ -95,7 +95,7 @@ def test_fit_when_nothing_changed_then_none_is_made_and_soon_after_one_none_eith
     world.finish(world.tournament_of(names, name="two").id)
     with world.storage.write() as tx:
         tx.exec(select(StrengthFit)).one().seconds = 3.0
-    assert fit_due(world.storage, world.clock()) == 0  # it took three seconds, and is a moment old
+    assert fit_due(world.storage, world.clock()) == 0  # the last one took three seconds, and is a moment old
     world.clock.move(61)
     assert fit_due(world.storage, world.clock() - timedelta(hours=1)) == 1  # a clock was set back
     assert fits(world.storage) == [(1, 6), (2, 12)]

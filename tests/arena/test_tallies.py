@@ -1,4 +1,4 @@
-"""What queries read in place of history is what the deals come to, whatever happens to a tournament."""
+"""Tallies, which queries read in place of history, agree with the deals, whatever happens to a tournament."""
 
 import json
 from dataclasses import replace

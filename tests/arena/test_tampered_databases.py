@@ -1,6 +1,6 @@
 """An organiser who alters the database, in Python and SQL, and what ``arena verify`` finds in the export.
 
-Nothing here alters a file: exports are written from the altered rows, so all their digests are right.
+Nothing here alters a file: exports are written from the altered rows, so all their digests are valid.
 """
 
 import json
@@ -56,7 +56,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def copied(played: Path, tmp_path: Path) -> Iterator[Storage]:
-    """Copy its database."""
+    """Open a copy of the arena's database."""
     with open_copy(played, tmp_path / "copy") as storage:
         yield storage
 
@@ -195,7 +195,7 @@ def change_an_event(tx: Transaction) -> None:
 
 
 def blame(place: Callable[[list[str]], tuple[int, int]]) -> Tamper:
-    """Add a fault to the first deal, at the action and seat that ``place`` says, and count it everywhere."""
+    """Return a change that adds a fault to the first deal, where ``place`` says, and counts it everywhere."""
 
     def change(tx: Transaction) -> None:
         session = tx.get_one(Session, 1)
@@ -250,7 +250,7 @@ FOUND: dict[str, Tamper] = {
     "allow_more_rounds": change_head(rounds=3),
     "let_owners_meet": change_head(allow_same_owner=False),
 }
-"""What verify finds by itself, digests made anew or not."""
+"""Changes that verify finds on its own, whether or not digests are recomputed."""
 
 
 @pytest.mark.parametrize("name", FOUND)
@@ -305,7 +305,7 @@ def test_session_that_is_signed_wrongly_is_named(copied: Storage, sign: Tamper, 
 
 
 def stop_early(tx: Transaction) -> None:
-    """Drop a round, and invent that the tournament was stopped before it."""
+    """Drop a round, and pretend that the tournament was stopped before it."""
     drop_a_round(tx)
     finished = tx.exec(select(TournamentEvent).where(TournamentEvent.kind == "finished")).one()
     finished.number = 3

@@ -1,6 +1,7 @@
-"""More of what an organiser can alter in a database, in a tournament in which much happened on the way.
+"""More of what an organiser can alter in a database, here that of an eventful tournament.
 
-As in ``test_tampered_databases``; all digests are made anew, and sessions are signed with the referee's key.
+As in ``test_tampered_databases``, but all digests are recomputed, and sessions are signed again with the
+referee's key.
 """
 
 import json
@@ -43,14 +44,14 @@ from tests.arena.test_tampered_databases import Tamper
 from tests.arena.world import World
 
 CUP = 2
-"""The tournament's row."""
+"""The id of the tournament."""
 
 Record = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
 def eventful(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Play a Swiss of three rounds: an attempt comes to nothing, a bot leaves, and one comes late."""
+    """Play a Swiss of three rounds: an attempt is void, one bot withdraws, and one enters late."""
     folder = tmp_path_factory.mktemp("arena")
     with open_new(load_settings({"data": folder})) as storage:
         world = World(storage, Clock())
@@ -70,7 +71,7 @@ def eventful(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def copied(eventful: Path, tmp_path: Path) -> Iterator[Storage]:
-    """Copy its database."""
+    """Open a copy of the arena's database."""
     with open_copy(eventful, tmp_path / "copy") as storage:
         yield storage
 
@@ -84,7 +85,7 @@ def rounds(tx: Transaction) -> Sequence[Round]:
 
 
 def sessions(tx: Transaction) -> Sequence[Session]:
-    """Return those of the first match, in which an attempt came to nothing."""
+    """Return the sessions of the first match, in which an attempt was void."""
     of_it = select(Session).where(Session.match_id == matches(tx)[0].id)
     return tx.exec(of_it.order_by(col(Session.number))).all()
 
@@ -99,7 +100,7 @@ def entrant(tx: Transaction, number: int) -> Entrant:
 
 
 def rewrite(tx: Transaction, session: Session, change: Callable[[list[Record]], list[Record]]) -> None:
-    """Alter a session's deals, and everything that is summed up over them."""
+    """Alter a session's deals, and everything that is summed up from them."""
     records = change(lean_records(tx, session))
     tx.get_one(SessionRecords, session.id).records = pack_records([json.dumps(one) for one in records])
     session.deal_points = [one["points"] for one in records]
@@ -110,7 +111,7 @@ def rewrite(tx: Transaction, session: Session, change: Callable[[list[Record]], 
 
 
 def exchange(tx: Transaction, one: Any, other: Any, name: str) -> None:
-    """Exchange a value of two rows that must differ in it."""
+    """Swap the values that two rows have in a column in which they must differ."""
     first, second = getattr(one, name), getattr(other, name)
     setattr(one, name, "x/x@9" if isinstance(first, str) else 99)
     tx.flush()
@@ -242,7 +243,7 @@ FOUND: tuple[Tamper, ...] = (
 
 
 def altered(storage: Storage, tamper: Tamper) -> World:
-    """Alter the database, with all digests and signatures made anew."""
+    """Alter the database, recomputing all digests and signatures."""
     with storage.write() as tx:
         tamper(tx)
         tx.flush()

@@ -1,4 +1,4 @@
-"""The tasks of a worker: what is wrong with one tournament or league harms no other."""
+"""A worker's tasks: a problem with one tournament or league harms no other."""
 
 import logging
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Test matches: a bot against house bots at once, with no organiser."""
+"""Test matches: a bot against house bots immediately, with no organiser."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -30,7 +30,7 @@ ANN = Actor(Role.AUTHOR, "ann", frozenset({"ann"}))
 
 
 def connected(*version_ids: int, lacking: Mapping[int, tuple[str, ...]] = {}) -> Ask:
-    """Make a referee to which these versions are connected."""
+    """Stand in for a referee to which these versions are connected."""
 
     def ask(asked: Sequence[int], ruleset: Mapping[str, object] | None) -> list[Answer]:
         here = tuple(Presence(one in version_ids, 4, 0, lacking.get(one, ())) for one in asked)
@@ -40,13 +40,13 @@ def connected(*version_ids: int, lacking: Mapping[int, tuple[str, ...]] = {}) ->
 
 
 def away(_asked: Sequence[int], _ruleset: Mapping[str, object] | None) -> list[Answer]:
-    """Be a referee where nobody listens."""
+    """Stand in for a referee at whose address nothing listens."""
     return [Answer("a:1", None, "referee a:1: unavailable: … connect: Connection refused (111)")]
 
 
 @pytest.fixture
 def house(world: World) -> World:
-    """Register three house bots, whose rows are 1 to 3, and ann/bot and ann/other after them."""
+    """Register three house bots, with the ids 1 to 3, and after them ann/bot and ann/other."""
     for name in ("keeper", "greedy", "lowest"):
         register_version(world.storage, ROOT, f"{HOUSE}/{name}", world.clock())
     for name in ("bot", "other"):

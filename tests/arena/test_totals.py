@@ -1,4 +1,4 @@
-"""How many sessions a tournament has: the same number wherever it is told, from its start on."""
+"""How many sessions a tournament has: the same number wherever it is shown, from its start on."""
 
 from typing import Any
 
@@ -21,11 +21,11 @@ KNOWN: dict[str, tuple[int, dict[str, Any]]] = {
     "knockout": (23, {"format": "knockout"}),
     "knockout of one a table": (23, {"format": "knockout", "options": {"advance": 1}}),
 }
-"""Number of bots, and fields, of tournaments whose sessions are known at the start."""
+"""The number of bots and the fields of tournaments whose number of sessions is known at the start."""
 
 
 def totals(world: World, cup: int) -> list[int]:
-    """Play a tournament, and return how many sessions it was said to have after each step."""
+    """Play a tournament, and return the total number of sessions that it reported after each step."""
     found = [world.status().sessions_total]
     world.advance(cup)
     while world.messages:

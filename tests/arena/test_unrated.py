@@ -25,7 +25,7 @@ FORMATS: dict[str, dict[str, object]] = {
 
 
 def unrated(world: World, format: str = "swiss", **fields: object) -> list[str]:
-    """Return the export of a tournament that is not rated."""
+    """Play a tournament that is not rated, and return its export."""
     terms: dict[str, object] = {"format": format, "rated": False, "deals": 1} | FORMATS[format] | fields
     world.finish(world.tournament(8, **terms).id, play_by_table)
     return lines_of(world)
@@ -56,7 +56,7 @@ def test_tournament_when_it_is_not_rated_then_ratings_from_others_stay_as_they_a
 
 
 def changed(lines: list[str], part: str, **fields: object) -> list[str]:
-    """Change fields of the first part of a name, and recompute all digests."""
+    """Change fields of the first part with this name, and recompute all digests."""
     objects: list[dict[str, Any]] = [json.loads(line) for line in lines]
     next(one for one in objects if one.get("part") == part).update(fields)
     return signed_again([json.dumps(one) for one in objects])

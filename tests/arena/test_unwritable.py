@@ -1,4 +1,4 @@
-"""No arena, one that can only be read, a damaged one, and a full disk: each is told apart, in one line."""
+"""A missing arena, a read-only one, a damaged one, and a full disk: each is told apart in one line."""
 
 import errno
 import os
@@ -76,9 +76,9 @@ def test_open_when_another_database_is_named_and_missing_then_that_is_said(tmp_p
 
 @pytest.fixture
 def fixed(migrated: Settings, world: World, tmp_path: Path) -> Iterator[Path]:
-    """Copy an arena that has been played in into a folder that cannot be written."""
+    """Copy an arena with a finished tournament to a folder that tests make read-only."""
     world.finish(world.tournament(4).id)
-    world.storage.close()  # which ends the write-ahead log
+    world.storage.close()  # this ends the write-ahead log
     copy = tmp_path / "copy #1?%"
     shutil.copytree(migrated.data, copy)
     yield copy
@@ -109,7 +109,7 @@ def test_change_when_the_folder_can_only_be_read_then_one_line_says_so(fixed: Pa
 
 @pytest.fixture
 def logged(migrated: Settings, world: World, tmp_path: Path) -> Iterator[Path]:
-    """Copy an arena that is in use, the newest changes of which are in the write-ahead log alone."""
+    """Copy an arena that is in use, whose newest changes are only in the write-ahead log."""
     world.finish(world.tournament(4).id)
     copy = tmp_path / "copy"
     shutil.copytree(migrated.data, copy)
@@ -133,8 +133,8 @@ def test_arena_when_changes_in_its_log_cannot_be_read_then_it_is_not_shown_witho
 
 
 def fill(_connection: sqlite3.Connection, _record: object) -> None:
-    """Let a database grow no further, as on a full disk."""
-    _connection.execute("PRAGMA max_page_count = 1")  # which SQLite takes for the present size
+    """Stop a database from growing, as on a full disk."""
+    _connection.execute("PRAGMA max_page_count = 1")  # SQLite takes this as the current size
 
 
 def add_owners(storage: Storage) -> None:

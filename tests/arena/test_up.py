@@ -1,4 +1,4 @@
-"""``arena up``: what it leaves for commands in its data folder, and what it says of taken addresses."""
+"""``arena up``: what it leaves in its data folder for commands, and what it says about addresses in use."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,14 +21,14 @@ ELSEWHERE = {"listen": "127.0.0.1:9001", "referees": "127.0.0.1:9001", "web_list
 
 @pytest.fixture(autouse=True)
 def unnamed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Name no addresses but those that a test names."""
+    """Unset all addresses, so that only those that a test names count."""
     for name in ("LISTEN", "REFEREES", "WEB_LISTEN", "WEB_URL"):
         monkeypatch.delenv(f"ARENA_{name}", raising=False)
 
 
 @contextmanager
 def up(folder: Path) -> Iterator[None]:
-    """Do what ``arena up`` on other ports does with a data folder."""
+    """Leave in a data folder what ``arena up`` on other ports leaves while it runs."""
     running = load_settings({"data": folder, **ELSEWHERE}).prepare()
     with only_arena(folder), left_in(folder, running.served()):
         yield
@@ -61,7 +61,7 @@ def test_found_when_the_arena_was_killed_then_what_it_left_is_not_read(settings:
         assert is_running(settings.data)
     (settings.data / SERVED).write_text(left)
     assert found_in(settings.data, ()) == {}
-    with up(settings.data):  # overwrites it
+    with up(settings.data):  # this overwrites it
         assert found_in(settings.data, ())["listen"] == "127.0.0.1:9001"
 
 

@@ -35,7 +35,7 @@ FOLLOWS = {
         *("hands", "leftover", "leader", "out", "left", "points", "end"),
     },
 }
-"""Fields that follow from others, by part: nobody can change one alone, whatever digests he makes anew."""
+"""Fields that follow from others, by part: nobody can change one alone, even by recomputing digests."""
 
 
 @pytest.fixture(scope="module")
@@ -59,12 +59,12 @@ def part_of(line: str) -> str:
 
 
 def place_of(lines: list[str], part: str) -> int:
-    """Return the index of the first line that is such a part."""
+    """Return the index of the first line with this part."""
     return next(number for number, line in enumerate(lines) if part_of(line) == part)
 
 
 def edited(lines: list[str], part: str, change: Callable[[Any], object]) -> list[str]:
-    """Change the first such part in place, and recompute all digests."""
+    """Change the first line with this part, and recompute all digests."""
     at = place_of(lines, part)
     content = json.loads(lines[at])
     change(content)
@@ -94,7 +94,7 @@ def test_each_of_a_hundred_changed_fields_is_found_and_its_line_named(cup: list[
     missed = []
     for number, path in chosen:
         found = check(tampered_lines(cup, number, path, rng)).problem
-        # What stands in a match's line of a session is held to the deals, which stand after it.
+        # What a match's line says about a session is checked against the deals, which come after it.
         if found is None or not found.startswith("line ") or int(found[5:].partition(":")[0]) < number + 1:
             missed.append((number + 1, path, found))
     assert missed == []

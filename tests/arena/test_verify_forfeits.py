@@ -1,4 +1,4 @@
-"""Who forfeits when bots are absent, or when the time of a match is up: in exports, and verified."""
+"""Who forfeits when bots are absent or the time of a match is up: in exports, and when verified."""
 
 import json
 from collections.abc import Callable, Generator
@@ -24,7 +24,7 @@ Record = dict[str, Any]
 def played_with(
     here: Callable[[int], bool] = lambda number: True, **thinks: float
 ) -> Callable[[int, MatchSpec], Generator[SessionResult]]:
-    """Play at a referee with some of a match's bots; ``_1=0.5`` makes the second think half a second."""
+    """Play at a referee with some of a match's bots; ``_1=0.5`` makes the first one think half a second."""
 
     def run(_route: int, spec: MatchSpec) -> Generator[SessionResult]:
         harness = Harness()
@@ -49,13 +49,13 @@ def absent(world: World) -> list[str]:
 
 
 def going_on(world: World, mode: str = "default_action", **fields: object) -> list[str]:
-    """Export a tournament whose last bot never came, and in which the third made too many faults."""
+    """Export a tournament whose last bot never came and whose third one made too many faults."""
     finished(world, failing, on_forfeit=mode, faults=3, **fields)
     return lines_of(world)
 
 
 def failing(_route: int, spec: MatchSpec) -> Generator[SessionResult]:
-    """Play at a referee with all bots of a match but the last; the one before it answers as it may not."""
+    """Play at a referee with all bots of a match but the last; the one before it answers illegally."""
     harness = Harness()
     bots = [harness.connect(bot.version_id, 2) for bot in spec.bots[:-1]]
     match = harness.open(spec)
@@ -63,13 +63,13 @@ def failing(_route: int, spec: MatchSpec) -> Generator[SessionResult]:
 
 
 def overrun(world: World) -> list[str]:
-    """Export a tournament whose match took too long because of its second bot."""
+    """Export a tournament whose match ran out of time because of its second bot."""
     finished(world, played_with(_2=0.6), match_seconds=30)
     return lines_of(world)
 
 
 def with_records(lines: list[str], change: Callable[[Record], object]) -> list[str]:
-    """Change all records that are forfeits, and recompute all digests."""
+    """Change all records with forfeits, and recompute all digests."""
     objects = [json.loads(line) for line in lines]
     forfeits = [one for one in objects if "forfeit" in one and "part" not in one]
     assert forfeits
@@ -177,7 +177,7 @@ def test_forfeits_when_sessions_go_on_then_the_export_says_who_was_played_for_an
 
 
 def first_with(lines: list[str], why: str, change: Callable[[Record], object]) -> list[str]:
-    """Change the first record in which a bot forfeits for that reason, and recompute all digests."""
+    """Change the first record in which a bot forfeits for this reason, and recompute all digests."""
     objects = [json.loads(line) for line in lines]
     change(
         next(
@@ -194,14 +194,14 @@ def entry(record: Record, why: str) -> Record:
 
 
 def another_action(record: Record) -> None:
-    """Have an absent bot pass where it played, or play where it passed: neither is the default action."""
+    """Have an absent bot play the first card of its hand, which is not the default action."""
     seat = entry(record, "absent")["seat"]
     at = next(at for at, action in enumerate(record["actions"]) if action.startswith(f"{seat}:"))
     record["actions"][at] = f"{seat}:{record['hands'][seat].split()[0]}"
 
 
 def with_time(record: Record) -> None:
-    """Have an absent bot take its time."""
+    """Have an absent bot take time for its first action."""
     seat = entry(record, "absent")["seat"]
     at = next(at for at, action in enumerate(record["actions"]) if action.startswith(f"{seat}:"))
     times = record["ms"].split()

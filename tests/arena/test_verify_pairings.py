@@ -1,4 +1,4 @@
-"""Who met whom, worked out again from the head and the results, whatever happens on the way."""
+"""Who met whom, worked out again from the head and the results, whatever happens during the tournament."""
 
 import json
 from collections.abc import Callable
@@ -22,7 +22,7 @@ FORMATS: dict[str, tuple[int, dict[str, object]]] = {
     "knockout": (9, {"format": "knockout"}),
     "continuous": (9, {"format": "continuous", "rounds": 4}),
 }
-"""For each case the number of bots, and the tournament's fields."""
+"""For each case, the number of bots and the tournament's fields."""
 
 SHORT = {"sessions": 1, "deals": 1}
 
@@ -82,7 +82,7 @@ def test_knockout_that_bots_leave_is_right(world: World) -> None:
 
 
 def drop_round(parts: list[Any]) -> list[Any]:
-    """Leave the last round out."""
+    """Leave out the last round."""
     first = max(at for at, one in enumerate(parts) if one.get("part") == "round")
     last = max(at for at, one in enumerate(parts) if one.get("part") == "round_end")
     parts[1]["rounds"] -= 1

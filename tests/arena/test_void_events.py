@@ -1,4 +1,4 @@
-"""Attempts that came to nothing: events that the attempts told in an export are held to."""
+"""Void attempts: events, against which the attempts in an export are checked."""
 
 import json
 from collections.abc import Callable, Generator
@@ -31,7 +31,7 @@ def match_id(world: World) -> int:
 
 
 def void(*results: int, left: tuple[int, ...] = ()) -> Callable[[int, MatchSpec], Generator[Update]]:
-    """Return a referee that plays these sessions, leaves those, and fails at the others."""
+    """Return a referee that plays ``results``, hands back ``left``, and fails at the other sessions."""
 
     def run(route: int, spec: MatchSpec) -> Generator[Update]:
         for result in play_by_table(route, spec):
@@ -44,7 +44,7 @@ def void(*results: int, left: tuple[int, ...] = ()) -> Callable[[int, MatchSpec]
 
 
 def play_void(world: World, match_id: int) -> None:
-    """Play the match: its second session is void twice, at a failure and at a crash."""
+    """Play the match: its second session is void twice, after a failure and after a crash."""
     world.play(match_id, void(1))
     world.clock.move(10)
     assert leases.claim(world.storage, match_id, world.clock(), LEASE)

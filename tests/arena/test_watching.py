@@ -1,4 +1,4 @@
-"""Who may watch what a real worker has a real referee play, with the settings as they are by default."""
+"""Who may watch the matches of a real worker and a real referee, with the default settings."""
 
 from contextlib import ExitStack
 from pathlib import Path
@@ -20,22 +20,22 @@ CUP = {
     "ruleset": "chinese-2",
     "sessions": 2,
     "deals": 1,
-    "join_seconds": 600,  # the bots never come, so the matches are there for as long as they are looked at
+    "join_seconds": 600,  # the bots never come, so the matches last as long as they are needed
 }
 MATCHES = 5
-"""What the tournaments of the test have in all."""
+"""Number of matches in all the tournaments of the test."""
 
 
 class Gallery:
-    """Where one watches the matches of an arena."""
+    """Where spectators watch the matches of an arena."""
 
     def __init__(self, arena: RunningArena, channel: grpc.Channel) -> None:
         self._arena = arena
         self._stub = spectators_pb2_grpc.SpectatorServiceStub(channel)
-        self._inside: list[grpc.Call] = []  # a call that nobody keeps is broken off
+        self._inside: list[grpc.Call] = []  # a call that nobody keeps is cancelled
 
     def wait(self) -> None:
-        """Wait until all matches run, and are watched by all who were admitted."""
+        """Wait until all matches are running and everyone who was admitted is watching."""
 
         def there() -> bool:
             refused = [call.details() for call in self._inside if not call.is_active()]
@@ -47,12 +47,12 @@ class Gallery:
         wait_for(there)
 
     def admits(self, match_id: str, token: str = "") -> None:
-        """Fail unless a spectator gets in, who then stays."""
+        """Assert that a spectator gets in, and let it stay."""
         self._inside.append(self._call(match_id, token))
         self.wait()
 
     def refuses(self, match_id: str, token: str = "") -> str:
-        """Return why a spectator is refused."""
+        """Assert that a spectator is refused, and return the reason."""
         call = self._call(match_id, token, timeout=DEADLINE)
         assert call.code() in (grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.PERMISSION_DENIED)
         return str(call.details())

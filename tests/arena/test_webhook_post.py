@@ -16,7 +16,7 @@ Serve = Callable[[socket.socket], None]
 
 
 class Server:
-    """Takes one connection, and does something with it."""
+    """A server that takes one connection and handles it by ``serve``."""
 
     def __init__(self, serve: Serve) -> None:
         self._listening = socket.create_server(("127.0.0.1", 0))
@@ -27,7 +27,7 @@ class Server:
         self._thread = threading.Thread(target=self._run)
 
     def _run(self) -> None:
-        with suppress(OSError):  # nobody came, or the other side has gone, as it should
+        with suppress(OSError):  # nobody connected, or the other side has gone, as it should
             connection, _ = self._listening.accept()
             self.connections += 1
             with connection:
@@ -46,7 +46,7 @@ class Server:
 
 
 def request_of(connection: socket.socket) -> bytes:
-    """Return a whole request whose body is ``{}``."""
+    """Read and return a whole request whose body is ``{}``."""
     got = b""
     while not got.endswith(b"\r\n\r\n{}"):
         part = connection.recv(4096)

@@ -1,4 +1,4 @@
-"""Organisers are told what happens: written with it, sent until it arrives, signed, and listed."""
+"""Webhooks: messages are stored with what they report, sent until they arrive, signed, and listed."""
 
 import json
 import logging
@@ -43,7 +43,7 @@ def settings(tmp_path: Path) -> Settings:
 
 
 class Receiver:
-    """Answers in the place of the network: with a status, or not at all and why."""
+    """Answers in place of the network: with a status, or with the reason why there is no answer."""
 
     def __init__(self, *answers: int | str) -> None:
         self.answers = list(answers)
@@ -75,7 +75,7 @@ def deliver(world: World, settings: Settings, receiver: Receiver) -> int:
 
 
 def told(world: World) -> list[dict[str, Any]]:
-    """Return what there is to tell, in order."""
+    """Return the bodies of all deliveries, in order."""
     bodies = select(WebhookDelivery.body).order_by(col(WebhookDelivery.id))
     with world.storage.read() as tx:
         return [json.loads(body) for body in tx.exec(bodies)]
@@ -117,7 +117,7 @@ def test_bots_when_they_forfeit_then_that_is_told_with_their_faults(world: World
 
 
 def second_seat_forfeits(route: int, spec: MatchSpec) -> Generator[SessionResult | Progress]:
-    """Play as usual, and say that whoever had seat 1 has forfeited."""
+    """Play as usual, and report that the bot in seat 1 has forfeited."""
     for update in play_at_once(route, spec):
         if isinstance(update, SessionResult):
             yield replace(update, forfeits=(1,), faults=(0, 10, 0, 0))
@@ -191,7 +191,7 @@ def test_message_when_it_arrives_then_its_signature_is_checked_as_the_page_says(
     [(headers, body)] = receiver.seen
     [code] = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.S)
     page: dict[str, Any] = {}
-    exec(code, page)  # what the page shows
+    exec(code, page)  # the code on the page
     assert page["is_genuine"](secret, headers, body)
     assert not page["is_genuine"](secret, headers, body + b" ")
     assert not page["is_genuine"](secret, headers | {"webhook-id": "msg_other"}, body)
@@ -232,7 +232,7 @@ def test_message_when_it_does_not_arrive_then_it_is_sent_again_under_its_id_unti
 
 
 class Killed(BaseException):
-    """A process ends in the middle of something."""
+    """The death of a process in the middle of something."""
 
 
 def test_message_when_the_worker_dies_while_it_sends_then_it_is_sent_again_under_its_id(
@@ -274,10 +274,10 @@ def test_secret_when_it_was_sealed_with_the_worker_token_then_it_gets_the_key_of
     world: World, settings: Settings
 ) -> None:
     shared = settings.model_copy(update={"worker_token": SecretStr(settings.worker_secret())})
-    secret = add(world, shared)  # with nothing else set, as all were before
+    secret = add(world, shared)  # with nothing else set, as it was in all arenas before
     for change in ({}, {"data": settings.data / "other"}):
         host, receiver = settings.model_copy(update=change), Receiver()
-        if change:  # the worker token is another one there, and webhooks do not depend on it any more
+        if change:  # the worker token is different there, but webhooks no longer depend on it
             host = host.model_copy(update={"webhook_key": SecretStr(settings.webhook_secret())})
         try_out(world)
         assert deliver(world, host, receiver) == 1

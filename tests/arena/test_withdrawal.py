@@ -1,4 +1,4 @@
-"""Who is meant where a bot is withdrawn or revoked by its name alone."""
+"""Which version is meant where a bot is withdrawn or revoked by its name alone."""
 
 import pytest
 

@@ -38,7 +38,7 @@ def supervisor(settings: Settings, world: World) -> Iterator[Supervisor]:
 
 
 def run(supervisor: Supervisor, *kinds: str) -> None:
-    """Start a process of each kind, under its last word."""
+    """Start a process of each kind, named after the last word of the kind."""
     for kind in kinds:
         name = kind.rpartition("-")[2]
         supervisor.start(name, [sys.executable, "-m", "tests.arena.fake_worker", kind])
@@ -55,7 +55,7 @@ def kill(supervisor: Supervisor, name: str, number: signal.Signals) -> None:
 
 
 def calm_results(make_world: Callable[[], World]) -> dict[str, list[tuple[object, ...]]]:
-    """Return the results of a tournament of eight when nothing happens to it."""
+    """Return the results of an undisturbed tournament of eight."""
     world = make_world()
     world.finish(world.tournament(8).id)
     return results(world.storage)
@@ -142,7 +142,7 @@ def test_beat_when_no_message_came_then_it_wakes_the_worker_though_the_database_
 
 
 class Receiver(ThreadingHTTPServer):
-    """Refuses the first two messages, and takes those that follow."""
+    """Refuses the first two messages, and takes all later ones."""
 
     def __init__(self) -> None:
         self.seen: list[tuple[str, str]] = []
@@ -179,7 +179,7 @@ def test_message_when_it_is_written_before_any_worker_runs_then_it_is_sent_until
     url = f"http://127.0.0.1:{receiver.server_port}/"
     hooks.add_webhook(world.storage, ROOT, quick, "club", url, ["tournament.finished"], utc_now())
     world.clock.now = utc_now()
-    world.finish(world.tournament(4, rounds=1).id)  # by a worker that has died since
+    world.finish(world.tournament(4, rounds=1).id)  # played by a worker that has died since
 
     def states() -> list[tuple[str, int]]:
         found = hooks.list_deliveries(world.storage, ROOT, "club").deliveries

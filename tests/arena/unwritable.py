@@ -14,7 +14,7 @@ from tests.needed import leave_out
 from tests.tied import tied
 
 POWERLESS = ("setpriv", "--inh-caps=-all", "--bounding-set=-all")
-"""Command that starts a process of root to which file permissions apply."""
+"""Command that starts a root process to which file permissions apply."""
 
 
 def run_powerless(*arguments: object) -> Result:
@@ -39,7 +39,7 @@ def mounter() -> Sequence[str] | None:
 
 
 def run_on_full_disk(data: Path, *arguments: str) -> Result:
-    """Run ``arena`` on a copy of a data folder on a disk of its own that is full."""
+    """Run ``arena`` on a copy of a data folder, on a full disk of its own."""
     done = subprocess.run(
         _on_full_disk(data, *arguments), capture_output=True, text=True, check=False, timeout=DEADLINE
     )

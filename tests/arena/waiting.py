@@ -25,11 +25,11 @@ def wait_for(
         waited = time.monotonic() - began
         assert waited < seconds, f"gave up waiting: {told()}"
         meanwhile()
-        time.sleep(min(0.02 + waited / 50, 0.25))  # looking costs what those waited for could use
+        time.sleep(min(0.02 + waited / 50, 0.25))  # checking takes CPU time that those waited for could use
 
 
 def wait_for_line(process: subprocess.Popen[str], folder: Path, logs: str, words: str) -> None:
-    """Wait until these words appear in one of a process's logs, which ``logs`` matches in a folder."""
+    """Wait until these words appear in one of the logs of a process, which match ``logs`` in ``folder``."""
 
     def running() -> None:
         assert process.poll() is None, process.communicate()

@@ -1,4 +1,4 @@
-"""Counting what a database does, so that costs can be compared without measuring times."""
+"""Counting what a database does, so that costs can be compared without measuring time."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -12,7 +12,7 @@ class Work:
 
     def __init__(self) -> None:
         self.instructions = 0
-        """Instructions of SQLite's virtual machine, some of which each visited row takes."""
+        """Instructions executed by SQLite's virtual machine; each row that is visited takes some."""
         self.statements: dict[str, Any] = {}
         """Every statement that searches rows, with the parameters of its first execution."""
 
@@ -32,7 +32,7 @@ class Work:
 
 @pytest.fixture
 def work() -> Iterator[Work]:
-    """Return the counts for every database of the test."""
+    """Yield the counts for every database of the test."""
     counted = Work()
     hooks: dict[str, Callable[..., None]] = {
         "connect": counted.connect,

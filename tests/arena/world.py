@@ -38,7 +38,7 @@ SEED = bytes(range(32))
 
 
 class World:
-    """What the tests of the services work with."""
+    """An arena for tests of the services."""
 
     def __init__(self, storage: Storage, clock: Clock) -> None:
         self.storage = storage
@@ -54,7 +54,7 @@ class World:
     def spec(self, entrants: list[str], **fields: object) -> TournamentSpec:
         """Return a small round-robin of these entrants, with ``fields`` changed."""
         small = {"name": "cup", "format": "round-robin", "ruleset": "chinese", "sessions": 3, "deals": 2}
-        small |= {"allow_same_owner": True}  # most tests concern something else, with bots of a few owners
+        small |= {"allow_same_owner": True}  # most tests concern something else, with bots of few owners
         return make_spec(small | {"entrants": entrants} | fields)
 
     def tournament(self, count: int = 8, **fields: object) -> TournamentStatus:
@@ -94,7 +94,7 @@ class World:
             self.advance(tournament_id)
 
     def match_ids(self, state: MatchState | None = None) -> list[int]:
-        """Return the matches in this state, or all."""
+        """Return the ids of the matches in this state, or of all matches."""
         ids = select(Match.id).order_by(col(Match.id))
         with self.storage.read() as tx:
             return list(tx.exec(ids if state is None else ids.where(Match.state == state)))

@@ -1,4 +1,4 @@
-"""Accounts, keys, browsers, owners and invitations."""
+"""Accounts, API keys, signed-in browsers, owners and invitations."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -20,7 +20,7 @@ PASSWORD = "correct horse battery"
 
 
 def sign_up(storage: Storage, clock: Clock, name: str) -> Actor:
-    """Return the actor of a new account."""
+    """Sign up, and return the actor of the new account."""
     accounts.sign_up(storage, name, PASSWORD, clock(), None, open_to_all=True)
     return browsers.sign_in(storage, name, PASSWORD, clock())[1]
 

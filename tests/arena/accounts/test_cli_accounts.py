@@ -1,4 +1,4 @@
-"""``arena account``: at the arena's own terminal."""
+"""``arena account``, run at the arena's own terminal."""
 
 import io
 
@@ -15,7 +15,7 @@ PASSWORD = "correct horse battery"
 
 @pytest.fixture
 def typed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give a password on standard input, as often as it is read."""
+    """Supply a password on standard input, enough times for every prompt."""
     monkeypatch.setattr("sys.stdin", io.StringIO(f"{PASSWORD}\n" * 3))
 
 

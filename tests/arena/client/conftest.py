@@ -1,4 +1,4 @@
-"""An arena with something of everything, served on a socket."""
+"""An arena with data of every kind, served on a socket."""
 
 import shutil
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from tests.arena.web.served import served, url_of
 
 
 class Remote(NamedTuple):
-    """An arena that is served."""
+    """A served arena."""
 
     url: str
     key: str
@@ -33,7 +33,7 @@ class Remote(NamedTuple):
 
 @pytest.fixture(scope="module")
 def remote(everything_once: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Remote]:
-    """Serve an arena with something of everything; tests of a module share it."""
+    """Serve an arena with data of every kind; the tests of a module share it."""
     folder = shutil.copytree(everything_once, tmp_path_factory.mktemp("remote") / "everything")
     settings = load_settings({"data": folder / "data"})
     with open_storage(settings) as storage:
@@ -47,7 +47,7 @@ def remote(everything_once: Path, tmp_path_factory: pytest.TempPathFactory) -> I
 def make_key(
     storage: Storage, name: str, role: Role = Role.AUTHOR, scopes: tuple[str, ...] = tuple(apikeys.KeyScope)
 ) -> str:
-    """Make an account, and return a key of it."""
+    """Create an account, and return a key for it."""
     accounts.create_account(storage, ROOT, name, role, utc_now(), PASSWORD)
     _, actor = browsers.sign_in(storage, name, PASSWORD, utc_now())
     return apikeys.create_key(storage, actor, "test", scopes, utc_now()).key

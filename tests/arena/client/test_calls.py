@@ -1,4 +1,4 @@
-"""The client's calls beside the OpenAPI document: one for each route, with the same names."""
+"""The client's calls compared with the OpenAPI document: one for each route, with the same names."""
 
 import inspect
 from collections.abc import Callable, Iterator
@@ -45,7 +45,7 @@ OTHERWISE: dict[str, Callable[[], Call[Any]]] = {
     "follow_match": lambda: Looking("x", 1, 1).call,
     "follow_tournament": lambda: Following("x").call,
 }
-"""Routes whose answers are streams, which methods of the clients read."""
+"""Routes that answer with streams, which methods of the clients read."""
 
 GIVEN: dict[str, Any] = {"bot": "ann/one", "version": "ann/one@1", "opponent": "bob/two", "role": Role.AUTHOR}
 GIVEN |= {"fields": {}, "report": {}, "scopes": (), "kind": HighlightKind.SWING, "scope": Scope.WORKER}
@@ -53,7 +53,7 @@ NUMBERS = ("round", "table", "session", "deal")
 
 
 def made(function: Callable[..., Call[Any]]) -> Call[Any]:
-    """Return the call that a function makes with something for each of its parameters that needs it."""
+    """Return the call that a function makes, given a value for each parameter without a default."""
     needed = [
         name for name, one in inspect.signature(function).parameters.items() if one.default is one.empty
     ]
@@ -75,7 +75,7 @@ def calls() -> Iterator[tuple[str, Call[Any]]]:
 CALLS = dict(calls())
 
 Operations = dict[str, tuple[str, str, dict[str, Any]]]
-"""Method, path and description of each route, by its name."""
+"""The method, the path and the description of each route, by its name."""
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +123,7 @@ def test_call_is_answered_with_what_its_route_answers(
 
 
 def schema_in(part: Any, document: dict[str, Any]) -> dict[str, Any]:
-    """Return the JSON Schema of a body; an empty one if there is none."""
+    """Return the JSON Schema of a body, or an empty one if there is none."""
     [schema] = [one["schema"] for one in (part or {}).get("content", {}).values() if "schema" in one] or [{}]
     schema = next((one for one in schema.get("anyOf", ()) if "$ref" in one), schema)
     found: dict[str, Any] = document

@@ -1,4 +1,4 @@
-"""The same commands over the network: what they print, what they change, which are refused."""
+"""The commands over the network: what they print, what they change, and which are refused."""
 
 import json
 import sys
@@ -43,7 +43,7 @@ READ = {
     "tournament standings": CALLS["tournament standings"],
     "tournament watch": "cup",
 }
-"""Commands that print the same of an arena here and over the network."""
+"""Commands that print the same here and over the network."""
 
 CHANGE = {
     "account create": "ann --password-stdin",
@@ -87,7 +87,7 @@ CHANGE = {
     "webhook deliveries": "mine",
     "webhook remove": "mine --yes",
 }
-"""Commands that change an arena here or over the network, in an order in which all succeed."""
+"""Commands that change an arena, here or over the network, in an order in which all succeed."""
 
 OTHERWISE = {
     "account keys": "is about an account, which the terminal has not",
@@ -98,7 +98,7 @@ OTHERWISE = {
     "webhook list": "has the account's over the network, and the terminal's here",
     "verify": "takes files, and tournaments over the network",
 }
-"""Commands that work over the network too, but print something else, and why."""
+"""Commands that also work over the network but print something else, and why."""
 
 WITHOUT_ARENA = {
     *(
@@ -115,7 +115,7 @@ WITHOUT_ARENA = {
     ),
     *("rules check", "rules compare", "rules legal", "rules random", "rules replay"),
 }
-"""Commands that are about no arena, or name it themselves; ``--server`` changes nothing."""
+"""Commands that concern no arena or name it themselves, so that ``--server`` makes no difference."""
 
 REFUSED = {
     *(
@@ -130,7 +130,7 @@ REFUSED = {
     ),
     *("up", "web", "worker"),
 }
-"""Commands that take the arena's data or machine."""
+"""Commands that need the arena's data or its machine."""
 
 for other in ("rules list", "webhook list"):
     READ.pop(other)
@@ -151,7 +151,7 @@ MADE = {
     "by",
     "at",
 }
-"""Keys whose values are drawn anew, or tell who did it."""
+"""Keys whose values are drawn at random, or depend on who made the change and when."""
 
 Arena = Callable[..., Result]
 
@@ -163,7 +163,7 @@ def test_every_command_is_in_one_of_the_lists() -> None:
 
 @pytest.fixture(autouse=True)
 def signed_in(remote: Remote, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have a key, and all bots connected, as the served arena has."""
+    """Set a key, and make all bots appear connected, as in the served arena."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("ARENA_KEY", remote.key)
     monkeypatch.setenv("LOGNAME", "root")
@@ -176,7 +176,7 @@ def signed_in(remote: Remote, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def called(capsys: pytest.CaptureFixture[str], *arguments: object) -> Result:
-    """Return how ``arena`` with these arguments ends."""
+    """Run ``arena`` with these arguments, and return how it ended."""
     capsys.readouterr()
     status = run([*map(str, arguments)])
     return Result(status, *capsys.readouterr())
@@ -203,7 +203,7 @@ def test_command_that_reads_prints_the_same_over_the_network(
 
 
 def normal(found: Any) -> Any:
-    """Return what is printed without what differs by chance, by the clock or by who did it."""
+    """Return what was printed without the values that depend on chance, on the clock or on who did it."""
     if isinstance(found, dict):
         return {
             name: normal(one)

@@ -1,4 +1,4 @@
-"""Signing in from the command line, and what commands say of keys and servers that are not good."""
+"""Signing in from the command line, and what commands say about unusable keys and servers."""
 
 import json
 import socket
@@ -28,7 +28,7 @@ from tests.arena.web.conftest import PASSWORD
 
 @pytest.fixture
 def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the file in which keys are kept."""
+    """Return the file in which keys are kept, in a folder of the test's own."""
     monkeypatch.delenv("ARENA_KEY", raising=False)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     return tmp_path / "config" / "bigtwo-arena" / "logins.json"

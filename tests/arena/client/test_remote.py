@@ -1,4 +1,4 @@
-"""The client over a real socket: every answer read and written again is the same."""
+"""The client over a real socket: reading every answer and writing it again changes nothing."""
 
 from concurrent.futures import ThreadPoolExecutor
 from io import StringIO
@@ -93,7 +93,7 @@ def test_export_is_what_is_written_here(remote: Remote) -> None:
 
 
 class LosesAnswer(httpx2.HTTPTransport):
-    """A connection that is lost once, after the arena has done what was asked for."""
+    """A transport that loses its connection once, after the arena has done what was asked for."""
 
     lost = False
 

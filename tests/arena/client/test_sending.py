@@ -1,4 +1,4 @@
-"""How clients send: what they try again, for how long they wait, and what they make of what comes back."""
+"""How clients send requests: what they retry, how long they wait, and how they read the answers."""
 
 import asyncio
 import ssl
@@ -30,7 +30,7 @@ Answer = Callable[[httpx2.Request], httpx2.Response]
 
 
 class Played:
-    """What a server answers, one after the other, and what it was sent; the last answer is given for ever."""
+    """A server's answers in order, and the requests that it received; the last answer is repeated."""
 
     def __init__(self, *answers: httpx2.Response | Exception) -> None:
         self.answers = list(answers)
@@ -43,7 +43,7 @@ class Played:
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         if isinstance(answer, Exception):
             raise answer
-        with suppress(httpx2.ResponseNotRead):  # a response is good for one client
+        with suppress(httpx2.ResponseNotRead):  # a response can be used by only one client
             return httpx2.Response(answer.status_code, headers=answer.headers, content=answer.content)
         return answer
 
@@ -289,7 +289,7 @@ EXPORT = "/api/v1/tournaments/cup/export"
 
 
 class Cut(httpx2.SyncByteStream):
-    """A body that is lost on the way."""
+    """The body of a response, which is cut off on the way."""
 
     def __iter__(self) -> Any:
         yield b'{"one": 1}\n{"tw'
@@ -315,7 +315,7 @@ def test_export_lines_end_with_line_feeds_alone() -> None:
 
 
 def stream(*events: tuple[str, str | None, str]) -> httpx2.Response:
-    """Return an answer with these events: kind, id and data."""
+    """Return a response with these events: kind, id and data."""
     text = "".join(f"event: {kind}\nid: {id or ''}\ndata: {data}\n\n" for kind, id, data in events)
     return httpx2.Response(200, text=text, headers={"Content-Type": "text/event-stream"})
 

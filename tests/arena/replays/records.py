@@ -1,4 +1,4 @@
-"""Deal records for replays: random play under every preset, and under other rules."""
+"""Deal records for replays: random play under every preset, and under some other rulesets."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -24,7 +24,7 @@ NAMES = (*preset_names(), *VARIANTS)
 
 @cache
 def played(name: str, deals: int = 6) -> tuple[Record, ...]:
-    """Return records of random play: always the same."""
+    """Return records of random play, which are always the same."""
     return tuple(_played(name, deals))
 
 
@@ -34,7 +34,7 @@ def _played(name: str, deals: int) -> Iterator[Record]:
 
 
 def timed(record: Record) -> Record:
-    """Return the record of a deal with clocks: the first action took 1 s, the next ones 10 ms more each."""
+    """Return the record with clocks: the first action took 1 s, and each later one 10 ms more."""
     ms = " ".join(str(1000 + 10 * index) for index in range(len(record["actions"])))
     credit = " ".join("7" for _ in record["actions"])
     return {**record, "ms": ms, "credit_ms": credit}

@@ -1,4 +1,4 @@
-"""A deal that is watched shows the same steps as its record, but for what nobody may see."""
+"""A watched deal shows the same steps as its record, except for what nobody may see."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ NOBODY = 99
 
 
 def watched(record: Record) -> tuple[Replay, list[Any]]:
-    """Return a deal's replay, and the data of its steps as those who watch got them."""
+    """Return a deal's replay, and the data of its steps as viewers received them."""
     read = read_record(record)
     replay = make_replay(record)
     rules = read.rules

@@ -1,4 +1,4 @@
-"""Cards that somebody puts: what they are, and what beats them, as the rules tools say it."""
+"""The sandbox: what the given cards are, and what beats them, in agreement with the rules tools."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A deal step by step is the deal of its record, under every ruleset, and is told in words."""
+"""A deal's steps agree with its record under every ruleset, and are described in words."""
 
 from collections import Counter
 from itertools import pairwise
@@ -105,7 +105,7 @@ def test_table_when_it_is_seen_from_a_seat_then_no_other_hand_is_open_until_the_
 
 
 def find(preset: str, kind: Kind, deals: int = 60) -> tuple[Record, Step]:
-    """Return the first deal of random play in which something happens, and the step."""
+    """Return the first deal of random play that has a step of this kind, and the step."""
     for record in played(preset, deals):
         for step in make_replay(record).steps:
             if step.kind is kind:

@@ -1,7 +1,7 @@
 """The examples of the OpenAPI document, made from real traffic: ``python -m tests.arena.web.examples``.
 
-Each route in the table of permissions is called by somebody who may, in an arena with something of
-everything; requests and answers go into ``arena/web/examples.json``.
+Each route in the table of permissions is called by somebody who may use it, in an arena with data of every
+kind; requests and answers go into ``arena/web/examples.json``.
 """
 
 import json
@@ -26,10 +26,10 @@ from tests.arena.web.test_roles import Arena, routes_of, unlimited
 from tests.arena.world import World
 
 MOST = 2
-"""Maximum number of objects that are kept in a list, since more would add nothing."""
+"""Maximum number of objects kept in a list, since more would add nothing."""
 
 SECRET = re.compile(r"\b(bt_[a-z]+_|whsec_)[A-Za-z0-9_+/=-]{12,}")
-"""Secrets, which are no longer valid but look as if they were: only their beginnings are kept."""
+"""Secrets, which are no longer valid but look as if they were; only their beginnings are kept."""
 
 
 def shortened(value: Any) -> Any:
@@ -54,7 +54,7 @@ def example(arena: Arena, method: str, line: Line) -> dict[str, Any]:
 
 
 def same_deal(folder: Path) -> Any:
-    """Return the answer about a deal of a duplicate round, in an arena of its own, as the other has none."""
+    """Return the answer about a deal of a duplicate round, from a separate arena, as the other has none."""
     settings = load_settings({"data": folder / "duplicate"}).prepare()
     migrate_storage(settings)
     with open_storage(settings) as storage:

@@ -15,7 +15,7 @@ class Caller(StrEnum):
     STRANGER = "owner-1"
     """Another author."""
     OTHER = "otto"
-    """An organiser, with a tournament of his own."""
+    """An organiser, with a tournament of their own."""
     ORGANISER = "olga"
     """The organiser of all other tournaments and leagues."""
     OPERATOR = "root"
@@ -27,7 +27,7 @@ OWNER = frozenset({Caller.AUTHOR, Caller.OPERATOR})
 ORGANISERS = frozenset({Caller.OTHER, Caller.ORGANISER, Caller.OPERATOR})
 ITS_ORGANISER = frozenset({Caller.ORGANISER, Caller.OPERATOR})
 ITS_PEOPLE = OWNER | ITS_ORGANISER
-"""Whoever the bot or the tournament belongs to."""
+"""Those to whom the bot or the tournament belongs, and the operator."""
 OPERATORS = frozenset({Caller.OPERATOR})
 
 
@@ -90,7 +90,7 @@ ROUTES: dict[str, Line] = {
     "GET /owners/{owner}": _read("/owners/owner-0", OWNER, READ),
     "DELETE /owners/{owner}/members/{account}": Line(OWNER, ACCOUNT, "/owners/owner-0/members/friend"),
     "POST /invitations": Line(OWNER, ACCOUNT, "/invitations", {"owner": "owner-0"}),
-    # the operator's
+    # for the operator
     "GET /operator/accounts": _read("/operator/accounts", OPERATORS, OPERATE),
     "POST /operator/accounts": Line(
         OPERATORS, OPERATE, "/operator/accounts", {"account": "new", "role": "author"}
@@ -289,4 +289,4 @@ PAGES: dict[str, Line] = {
 """The same for pages, which have no prefix."""
 
 FORMS_OF_ALL = frozenset({"/sign-in", "/sign-up", "/sign-out"})
-"""Forms that anonymous users may send; all others are refused before they are read."""
+"""Forms that anonymous users may send; all others are refused unread."""

@@ -14,7 +14,7 @@ from tests.arena.waiting import DEADLINE, wait_for
 
 @contextmanager
 def served(app: FastAPI) -> Iterator[Server]:
-    """Serve an application on a free port while the block lasts."""
+    """Serve an application on a free port for the duration of the block."""
     server = Server(uvicorn.Config(app, log_config=None, lifespan="off"))
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=server.run, args=([listener],))

@@ -1,4 +1,4 @@
-"""The board: what it shows is what the query says."""
+"""The leaderboard's page: it shows what the query returns."""
 
 import csv
 from collections.abc import Iterator

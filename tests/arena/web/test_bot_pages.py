@@ -1,4 +1,4 @@
-"""The pages of bots: what they show is what the queries say."""
+"""The pages of bots: they show what the queries return."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -70,7 +70,7 @@ def test_bot_when_its_page_is_read_then_its_matches_opponents_and_seats_are_ther
     [rated] = told.pools
     assert rated.strength is not None
     assert f"{rated.strength.figure:.0f}" in page.text
-    assert "path" in page.tags  # the time line
+    assert "path" in page.tags  # the timeline
 
 
 def test_bot_when_one_version_is_asked_for_then_the_page_is_of_that(client: TestClient) -> None:

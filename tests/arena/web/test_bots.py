@@ -1,4 +1,4 @@
-"""Bots over HTTP: what the command line prints, changes of one's own, and nothing of anybody else's."""
+"""Bots over HTTP: what the command line prints, changes to one's own bots, and none to anybody else's."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,7 +36,7 @@ BOT, OTHER = "owner-0/bot-0", "owner-1/bot-1"
 
 @pytest.fixture
 def everywhere(everything: Path) -> Iterator[TestClient]:
-    """Return a client of an arena in which there is something of everything."""
+    """Return a client of an arena with data of every kind."""
     settings = load_settings({"data": everything / "data"})
     with (
         open_storage(settings) as storage,
@@ -84,12 +84,12 @@ def test_what_everybody_may_read_is_what_the_command_line_prints(
     assert answer.status_code == 200, answer.text
     found = in_utc(answer.json())
     assert {name: found[name] for name in printed} == in_utc(printed)
-    assert found.keys() - printed.keys() <= {"next"}  # which lists without pages on the command line have not
+    assert found.keys() - printed.keys() <= {"next"}  # which lists without pages on the command line lack
     assert any(found.values())
 
 
 def in_utc(found: Any) -> Any:
-    """Return JSON values with times written in one way."""
+    """Return JSON values with all times written in the same way."""
     if isinstance(found, dict):
         return {name: in_utc(value) for name, value in found.items()}
     if isinstance(found, list):
@@ -155,7 +155,7 @@ PRIVATE: list[tuple[str, str, Any, int]] = [
     ("PUT", f"{MINE}/versions/1/token", {}, 200),
     ("DELETE", f"{MINE}/versions/1/token", None, 200),
 ]
-"""What only the owner and operators may do, and how it ends when they do."""
+"""Requests that only the owner and operators may make, and the status that they get."""
 
 
 @pytest.mark.parametrize(("method", "path", "body", "status"), PRIVATE)

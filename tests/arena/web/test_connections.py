@@ -1,4 +1,4 @@
-"""Connections without requests are closed, over real sockets."""
+"""Closing connections without requests, over real sockets."""
 
 import socket
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ DEADLINE = 20.0
 
 @pytest.fixture
 def port(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
-    """Yield where a server listens that has little patience."""
+    """Yield the port of a server that has little patience."""
     monkeypatch.setattr(connections, "HEAD_SECONDS", 0.2)
     monkeypatch.setattr(connections, "MOST_OF_PEER", 3)
     app = FastAPI(openapi_url=None)

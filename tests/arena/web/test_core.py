@@ -1,4 +1,4 @@
-"""What holds for every route: errors, who asks, pages of other sites, limits, ETags, headers."""
+"""What holds for every route: errors, who is asking, pages of other sites, limits, ETags, headers."""
 
 import pytest
 from fastapi import FastAPI

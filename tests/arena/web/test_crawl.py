@@ -1,4 +1,4 @@
-"""All pages that links lead to, from the board on, as a browser without scripts would find them."""
+"""All pages that links lead to, from the leaderboard on, as a browser without scripts would find them."""
 
 import re
 from collections import deque
@@ -20,10 +20,10 @@ from arena.web.routing import PREFIX
 from tests.arena.web.markup import Read
 
 EACH = 5
-"""Pages of one kind that are read at most."""
+"""Maximum number of pages of one kind that are read."""
 
 NOT_READ = ("/export", "/events")
-"""What goes on for long."""
+"""Ends of the paths of long answers, which are not read."""
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def test_pages_when_every_link_is_followed_then_each_leads_to_a_page_that_keeps_
         if not answer.headers["content-type"].startswith("text/html"):
             continue
         if "attachment" in answer.headers.get("content-disposition", ""):
-            continue  # a page to keep, with a policy of its own
+            continue  # a page to download, with a policy of its own
         page = Read(answer.text)
         wrong += [f"{path}: {what}" for what in problems_of(page, answer.headers["content-security-policy"])]
         for link in page.links:
@@ -88,7 +88,7 @@ def test_pages_when_every_link_is_followed_then_each_leads_to_a_page_that_keeps_
 
 
 def problems_of(page: Read, policy: str) -> Iterator[str]:
-    """Yield what is wrong with a page, whatever it is about."""
+    """Yield what is wrong with a page by the rules for all pages."""
     if page.tags & {"style", "iframe"} or "style" in page.attributes or page.inner_scripts:
         yield "a style or a script stands in it, which the policy forbids"
     if [name for name in page.attributes if name.startswith("on")]:

@@ -1,4 +1,4 @@
-"""The page of a deal without a script, and the files that are made of it."""
+"""The page of a deal without scripts, and the files that are made from it."""
 
 import json
 from collections.abc import Generator
@@ -33,7 +33,7 @@ HOSTILE = '"><script>alert(1)</script>&{{ 7 * 7 }}'
 
 @pytest.fixture
 def replay(world: World) -> Replay:
-    """Play a cup of 3 sessions of 2 deals, and return the deal that is looked at."""
+    """Play a cup of 3 sessions of 2 deals, and return the replay of one deal."""
     world.finish(world.tournament(4, rounds=1).id, play_by_table)
     return make_replay(one_deal(world.storage, "cup", 1, 1, 2, 1))
 
@@ -98,7 +98,7 @@ def test_deal_when_other_tables_still_play_it_then_nobody_sees_it(world: World, 
 def test_match_when_other_tables_still_play_its_deals_then_nobody_sees_what_they_brought(
     world: World, client: TestClient
 ) -> None:
-    """Points by seat would tell which seat has the good cards: of a deal, and of a table half played."""
+    """Points by seat would reveal which seat has the good cards of a deal, also at a half-played table."""
     cup = world.tournament(8, format="swiss", rounds=1, sessions=2, deals=1, duplicate=True)
     world.advance(cup.id)
     first, second = world.messages
@@ -199,7 +199,7 @@ def test_fault_when_the_referee_decided_then_table_log_and_sentence_show_it() ->
     text = page_of(given, step.number)
     assert text.count(" faulty") == 2
     assert '<span class="did fault">fault</span>' in text
-    assert text.count("ran out of time, so the referee decided.") == 3  # sentence, log and data
+    assert text.count("ran out of time, so the referee decided.") == 3  # in sentence, log and data
 
 
 def test_file_of_a_deal_when_it_is_made_then_its_policy_lets_only_itself_run() -> None:

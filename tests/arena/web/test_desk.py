@@ -31,7 +31,7 @@ SWISS = f'{CUP.replace("round-robin", "swiss")}rounds = 2\nentries = "approved"\
 
 @pytest.fixture
 def browse(app: FastAPI, storage: Storage, clock: Clock) -> Browse:
-    """Return what opens the browser of a new account that has signed in."""
+    """Return a function that opens the browser of a new account, signed in."""
 
     def opened(name: str, role: Role) -> TestClient:
         accounts.create_account(storage, ROOT, name, role, clock(), PASSWORD)
@@ -47,7 +47,7 @@ def browse(app: FastAPI, storage: Storage, clock: Clock) -> Browse:
 
 @pytest.fixture
 def olga(browse: Browse, world: World) -> TestClient:
-    """Return the browser of an organiser, where there are bots."""
+    """Return the browser of an organiser, in an arena with bots."""
     for bot in ("ann/one", "ann/two", "bob/one", "bob/two", "ann/three"):
         register_version(world.storage, ROOT, bot, world.clock())
     return browse("olga", Role.ORGANISER)

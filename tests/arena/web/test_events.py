@@ -1,4 +1,4 @@
-"""Event streams over a real socket: what happens, as it happens, from where one left off, to the end."""
+"""Event streams over a real socket: events as they happen, from where a client left off, to the end."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -27,7 +27,7 @@ from tests.arena.world import World
 
 @pytest.fixture
 def looks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Return how many tournaments each look at the database was for."""
+    """Return a list of how many tournaments each look at the database was for."""
     looks: list[int] = []
 
     def counted(storage: Storage, known: Mapping[str, int | None]) -> list[Seen]:
@@ -40,19 +40,19 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 @pytest.fixture
 def server(app: FastAPI, world: World) -> Iterator[Server]:
-    """Serve the application on a socket, looking often."""
+    """Serve the application on a socket, looking at the database often."""
     app.state.web = replace(app.state.web, feeds=Feeds(world.storage, 0.02), streams=Slots("streams", 3, 4))
     with served(app) as server:
         yield server
 
 
 Told = tuple[str, str | None, dict[str, object]]
-"""The type, the id and the data of what is told."""
+"""The type, the id and the data of an event."""
 
 
 @contextmanager
 def followed(server: Server, name: str, after: int | None = None) -> Iterator[Iterator[Told]]:
-    """Follow a tournament; yield what is told."""
+    """Follow a tournament, and yield its events."""
     headers = {} if after is None else {"Last-Event-ID": str(after)}
     url = f"{url_of(server)}{PREFIX}/tournaments/{name}/events"
     with httpx2.stream("GET", url, headers=headers, timeout=DEADLINE) as answer:
@@ -62,7 +62,7 @@ def followed(server: Server, name: str, after: int | None = None) -> Iterator[It
 
 
 def told_in(lines: Iterator[str]) -> Iterator[Told]:
-    """Yield what the lines of a stream tell."""
+    """Yield the events in the lines of a stream."""
     fields: dict[str, str] = {}
     for line in lines:
         if line:

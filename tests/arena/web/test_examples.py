@@ -1,4 +1,4 @@
-"""The examples of the OpenAPI document: each was answered once, and is as routes answer today."""
+"""The examples of the OpenAPI document: each matches what its route takes and answers today."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -16,7 +16,7 @@ JSON = "application/json"
 
 @pytest.fixture(scope="module")
 def document(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """Return the document, whose objects have no other fields than it tells."""
+    """Return the document, in which objects may have no fields other than those described."""
     settings = load_settings({"data": tmp_path_factory.mktemp("arena")})
     with Storage("sqlite://") as storage:
         found = make_app(settings, storage).openapi()
@@ -27,7 +27,7 @@ def document(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 def bodies(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield by route what it has to be sent and what it answers, where that is JSON."""
+    """Yield, by route, what has to be sent to it and what it answers, where that is JSON."""
     for methods in document["paths"].values():
         for route in methods.values():
             done = [answer for status, answer in route["responses"].items() if status.startswith("2")]

@@ -1,4 +1,4 @@
-"""Exports over the API: the bytes of the command line, sent as they are made."""
+"""Exports over the API: the same bytes as on the command line, sent as they are made."""
 
 from dataclasses import replace
 
@@ -31,7 +31,7 @@ def test_export_when_as_many_are_read_as_may_be_then_another_has_to_wait(
 ) -> None:
     world.tournament()
     app.state.web = replace(app.state.web, exports=Slots("exports", 1, 1))
-    for _ in range(3):  # a place is free again when an answer is sent
+    for _ in range(3):  # a slot is free again once an answer has been sent
         assert anybody.get("/tournaments/cup/export").status_code == 200
         assert anybody.get("/tournaments/none/export").status_code == 404
     with app.state.web.exports.held("testclient"):

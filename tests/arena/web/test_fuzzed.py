@@ -1,4 +1,4 @@
-"""Requests made from the OpenAPI document, right and wrong: none breaks a route, or is answered otherwise."""
+"""Requests generated from the OpenAPI document, valid and invalid: each is answered as the document says."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -40,10 +40,10 @@ CHECKS = [
 ]
 
 EXAMPLES = {None: 1, Role.OPERATOR: 3}
-"""Of right and of wrong requests for each route: more of a caller who gets beyond the question who it is."""
+"""Number of valid and of invalid requests for each route: more for a caller who is authenticated."""
 
 ENDLESS = {"follow_match", "follow_tournament"}
-"""Routes whose answers may go on; others test them."""
+"""Routes whose answers may be endless; other tests cover them."""
 
 ALIKE = settings(
     derandomize=True,
@@ -88,7 +88,7 @@ def _failures(schema: schemathesis.BaseSchema, headers: dict[str, str], examples
                 case.validate_response(response, checks=CHECKS)
 
             try:
-                with suppress(Unsatisfiable):  # nothing can be wrong where nothing is asked
+                with suppress(Unsatisfiable):  # where nothing is asked for, nothing can be invalid
                     ask()
             except Exception as error:
                 yield f"{operation.label}, {mode}: {error}"

@@ -1,4 +1,4 @@
-"""The tables of a round at a glance: what is stored of them, and what is seen of those in play."""
+"""The tables of a round at a glance: what is stored about them, and what is visible of those in play."""
 
 import asyncio
 

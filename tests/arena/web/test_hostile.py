@@ -1,4 +1,4 @@
-"""Whatever is sent: it is refused in plain words that name the field, or done, and never breaks anything."""
+"""Whatever is sent is refused in plain words that name the field, or done, and never breaks anything."""
 
 import json
 

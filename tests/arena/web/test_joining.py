@@ -1,4 +1,4 @@
-"""Joining in a browser: an account, a bot, its token, and how far it has come."""
+"""Joining in a browser: an account, a bot, its token, and how far it has got."""
 
 import re
 from collections.abc import Callable
@@ -22,7 +22,7 @@ Browse = Callable[[], TestClient]
 
 @pytest.fixture
 def browse(app: FastAPI) -> Browse:
-    """Return what opens a browser that nobody has signed in with."""
+    """Return a function that opens a browser in which nobody has signed in."""
 
     def opened() -> TestClient:
         headers = {"Accept": "text/html", "Sec-Fetch-Site": "same-origin"}

@@ -1,4 +1,4 @@
-"""``arena web`` ends under load, warned or not, and comes back: nothing is half done, done twice or lost."""
+"""``arena web`` ends under load, warned or not, and restarts: nothing is half done, done twice or lost."""
 
 import json
 import signal
@@ -37,7 +37,7 @@ from tests.arena.waiting import DEADLINE, wait_for
 BOTS = {f"player-{number}/bot": "greedy.py" for number in range(4)}
 ENDINGS = (signal.SIGKILL, signal.SIGTERM)
 POSTS = READS = 4
-"""Under way at once when it ends."""
+"""Requests of each kind under way when the process ends."""
 PATHS = (
     "/",
     "/api/v1/leaderboard",
@@ -47,11 +47,11 @@ PATHS = (
 CUP = {"format": "round-robin", "ruleset": "chinese", "rounds": 3, "sessions": 20, "deals": 2}
 LOST = httpx2.RequestError
 UNUSED_TLS = ssl.create_default_context()
-"""Made once, since a client that is given none reads all certificates of the system for each request."""
+"""Made only once, since a client without one reads all certificates of the system for each request."""
 
 
 class Served(NamedTuple):
-    """An arena whose API is a process of its own."""
+    """An arena whose API runs in a process of its own."""
 
     arena: RunningArena
     web: Server
@@ -61,7 +61,7 @@ class Served(NamedTuple):
 
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[Served]:
-    """Run an arena that plays a cup and has another one, whose bots are absent."""
+    """Run an arena that plays a cup and has another tournament, whose bots are absent."""
     address = free_address()
     with running_arena(tmp_path / "arena", BOTS) as arena:
         key = make_key(arena.storage, "ann")
@@ -74,7 +74,7 @@ def served(tmp_path: Path) -> Iterator[Served]:
 
 
 def absent(storage: Storage) -> None:
-    """Start a tournament that nobody plays."""
+    """Start a tournament whose bots are absent."""
     bots = [f"absent-{number}/bot" for number in range(4)]
     for bot in bots:
         versions.register_version(storage, ROOT, bot, utc_now())
@@ -106,7 +106,7 @@ def stubbornly(ask: Callable[[], httpx2.Response]) -> httpx2.Response:
 
 
 def register(served: Served, bot: str, sent: threading.Event) -> int:
-    """Register a bot, with one key until there is an answer; return its status."""
+    """Register a bot, with the same key until there is an answer; return its status."""
     headers = {"Authorization": f"Bearer {served.key}", "Idempotency-Key": str(uuid4())}
 
     def ask() -> httpx2.Response:
@@ -118,7 +118,7 @@ def register(served: Served, bot: str, sent: threading.Event) -> int:
 
 
 def fetch(served: Served, path: str, sent: threading.Event) -> str:
-    """Read something until there is an answer."""
+    """Ask for something until there is an answer, and return that."""
     sent.set()
     answer = stubbornly(lambda: httpx2.get(served.url + path, timeout=DEADLINE, verify=UNUSED_TLS))
     assert answer.status_code == 200
@@ -126,7 +126,7 @@ def fetch(served: Served, path: str, sent: threading.Event) -> str:
 
 
 def export(served: Served) -> None:
-    """Export what is played, until that is complete."""
+    """Export the cup until an export is complete."""
     lines: list[str] = []
 
     def complete() -> bool:
@@ -142,7 +142,7 @@ def export(served: Served) -> None:
 
 
 def follow(served: Served) -> list[int]:
-    """Follow the tournament that nobody plays to its end; return the numbers of its events."""
+    """Follow the tournament whose bots are absent to its end; return the numbers of its events."""
     numbers: list[int] = []
 
     def ended() -> bool:
@@ -150,7 +150,7 @@ def follow(served: Served) -> list[int]:
             with Client(served.url) as client:
                 events = client.follow("held", numbers[-1] if numbers else 0)
                 numbers.extend(one["number"] for one in events if not isinstance(one, TournamentStatus))
-        except Unreachable:  # it takes long to come back
+        except Unreachable:  # the process takes long to come back
             return False
         return True
 
@@ -159,14 +159,14 @@ def follow(served: Served) -> list[int]:
 
 
 def end_under_load(served: Served, pool: ThreadPoolExecutor, number: int) -> list[int]:
-    """End the process while all sorts of requests are under way; return what registrations were answered."""
+    """End the process while all sorts of requests are under way; return the statuses of the registrations."""
     sent = [threading.Event() for _ in range(POSTS + READS)]
     posts = [pool.submit(register, served, f"ann/bot-{number}-{at}", sent[at]) for at in range(POSTS)]
     reads = [pool.submit(fetch, served, PATHS[at], sent[POSTS + at]) for at in range(READS)]
     exported = pool.submit(export, served)
     for one in sent:
         assert one.wait(DEADLINE)
-    wait(posts, DEADLINE, FIRST_COMPLETED)  # the others are under way
+    wait(posts, DEADLINE, FIRST_COMPLETED)  # the others are still under way
     served.web.end(ENDINGS[number])
     served.web.wait()
     asked: list[Future[Any]] = [*reads, exported]
@@ -188,7 +188,7 @@ def test_web_when_it_ends_under_load_then_it_goes_on_where_it_was_and_the_tourna
             lifecycle.pause(storage, ROOT, "held", utc_now())
             statuses = end_under_load(served, pool, number)
             lifecycle.resume(storage, ROOT, "held", utc_now())
-            assert {*statuses} <= {201, 409}  # it was done, or nobody knows
+            assert {*statuses} <= {201, 409}  # it was done, or nobody knows whether it was
             made = {one.name for one in versions.list_versions(storage, "ann")}
             assert made >= {f"ann/bot-{number}-{at}@1" for at, status in enumerate(statuses) if status == 201}
             assert not [name for name in made if not name.endswith("@1")]

@@ -1,4 +1,4 @@
-"""The pages of leagues: what they show is what the use cases say."""
+"""The pages of leagues: they show what the use cases return."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Matches in play over HTTP: hands are hidden, and one look at the referee serves all."""
+"""Matches in play over HTTP: hands are hidden, and one subscription at the referee serves all viewers."""
 
 import asyncio
 import json
@@ -50,19 +50,19 @@ from tests.referee.support import (
 Told = tuple[str, Any]
 MATCH = "/matches/cup/1/1"
 EVENTS = (f"{MATCH}/live/events", f"{PREFIX}{MATCH}/events")
-"""The same for pages and for programs."""
+"""The event streams for pages and for programs."""
 
 
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ask the referees often, and tell every step at once."""
+    """Ask the referees often, and send every step immediately."""
     monkeypatch.setattr("arena.web.watching.RETRY_SECONDS", 0.02)
     monkeypatch.setattr("arena.web.watching.TELL_SECONDS", 0.0)
     monkeypatch.setattr("arena.web.watching.MOST_STEPS", 1_000)
 
 
 def begun(world: World, **fields: object) -> TournamentStatus:
-    """Begin a cup of one match."""
+    """Start a cup of one match."""
     cup = world.tournament(4, rounds=1, **fields)
     world.advance(cup.id)
     return cup
@@ -72,7 +72,7 @@ def begun(world: World, **fields: object) -> TournamentStatus:
 async def watched(
     server: Server, events: str = EVENTS[0], cookie: str = ""
 ) -> AsyncIterator[AsyncIterator[Told]]:
-    """Look at the cup's first match, with the cookie of who has signed in, if any; yield what is told."""
+    """Watch the cup's first match, with the cookie of a signed-in account, if any; yield the events."""
     async with (
         httpx2.AsyncClient(timeout=DEADLINE, cookies={COOKIE: cookie} if cookie else None) as http,
         http.stream("GET", url_of(server) + events) as answer,
@@ -82,7 +82,7 @@ async def watched(
 
 
 async def told_in(lines: AsyncIterator[str]) -> AsyncIterator[Told]:
-    """Yield what the lines of a stream tell."""
+    """Yield the events in the lines of a stream."""
     fields: dict[str, str] = {}
     async for line in lines:
         if line:
@@ -94,7 +94,7 @@ async def told_in(lines: AsyncIterator[str]) -> AsyncIterator[Told]:
 
 
 async def until(told: AsyncIterator[Told], kind: str) -> list[Told]:
-    """Return what is told up to the first of a kind."""
+    """Return the events up to the first one of a kind."""
     found = []
     async with asyncio.timeout(DEADLINE):
         async for one in told:
@@ -255,7 +255,7 @@ async def test_stream_when_the_server_stops_then_it_ends_after_what_was_told() -
 
 
 def begin(match: Watched, session: int) -> None:
-    """Have a session begin, and its first deal."""
+    """Begin a session and its first deal."""
     ruleset = json.dumps(load_ruleset("chinese").to_object())
     seats = [f"owner/bot-{seat}@1" for seat in range(4)]
     name = f"cup/1/1/{session}"
@@ -268,7 +268,7 @@ def begin(match: Watched, session: int) -> None:
 
 
 def play(match: Watched, session: int, plays: int) -> None:
-    """Have the seats of a session play a card each in turn."""
+    """Have the seats of a session play one card each in turn."""
     for number in range(plays):
         played = spectators_pb2.WatchAction(session=session, seat=number % 4, kind=bots_pb2.ACTION_KIND_PLAY)
         played.cards.append(number + 1)  # type: ignore[arg-type]
@@ -276,19 +276,19 @@ def play(match: Watched, session: int, plays: int) -> None:
 
 
 def follower(match: Watched) -> asyncio.Queue[Sent]:
-    """Return what a new follower is told."""
+    """Return the queue of a new follower."""
     queue: asyncio.Queue[Sent] = asyncio.Queue()
     match.followers.add(queue)
     return queue
 
 
 def told_to(queue: asyncio.Queue[Sent]) -> list[Told]:
-    """Return what somebody was told since the last time."""
+    """Return what a follower has been sent since the last time."""
     return [read(queue.get_nowait()) for _ in range(queue.qsize())]
 
 
 def steps_of(told: Told) -> list[str]:
-    """Return the kinds of the steps of a deal that was told whole."""
+    """Return the kinds of the steps of a deal that was sent as a whole."""
     return [step["kind"] for step in told[1]["data"]["steps"]]
 
 
@@ -355,6 +355,6 @@ async def test_match_when_it_has_many_sessions_then_some_are_told_of_and_another
 
 
 def read(sent: Sent) -> Told:
-    """Return what a message tells."""
+    """Return the type and the data of a message."""
     kind, data, *_ = sent.decode().splitlines()
     return kind.removeprefix("event: "), json.loads(data.removeprefix("data: "))

@@ -1,4 +1,4 @@
-"""Matches and deals over HTTP; cards that others are still to play are shown to nobody."""
+"""Matches and deals over HTTP; cards that others have yet to play are shown to nobody."""
 
 import json
 
@@ -24,7 +24,7 @@ BOT = "owner-0/bot-0"
 
 @pytest.fixture
 def played(world: World) -> World:
-    """Return an arena with a cup of 3 sessions of 2 deals a match."""
+    """Return an arena with a cup whose matches have 3 sessions of 2 deals."""
     world.finish(world.tournament(8, format="swiss", rounds=1).id, play_by_table)
     return world
 

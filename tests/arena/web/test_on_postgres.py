@@ -1,4 +1,4 @@
-"""The API over PostgreSQL: signing up, playing, pages, requests at the same moment, and event streams."""
+"""The API over PostgreSQL: signing up, playing, pages, simultaneous requests, and event streams."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -41,7 +41,7 @@ def storage(tmp_path: Path, postgres: Postgres) -> Iterator[Storage]:
 
 @pytest.fixture
 def app(storage: Storage, tmp_path: Path) -> FastAPI:
-    """Return its application, to which every bot seems to be connected."""
+    """Return the arena's application, to which every bot appears to be connected."""
     app = make_app(load_settings({"data": tmp_path / "arena", "sign_up": "open"}), storage)
     feeds = Feeds(storage, 0.02)
     app.state.web = replace(app.state.web, ask=all_connected, wake=lambda _: None, feeds=feeds)
@@ -78,14 +78,14 @@ def test_arena_when_it_is_on_postgresql_then_people_join_it_and_follow_what_is_p
 
 
 def sign_in(client: httpx2.Client, name: str) -> None:
-    """Sign in, with a new account if there is none."""
+    """Sign in, with a new account if there is none yet."""
     sent = {"account": name, "password": PASSWORD}
     client.post("/accounts", json=sent)
     assert client.post("/session", json=sent).status_code == 200
 
 
 def register_at_once(ann: httpx2.Client) -> None:
-    """Register bots, each by two requests with one key at the same moment."""
+    """Register bots, each with two simultaneous requests under one key."""
     barrier = Barrier(2)
 
     def register(bot: str) -> int:
@@ -96,11 +96,11 @@ def register_at_once(ann: httpx2.Client) -> None:
         for bot in BOTS:
             first, second = [one.result() for one in [pool.submit(register, bot) for _ in range(2)]]
             assert 201 in (first, second)
-            assert {first, second} <= {201, 409}  # the other one came in between, or afterwards
+            assert {first, second} <= {201, 409}  # the second came during the first, or afterwards
 
 
 def bots_by_pages(client: httpx2.Client) -> list[str]:
-    """Return all bots, two on a page."""
+    """Return all bots, read two per page."""
     found: list[str] = []
     page = client.get("/bots?limit=2").json()
     while True:

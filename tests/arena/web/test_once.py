@@ -1,4 +1,4 @@
-"""Requests with an idempotency key: done once, however often they are sent."""
+"""Requests with an idempotency key: executed once, however often they are sent."""
 
 from base64 import b64decode
 from concurrent.futures import ThreadPoolExecutor

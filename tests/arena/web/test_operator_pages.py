@@ -1,4 +1,4 @@
-"""The operator's pages: what runs, what waits, what is wrong, and who changed what."""
+"""The operator's pages: what is running, what is waiting, what is wrong, and who changed what."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What all pages share: the layout, the files they load, and what is shown of what went wrong."""
+"""What all pages share: the layout, the files they load, and how errors are shown."""
 
 import pytest
 from fastapi import FastAPI
@@ -16,7 +16,7 @@ BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 
 @pytest.fixture
 def client(app: FastAPI) -> TestClient:
-    """Return a browser that goes to pages."""
+    """Return a browser for visiting pages."""
     return TestClient(app, headers=BROWSER, raise_server_exceptions=False)
 
 

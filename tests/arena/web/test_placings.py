@@ -1,4 +1,4 @@
-"""Standings that are worked out once for all who read them."""
+"""Standings that are computed once for all readers."""
 
 import pytest
 from fastapi.testclient import TestClient
@@ -15,7 +15,7 @@ from tests.arena.world import World
 
 
 class Watch:
-    """A clock on which each look at it takes so long."""
+    """A clock that advances by one step whenever it is read."""
 
     def __init__(self, step: float) -> None:
         self.at, self.step = 0.0, step
@@ -71,7 +71,7 @@ def test_standings_when_a_tournament_is_large_then_they_are_computed_ahead(
     placings.prepare()
     before = watch.at
     placings.of(world.status("cup"))
-    assert watch.at == before + 1.0  # a look at what is kept; computing takes two more
+    assert watch.at == before + 1.0  # a look at the cache; computing takes two more
 
 
 def test_standings_when_the_organiser_decides_then_they_are_worked_out_at_once(world: World) -> None:

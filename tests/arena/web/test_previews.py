@@ -1,4 +1,4 @@
-"""The pictures that previews of links show, and the tags that lead to them."""
+"""The pictures in link previews, and the tags that lead to them."""
 
 import re
 from dataclasses import replace
@@ -31,7 +31,7 @@ LONG = "an-owner-with-a-long-name-of-39-letters/a-bot-with-a-long-name-that-has-
 
 
 def read(picture: bytes) -> Image.Image:
-    """Return a picture as whoever shows it has it."""
+    """Return a picture as a program that shows it would open it."""
     image = Image.open(BytesIO(picture))
     assert (image.format, image.size) == ("PNG", (1200, 630))
     return image.convert("RGB")

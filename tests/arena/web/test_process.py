@@ -1,4 +1,4 @@
-"""``arena up`` and ``arena web`` as processes, asked over real sockets."""
+"""``arena up`` and ``arena web`` as processes, called over real sockets."""
 
 import gc
 import socket

@@ -1,4 +1,4 @@
-"""Answers that are given again: to whom, for how long, and what is never kept."""
+"""Cached answers: who gets them, for how long, and what is never cached."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -19,7 +19,7 @@ Get = Callable[..., Awaitable[Response]]
 
 
 class Server:
-    """An application that counts how often it was asked."""
+    """An application that notes each time it is asked."""
 
     def __init__(self, seconds: float = 60) -> None:
         self.asked: list[str] = []

@@ -1,4 +1,4 @@
-"""Every route with everybody who could ask, and with every key: who may use it is what the table says."""
+"""Every route with every caller and every key: those who may use it are those in the table."""
 
 import shutil
 from collections.abc import Iterator
@@ -48,11 +48,11 @@ ROLES = {
 
 
 class Arena:
-    """An arena with something of everybody, which is as at first after each change."""
+    """An arena in which everybody has something, and which is restored after each change."""
 
     def __init__(self, folder: Path) -> None:
         self.leaks: list[str] = []
-        """What nobody may read, with where it was."""
+        """Secrets that were seen, with where they were."""
         self._folder = folder
         self._open = ExitStack()
         self._settings = load_settings({"data": folder / "data", "sign_up": "open"})
@@ -68,13 +68,13 @@ class Arena:
         self.restore()
 
     def restore(self) -> None:
-        """Put everything back."""
+        """Restore the initial state."""
         self.close()
         for file in (self._folder / "data").glob("arena.db*"):
             file.unlink()
         shutil.copy(self._folder / "first.db", self._folder / "data" / "arena.db")
         storage = self._open.enter_context(open_storage(self._settings))
-        # The application stays: to make one takes longer than most requests.
+        # The application stays, since making one takes longer than most requests.
         self.app.state.web = replace(
             self.app.state.web, storage=storage, feeds=Feeds(storage), placings=Placings(storage)
         )
@@ -86,7 +86,7 @@ class Arena:
     def ask(
         self, method: str, line: Line, caller: Caller, scopes: str = "", prefix: str = PREFIX
     ) -> Response:
-        """Make the call of a route as somebody, with a key of all scopes or of one."""
+        """Call a route as this caller, with a key for all scopes or for one."""
         body = line.body
         if isinstance(body, dict) and body.get("invitation"):
             body = {"invitation": self.invitation}
@@ -102,7 +102,7 @@ class Arena:
 
 
 def _account(storage: Storage, caller: Caller) -> dict[str, str]:
-    """Make an account; return its keys, by scope, and one of all under an empty text."""
+    """Create an account; return its keys by scope, with one for all scopes under an empty text."""
     accounts.create_account(storage, ROOT, caller, ROLES[caller], utc_now(), PASSWORD)
     _, actor = browsers.sign_in(storage, caller, PASSWORD, utc_now())
     _key(storage, actor, "spare", *KeyScope)
@@ -116,7 +116,7 @@ def _key(storage: Storage, actor: Actor, name: str, *scopes: KeyScope) -> str:
 
 
 def _belongings(storage: Storage, settings: Settings) -> str:
-    """Give everybody something; return the code of an invitation to an owner whom nobody knows."""
+    """Give everybody something; return the code of an invitation to a new owner, ``late``."""
     now = utc_now()
     accounts.create_account(storage, ROOT, "friend", Role.AUTHOR, now, PASSWORD)
     _, friend = browsers.sign_in(storage, "friend", PASSWORD, now)
@@ -142,7 +142,7 @@ def _belongings(storage: Storage, settings: Settings) -> str:
 
 
 def _secrets(storage: Storage) -> list[tuple[str, str]]:
-    """Return what nobody may read, not even an operator, and what it is."""
+    """Return secrets, which not even an operator may read, each with a description."""
     with storage.read() as tx:
         going_on = select(Tournament).where(col(Tournament.state).not_in(ENDED))
         seeds = [(one.seed, f"the seed of {one.name}") for one in tx.exec(going_on)]
@@ -152,7 +152,7 @@ def _secrets(storage: Storage) -> list[tuple[str, str]]:
 
 
 def unlimited(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let everybody ask as often as it takes."""
+    """Let everybody ask as often as necessary."""
     for name in ("READS", "CHANGES", "SIGN_INS"):
         monkeypatch.setattr(limits, name, limits.Rate(name, 100_000))
 
@@ -169,7 +169,7 @@ def arena(everything: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Arena]:
 
 
 def routes_of(app: FastAPI) -> list[str]:
-    """Return all routes that are tried, as the table names them."""
+    """Return all routes that are tried, named as in the table."""
     paths = app.openapi()["paths"]
     found = [
         f"{method.upper()} {path.removeprefix(PREFIX)}"
@@ -180,7 +180,7 @@ def routes_of(app: FastAPI) -> list[str]:
 
 
 def _wrong(answer: Response, wanted: bool) -> str:
-    """Return what is wrong with an answer; empty: nothing."""
+    """Return what is wrong with an answer, or an empty text."""
     if wanted:
         return "" if answer.status_code < 400 else f"{answer.status_code} {answer.text}"
     return "" if answer.status_code in (401, 403) else f"{answer.status_code}, though it may not"
@@ -220,7 +220,7 @@ def test_table_when_it_is_read_then_it_has_every_route(app: FastAPI) -> None:
 
 
 def pages() -> list[str]:
-    """Return all pages, as their table names them."""
+    """Return all pages, named as in their table."""
     return [
         f"{method} {route.path}"
         for router in ROUTERS
@@ -245,7 +245,7 @@ def test_table_of_pages_when_it_is_read_then_it_has_every_page() -> None:
 
 
 NOT_TRIED = {"GET /tournaments/{tournament}/rounds/{round}/sessions/{session}/deals/{deal}"}
-"""Of duplicate tournaments, none of which is there, as a page and in the API: its own tests read both."""
+"""Only duplicate tournaments have these, and there are none; other tests read both the page and the API."""
 
 PARTS = {"owner": "owner-0", "bot": "bot-0", "tournament": "waiting", "name": "all"}
 

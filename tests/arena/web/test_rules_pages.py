@@ -1,4 +1,4 @@
-"""The pages of rulesets: each preset in words, with cards, and what parts two of them."""
+"""The pages of rulesets: each preset in words, with cards, and how two of them differ."""
 
 import pytest
 from fastapi import FastAPI

@@ -1,4 +1,4 @@
-"""Rulesets over the API: which there are, what they mean, and what is wrong with one."""
+"""Rulesets over the API: which ones there are, what they mean, and what is wrong with one."""
 
 import json
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""Deals worth seeing, as pages show them: looked up once, and again after a bot's next match."""
+"""Notable deals on pages: looked up once, and again after a bot's next match."""
 
 from arena.queries.highlights import telling_deals
 from arena.queries.profiles import profile

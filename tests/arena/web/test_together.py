@@ -19,7 +19,7 @@ from tests.arena.world import World
 
 PAGE = "/tournaments/cup/rounds/1/sessions/2/deals/{}"
 RULES = "choi-dai-di"
-"""Its sessions may have several deals in a duplicate tournament."""
+"""A ruleset whose sessions may have several deals in a duplicate tournament."""
 
 
 @pytest.fixture

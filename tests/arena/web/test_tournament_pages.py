@@ -1,4 +1,4 @@
-"""The pages of tournaments and matches: what they show is what the queries say."""
+"""The pages of tournaments and matches: they show what the queries return."""
 
 import re
 from collections.abc import Iterator
@@ -144,7 +144,7 @@ def test_knockout_when_it_is_read_then_its_bracket_marks_who_goes_on(
         for table in one.pairing.tables
         for who in table
     )
-    assert answer.text.count('<li class="on">') == on + 1  # and who won the final
+    assert answer.text.count('<li class="on">') == on + 1  # plus the winner of the final
     assert {round_url("knock", one.number) for one in rounds} <= {*Read(answer.text).links}
 
 

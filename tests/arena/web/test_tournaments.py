@@ -1,4 +1,4 @@
-"""Tournaments over the API: how they stand, told as by the command line, who may steer them, errors."""
+"""Tournaments over the API: the same status as on the command line, who may steer them, and errors."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -25,7 +25,7 @@ from tests.arena.world import World
 
 @pytest.fixture
 def woken(app: FastAPI) -> list[int]:
-    """Let the application ask no referee, and return the tournaments that workers are woken for."""
+    """Keep the application from asking referees; return the tournaments for which workers are woken."""
     woken: list[int] = []
     app.state.web = replace(app.state.web, ask=nobody_asked, wake=woken.append)
     return woken
@@ -39,7 +39,7 @@ def organiser(client_of: Ask, woken: list[int]) -> Iterator[TestClient]:
 
 
 def wanted(world: World, count: int = 8, **fields: object) -> dict[str, object]:
-    """Return a small tournament of new bots, as it is sent."""
+    """Return a request to create a small tournament of new bots."""
     small = {"name": "new", "format": "swiss", "ruleset": "chinese", "sessions": 3, "deals": 2, "rounds": 2}
     return small | {"allow_same_owner": True, "entrants": world.register(count)} | fields
 
@@ -71,7 +71,7 @@ def test_tournament_when_it_is_read_then_it_is_told_as_by_the_command_line(
 
 
 def _times(found: Any) -> Any:
-    """Return what was told with its times in one form."""
+    """Return JSON values with all times in one form."""
     if isinstance(found, dict):
         return {key: _times(value) for key, value in found.items()}
     if isinstance(found, list):
@@ -205,8 +205,8 @@ def test_preview_when_the_format_is_another_then_it_is_previewed_too_while_other
 ) -> None:
     sent = wanted(world, 8, format=format)
     asked = {k: v for k, v in sent.items() if k != "rounds"}
-    organiser.get("/me")  # which notes that the key is used today
-    with world.storage.write() as tx:  # which is the only one at a time
+    organiser.get("/me")  # this notes that the key is used today
+    with world.storage.write() as tx:  # there can be only one at a time
         tx.connection().execute(text("UPDATE owners SET name = name"))
         found = organiser.post("/tournaments/preview", json=asked)
     assert found.status_code == 200, found.text

@@ -1,4 +1,4 @@
-"""How often a caller may ask within a minute."""
+"""How often a caller may ask within one minute."""
 
 from arena.web.windows import Counted, Windows
 

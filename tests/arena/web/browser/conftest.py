@@ -1,4 +1,4 @@
-"""A real browser that looks at the pages of a real server."""
+"""A real browser that visits the pages of a real server."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -46,7 +46,7 @@ def browser() -> Iterator[Browser]:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """An arena with pages."""
+    """A served arena with pages."""
 
     server: Server
     world: World
@@ -56,7 +56,7 @@ class Site:
 
     @property
     def url(self) -> str:
-        """Return its address."""
+        """Return the address of the site."""
         return url_of(self.server)
 
     def window(self, **options: object) -> BrowserContext:
@@ -99,11 +99,11 @@ def site(folder: Path, database: bytes, browser: Browser, **fields: object) -> I
 
 
 SLOW = {"latency": 400, "downloadThroughput": 50_000, "uploadThroughput": 50_000}
-"""Milliseconds, and bytes a second: 400 kbit/s."""
+"""Milliseconds, and bytes per second: 400 kbit/s."""
 
 
 def be_slow(network: CDPSession, *, offline: bool = False) -> None:
-    """Give a page a slow network from here on, or none; existing connections are not broken off."""
+    """Give a page a slow network from now on, or none if ``offline``; existing connections are kept."""
     network.send("Network.enable")
     network.send("Network.emulateNetworkConditions", {"offline": offline, **SLOW})
 
@@ -112,7 +112,7 @@ def be_slow(network: CDPSession, *, offline: bool = False) -> None:
 def arena(
     tmp_path_factory: pytest.TempPathFactory, everything_once: Path, browser: Browser
 ) -> Iterator[Site]:
-    """Return a site with something of everything; modules that need another have their own."""
+    """Return a site with data of every kind; modules that need another site have their own."""
     database = (everything_once / "data" / "arena.db").read_bytes()
     with site(tmp_path_factory.mktemp("site"), database, browser) as found:
         yield found

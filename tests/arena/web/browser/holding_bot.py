@@ -1,4 +1,4 @@
-"""A bot that decides nothing while the file that it is given exists."""
+"""A bot that decides nothing as long as the file given to it exists."""
 
 import sys
 import time

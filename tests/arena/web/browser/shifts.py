@@ -1,4 +1,4 @@
-"""How far the parts of a page shift after they were drawn first."""
+"""How far the parts of a page shift after they were first drawn."""
 
 from playwright.sync_api import Page
 
@@ -21,5 +21,5 @@ def note_shifts(page: Page) -> None:
 
 
 def shifted(page: Page) -> float:
-    """Return the total layout shift, once the page was drawn again."""
+    """Return the total layout shift, once the page has been drawn again."""
     return float(page.evaluate(_DRAWN_TWICE))

@@ -1,4 +1,4 @@
-"""A deal's page in a browser: by keys, by mouse, without script, and in a file of its own."""
+"""A deal's page in a browser: by keyboard, by mouse, without scripts, and in a file of its own."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,10 +19,10 @@ from tests.arena.web.browser.conftest import Site, site
 DEAL = "/matches/cup/1/1/1/2"
 
 HOUR = 3600
-"""A second after which a test's clock stands still."""
+"""The second at which a test's clock stands still."""
 
 SPEEDS = (("1", 1000), ("2", 500), ("10", 100))
-"""How often faster, and milliseconds a step."""
+"""How many times faster, and milliseconds per step."""
 
 NORMAL = """() => {
   const shown = [];
@@ -40,7 +40,7 @@ NORMAL = """() => {
   }
   return shown;
 }"""
-"""Returns what is drawn, but for blanks between elements."""
+"""Returns what is drawn, without the blanks between elements."""
 
 
 @pytest.fixture(scope="module")

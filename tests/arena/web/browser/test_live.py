@@ -1,4 +1,4 @@
-"""A match that is being played, in a browser: a real referee, real bots, one of whom waits for the test."""
+"""A match in play, in a browser: a real referee and real bots, one of which waits for the test."""
 
 import asyncio
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ from tests.referee.support import (
 
 
 async def play(address: "Future[str]", begin: Event, go_on: Event) -> None:
-    """Play the cup's match as far as the last bot's turn, and to its end once it may go on."""
+    """Play the cup's match as far as the last bot's turn, and to its end once ``go_on`` is set."""
     async with referee() as listening, sdk_bots(listening, dict.fromkeys((1, 2, 3), lowest)):
         address.set_result(listening)
         await asyncio.to_thread(begin.wait, DEADLINE)
@@ -40,7 +40,7 @@ async def play(address: "Future[str]", begin: Event, go_on: Event) -> None:
 
 @contextmanager
 def playing() -> Iterator[tuple[str, Event, Event]]:
-    """Run a referee and bots in a thread; yield where, and the events that let the match begin and go on."""
+    """Run a referee and bots in a thread; yield its address, and events that start and resume the match."""
     address: Future[str] = Future()
     begin, go_on = Event(), Event()
     thread = Thread(target=lambda: asyncio.run(play(address, begin, go_on)))
@@ -81,7 +81,7 @@ def test_match_when_it_is_played_then_its_page_follows_it_to_its_end_without_bei
         be_slow(network)
         expect(page.locator("#signal")).to_have_text("live")
         expect(page.locator("#table .hand.down")).to_have_count(4)
-        arena.troubles.clear()  # that there was no network
+        arena.troubles.clear()  # those of the missing network
         go_on.set()
         expect(page.locator("#now")).to_contain_text("The deal is over.")
         expect(page.locator("#table .points")).to_have_count(4)

@@ -1,4 +1,4 @@
-"""Pages for readers in a browser: by keys, on a phone, without script, in the dark, as a match is played."""
+"""Reading pages in a browser: by keyboard, on a phone, without scripts, in the dark theme, during a match."""
 
 from collections.abc import Iterator
 
@@ -39,20 +39,20 @@ PAGES = (
 )
 
 SIGNED_IN = ("/operator", "/operator/audit", "/operator/findings", "/tournaments/cup/desk", "/desk", "/me")
-"""Pages of an operator."""
+"""Pages for a signed-in operator."""
 
 FIRST_LOAD = 100_000
-"""Bytes that the board may take, with all that it loads."""
+"""Maximum number of bytes of the leaderboard's page, with everything that it loads."""
 
 INK = "Math.max(...getComputedStyle(document.querySelector('main td')).color.match(/[0-9]+/g).slice(0, 3))"
-"""The brightest part of the colour in which standings are written."""
+"""The brightest component of the colour in which standings are written."""
 
 HELD_BACK = """[...document.querySelectorAll("main .scroll")]
   .filter((one) => getComputedStyle(one).overflowY !== "visible").length"""
-"""Tables of which a printer would get only what is scrolled to."""
+"""The number of tables of which only the visible part would be printed."""
 
 TABS = 40
-"""Presses of Tab within which the first bot of the board is reached."""
+"""Maximum number of presses of Tab to reach the first bot on the leaderboard."""
 
 
 @pytest.fixture
@@ -202,7 +202,7 @@ def test_tournament_when_its_stream_is_answered_with_errors_then_its_page_asks_a
     names = arena.world.register(4, owners=4)
     arena.world.tournament_of(names, name="followed", rounds=1)
     errors = [502, 503]
-    with arena.browser.new_context() as window:  # what a browser says of such answers is no trouble
+    with arena.browser.new_context() as window:  # what a browser says about such answers is not an error here
         page = window.new_page()
         page.clock.install()
         page.route("**/events", lambda one: one.fulfill(status=errors.pop()) if errors else one.continue_())

@@ -1,4 +1,4 @@
-"""An arena of real processes in a browser: an author comes to it, an organiser runs a tournament in it."""
+"""An arena of real processes in a browser: an author joins it, and an organiser runs a tournament."""
 
 import os
 import subprocess
@@ -41,7 +41,7 @@ decision_ms = 3600000
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """An arena that runs, and where its pages are."""
+    """A running arena, and the address of its pages."""
 
     arena: RunningArena
     url: str
@@ -64,7 +64,7 @@ def site(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator
 
 @contextmanager
 def held(file: Path) -> Iterator[Path]:
-    """Make the file while which exists a bot decides nothing; it is gone in the end."""
+    """Make the file that keeps a bot from deciding anything while it exists, and remove it at the end."""
     file.touch()
     try:
         yield file

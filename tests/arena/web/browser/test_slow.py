@@ -1,4 +1,4 @@
-"""Pages on a slow network, in a browser: what is loaded, what is read before that, what shifts."""
+"""Pages on a slow network, in a browser: what is loaded, what can be read before that, and what shifts."""
 
 from collections.abc import Iterator
 
@@ -9,17 +9,17 @@ from tests.arena.web.browser.conftest import Site, be_slow
 from tests.arena.web.browser.shifts import SHIFTED, note_shifts, shifted
 
 FIRST_LOAD = 100_000
-"""Bytes that a page may take with all that it loads, as they come over the network."""
+"""Maximum number of bytes of a page with everything that it loads, as transferred over the network."""
 
 LOADED = """() => [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
   .map((one) => one.transferSize)"""
-"""Returns how many bytes came for each file."""
+"""Returns how many bytes were transferred for each file."""
 
 FIRST = ("theme.js", "cards.js")
 """Scripts that run before the page is drawn; each is a few lines."""
 
 PLAYED = 10
-"""Steps of a deal that are looked at."""
+"""Number of steps of a deal that are viewed."""
 
 
 @pytest.fixture
@@ -73,6 +73,6 @@ def test_deal_when_the_network_is_slow_then_it_is_read_before_its_scripts_come_a
         page.keyboard.press("ArrowRight")
         expect(page.locator("#number")).to_have_text(str(number))
     page.wait_for_url(f"**?step={PLAYED - 1}&view=open")
-    # The browser asks for the icon of its tab when it likes.
+    # The browser asks for its tab's icon whenever it likes.
     assert [url for url in asked if not url.endswith("/icon.svg")] == []
     assert shifted(page) <= SHIFTED
