@@ -9,7 +9,7 @@ from sqlmodel import col, func, select
 from arena.models import Entrant, Match, Round, Seat, Tournament
 from arena.pairing import RECENT, Recent
 from arena.rounds.planning import tables_paired
-from arena.storage import Transaction
+from arena.storage import Transaction, among
 
 
 def recent_tables(
@@ -67,15 +67,15 @@ def _tables_since(tx: Transaction, present: Mapping[int, int], first: int) -> li
         .scalar_subquery()
     )
     somebodys = select(there.id).where(there.match_id == mine.match_id, as_many_later.is_(None))
-    recent = (
-        select(mine.match_id)
-        .where(col(mine.entrant_id).in_(present), col(mine.match_id) >= first)
-        .where(somebodys.correlate(mine).exists())
+    # Seen as a value, not as a join: for that PostgreSQL would read all seats there ever were.
+    one_there = somebodys.correlate(mine).limit(1).scalar_subquery()
+    recent = select(mine.match_id).where(
+        col(mine.entrant_id).in_(present), col(mine.match_id) >= first, one_there.is_not(None)
     )
     seats = (
         select(Seat.match_id, Entrant.number)
         .join(Entrant, col(Entrant.id) == Seat.entrant_id)
-        .where(col(Seat.match_id).in_(recent))
+        .where(among(Seat.match_id, {*tx.exec(recent)}))
         .order_by(col(Seat.match_id), col(Seat.position))
     )
     tables = groupby(tx.exec(seats), key=lambda row: row[0])

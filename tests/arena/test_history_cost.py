@@ -15,6 +15,7 @@ from arena.storage import Storage
 from benchmarks import continuous
 from benchmarks.history import ENTRANTS, TABLES, Season, begin
 from tests.arena.databases import open_new
+from tests.arena.servers import Postgres
 from tests.arena.work import Work, work
 
 __all__ = ["work"]
@@ -22,11 +23,17 @@ __all__ = ["work"]
 SHORT, LONG = (ENTRANTS + 10) * TABLES, 3 * (ENTRANTS + 10) * TABLES
 """Matches played beforehand; a continuous tournament looks back as many batches as it has entrants."""
 
+LARGE = 4_000
+"""Matches that PostgreSQL would not all go through if it could use an index instead."""
+
 FEW, MANY = 40, 400
 """Bots in a continuous tournament; most of them sit at other tables."""
 
 HISTORY = ("rounds", "matches", "seats", "sessions", "rating_changes", "bot_log", "tournaments", "entrants")
 """Tables that grow with what is played."""
+
+LONGEST = ("matches", "seats", "sessions")
+"""Those of them that have thousands of rows after ``LARGE`` matches."""
 
 
 @contextmanager
@@ -71,6 +78,26 @@ def test_statements_when_a_tournament_goes_on_then_none_reads_through_a_table_of
                 assert words[0] != "SCAN" or words[1] not in HISTORY, statement
                 tables |= {words[1]} if words[0] == "SEARCH" else set()
         assert tables >= {"rounds", "matches", "seats", "sessions", "tournaments", "entrants"}
+
+
+@pytest.mark.parametrize("format", ["round-robin", "continuous"])
+def test_statements_when_on_postgresql_then_none_reads_through_a_table_of_the_past(
+    format: str, work: Work, postgres: Postgres, tmp_path: Path
+) -> None:
+    url = postgres.create_migrated("season")
+    with Storage(url) as storage:
+        one = begin(storage, url, format, past=LARGE, ahead=10)
+        work.statements.clear()
+        for _ in range(2 * TABLES):
+            one.play()
+        tables = set()
+        for statement, parameters in work.statements.copy().items():
+            with storage.read() as tx:
+                steps = tx.connection().exec_driver_sql(f"EXPLAIN {statement}", parameters).scalars().all()
+            for table in LONGEST:
+                assert not any(f"Seq Scan on {table} " in step for step in steps), [statement, *steps]
+                tables |= {table} if any(f"on {table} " in step for step in steps) else set()
+        assert tables == {*LONGEST}
 
 
 def test_finished_match_when_many_more_bots_play_on_and_on_then_it_costs_what_it_costs_among_few(

@@ -1,5 +1,6 @@
 """Counting what a database does, so that costs can be compared without measuring time."""
 
+import sqlite3
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -8,7 +9,7 @@ from sqlalchemy import Engine, event
 
 
 class Work:
-    """Counts SQLite's work for the connections opened while this is listening."""
+    """Counts a database's work for the connections opened while this is listening."""
 
     def __init__(self) -> None:
         self.instructions = 0
@@ -17,7 +18,8 @@ class Work:
         """Every statement that searches rows, with the parameters of its first execution."""
 
     def connect(self, connection: Any, _record: object) -> None:
-        connection.set_progress_handler(self._count, 1)
+        if isinstance(connection, sqlite3.Connection):
+            connection.set_progress_handler(self._count, 1)
 
     def _count(self) -> int:
         self.instructions += 1
