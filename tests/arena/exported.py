@@ -54,7 +54,7 @@ def problem(lines: list[str]) -> str:
     return found
 
 
-def signed_again(lines: list[str]) -> list[str]:
+def with_new_digests(lines: list[str]) -> list[str]:
     """Recompute all digests, as somebody would who wants to hide a change."""
     objects: list[dict[str, Any]] = [json.loads(line) for line in lines]
     digests = before = ""

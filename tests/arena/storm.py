@@ -165,7 +165,7 @@ class Cluster:
         wake(self.settings, start_cup(self.storage))
 
     def rest(self) -> None:
-        """Stop the workers and the beat, and wait until all referees and bots are running."""
+        """Stop the workers and the beat; wait until all bots and the first referee are running."""
         for name in (*self._workers, "beat"):
             self._supervisor.stop(name)
         self._supervisor.check()  # a bot that was killed at the end counts as dead from here on

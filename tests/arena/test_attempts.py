@@ -24,7 +24,7 @@ from referee.matches.match import DealsFinished, MatchSpec, Progress, SessionRes
 from referee.records.record import deal_json
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset
-from tests.arena.exported import check, lines_of, problem, signed_again
+from tests.arena.exported import check, lines_of, problem, with_new_digests
 from tests.arena.fakes import ROOT, play_at_once, session_result, signed
 from tests.arena.random_play import finish_deal
 from tests.arena.world import LEASE, SEED, World
@@ -236,7 +236,7 @@ def test_lost_deals_when_the_event_makes_no_sense_then_verify_says_so(
     world.finish(1, play_whole)
     parts = [json.loads(line) for line in lines_of(world)]
     next(one for one in parts if one.get("event") == "lost")["details"] |= details
-    assert found in problem(signed_again([json.dumps(one) for one in parts]))
+    assert found in problem(with_new_digests([json.dumps(one) for one in parts]))
 
 
 def test_claim_when_the_banks_after_a_deal_are_damaged_then_it_goes_on_after_one_with_banks(

@@ -238,10 +238,7 @@ def test_fault_when_its_attempt_came_to_nothing_then_the_log_says_so(world: Worl
 
     def broken(route: int, spec: MatchSpec) -> Generator[SessionResult | Progress | DealsFinished]:
         """Break off before the first session has ended."""
-        for update in play_by_table(route, spec):
-            if isinstance(update, SessionResult):
-                break
-            yield update
+        yield from ()
 
     faults = [
         fault("cup/1/1/1", 1),

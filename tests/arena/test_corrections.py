@@ -17,7 +17,7 @@ from arena.standings.scoreboard import StandingLine
 from arena.tournaments import corrections, creation, lifecycle
 from referee.signing import SigningKey
 from tests.arena.cli import make_arena
-from tests.arena.exported import check, lines_of, play_by_table, problem, signed_again
+from tests.arena.exported import check, lines_of, play_by_table, problem, with_new_digests
 from tests.arena.fakes import ROOT
 from tests.arena.world import World
 
@@ -127,7 +127,7 @@ def test_correction_when_somebody_changes_it_then_the_export_is_wrong(world: Wor
     disqualify(world, before[0].name)
     lines = lines_of(world)
     at = next(at for at, line in enumerate(lines) if '"corrected"' in line)
-    without = signed_again(lines[:at] + lines[at + 1 :])
+    without = with_new_digests(lines[:at] + lines[at + 1 :])
     assert "standings.0.bot" in problem(without)
     for name, value, said in (
         ("reason", "another", "details.signed: the arena signed something else"),
@@ -144,7 +144,7 @@ def changed(lines: list[str], at: int, **details: object) -> list[str]:
     """Return an export with changed details of an event, and with digests recomputed to match."""
     part = json.loads(lines[at])
     part["details"] |= details
-    return signed_again([*lines[:at], json.dumps(part), *lines[at + 1 :]])
+    return with_new_digests([*lines[:at], json.dumps(part), *lines[at + 1 :]])
 
 
 @pytest.mark.parametrize(
@@ -206,12 +206,12 @@ def test_correction_when_it_follows_the_confirmation_then_the_export_is_wrong(wo
     lines = lines_of(world)
     at = next(at for at, line in enumerate(lines) if '"confirmed"' in line)
     again = json.loads(lines[at]) | {"number": json.loads(lines[at])["number"] + 1}
-    twice = signed_again([*lines[: at + 1], json.dumps(again), *lines[at + 1 :]])
+    twice = with_new_digests([*lines[: at + 1], json.dumps(again), *lines[at + 1 :]])
     assert "event: confirmed in a tournament that is confirmed" in problem(twice)
     never = [json.loads(line) for line in lines]
     del next(one for one in never if one.get("part") == "tournament")["confirm"]
     wrong = "event: confirmed in a tournament whose results were not provisional"
-    assert wrong in problem(signed_again([json.dumps(one) for one in never]))
+    assert wrong in problem(with_new_digests([json.dumps(one) for one in never]))
 
 
 def test_decision_when_the_tournament_has_not_ended_then_it_is_refused(world: World) -> None:

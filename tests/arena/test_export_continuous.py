@@ -5,7 +5,7 @@ import json
 import pytest
 
 from arena.tournaments import lifecycle
-from tests.arena.exported import check, lines_of, play_by_table, problem, signed_again
+from tests.arena.exported import check, lines_of, play_by_table, problem, with_new_digests
 from tests.arena.fakes import ROOT
 from tests.arena.world import World
 
@@ -43,11 +43,11 @@ def test_export_when_batches_end_out_of_order_then_it_has_them_in_the_order_of_t
 def test_export_when_a_batch_is_named_like_another_then_that_is_wrong(lines: list[str]) -> None:
     first, second, *_ = rounds_of(lines)
     changed = [line.replace(f'"round":{second},', f'"round":{first},') for line in lines]
-    assert f"round: {first} occurs twice" in problem(signed_again(changed))
+    assert f"round: {first} occurs twice" in problem(with_new_digests(changed))
 
 
 def test_export_when_a_batch_has_a_number_beyond_the_last_then_that_is_wrong(lines: list[str]) -> None:
     first, *others = rounds_of(lines)
     last = len(others) + 1
     changed = [line.replace(f'"round":{first},', f'"round":{last + 1},') for line in lines]
-    assert f"round: is {last + 1}, but there are {last}" in problem(signed_again(changed))
+    assert f"round: is {last + 1}, but there are {last}" in problem(with_new_digests(changed))

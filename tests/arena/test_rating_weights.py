@@ -8,7 +8,7 @@ from sqlmodel import col, select
 from arena.models import Rating, RatingChange
 from arena.ratings.elo import K
 from arena.ratings.rebuild import mend, rebuild
-from tests.arena.exported import check, lines_of, play_by_table, problem, signed_again
+from tests.arena.exported import check, lines_of, play_by_table, problem, with_new_digests
 from tests.arena.fakes import ROOT
 from tests.arena.world import World
 
@@ -53,4 +53,4 @@ def test_export_when_a_short_match_weighs_more_than_it_should_then_verify_finds_
     (end,) = [one for one in objects if one.get("part") == "round_end"]
     for change in end["ratings"][0]:
         change["after"] = change["before"] + factor * (change["after"] - change["before"])
-    assert "after: is" in problem(signed_again([json.dumps(one) for one in objects]))
+    assert "after: is" in problem(with_new_digests([json.dumps(one) for one in objects]))

@@ -15,7 +15,7 @@ from arena.matches.referees import nobody_asked
 from arena.models import Entrant
 from arena.standings import scoreboard
 from arena.tournaments import creation, entry, lifecycle
-from tests.arena.exported import check, lines_of, play_by_table, problem, signed_again
+from tests.arena.exported import check, lines_of, play_by_table, problem, with_new_digests
 from tests.arena.fakes import ROOT
 from tests.arena.test_late_entry import Interrupted, seated
 from tests.arena.world import World
@@ -227,4 +227,4 @@ def test_return_when_it_is_told_otherwise_then_that_is_found_though_digests_are_
     play_with_a_gap(world, format="swiss", rounds=4)
     parts = [json.loads(line) for line in lines_of(world)]
     change(parts)
-    assert found in problem(signed_again([json.dumps(one) for one in parts]))
+    assert found in problem(with_new_digests([json.dumps(one) for one in parts]))

@@ -15,7 +15,7 @@ from arena.settings import Settings
 from arena.storage import Storage, open_storage
 from arena.tournaments import creation
 from tests.arena.cli import Arena, assert_one_line, make_arena
-from tests.arena.exported import check, lines_of, play_by_table, problem, signed_again
+from tests.arena.exported import check, lines_of, play_by_table, problem, with_new_digests
 from tests.arena.fakes import ROOT, Clock
 from tests.arena.test_attempts import play_whole, void_after
 from tests.arena.world import LEASE, World
@@ -159,7 +159,7 @@ def test_verify_when_the_number_after_a_restore_makes_no_sense_then_it_says_so(
     world.finish(cup, play_by_table)
     parts = [json.loads(line) for line in lines_of(world)]
     next(one for one in parts if one.get("event") == "restored")["details"]["attempts_above"] = above
-    assert found in problem(signed_again([json.dumps(one) for one in parts]))
+    assert found in problem(with_new_digests([json.dumps(one) for one in parts]))
 
 
 def test_verify_when_an_attempt_has_another_number_than_the_event_says_then_it_says_so(world: World) -> None:
@@ -168,7 +168,7 @@ def test_verify_when_an_attempt_has_another_number_than_the_event_says_then_it_s
     world.finish(cup, play_by_table)
     parts = [json.loads(line) for line in lines_of(world)]
     next(one for one in parts if one.get("event") == "restored")["details"]["attempts_above"] += 1
-    assert "attempts" in problem(signed_again([json.dumps(one) for one in parts]))
+    assert "attempts" in problem(with_new_digests([json.dumps(one) for one in parts]))
 
 
 def test_losses_are_what_the_backup_has_not(

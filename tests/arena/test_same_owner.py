@@ -14,7 +14,7 @@ from arena.models import BotVersion, Entrant, Match, Round, Seat
 from arena.rounds.batches import everyone, pair_batch
 from arena.storage import Storage
 from arena.tournaments import creation, entry, overview
-from tests.arena.exported import check, lines_of, play_by_table, problem, signed_again
+from tests.arena.exported import check, lines_of, play_by_table, problem, with_new_digests
 from tests.arena.fakes import ROOT
 from tests.arena.world import World
 
@@ -202,7 +202,7 @@ def cup(world: World) -> list[str]:
 
 def edited_head(lines: list[str], **fields: object) -> list[str]:
     """Change fields of the first line, and recompute all digests."""
-    return signed_again([json.dumps(json.loads(lines[0]) | fields), *lines[1:]])
+    return with_new_digests([json.dumps(json.loads(lines[0]) | fields), *lines[1:]])
 
 
 def seated_together(lines: list[str], **fields: object) -> list[str]:

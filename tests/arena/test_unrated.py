@@ -11,7 +11,7 @@ from arena.queries.leaderboards import leaderboard
 from arena.ratings.rebuild import rebuild
 from arena.settings import Settings
 from tests.arena.cli import make_arena
-from tests.arena.exported import check, lines_of, play_by_table, problem, signed_again
+from tests.arena.exported import check, lines_of, play_by_table, problem, with_new_digests
 from tests.arena.world import World
 
 FORMATS: dict[str, dict[str, object]] = {
@@ -59,7 +59,7 @@ def changed(lines: list[str], part: str, **fields: object) -> list[str]:
     """Change fields of the first part with this name, and recompute all digests."""
     objects: list[dict[str, Any]] = [json.loads(line) for line in lines]
     next(one for one in objects if one.get("part") == part).update(fields)
-    return signed_again([json.dumps(one) for one in objects])
+    return with_new_digests([json.dumps(one) for one in objects])
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from arena.settings import load_settings
 from arena.tournaments import lifecycle
 from arena.verify import check_export, check_links
 from tests.arena.databases import open_new
-from tests.arena.exported import check, lines_of, play_by_table, problem, signed_again
+from tests.arena.exported import check, lines_of, play_by_table, problem, with_new_digests
 from tests.arena.fakes import ROOT, Clock
 from tests.arena.tampering import drop_session, leaves, tampered_lines
 from tests.arena.waiting import DEADLINE
@@ -68,7 +68,7 @@ def edited(lines: list[str], part: str, change: Callable[[Any], object]) -> list
     at = place_of(lines, part)
     content = json.loads(lines[at])
     change(content)
-    return signed_again([*lines[:at], json.dumps(content), *lines[at + 1 :]])
+    return with_new_digests([*lines[:at], json.dumps(content), *lines[at + 1 :]])
 
 
 def test_export_of_a_finished_tournament_is_right(cup: list[str]) -> None:
@@ -79,7 +79,7 @@ def test_export_of_a_finished_tournament_is_right(cup: list[str]) -> None:
 
 
 def test_export_with_digests_made_anew_is_as_it_was(cup: list[str]) -> None:
-    assert [json.loads(line) for line in signed_again(cup)] == [json.loads(line) for line in cup]
+    assert [json.loads(line) for line in with_new_digests(cup)] == [json.loads(line) for line in cup]
 
 
 def test_each_of_a_hundred_changed_fields_is_found_and_its_line_named(cup: list[str]) -> None:
@@ -117,7 +117,7 @@ def test_change_of_what_follows_is_found_though_digests_are_made_anew(
     assert places
     for number, path in rng.sample(places, min(3, len(places))):
         changed = tampered_lines(cup, number, path, rng)
-        found = check(changed if field == "parts" else signed_again(changed)).problem
+        found = check(changed if field == "parts" else with_new_digests(changed)).problem
         assert found is not None, (number, path)
         assert "digest" not in found
 

@@ -12,7 +12,7 @@ from arena.exports.parts import LimitsLine, SessionLine
 from arena.terms import Limits
 from arena.verify.forfeits import Forfeits
 from referee.matches.match import MatchSpec, SessionResult
-from tests.arena.exported import check, lines_of, problem, signed_again
+from tests.arena.exported import check, lines_of, problem, with_new_digests
 from tests.arena.world import World
 from tests.referee.harness import Harness
 from tests.referee.test_forfeits import fail_when
@@ -75,7 +75,7 @@ def with_records(lines: list[str], change: Callable[[Record], object]) -> list[s
     assert forfeits
     for one in forfeits:
         change(one)
-    return signed_again([json.dumps(one) for one in objects])
+    return with_new_digests([json.dumps(one) for one in objects])
 
 
 def set_field(name: str, make: Callable[[Record], object]) -> Callable[[Record], object]:
@@ -186,7 +186,7 @@ def first_with(lines: list[str], why: str, change: Callable[[Record], object]) -
             if any(gone["why"] == why and gone["deal"] == one["deal"] for gone in one.get("played_for", ()))
         )
     )
-    return signed_again([json.dumps(one) for one in objects])
+    return with_new_digests([json.dumps(one) for one in objects])
 
 
 def entry(record: Record, why: str) -> Record:
@@ -288,4 +288,4 @@ def test_forfeit_when_it_led_to_something_else_than_was_agreed_then_verify_finds
 def test_forfeits_of_a_session_when_altered_then_verify_finds_it(world: World, seats: list[int]) -> None:
     objects = [json.loads(line) for line in going_on(world)]
     next(one for one in objects if one.get("part") == "match")["sessions"][0]["forfeits"] = seats
-    assert "forfeits: is" in problem(signed_again([json.dumps(one) for one in objects]))
+    assert "forfeits: is" in problem(with_new_digests([json.dumps(one) for one in objects]))

@@ -8,7 +8,7 @@ import pytest
 
 from arena.matches.referees import nobody_asked
 from arena.tournaments import creation, entry, lifecycle
-from tests.arena.exported import check, lines_of, play_by_table, problem, signed_again
+from tests.arena.exported import check, lines_of, play_by_table, problem, with_new_digests
 from tests.arena.fakes import ROOT
 from tests.arena.world import World
 
@@ -43,7 +43,7 @@ def test_two_bots_that_changed_tables_are_found(world: World, name: str) -> None
     part = json.loads(lines[at])
     part["tables"][0] = part["tables"][0][1:] + part["tables"][0][:1]
     lines[at] = json.dumps(part)
-    assert problem(signed_again(lines))
+    assert problem(with_new_digests(lines))
 
 
 def test_pairings_with_late_entry_and_withdrawal_are_found_again(world: World) -> None:
@@ -126,4 +126,4 @@ def test_what_is_left_out_or_moved_is_found_though_digests_are_made_anew(
     entry.withdraw(world.storage, ROOT, "cup", names[0], world.clock())
     world.finish(started.id, play_by_table)
     changed = change([json.loads(line) for line in lines_of(world)])
-    assert found in problem(signed_again([json.dumps(one) for one in changed]))
+    assert found in problem(with_new_digests([json.dumps(one) for one in changed]))

@@ -12,7 +12,7 @@ from arena.models import Match, TournamentEvent
 from arena.storage import Transaction
 from referee.errors import NotBegun, RefereeUnavailable
 from referee.matches.match import MatchSpec, Progress, SessionResult, Update
-from tests.arena.exported import check, lines_of, play_by_table, problem, signed_again
+from tests.arena.exported import check, lines_of, play_by_table, problem, with_new_digests
 from tests.arena.tampering import chain_anew
 from tests.arena.world import LEASE, World
 
@@ -138,7 +138,7 @@ def test_attempts_when_the_file_is_altered_then_verify_finds_it(
     part = match_part(lines)
     at = next(at for at, line in enumerate(lines) if json.loads(line).get("part") == "match")
     part["sessions"][1]["attempts"] = attempts
-    found = problem(signed_again([*lines[:at], json.dumps(part), *lines[at + 1 :]]))
+    found = problem(with_new_digests([*lines[:at], json.dumps(part), *lines[at + 1 :]]))
     assert f"sessions.1.attempts: is {attempts}, should be 3" in found
 
 
@@ -149,4 +149,4 @@ def test_attempts_when_a_later_attempt_is_dealt_as_the_first_then_verify_finds_i
     lines = lines_of(world)
     altered = [line.replace('"attempt":3', '"attempt":2') for line in lines]
     assert altered != lines
-    assert "deal 1: seed: is" in problem(signed_again(altered))
+    assert "deal 1: seed: is" in problem(with_new_digests(altered))

@@ -34,7 +34,7 @@ from tests.arena.running import RunningArena, running_arena
 from tests.arena.servers import Server
 from tests.arena.waiting import DEADLINE, wait_for
 
-BOTS = {f"player-{number}/bot": "greedy.py" for number in range(4)}
+BOTS = {f"owner-{number}/bot": "greedy.py" for number in range(4)}
 ENDINGS = (signal.SIGKILL, signal.SIGTERM)
 POSTS = READS = 4
 """Requests of each kind under way when the process ends."""
