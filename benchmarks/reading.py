@@ -49,6 +49,7 @@ from arena.standings import scoreboard
 from arena.storage import Storage, migrate_storage, open_storage
 from arena.strength.fitting import fit_due
 from arena.tournaments import overview
+from arena.web.serving import collect_seldom
 from benchmarks.history import Place, postgres, sqlite, tidy
 from benchmarks.seasons import make_season
 from referee.matches.journal import DealQuery, LogQuery
@@ -202,11 +203,10 @@ def ask(
 ) -> Figures:
     """Return for each question the 50th and the 99th percentile, in milliseconds.
 
-    Each is asked ``warm`` times first. Objects that already exist are kept out of the garbage collector's
-    sight, as in the arena's own processes.
+    Each is asked ``warm`` times first. The garbage collector is set as in ``arena web``.
     """
     gc.collect()
-    gc.freeze()
+    collect_seldom()
     found = {}
     for name, question in questions.items():
         for _ in range(warm):
