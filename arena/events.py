@@ -7,7 +7,7 @@ from sqlalchemy import update
 from sqlmodel import col, select
 
 from arena.exports.parts import EventKind, EventPart, make_part
-from arena.models import RefereeKey, Tournament, TournamentEvent
+from arena.models import RefereeKey, Tournament, TournamentEvent, TournamentHead
 from arena.storage import Transaction, changed
 from arena.webhooks.outbox import emit
 
@@ -43,7 +43,8 @@ def note_keys(tx: Transaction, tournament: Tournament, now: datetime) -> None:
     added = select(TournamentEvent.details).where(
         TournamentEvent.tournament_id == tournament.id, TournamentEvent.kind == KEY_ADDED
     )
-    head: Any = tournament.head or {}
+    locked = tx.get(TournamentHead, tournament.id)
+    head: Any = locked.head if locked else {}
     noted = [*head.get("referees", ()), *tx.exec(added)]
     for referee in known_keys(tx):
         if referee["key"] not in [one["key"] for one in noted]:

@@ -32,20 +32,19 @@ from arena.models.strengths import (
 from arena.models.tallies import FaultTally, Highlight, HighlightKind, SeatTally
 from arena.models.tournaments import (
     BEGUN,
-    WITHOUT_HEAD,
     Entrant,
     EntrantState,
     Round,
     RoundState,
     StoredRuleset,
     Tournament,
+    TournamentHead,
     TournamentState,
 )
 from arena.models.webhooks import DeliveryState, Webhook, WebhookDelivery
 
 __all__ = [
     "BEGUN",
-    "WITHOUT_HEAD",
     "Account",
     "ApiKey",
     "Arrival",
@@ -98,6 +97,7 @@ __all__ = [
     "Token",
     "Tournament",
     "TournamentEvent",
+    "TournamentHead",
     "TournamentInvitation",
     "TournamentState",
     "Webhook",

@@ -5,7 +5,6 @@ from enum import StrEnum
 from typing import ClassVar, Literal
 
 from sqlalchemy import JSON, BigInteger, Index, String, UniqueConstraint
-from sqlalchemy.orm import defer
 from sqlmodel import Field, SQLModel
 
 from arena.models.columns import text_of
@@ -117,10 +116,8 @@ class Tournament(SQLModel, Terms, table=True):  # type: ignore[misc]  # both hav
     """32 random bytes in hexadecimal, secret until the tournament has ended."""
     seed_hash: str
     """SHA-256 of the seed, public from the beginning."""
-    head: dict[str, object] | None = Field(default=None, sa_type=JSON)
-    """Everything settled before the first round, with which exports begin; NULL if it is not locked yet."""
     commitment: str | None = None
-    """Digest of the head; pairings are drawn from it. NULL if it is not locked yet."""
+    """Digest of the head (``TournamentHead``); pairings are drawn from it. NULL if it is not locked yet."""
     beacon_value: str | None = None
     """The value of the beacon; NULL if there is none, or the tournament has not been started."""
     organiser_id: int | None = Field(default=None, foreign_key="accounts.id")
@@ -142,8 +139,18 @@ class Tournament(SQLModel, Terms, table=True):  # type: ignore[misc]  # both hav
     confirmation (``confirm``)."""
 
 
-WITHOUT_HEAD = defer(Tournament.head)  # type: ignore[arg-type]
-"""An option for queries of tournaments that leaves out heads, which are long as they list all entrants."""
+class TournamentHead(SQLModel, table=True):
+    """Everything settled before the first round of a tournament, with which exports begin.
+
+    It is kept apart: it lists all entrants, and its tournament's row is read and changed after every match.
+    """
+
+    __tablename__: ClassVar[str] = "tournament_heads"
+
+    tournament_id: int = Field(foreign_key="tournaments.id", primary_key=True)
+    """The tournament, which is locked."""
+    head: dict[str, object] = Field(sa_type=JSON)
+    """The head, in the form of exports."""
 
 
 class Entrant(SQLModel, table=True):

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from sqlmodel import col, select
 
-from arena.models import WITHOUT_HEAD, Tournament, TournamentState
+from arena.models import Tournament, TournamentState
 from arena.queries.cursors import make_cursor, read_cursor
 from arena.storage import Storage
 from arena.tournaments.overview import TournamentStatus, statuses_of
@@ -29,7 +29,7 @@ class TournamentPage:
 
 def list_tournaments(storage: Storage, asked: Asked, limit: int, cursor: str | None = None) -> TournamentPage:
     """Return the state of tournaments, without test matches. Raise SpecError for a cursor of another list."""
-    shown = select(Tournament).where(col(Tournament.test).is_(False)).options(WITHOUT_HEAD)
+    shown = select(Tournament).where(col(Tournament.test).is_(False))
     rows = shown.order_by(col(Tournament.id).desc())
     if asked.state is not None:
         rows = rows.where(Tournament.state == asked.state)

@@ -205,7 +205,7 @@ def _require_checked(_: Transaction, tournament: Tournament, version: BotVersion
 
 
 def _require_rounds(_: Transaction, tournament: Tournament, __: BotVersion, ___: datetime) -> None:
-    if tournament.head is not None and tournament.state == TournamentState.CREATED:
+    if tournament.commitment is not None and tournament.state == TournamentState.CREATED:
         raise StateError(f"tournament {tournament.name} is locked: bots can enter again once it has started")
     if tournament.paired == tournament.rounds:
         raise StateError(f"tournament {tournament.name}: all its rounds are paired")

@@ -7,7 +7,7 @@ from typing import Any
 from sqlmodel import col, func, select
 
 from arena.events import events_of
-from arena.models import WITHOUT_HEAD, Tournament, TournamentEvent
+from arena.models import Tournament, TournamentEvent, TournamentHead
 from arena.storage import Storage
 from arena.tournaments.overview import TournamentStatus, find_tournament, statuses_of
 
@@ -44,7 +44,8 @@ def head(storage: Storage, name: str) -> HeadShown:
     with storage.read() as tx:
         tournament = find_tournament(tx, name)
         events = events_of(tx, tournament)
-        return HeadShown(tournament.name, tournament.commitment, tournament.head, events)
+        locked = tx.get(TournamentHead, tournament.id)
+        return HeadShown(tournament.name, tournament.commitment, locked.head if locked else None, events)
 
 
 def look(storage: Storage, known: Mapping[str, int | None]) -> list[Seen]:
@@ -56,9 +57,7 @@ def look(storage: Storage, known: Mapping[str, int | None]) -> list[Seen]:
         if len(known) == 1:
             found: Sequence[Tournament] = [find_tournament(tx, next(iter(known)))]
         else:
-            found = tx.exec(
-                select(Tournament).where(col(Tournament.name).in_(known)).options(WITHOUT_HEAD)
-            ).all()
+            found = tx.exec(select(Tournament).where(col(Tournament.name).in_(known))).all()
         of_them = col(TournamentEvent.tournament_id).in_([one.id for one in found])
         number = func.max(TournamentEvent.number)
         lasts = dict(

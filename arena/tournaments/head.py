@@ -7,7 +7,7 @@ from sqlmodel import col, select
 from arena.events import known_keys
 from arena.exports.parts import HeadPart, make_part
 from arena.formats import PAIRING_VERSION
-from arena.models import Entrant, StoredRuleset, Tournament
+from arena.models import Entrant, StoredRuleset, Tournament, TournamentHead
 from arena.pairing import owner_of
 from arena.storage import Transaction
 from arena.terms import Entry, Limits, Plan
@@ -16,17 +16,19 @@ from arena.tournaments.entrants import list_entrants
 
 def lock_head(tx: Transaction, tournament: Tournament, now: datetime) -> None:
     """Settle the head of a tournament that has none yet; its digest is the commitment from now on."""
-    if tournament.head is not None:
+    if tournament.commitment is not None:
         return
     head = head_of(tx, tournament, now)
-    tournament.head, tournament.commitment = head, str(head["digest"])
+    tx.add(TournamentHead(tournament_id=tournament.id, head=head))
+    tournament.commitment = str(head["digest"])
     tx.flush()
 
 
 def head_of(tx: Transaction, tournament: Tournament, now: datetime | None) -> dict[str, object]:
     """Return the head as it was locked, or as it would be if locked ``now``; None gives it no time."""
-    if tournament.head is not None:
-        return tournament.head
+    locked = tx.get(TournamentHead, tournament.id)
+    if locked is not None:
+        return locked.head
     ruleset = tx.get_one(StoredRuleset, tournament.ruleset_id)
     gone = select(Entrant.number).where(
         Entrant.tournament_id == tournament.id, col(Entrant.withdrawn_after).is_not(None)

@@ -47,7 +47,7 @@ def lock(storage: Storage, actor: Actor, name: str, now: datetime) -> Tournament
         tournament = find_tournament(tx, name)
         actor.require_organiser(tournament.organiser_id, f"lock {name}")
         lock_open(tx, tournament, now)
-        if tournament.head is not None:
+        if tournament.commitment is not None:
             raise StateError(f"tournament {name} is locked already")
         lock_head(tx, tournament, now)
         record(tx, actor, "tournament.lock", name, now, commitment=tournament.commitment)
@@ -99,7 +99,7 @@ def _check_beacon(tournament: Tournament, value: str | None) -> None:
         raise StateError(f"tournament {name}: {why}; start it without a value")
     if tournament.beacon is None or not first:
         return
-    if tournament.head is None:
+    if tournament.commitment is None:
         raise StateError(
             f"tournament {name} has a beacon: close its entries first, with: arena tournament lock {name}"
         )

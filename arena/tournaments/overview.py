@@ -11,7 +11,6 @@ from sqlmodel import col, func, select
 
 from arena.formats import FORMATS, Setup
 from arena.models import (
-    WITHOUT_HEAD,
     Entrant,
     Match,
     MatchState,
@@ -108,7 +107,7 @@ def terms(storage: Storage, name: str) -> Terms:
 
 def list_tournaments(storage: Storage, limit: int = 100) -> list[TournamentStatus]:
     """Return the status of the latest tournaments, newest first."""
-    shown = select(Tournament).where(col(Tournament.test).is_(False)).options(WITHOUT_HEAD)
+    shown = select(Tournament).where(col(Tournament.test).is_(False))
     latest = shown.order_by(col(Tournament.id).desc()).limit(limit)
     with storage.read() as tx:
         return statuses_of(tx, tx.exec(latest).all())
@@ -116,7 +115,7 @@ def list_tournaments(storage: Storage, limit: int = 100) -> list[TournamentStatu
 
 def find_tournament(tx: Transaction, name: str) -> Tournament:
     """Return the tournament of this name. Raise UnknownError if there is none."""
-    named = select(Tournament).where(Tournament.name == name).options(WITHOUT_HEAD)
+    named = select(Tournament).where(Tournament.name == name)
     found = tx.exec(named).first()
     if found is None:
         raise unknown(tx, "tournament", name, col(Tournament.name))

@@ -10,7 +10,7 @@ from sqlmodel import col, delete, select
 
 from arena.events import event_part
 from arena.exports.digests import digest
-from arena.models import Highlight, Session, SessionRecords, Tournament, TournamentEvent
+from arena.models import Highlight, Session, SessionRecords, Tournament, TournamentEvent, TournamentHead
 from arena.storage import Transaction
 
 Path = tuple[str | int, ...]
@@ -81,9 +81,10 @@ def tampered_lines(lines: list[str], number: int, path: Path, rng: Random) -> li
 def chain_anew(tx: Transaction, tournament_id: int = 1) -> None:
     """Recompute the digests of the head and the events, as somebody who knows the format would."""
     tournament = tx.get_one(Tournament, tournament_id)
-    head = {name: value for name, value in (tournament.head or {}).items() if name != "digest"}
+    locked = tx.get_one(TournamentHead, tournament_id)
+    head = {name: value for name, value in locked.head.items() if name != "digest"}
     tournament.commitment = before = digest(head)
-    tournament.head = {**head, "digest": before}
+    locked.head = {**head, "digest": before}
     of_it = select(TournamentEvent).where(TournamentEvent.tournament_id == tournament_id)
     for event in tx.exec(of_it.order_by(col(TournamentEvent.number))):
         event.digest = before = str(event_part(event, before)["digest"])

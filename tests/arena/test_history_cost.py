@@ -114,6 +114,7 @@ def test_finished_match_when_many_more_bots_play_on_and_on_then_it_costs_what_it
                     one.play()
             costs.append({step: sum(found) for step, found in one.times.items()})
             taken.append(len(statements))
+            assert not any("tournament_heads" in one for one in statements)  # they list all entrants
     few, many = costs
     assert many.keys() == few.keys() == {*continuous.STEPS}
     for step, cost in many.items():

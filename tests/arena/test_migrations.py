@@ -14,7 +14,17 @@ from sqlalchemy import inspect, text
 from sqlmodel import col, select
 
 from arena import migrations
-from arena.models import BotVersion, Entrant, EntrantSum, League, Rating, Seat, SessionRecords, Tournament
+from arena.models import (
+    BotVersion,
+    Entrant,
+    EntrantSum,
+    League,
+    Rating,
+    Seat,
+    SessionRecords,
+    Tournament,
+    TournamentHead,
+)
 from arena.storage import Storage, Transaction, migrate
 from tests.arena.servers import Postgres
 
@@ -123,6 +133,34 @@ def test_migration_when_deals_were_stored_on_a_server_then_records_move_and_seat
 ) -> None:
     with filled(postgres.url()) as storage:
         check_tallies(storage)
+
+
+def test_migration_when_a_tournament_is_locked_then_its_head_moves(first: Storage) -> None:
+    check_heads(first)
+
+
+def test_migration_when_a_tournament_is_locked_on_a_server_then_its_head_moves(postgres: Postgres) -> None:
+    with filled(postgres.url()) as storage:
+        check_heads(storage)
+
+
+def check_heads(first: Storage) -> None:
+    """Check that upgrading and downgrading move heads, and that a tournament without one stays without."""
+    head = {"entrants": ["a/b@1"]}
+    for commitment, kept in ((None, []), ("12ab", [head])):
+        move(first, "0040")
+        with first.write() as tx:
+            lock = text("UPDATE tournaments SET head = :head, commitment = :commitment")
+            values = {"head": json.dumps(head if commitment else None), "commitment": commitment}
+            tx.connection().execute(lock, values)
+        migrate(first)
+        with first.read() as tx:
+            assert tx.exec(select(TournamentHead.head)).all() == kept
+            assert "head" not in columns(tx)["tournaments"]
+    move(first, "0040")
+    with first.read() as tx:
+        [found] = tx.connection().execute(text("SELECT CAST(head AS TEXT) FROM tournaments")).scalars()
+        assert json.loads(found) == head
 
 
 DEALS = b"\x00what was played"

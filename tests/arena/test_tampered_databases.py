@@ -23,6 +23,7 @@ from arena.models import (
     SessionRecords,
     Tournament,
     TournamentEvent,
+    TournamentHead,
 )
 from arena.settings import load_settings
 from arena.storage import Storage, Transaction
@@ -136,15 +137,15 @@ def drop_a_round(tx: Transaction) -> None:
 
 def change_head(**changed: object) -> Tamper:
     def change(tx: Transaction) -> None:
-        tournament = tx.get_one(Tournament, 1)
-        tournament.head = {**(tournament.head or {}), **changed}
+        locked = tx.get_one(TournamentHead, 1)
+        locked.head = {**locked.head, **changed}
         chain_anew(tx)
 
     return change
 
 
 def change_limits(tx: Transaction) -> None:
-    head = tx.get_one(Tournament, 1).head or {}
+    head = tx.get_one(TournamentHead, 1).head
     change_head(limits={**head["limits"], "faults": 3})(tx)  # type: ignore[dict-item]
 
 

@@ -28,6 +28,7 @@ from arena.models import (
     StoredRuleset,
     Tournament,
     TournamentEvent,
+    TournamentHead,
     TournamentState,
 )
 from arena.settings import load_settings
@@ -180,12 +181,12 @@ def exchange_two_names(tx: Transaction) -> None:
 
 def exchange_two_names_in_the_head_as_well(tx: Transaction) -> None:
     exchange_two_names(tx)
-    tournament = tx.get_one(Tournament, CUP)
-    head: Any = tournament.head
+    locked = tx.get_one(TournamentHead, CUP)
+    head: Any = locked.head
     entrants = [dict(one) for one in head["entrants"]]
     for name in ("bot", "owner"):
         entrants[1][name], entrants[2][name] = entrants[2][name], entrants[1][name]
-    tournament.head = {**head, "entrants": entrants}
+    locked.head = {**head, "entrants": entrants}
 
 
 def exchange_two_tables(tx: Transaction) -> None:
@@ -216,8 +217,8 @@ def play_under_another_ruleset(tx: Transaction) -> None:
 
 
 def call_it_otherwise(tx: Transaction) -> None:
-    tournament = tx.get_one(Tournament, CUP)
-    tournament.name, tournament.head = "cap", {**(tournament.head or {}), "tournament": "cap"}
+    locked = tx.get_one(TournamentHead, CUP)
+    tx.get_one(Tournament, CUP).name, locked.head = "cap", {**locked.head, "tournament": "cap"}
     tx.get_one(Tournament, 1).name = "cup"
     tx.flush()
 
