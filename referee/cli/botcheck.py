@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from referee.check import Report, Result
 
 REPORT_WIDTH = 100
+END_SECONDS = 1.0
+"""The longest wait for what ends by itself once the check is over."""
 
 Command = Annotated[
     list[str] | None,
@@ -130,7 +132,12 @@ def run_to_end(checking: "Coroutine[object, object, Report]") -> "Report":
 
         for number in ending() if sys.platform != "win32" else ():  # whose event loops cannot handle signals
             loop.add_signal_handler(number, end, number)
-        return await checking
+        try:
+            return await checking
+        finally:
+            # gRPC's tasks end just after their server; cancelled before that, one prints a traceback.
+            if others := asyncio.all_tasks() - {task}:
+                await asyncio.wait(others, timeout=END_SECONDS)
 
     try:
         return asyncio.run(run())
