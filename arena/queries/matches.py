@@ -257,6 +257,8 @@ def _wanted(tx: Transaction, asked: Asked, own: Any) -> Iterator[Any]:
     if asked.tournament is not None:
         tournament_id = find_tournament(tx, asked.tournament)
         yield col(Match.tournament_id) == tournament_id
+        if asked.bot is None and asked.faults:
+            yield own.match_id.between(*_ends(tx, tournament_id))
         if asked.round is not None:
             yield col(Match.round_id) == _find_round(tx, tournament_id, asked)
     if asked.ruleset is not None:
@@ -274,6 +276,18 @@ def _wanted(tx: Transaction, asked: Asked, own: Any) -> Iterator[Any]:
         other = aliased(Seat)
         better = exists(other.id).where(other.match_id == own.match_id, other.points > own.points)  # type: ignore[arg-type]
         yield better if asked.result is Result.LOST else ~better
+
+
+def _ends(tx: Transaction, tournament_id: int) -> tuple[int, int]:
+    """Return the ids of a tournament's first and last match that are done; ids ascend from round to round.
+
+    Between these, its faults are found without going through those of everything that was played later.
+    """
+    ids = select(Match.id).where(Match.tournament_id == tournament_id, Match.state == MatchState.DONE)
+    places = (col(Match.round_id), col(Match.table_number))
+    first = tx.exec(ids.order_by(*places).limit(1)).first()
+    last = tx.exec(ids.order_by(*(place.desc() for place in places)).limit(1)).first()
+    return first or 0, last or 0
 
 
 def _sits(seat: Any, own: Any, version_ids: Collection[int]) -> Iterator[ColumnElement[bool]]:
