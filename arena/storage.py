@@ -90,9 +90,9 @@ class Storage(Database):
             yield tx
 
 
-def changed(tx: Transaction, statement: Executable) -> int:
+def changed(tx: Transaction, statement: Executable, parameters: Mapping[str, object] | None = None) -> int:
     """Execute an UPDATE or DELETE, and return the number of rows that it affected."""
-    return tx.connection().execute(statement).rowcount
+    return tx.connection().execute(statement, parameters).rowcount
 
 
 def add_to_rows(

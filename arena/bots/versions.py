@@ -123,13 +123,18 @@ def add_version(
     """Register the next version of a bot as part of a transaction; all arguments have been checked."""
     token, row = new_token(), _bot(tx, bot, now)
     row.language, row.link = language or row.language, link or row.link
-    last = tx.exec(select(func.max(BotVersion.number)).where(BotVersion.bot_id == row.id)).one()
+    last: int | None = tx.exec(_last_number(), params={"bot": row.id}).one()
     number = (last or 0) + 1
     version = new_version(row.id, bot, number, token, now, language, expires_at)
     tx.add(version)
     tx.flush()
     record(tx, actor, "bot.register", version.name, now)
     return Registered(version.name, token)
+
+
+@cache
+def _last_number() -> Any:
+    return select(func.max(BotVersion.number)).where(BotVersion.bot_id == bindparam("bot"))
 
 
 def new_version(
@@ -156,17 +161,27 @@ def new_version(
 def _bot(tx: Transaction, name: str, now: datetime) -> Bot:
     """Return the bot; it and its owner are added if they are new."""
     owner_name, _, bot_name = name.partition("/")
-    owner = tx.exec(select(Owner).where(Owner.name == owner_name)).first()
+    owner: Owner | None = tx.exec(_owner_named(), params={"owner": owner_name}).first()
     if owner is None:
         owner = Owner(name=owner_name, created_at=now)
         tx.add(owner)
         tx.flush()
-    bot = tx.exec(select(Bot).where(Bot.owner_id == owner.id, Bot.name == bot_name)).first()
+    bot: Bot | None = tx.exec(_bot_named(), params={"owner": owner.id, "bot": bot_name}).first()
     if bot is None:
         bot = Bot(owner_id=owner.id, name=bot_name, created_at=now)
         tx.add(bot)
         tx.flush()
     return bot
+
+
+@cache
+def _owner_named() -> Any:
+    return select(Owner).where(Owner.name == bindparam("owner"))
+
+
+@cache
+def _bot_named() -> Any:
+    return select(Bot).where(Bot.owner_id == bindparam("owner"), Bot.name == bindparam("bot"))
 
 
 def find_bot(tx: Transaction, name: str) -> Bot:

@@ -9,10 +9,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
 from itertools import takewhile
 from typing import Any
 
-from sqlalchemy import ColumnElement, LargeBinary, String, cast, delete, insert
+from sqlalchemy import ColumnElement, LargeBinary, String, bindparam, cast, delete, insert
 from sqlmodel import col, func, select
 
 from arena.events import note
@@ -108,17 +109,23 @@ def kept_deals(tx: Transaction, match_id: int) -> dict[int, Kept]:
 
     Deals after a missing one are left out.
     """
-    raw = _as_stored if tx.connection().dialect.name == "sqlite" else _as_text
-    rows = select(OpenDeal.session, OpenDeal.deal, raw(OpenDeal.record), raw(OpenDeal.bank_ms))
-    of_it = rows.where(OpenDeal.match_id == match_id).order_by(col(OpenDeal.session), col(OpenDeal.deal))
+    on_sqlite = tx.connection().dialect.name == "sqlite"
     kept: dict[int, Kept] = {}
-    for session, deal, record, bank_ms in tx.exec(of_it):
+    for session, deal, record, bank_ms in tx.exec(_select_deals(on_sqlite), params={"match": match_id}):
         deals = kept.setdefault(session, Kept())
         deals.stored += 1
         if deal == len(deals.records) + 1:
             deals.records.append(_read(record))
             deals.banks.append(_read(bank_ms))
     return kept
+
+
+@cache
+def _select_deals(on_sqlite: bool) -> Any:
+    raw = _as_stored if on_sqlite else _as_text
+    rows = select(OpenDeal.session, OpenDeal.deal, raw(OpenDeal.record), raw(OpenDeal.bank_ms))
+    of_it = rows.where(OpenDeal.match_id == bindparam("match"))
+    return of_it.order_by(col(OpenDeal.session), col(OpenDeal.deal))
 
 
 def _as_text(column: object) -> ColumnElement[Any]:

@@ -11,8 +11,10 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import cache
+from typing import Any
 
-from sqlalchemy import ColumnElement, or_, update
+from sqlalchemy import ColumnElement, Update, bindparam, or_, update
 from sqlmodel import col, select
 
 from arena.errors import LeaseLost
@@ -46,6 +48,28 @@ RETRY_SECONDS = (1, 2, 4, 8, 15)
 LONGEST_WAIT = timedelta(seconds=max(RETRY_SECONDS))
 
 
+NOW: Any = bindparam("now")
+AHEAD: Any = bindparam("ahead")
+TOO_LONG: Any = bindparam("too_long")
+"""The parameters of ``DUE`` and ``LAPSED``, as ``due_at`` gives them."""
+
+LAPSED: tuple[ColumnElement[bool], ...] = col(Match.lease_until) < NOW, col(Match.lease_until) > AHEAD
+"""A due match that a worker has had meets one of these conditions. Each is a range of an index."""
+
+DUE: tuple[ColumnElement[bool], ...] = (
+    col(Match.state).in_([MatchState.WAITING, MatchState.RUNNING]),
+    or_(col(Match.lease_until).is_(None), *LAPSED),
+    or_(col(Match.not_before).is_(None), col(Match.not_before) <= NOW, col(Match.not_before) > TOO_LONG),
+)
+"""Conditions under which a match waits for a worker: nobody has it and it may be tried."""
+
+MINE: tuple[ColumnElement[bool], ...] = (
+    col(Match.id) == bindparam("match"),
+    col(Match.state) == MatchState.RUNNING,
+    col(Match.lease_owner) == bindparam("attempt"),
+)
+"""Conditions under which a match is an attempt's; the parameters are its id and the attempt's name."""
+
 LOST = "the match was cancelled, or its lease ran out and another worker has it"
 
 
@@ -74,29 +98,16 @@ class Claim:
 def claim(storage: Storage, match_id: int, now: datetime, lease: timedelta) -> Claim | None:
     """Take a match that is due, if nobody else has it."""
     owner = secrets.token_hex(8)
-    running = select(Tournament.id).where(Tournament.state == TournamentState.RUNNING)
-    free = (
-        col(Match.id) == match_id,
-        *due(now, lease),
-        col(Match.tournament_id).in_(running),
-    )
-    found = select(Match.lease_owner, Match.tournament_id).where(*free)
-    values = {
-        "state": MatchState.RUNNING,
-        "lease_owner": owner,
-        "lease_until": now + lease,
-        "handed_out_at": None,
-        "not_before": None,
-    }
+    free: dict[str, object] = {"match": match_id, **due_at(now, lease)}
     with storage.write() as tx:
-        last = tx.exec(found).first()
+        last = tx.exec(_select_free(), params=free).first()
         if last is None:
             return None
         crashed, tournament_id = last
         if crashed is not None:  # the note below needs the tournament, which is locked before a match
             lock_row(tx, tournament_id)
-        same = col(Match.lease_owner).is_not_distinct_from(crashed)
-        if not changed(tx, update(Match).where(*free, same).values(values)):
+        mine = {"last_attempt": crashed, "attempt": owner, "until": now + lease}
+        if not changed(tx, _take_free(), free | mine):
             return None
         match = tx.get_one(Match, match_id)
         match.started_at = match.started_at or now
@@ -117,6 +128,29 @@ def claim(storage: Storage, match_id: int, now: datetime, lease: timedelta) -> C
     return claimed if not lost or _drop_lost(storage, claimed, lost, now) else None
 
 
+def _is_free() -> tuple[ColumnElement[bool], ...]:
+    running = select(Tournament.id).where(Tournament.state == TournamentState.RUNNING)
+    return (col(Match.id) == bindparam("match"), *DUE, col(Match.tournament_id).in_(running))
+
+
+@cache
+def _select_free() -> Any:
+    return select(Match.lease_owner, Match.tournament_id).where(*_is_free())
+
+
+@cache
+def _take_free() -> Update:
+    same = col(Match.lease_owner).is_not_distinct_from(bindparam("last_attempt"))
+    values: dict[str, Any] = {
+        "state": MatchState.RUNNING,
+        "lease_owner": bindparam("attempt"),
+        "lease_until": bindparam("until"),
+        "handed_out_at": None,
+        "not_before": None,
+    }
+    return update(Match).where(*_is_free(), same).values(values)
+
+
 def _drop_lost(storage: Storage, claimed: Claim, lost: Mapping[int, int], now: datetime) -> bool:
     """Drop the stored deals that cannot be read; ``lost`` has the last readable one by session.
 
@@ -132,28 +166,22 @@ def _drop_lost(storage: Storage, claimed: Claim, lost: Mapping[int, int], now: d
     return False
 
 
-def due(now: datetime, lease: timedelta) -> tuple[ColumnElement[bool], ...]:
-    """Return conditions under which a match waits for a worker: nobody has it and it may be tried.
+def due_at(now: datetime, lease: timedelta) -> dict[str, datetime]:
+    """Return the parameters of ``DUE`` and ``LAPSED``.
 
-    Both times come from clocks, which may have been wrong: a time further ahead than the longest wait, or
-    than two whole leases, was written by such a clock, and counts as past.
+    The times in a match's row come from clocks, which may have been wrong: a time further ahead than the
+    longest wait, or than two whole leases, was written by such a clock, and counts as past.
     """
-    free, tried = col(Match.lease_until), col(Match.not_before)
-    return (
-        col(Match.state).in_([MatchState.WAITING, MatchState.RUNNING]),
-        or_(free.is_(None), free < now, free > now + 2 * lease),
-        or_(tried.is_(None), tried <= now, tried > now + LONGEST_WAIT),
-    )
-
-
-def lapsed(now: datetime, lease: timedelta) -> tuple[ColumnElement[bool], ...]:
-    """Return conditions; a due match that a worker has had meets one of them. Each is a range of an index."""
-    free = col(Match.lease_until)
-    return free < now, free > now + 2 * lease
+    return {"now": now, "ahead": now + 2 * lease, "too_long": now + LONGEST_WAIT}
 
 
 def _stored(tx: Transaction, match_id: int) -> set[int]:
-    return set(tx.exec(select(Session.number).where(Session.match_id == match_id)))
+    return set(tx.exec(_select_stored(), params={"match": match_id}))
+
+
+@cache
+def _select_stored() -> Any:
+    return select(Session.number).where(Session.match_id == bindparam("match"))
 
 
 def renew(storage: Storage, claimed: Claim, now: datetime) -> None:
@@ -212,15 +240,6 @@ def refuse(storage: Storage, claimed: Claim, now: datetime, problem: str) -> Non
 
 def update_claimed(tx: Transaction, claimed: Claim, **values: object) -> None:
     """Update the match's row if it is this attempt's, which locks it; otherwise raise LeaseLost."""
-    mine = update(Match).where(*is_mine(claimed))
-    if not changed(tx, mine.values(values or {"lease_owner": claimed.owner})):
+    mine = update(Match).where(*MINE).values(values or {"lease_owner": claimed.owner})
+    if not changed(tx, mine, {"match": claimed.match_id, "attempt": claimed.owner}):
         raise LeaseLost(LOST)
-
-
-def is_mine(claimed: Claim) -> tuple[ColumnElement[bool], ...]:
-    """Return conditions under which a match is this attempt's."""
-    return (
-        col(Match.id) == claimed.match_id,
-        col(Match.state) == MatchState.RUNNING,
-        col(Match.lease_owner) == claimed.owner,
-    )

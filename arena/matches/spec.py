@@ -2,8 +2,10 @@
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
+from functools import cache
+from typing import Any
 
-from sqlalchemy import and_
+from sqlalchemy import and_, bindparam
 from sqlmodel import col, select
 
 from arena.matches.attempts import Kept
@@ -18,7 +20,6 @@ from referee.matches.match import Limits, MatchBot, MatchSpec, Rated, SessionSpe
 def match_spec(tx: Transaction, match: Match, tournament: Tournament, missing: Collection[int]) -> MatchSpec:
     """Return the order to a referee to play the ``missing`` sessions of a match."""
     number = tx.get_one(Round, match.round_id).number
-    other_tables = select(Match.id).where(Match.round_id == match.round_id, Match.id != match.id).limit(1)
     seed = luck(bytes.fromhex(tournament.seed), tournament.beacon_value)
     table = None if tournament.duplicate else match.table_number  # None: all tables play the same deals
     seats = seatings(tournament.table_size, tournament.sessions, duplicate=tournament.duplicate)
@@ -54,29 +55,40 @@ def match_spec(tx: Transaction, match: Match, tournament: Tournament, missing: C
             match_ms=tournament.match_seconds * 1000,
             min_sessions=tournament.min_sessions,
         ),
-        shared_deals=tournament.duplicate and tx.exec(other_tables).first() is not None,
+        shared_deals=tournament.duplicate and _has_other_tables(tx, match),
         pool=f"{ruleset.label}, tables of {tournament.table_size}" if tournament.rated else "",
     )
 
 
+def _has_other_tables(tx: Transaction, match: Match) -> bool:
+    """Return whether others play at the same time, in the same round."""
+    others = select(Match.id).where(Match.round_id == match.round_id, Match.id != match.id).limit(1)
+    return tx.exec(others).first() is not None
+
+
 def _bots(tx: Transaction, match: Match, tournament: Tournament) -> Iterator[MatchBot]:
     """Yield the bots of a match by position, with their ratings if it is rated."""
+    which = {"match": match.id, "ruleset": tournament.ruleset_id, "size": tournament.table_size}
+    rating: Rating | None
+    for version_id, name, rating in tx.exec(_select_bots(), params=which):
+        rated = Rated(round(START), 0) if rating is None else Rated(round(rating.value), rating.matches)
+        yield MatchBot(version_id, name, rated if tournament.rated else None)
+
+
+@cache
+def _select_bots() -> Any:
     in_pool = (
         col(Rating.version_id) == BotVersion.id,
-        col(Rating.ruleset_id) == tournament.ruleset_id,
-        col(Rating.table_size) == tournament.table_size,
+        col(Rating.ruleset_id) == bindparam("ruleset"),
+        col(Rating.table_size) == bindparam("size"),
     )
-    found = (
+    return (
         select(BotVersion.id, BotVersion.name, Rating)
         .join(Seat, col(Seat.version_id) == BotVersion.id)
         .outerjoin(Rating, and_(*in_pool))
-        .where(Seat.match_id == match.id)
+        .where(Seat.match_id == bindparam("match"))
         .order_by(col(Seat.position))
     )
-    for version_id, name, joined in tx.exec(found):
-        rating: Rating | None = joined
-        rated = Rated(round(START), 0) if rating is None else Rated(round(rating.value), rating.matches)
-        yield MatchBot(version_id, name, rated if tournament.rated else None)
 
 
 def resumed(spec: MatchSpec, kept: Mapping[int, Kept]) -> MatchSpec:

@@ -10,10 +10,10 @@ from sqlmodel import col, select
 
 from arena.errors import LeaseLost
 from arena.matches.attempts import deal_attempts, forget_deals, keep_deals
-from arena.matches.leases import LOST, Claim, is_mine, update_claimed
+from arena.matches.leases import LOST, MINE, Claim, update_claimed
 from arena.matches.records import pack_records
 from arena.models import Entrant, EntrantState, Match, MatchState, Seat, Session, SessionRecords
-from arena.storage import Storage, Transaction, changed
+from arena.storage import Storage, Transaction
 from arena.tallies.sessions import keep, tallies_of
 from arena.webhooks.outbox import emit
 from referee.matches.match import DealsFinished, SessionResult
@@ -30,6 +30,26 @@ ADD_TO_SEAT = (
 ADD_SESSION = insert(Session).returning(col(Session.id))
 
 ADD_RECORDS = insert(SessionRecords)
+
+COUNT_SESSION = (
+    update(Match)
+    .where(*MINE)
+    .values(
+        sessions_done=Match.sessions_done + 1,
+        deals_done=col(Match.deals_done) + bindparam("more_deals"),
+        failures=0,
+        problem=None,
+        lease_until=bindparam("until"),
+    )
+    .returning(col(Match.sessions_done))
+)
+"""Counts a session of a match, and keeps the lease."""
+
+END_MATCH = (
+    update(Match)
+    .where(col(Match.id) == bindparam("match"))
+    .values(state=MatchState.DONE, finished_at=bindparam("now"), lease_owner=None, lease_until=None)
+)
 
 FREE_SEATED = (
     update(Entrant)
@@ -70,8 +90,7 @@ def store_session(storage: Storage, claimed: Claim, result: SessionResult, now: 
         if result.forfeits:
             _tell_forfeits(tx, claimed, seating, result, now)
         if sessions_done == claimed.sessions:
-            done = {"state": MatchState.DONE, "finished_at": now, "lease_owner": None, "lease_until": None}
-            changed(tx, update(Match).where(col(Match.id) == claimed.match_id).values(done))
+            tx.connection().execute(END_MATCH, {"match": claimed.match_id, "now": now})
             tx.connection().execute(FREE_SEATED, {"match": claimed.match_id})
 
 
@@ -90,15 +109,9 @@ def _count_session(tx: Transaction, claimed: Claim, deals: int, now: datetime) -
 
     Raise LeaseLost.
     """
-    counted = {
-        "sessions_done": Match.sessions_done + 1,
-        "deals_done": Match.deals_done + deals,
-        "failures": 0,
-        "problem": None,
-        "lease_until": now + claimed.lease,
-    }
-    one_more = update(Match).where(*is_mine(claimed)).values(counted).returning(col(Match.sessions_done))
-    sessions_done = tx.connection().execute(one_more).scalar()
+    mine = {"match": claimed.match_id, "attempt": claimed.owner}
+    more = {"more_deals": deals, "until": now + claimed.lease}
+    sessions_done = tx.connection().execute(COUNT_SESSION, mine | more).scalar()
     if sessions_done is None:
         raise LeaseLost(LOST)
     return sessions_done

@@ -1,8 +1,11 @@
 """The tables of a round, read from the rows."""
 
 from dataclasses import dataclass
+from functools import cache
 from itertools import groupby
+from typing import Any
 
+from sqlalchemy import bindparam
 from sqlmodel import col, select
 
 from arena.models import Match, Round, Seat
@@ -24,14 +27,19 @@ class Table:
 
 def tables_of(tx: Transaction, round: Round) -> list[Table]:
     """Return the tables of a round in the order of their numbers."""
-    rows = (
-        select(Match, Seat)
-        .join(Seat, col(Seat.match_id) == Match.id)
-        .where(Match.round_id == round.id)
-        .order_by(col(Match.table_number), col(Seat.position))
-    )
+    rows = tx.exec(_select_tables(), params={"round": round.id})
     tables = []
-    for _, seated in groupby(tx.exec(rows), key=lambda row: row[0].id):
+    for _, seated in groupby(rows, key=lambda row: row[0].id):
         matches, seats = zip(*seated, strict=True)
         tables.append(Table(matches[0], seats))
     return tables
+
+
+@cache
+def _select_tables() -> Any:
+    return (
+        select(Match, Seat)
+        .join(Seat, col(Seat.match_id) == Match.id)
+        .where(Match.round_id == bindparam("round"))
+        .order_by(col(Match.table_number), col(Seat.position))
+    )

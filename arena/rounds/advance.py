@@ -9,13 +9,15 @@ continues from the rows.
 import logging
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import cache
+from typing import Any
 
-from sqlalchemy import or_, update
+from sqlalchemy import Update, bindparam, or_, update
 from sqlmodel import col, func, select
 
 from arena.events import note
 from arena.formats import FORMATS
-from arena.matches.leases import due, lapsed
+from arena.matches.leases import DUE, LAPSED, due_at
 from arena.matches.tables import tables_of
 from arena.models import Match, MatchState, Round, RoundState, Tournament, TournamentState
 from arena.ratings.apply import rate_round
@@ -199,8 +201,13 @@ def _take_due(
 
 def _stamp(tx: Transaction, match: Match, now: datetime, lease: timedelta) -> bool:
     """Note that a message for a match is sent; return whether it still waits for one."""
-    still_due = update(Match).where(col(Match.id) == match.id, *due(now, lease))
-    return changed(tx, still_due.values(handed_out_at=now)) == 1
+    return changed(tx, _stamp_due(), {"match": match.id, **due_at(now, lease)}) == 1
+
+
+@cache
+def _stamp_due() -> Update:
+    still_due = update(Match).where(col(Match.id) == bindparam("match"), *DUE)
+    return still_due.values(handed_out_at=bindparam("now"))
 
 
 def _to_hand_out(
@@ -211,20 +218,32 @@ def _to_hand_out(
     if first is None or last is None:
         return []
     # Rounds between these are open, or have no waiting match.
-    opened = col(Match.round_id).between(first.id, last.id)
-    waiting = (col(Match.tournament_id) == tournament_id, opened, *due(now, again_after))
-    # A wrong clock may have written a time far ahead: such a message is not waited for.
-    on_the_way = col(Match.handed_out_at).between(
-        now - again_after + timedelta(microseconds=1), now + again_after
-    )
-    sent = tx.exec(select(func.count()).select_from(Match).where(*waiting, on_the_way)).one()
-    order = (col(Match.round_id), col(Match.table_number))
-    not_sent = select(Match).where(*waiting, or_(col(Match.handed_out_at).is_(None), ~on_the_way))
-    free = max(0, at_once - sent)
-    # One kind at a time, so that each uses an index: running matches that are not due are not looked at.
-    kinds = (col(Match.state) == MatchState.WAITING, *lapsed(now, again_after))
-    found = [match for kind in kinds for match in tx.exec(not_sent.where(kind).order_by(*order).limit(free))]
+    which = {
+        "tournament": tournament_id,
+        "first": first.id,
+        "last": last.id,
+        # A wrong clock may have written a time far ahead: such a message is not waited for.
+        "sent_after": now - again_after + timedelta(microseconds=1),
+        "sent_before": now + again_after,
+        **due_at(now, again_after),
+    }
+    count, not_sent = _select_sent()
+    free = max(0, at_once - tx.exec(count, params=which).one())
+    found = [match for kind in not_sent for match in tx.exec(kind, params=which | {"most": free})]
     return sorted(found, key=lambda match: (match.round_id, match.table_number))[:free]
+
+
+@cache
+def _select_sent() -> tuple[Any, list[Any]]:
+    """Count due matches whose message is on its way, and select others; made once, since each match asks."""
+    opened = col(Match.round_id).between(bindparam("first"), bindparam("last"))
+    waiting = (col(Match.tournament_id) == bindparam("tournament"), opened, *DUE)
+    on_the_way = col(Match.handed_out_at).between(bindparam("sent_after"), bindparam("sent_before"))
+    count = select(func.count()).select_from(Match).where(*waiting, on_the_way)
+    not_sent = select(Match).where(*waiting, or_(col(Match.handed_out_at).is_(None), ~on_the_way))
+    first = not_sent.order_by(col(Match.round_id), col(Match.table_number)).limit(bindparam("most"))
+    # One kind at a time, so that each uses an index: running matches that are not due are not looked at.
+    return count, [first.where(kind) for kind in (col(Match.state) == MatchState.WAITING, *LAPSED)]
 
 
 def _opened_or_planned(tx: Transaction, tournament_id: int) -> bool:
@@ -234,17 +253,33 @@ def _opened_or_planned(tx: Transaction, tournament_id: int) -> bool:
 
 def _round(tx: Transaction, tournament_id: int, state: RoundState, *, last: bool = False) -> Round | None:
     """Return the first round in this state, or the last one."""
-    in_state = (Round.tournament_id == tournament_id, Round.state == state)
+    found = tx.exec(_select_round(last), params={"tournament": tournament_id, "in_state": state})
+    round: Round | None = found.first()
+    return round
+
+
+@cache
+def _select_round(last: bool) -> Any:
+    in_state = (Round.tournament_id == bindparam("tournament"), Round.state == bindparam("in_state"))
     order = col(Round.number).desc() if last else col(Round.number)
-    return tx.exec(select(Round).where(*in_state).order_by(order).limit(1)).first()
+    return select(Round).where(*in_state).order_by(order).limit(1)
 
 
 def _finished_round(tx: Transaction, tournament_id: int, round_id: int | None) -> Round | None:
     """Return the first open round, or the one with this id, if it has no unfinished match."""
+    which = {"tournament": tournament_id, "this": round_id}
+    found: Round | None = tx.exec(_select_finished(round_id is None), params=which).first()
+    return found
+
+
+@cache
+def _select_finished(any_round: bool) -> Any:
     # Not "other than done": with the states listed, an index skips everything that is done.
     states = [state for state in MatchState if state != MatchState.DONE]
     unfinished = select(Match.id).where(Match.round_id == Round.id, col(Match.state).in_(states))
-    opened = select(Round).where(Round.tournament_id == tournament_id, Round.state == RoundState.OPEN)
-    if round_id is not None:
-        opened = opened.where(Round.id == round_id)
-    return tx.exec(opened.where(~unfinished.exists()).order_by(col(Round.number)).limit(1)).first()
+    opened = select(Round).where(
+        Round.tournament_id == bindparam("tournament"), Round.state == RoundState.OPEN
+    )
+    if not any_round:
+        opened = opened.where(Round.id == bindparam("this"))
+    return opened.where(~unfinished.exists()).order_by(col(Round.number)).limit(1)

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from datetime import datetime
+from functools import cache
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, update
+from sqlalchemy import ColumnElement, Update, bindparam, update
 from sqlmodel import col, func, select
 
 from arena.models import Match, MatchState, Round, RoundState, Seat, Tournament, TournamentState
@@ -75,7 +76,16 @@ def lock_running(
     tx: Transaction, tournament_id: int, now: datetime, *conditions: ColumnElement[bool]
 ) -> Tournament | None:
     """Lock out other steps of the tournament until this transaction ends; return None if it does not run."""
-    running = (col(Tournament.id) == tournament_id, col(Tournament.state) == TournamentState.RUNNING)
-    if not changed(tx, update(Tournament).where(*running, *conditions).values(advanced_at=now)):
+    locked = _advance_running().where(*conditions) if conditions else _advance_running()
+    if not changed(tx, locked, {"tournament": tournament_id, "now": now}):
         return None
     return tx.get_one(Tournament, tournament_id)
+
+
+@cache
+def _advance_running() -> Update:
+    running = (
+        col(Tournament.id) == bindparam("tournament"),
+        col(Tournament.state) == TournamentState.RUNNING,
+    )
+    return update(Tournament).where(*running).values(advanced_at=bindparam("now"))

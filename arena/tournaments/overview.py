@@ -4,8 +4,10 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
+from sqlalchemy import Select, bindparam
 from sqlalchemy import select as select_columns
 from sqlmodel import col, func, select
 
@@ -115,11 +117,16 @@ def list_tournaments(storage: Storage, limit: int = 100) -> list[TournamentStatu
 
 def find_tournament(tx: Transaction, name: str) -> Tournament:
     """Return the tournament of this name. Raise UnknownError if there is none."""
-    named = select(Tournament).where(Tournament.name == name)
-    found = tx.exec(named).first()
+    found: Tournament | None = tx.exec(_named(), params={"tournament": name}).first()
     if found is None:
         raise unknown(tx, "tournament", name, col(Tournament.name))
     return found
+
+
+@cache
+def _named() -> Any:
+    """Select a tournament by its name."""
+    return select(Tournament).where(Tournament.name == bindparam("tournament"))
 
 
 def status_of(tx: Transaction, tournament: Tournament) -> TournamentStatus:
@@ -164,6 +171,16 @@ class _Kept(NamedTuple):
 
 def _kept(tx: Transaction, ids: Sequence[int]) -> dict[int, _Kept]:
     """Return, by tournament, what can be read from indexes, in one statement."""
+    return {row[0]: _Kept(*row) for row in tx.connection().execute(_select_kept(), {"these": ids})}
+
+
+_THESE: Any = bindparam("these", expanding=True)
+"""The ids of the tournaments that a query is about."""
+
+
+@cache
+def _select_kept() -> Select[Any]:
+    """Select the values of ``_Kept``; made once, since nearly every page and command asks for a status."""
     entrant = col(Entrant.tournament_id)
     of_it = col(Round.tournament_id) == Tournament.id
     number = select(Round.number).where(of_it).order_by(col(Round.number).desc()).limit(1)
@@ -189,8 +206,7 @@ def _kept(tx: Transaction, ids: Sequence[int]) -> dict[int, _Kept]:
         _one(planned.order_by(col(Round.number)).limit(1)),
     )
     rulesets = found.join(StoredRuleset, col(StoredRuleset.id) == Tournament.ruleset_id)
-    rows = tx.connection().execute(rulesets.where(col(Tournament.id).in_(ids)))
-    return {row[0]: _Kept(*row) for row in rows}
+    return rulesets.where(col(Tournament.id).in_(_THESE))
 
 
 def _one(query: Any) -> Any:
@@ -204,17 +220,21 @@ Counts: TypeAlias = Mapping[str, tuple[int, int]]
 
 def _unclosed_matches(tx: Transaction, ids: Sequence[int]) -> Mapping[int, Counts]:
     """Return, by tournament, the matches of rounds that are open or were cancelled."""
-    unclosed = col(Round.state).in_([RoundState.OPEN, RoundState.CANCELLED])
-    counts = (
-        select(Round.tournament_id, Match.state, func.count(), func.sum(Match.sessions_done))
-        .join(Match, col(Match.round_id) == Round.id)
-        .where(col(Round.tournament_id).in_(ids), unclosed)
-        .group_by(col(Round.tournament_id), Match.state)
-    )
     found: dict[int, dict[str, tuple[int, int]]] = defaultdict(dict)
-    for id_, state, count, sessions in tx.exec(counts):
+    for id_, state, count, sessions in tx.exec(_count_unclosed(), params={"these": ids}):
         found[id_][state] = (count, int(sessions))
     return dict(found)
+
+
+@cache
+def _count_unclosed() -> Any:
+    unclosed = col(Round.state).in_([RoundState.OPEN, RoundState.CANCELLED])
+    return (
+        select(Round.tournament_id, Match.state, func.count(), func.sum(Match.sessions_done))
+        .join(Match, col(Match.round_id) == Round.id)
+        .where(col(Round.tournament_id).in_(_THESE), unclosed)
+        .group_by(col(Round.tournament_id), Match.state)
+    )
 
 
 def _status(
@@ -270,6 +290,14 @@ def _tables_to_come(tournament: Tournament, playing: int) -> int:
 
 def _problems(tx: Transaction, ids: Sequence[int]) -> dict[int, list[str]]:
     """Return, by tournament, a line for each of the first matches that something keeps from being played."""
+    found: dict[int, list[str]] = {}
+    for id_, round, table, problem, _ in tx.connection().execute(_select_problems(), {"these": ids}):
+        found.setdefault(id_, []).append(f"round {round} table {table}: {problem}")
+    return found
+
+
+@cache
+def _select_problems() -> Select[Any]:
     order = (col(Round.number), col(Match.table_number))
     place = func.row_number().over(partition_by=col(Round.tournament_id), order_by=order)
     troubled = (
@@ -282,7 +310,7 @@ def _problems(tx: Transaction, ids: Sequence[int]) -> dict[int, list[str]]:
         )
         .join(Match, col(Match.round_id) == Round.id)
         .where(
-            col(Round.tournament_id).in_(ids),
+            col(Round.tournament_id).in_(_THESE),
             col(Round.state) == RoundState.OPEN,
             col(Match.problem).is_not(None),
             col(Match.state).in_([MatchState.WAITING, MatchState.RUNNING, MatchState.FAILED]),
@@ -290,7 +318,4 @@ def _problems(tx: Transaction, ids: Sequence[int]) -> dict[int, list[str]]:
         .subquery()
     )
     first = select_columns(troubled).where(troubled.c.place <= PROBLEMS_SHOWN)
-    found: dict[int, list[str]] = {}
-    for id_, round, table, problem, _ in tx.connection().execute(first.order_by(troubled.c.place)):
-        found.setdefault(id_, []).append(f"round {round} table {table}: {problem}")
-    return found
+    return first.order_by(troubled.c.place)

@@ -4,7 +4,10 @@ import json
 import secrets
 from collections.abc import Mapping
 from datetime import datetime
+from functools import cache
+from typing import Any
 
+from sqlalchemy import bindparam
 from sqlmodel import col, func, select
 
 from arena.models import Account, DeliveryState, Tournament, Webhook, WebhookDelivery
@@ -26,15 +29,20 @@ TEST = "test"
 
 def emit(tx: Transaction, tournament_id: int, event: str, now: datetime, **data: object) -> None:
     """Notify the organiser of a tournament of an event, in the transaction that makes it happen."""
-    hooks = (
+    for hook, name in tx.exec(_hooks_of(), params={"tournament": tournament_id}).all():
+        if event in hook.events:
+            tx.add(message(hook, event, now, {"tournament": name, **data}))
+
+
+@cache
+def _hooks_of() -> Any:
+    """Select the webhooks of a tournament's organiser, and the tournament's name."""
+    return (
         select(Webhook, Tournament.name)
-        .join(Tournament, col(Tournament.id) == tournament_id)
+        .join(Tournament, col(Tournament.id) == bindparam("tournament"))
         .outerjoin(Account, col(Account.id) == Tournament.organiser_id)
         .where(col(Webhook.account) == func.coalesce(Account.name, ""), col(Account.disabled_at).is_(None))
     )
-    for hook, name in tx.exec(hooks).all():
-        if event in hook.events:
-            tx.add(message(hook, event, now, {"tournament": name, **data}))
 
 
 def message(hook: Webhook, event: str, now: datetime, data: Mapping[str, object]) -> WebhookDelivery:

@@ -90,7 +90,8 @@ class World:
         """Advance and play until nothing changes any more."""
         self.advance(tournament_id)
         while self.messages:
-            self.play(self.messages.pop(0), run)
+            while self.messages:
+                self.play(self.messages.pop(0), run)
             self.advance(tournament_id)
 
     def match_ids(self, state: MatchState | None = None) -> list[int]:
