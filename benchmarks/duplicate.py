@@ -19,7 +19,7 @@ from random import Random
 from statistics import fmean, stdev
 from typing import NamedTuple, cast
 
-from arena.matches.duplicate import deal_scores
+from arena.matches.duplicate import PlayedSession, deal_scores
 from benchmarks.plot import Line, plot
 from referee.bot import Play, Turn
 from referee.deals.deal import Deal
@@ -140,8 +140,9 @@ def _difference(
     }
     if not same:
         return float(points[one][own] - points[other][its])
-    scores = deal_scores([{1: [points[table]]} for table in needed])
-    return scores[one][0][own] - scores[other][0][its]
+    seating = range(rules.ruleset.players)
+    scores = deal_scores([[PlayedSession(1, seating, [points[table]], None)] for table in needed])
+    return scores[one][0][0].by_seat[own] - scores[other][0][0].by_seat[its]
 
 
 def _points(rules: Rules, bots: Sequence[Choose], table: int | None, number: int) -> tuple[int, ...]:

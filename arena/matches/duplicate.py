@@ -2,14 +2,14 @@
 
 What a seat gets from the cards alone is the same at every table, so it cancels out: what is left is what the
 bot made of them (as in duplicate bridge). Seats at the tables are fixed throughout the match, so nobody sees
-a deal twice. A deal that only one table played with its cards, because it was dealt again, is a fouled board.
+a deal twice. A table is compared only with clean ones: those with the same cards at which all bots played the
+whole deal themselves. A deal that cannot be compared is what bridge players call a fouled board.
 """
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import zip_longest
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from arena.errors import SpecError
 from referee.ruleset import Ruleset
@@ -34,72 +34,126 @@ class PlayedSession(NamedTuple):
     """The seats whose bots forfeited it."""
     forfeit: int | None = None
     """The seat whose forfeit ended it, in its last deal; None if it was played to its end."""
-    forfeited_from: int | None = None
-    """Index of the first deal without all bots; None if all played all deals."""
+    forfeited_from: Sequence[int] = ()
+    """For each of ``forfeits`` the index of the first deal that its bot did not play to the end itself."""
     faults: Sequence[int] = ()
     """The number of faults by seat."""
 
+    @property
+    def clean(self) -> int:
+        """How many deals, the first ones, all bots played to the end themselves."""
+        return min(self.forfeited_from, default=len(self.points))
 
-def scores(
-    tables: Sequence[Mapping[int, Deals]], attempts: Sequence[Mapping[int, Attempts]] | None = None
-) -> list[tuple[float, ...]]:
+
+def forfeited_from(forfeits: Sequence[int], records: Sequence[Mapping[str, Any]]) -> list[int]:
+    """Return ``PlayedSession.forfeited_from`` of a session; ``records`` are those of its deals.
+
+    For a forfeit that no record shows, it is the number of deals.
+    """
+    found: dict[int, int] = {}
+    for at, record in enumerate(records):
+        gone = [one["seat"] for one in record.get("played_for", ())]
+        if "forfeit" in record:
+            gone += [record["forfeit"], *record.get("absent", ())]
+        for seat in gone:
+            found.setdefault(seat, at)
+    return [found.get(seat, len(records)) for seat in forfeits]
+
+
+class DealScore(NamedTuple):
+    """What a deal counts at one table."""
+
+    by_seat: tuple[float, ...]
+    fouled: bool
+    """Whether it could not be compared: it then says nothing about how well anybody played."""
+
+
+def scores(tables: Sequence[Sequence[PlayedSession]]) -> list[tuple[float, ...]]:
     """Return for each table the score of each seat: the sum of ``deal_scores``, rounded once at the end.
 
-    ``tables`` has for each table its sessions by number; tables may have different sessions and deals.
-    ``attempts`` has the same for the attempts; None means that each session had only one.
+    ``tables`` has the sessions of each table; tables may have different sessions and deals.
     """
     sums: list[list[Counter[int]]] = [[] for _ in tables]
-    for at, points, totals, others in _deals(tables, attempts):
-        sums[at] = sums[at] or [Counter() for _ in points]
-        for seat, own in enumerate(points):
-            sums[at][seat][others] += (others + 1) * own - totals[seat] if others else own
+    for one in _deals(tables):
+        seats = sums[one.table] = sums[one.table] or [Counter() for _ in one.multiples]
+        for seat, multiple in enumerate(one.multiples):
+            seats[seat][one.divisor] += multiple
     return [tuple(float(_sum(counts)) for counts in seats) for seats in sums]
 
 
-def deal_scores(
-    tables: Sequence[Mapping[int, Deals]], attempts: Sequence[Mapping[int, Attempts]] | None = None
-) -> list[list[tuple[float, ...]]]:
-    """Return for each table, for each of its deals by session and number, the score of each seat.
+def deal_scores(tables: Sequence[Sequence[PlayedSession]]) -> list[list[list[DealScore]]]:
+    """Return for each table, for each of its sessions, what each deal counts.
 
-    That is its points minus the mean of the same seat's at the other tables that played the deal with the
-    same cards. If others played it, but none with the same cards because an attempt dealt it again, it is
-    fouled: 0 for every seat. If no other table played it, the score is the seat's points.
+    The score of a seat is its points minus the mean of the same seat's at the other clean tables: those that
+    played the deal with the same cards, all bots to the end. If there is none, the deal is fouled, and 0 for
+    every seat. It is fouled, too, at a table that is not clean itself; a seat whose bot had forfeited then
+    has the score that a comparison with the clean tables gives (its points, if there are none), but never
+    more than 0. If no other table had the deal to play, the score is the seat's points.
     """
-    found: list[list[tuple[float, ...]]] = [[] for _ in tables]
-    for at, points, totals, others in _deals(tables, attempts):
-        found[at].append(
-            tuple(
-                own - (total - own) / others if others else float(own)
-                for own, total in zip(points, totals, strict=True)
-            )
-        )
-    return found
+    found: list[dict[int, list[DealScore]]] = [{one.number: [] for one in sessions} for sessions in tables]
+    for one in _deals(tables):
+        by_seat = tuple(multiple / one.divisor for multiple in one.multiples)
+        found[one.table][one.session].append(DealScore(by_seat, one.fouled))
+    return [list(sessions.values()) for sessions in found]
 
 
-def _deals(
-    tables: Sequence[Mapping[int, Deals]], attempts: Sequence[Mapping[int, Attempts]] | None
-) -> Iterator[tuple[int, Sequence[int], Sequence[int], int]]:
-    """Yield for each deal at each table: the table, its points, their sums at all tables with the same cards,
-    and how many others these are. A fouled deal has no points.
-    """
-    for session in sorted({number for table in tables for number in table}):
-        played = [(at, table[session]) for at, table in enumerate(tables) if session in table]
-        for number, together in enumerate(zip_longest(*(deals for _, deals in played))):
-            same: dict[int, list[tuple[int, Sequence[int]]]] = {}
-            for (at, _), points in zip(played, together, strict=True):
-                if points is not None:
-                    dealt = attempts[at].get(session) if attempts else None
-                    same.setdefault(dealt[number] if dealt else 1, []).append((at, points))
-            for here in same.values():
-                fouled = len(here) == 1 and len(same) > 1
-                totals = [sum(column) for column in zip(*(points for _, points in here), strict=True)]
-                for at, points in here:
-                    counted = [0] * len(points) if fouled else points
-                    yield at, counted, totals, len(here) - 1
+class _Scored(NamedTuple):
+    """A deal at a table; the score of each seat is its multiple divided by the divisor."""
+
+    table: int
+    session: int
+    multiples: Sequence[int]
+    divisor: int = 1
+    fouled: bool = False
+
+
+def _deals(tables: Sequence[Sequence[PlayedSession]]) -> Iterator[_Scored]:
+    """Yield all deals, those of a table in order."""
+    together: dict[int, list[tuple[int, PlayedSession]]] = {}
+    for table, sessions in enumerate(tables):
+        for session in sessions:
+            together.setdefault(session.number, []).append((table, session))
+    for number in sorted(together):
+        for deal in range(max(len(session.points) for _, session in together[number])):
+            yield from _same_deal(together[number], deal)
+
+
+def _same_deal(together: Sequence[tuple[int, PlayedSession]], deal: int) -> Iterator[_Scored]:
+    """Yield a deal of a session at all tables that played it."""
+    # A forfeit that ended a session earlier is no reason to count the points of those who played on.
+    alone = sum(deal < len(one.points) or one.forfeit is not None for _, one in together) == 1
+    clean: dict[int, list[Sequence[int]]] = {}
+    """By attempt the points at the clean tables."""
+    for _, session in together:
+        if deal < session.clean:
+            clean.setdefault(_attempt(session, deal), []).append(session.points[deal])
+    totals = {attempt: [sum(column) for column in zip(*rows, strict=True)] for attempt, rows in clean.items()}
+    for table, session in together:
+        if deal >= len(session.points):
+            continue
+        points, attempt = session.points[deal], _attempt(session, deal)
+        count, total = len(clean.get(attempt, ())), totals.get(attempt, [0] * len(points))
+        beside = [(count or 1) * own - of_all for own, of_all in zip(points, total, strict=True)]
+        if alone:
+            yield _Scored(table, session.number, points)
+        elif deal >= session.clean:
+            since = dict(zip(session.forfeits, session.forfeited_from, strict=True))
+            lost = [
+                min(0, own) if since.get(seat, deal + 1) <= deal else 0 for seat, own in enumerate(beside)
+            ]
+            yield _Scored(table, session.number, lost, count or 1, fouled=True)
+        elif count > 1:
+            yield _Scored(table, session.number, beside, count - 1)
+        else:
+            yield _Scored(table, session.number, [0] * len(points), fouled=True)
+
+
+def _attempt(session: PlayedSession, deal: int) -> int:
+    return session.attempts[deal] if session.attempts else 1
 
 
 def _sum(counts: Mapping[int, int]) -> Fraction:
-    return sum((Fraction(total, others or 1) for others, total in counts.items()), Fraction())
+    return sum((Fraction(total, divisor) for divisor, total in counts.items()), Fraction())
 
 
 def session_deals(ruleset: Ruleset, deals: int | None) -> int | None:

@@ -10,6 +10,7 @@ from sqlmodel import col, select
 
 from arena.errors import LeaseLost
 from arena.matches.attempts import deal_attempts, forget_deals, keep_deals
+from arena.matches.duplicate import forfeited_from
 from arena.matches.leases import LOST, MINE, Claim, update_claimed
 from arena.matches.records import pack_records
 from arena.models import Entrant, EntrantState, Match, MatchState, Seat, Session, SessionRecords
@@ -132,9 +133,7 @@ def _session_row(
         "faults": list(result.faults),
         "forfeit": result.forfeit,
         "forfeits": list(result.forfeits),
-        "forfeited_from": next(
-            (at for at, deal in enumerate(deals) if "forfeit" in deal or "played_for" in deal), None
-        ),
+        "forfeited_from": forfeited_from(result.forfeits, deals),
         "deal_points": [deal["points"] for deal in deals],
         "deal_attempts": deal_attempts(deals),
         "signed": None if result.signed is None else result.signed._asdict(),

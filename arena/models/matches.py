@@ -130,8 +130,8 @@ class Session(SQLModel, table=True):
     """The seat whose forfeit ended the session; NULL if it was played to its end."""
     forfeits: list[int] = Field(default_factory=list, sa_type=JSON)
     """The seats whose bots forfeited the session, in order."""
-    forfeited_from: int | None = None
-    """Index, from 0, of the first deal that a bot had forfeited; NULL if all bots played all deals."""
+    forfeited_from: list[int] = Field(default_factory=list, sa_type=JSON)
+    """For each of ``forfeits`` the index, from 0, of the first deal that its bot did not play to the end."""
     deal_points: list[list[int]] = Field(sa_type=JSON)
     """For each deal, the points of each seat, as in the records."""
     deal_attempts: list[int] | None = Field(default=None, sa_type=JSON(none_as_null=True))

@@ -7,7 +7,7 @@ from typing import Any
 from sqlmodel import col, select
 
 from arena.errors import StateError, UnknownError
-from arena.matches.duplicate import deal_scores
+from arena.matches.duplicate import PlayedSession, deal_scores
 from arena.matches.overview import STILL_PLAYED
 from arena.matches.records import full_records, may_be_shown, names_and_points
 from arena.models import Match, Round, Session, Tournament
@@ -25,7 +25,10 @@ class AtTable:
     points: tuple[int, ...]
     """By seat."""
     scores: tuple[float, ...]
-    """By seat, its points minus the mean of the same seat at the other tables with the same cards."""
+    """By seat, what counts: its points beside the same seat at other tables (``arena.matches.duplicate``)."""
+    fouled: bool
+    """Whether it cannot be compared: a bot forfeited it, or no other table has played these cards without
+    forfeits."""
     attempt: int
     """Which attempt dealt it; tables with the same one have the same cards."""
     record: Mapping[str, Any] | None
@@ -62,15 +65,13 @@ def same_deal(
                 f"every table of {found.name} plays deals of its own: it is not a duplicate tournament"
             )
         played = _sessions(tx, _shown_round(tx, found, round))
-        here = [
-            (match, one) for match, one in played if one.number == number and len(one.deal_points) >= deal
-        ]
-        if not here or deal < 1:
+        here = [(match, one) for match, one in played if one.number == number]
+        longest = max((len(one.deal_points) for _, one in here), default=0)
+        if not 1 <= deal <= longest:
             raise UnknownError(
                 f"no session {number} with a deal {deal} is done in round {round} of {found.name}"
             )
         tables = tuple(_tables(tx, found, round, here, deal, first, most))
-    longest = max(len(one.deal_points) for _, one in here)
     numbers = tuple(sorted({one.number for _, one in played}))
     return SameDeal(found.name, round, number, deal, longest, numbers, tables)
 
@@ -106,18 +107,27 @@ def _tables(
     first: int,
     most: int,
 ) -> list[AtTable]:
-    attempts = [one.deal_attempts[deal - 1] if one.deal_attempts else 1 for _, one in here]
-    points = [{1: [one.deal_points[deal - 1]]} for _, one in here]
-    scores = deal_scores(points, [{1: [attempt]} for attempt in attempts])
+    compared = deal_scores([[_played(session)] for _, session in here])
     found = []
     read = 0
-    for (match, session), attempt, [score] in zip(here, attempts, scores, strict=True):
+    for (match, session), [scores] in zip(here, compared, strict=True):
+        if len(scores) < deal:
+            continue
         names, _ = names_and_points(tx, match)
         record = None
         if match.table_number >= first and read < most:
             read += 1
             record = list(full_records(tx, tournament, round, match, session, names))[deal - 1]
         seats = tuple(names[position] for position in session.seating)
-        own = tuple(session.deal_points[deal - 1])
-        found.append(AtTable(match.table_number, seats, own, tuple(score), attempt, record))
+        own, score = tuple(session.deal_points[deal - 1]), scores[deal - 1]
+        attempt = session.deal_attempts[deal - 1] if session.deal_attempts else 1
+        line = AtTable(match.table_number, seats, own, score.by_seat, score.fouled, attempt, record)
+        found.append(line)
     return found
+
+
+def _played(row: Session) -> PlayedSession:
+    """Return as much of a session as a comparison takes."""
+    points, attempts = row.deal_points, row.deal_attempts
+    since = row.forfeited_from
+    return PlayedSession(row.number, row.seating, points, attempts, row.forfeits, row.forfeit, since)

@@ -147,7 +147,7 @@ class _Both(NamedTuple):
 
     seating: list[int]
     deal_points: list[list[int]]
-    forfeited_from: int | None
+    forfeited_from: Sequence[int]
     position: int
     other: int
 
@@ -179,7 +179,7 @@ def _seats(sessions: Sequence[_Both]) -> Iterator[SeatLine]:
     leads: dict[int, list[int]] = {}
     for session in sessions:
         seat, against = session.seating.index(session.position), session.seating.index(session.other)
-        deals = session.deal_points[: session.forfeited_from]
+        deals = session.deal_points[: min(session.forfeited_from, default=None)]
         leads.setdefault(seat, []).extend(points[seat] - points[against] for points in deals)
     for seat, found in sorted(leads.items()):
         ahead, behind = sum(lead > 0 for lead in found), sum(lead < 0 for lead in found)

@@ -82,8 +82,11 @@ def lock_pools(tx: Transaction, ruleset_id: int, *, matches: int) -> None:
 def forfeited_shares(
     tx: Transaction, tournament: Tournament, played: Mapping[int, Sequence[PlayedSession]]
 ) -> dict[int, dict[tuple[int, int], list[Share]]]:
-    """Return the shares of the matches of a round in which bots forfeited, by table and pair of positions."""
-    if not any(session.forfeits for sessions in played.values() for session in sessions):
+    """Return the shares of a round's matches that do not count as a whole, by table and pair of positions.
+
+    Without forfeits and deals that were dealt again, all do.
+    """
+    if not any(session.forfeits or session.attempts for sessions in played.values() for session in sessions):
         return {}
     ruleset = load_ruleset(tx.get_one(StoredRuleset, tournament.ruleset_id).content)
     return shares(played, most_deals(ruleset, tournament.deals or 0), duplicate=tournament.duplicate)

@@ -1,9 +1,12 @@
-"""What a match with forfeits is worth for ratings: whoever forfeits loses, the others get what was played."""
+"""What a match with forfeits or fouled deals is worth for ratings.
+
+Whoever forfeits loses; the others get what was played, as far as it says who played better.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from arena.matches.duplicate import PlayedSession, scores
+from arena.matches.duplicate import DealScore, PlayedSession, deal_scores
 from arena.ratings.elo import Share
 
 
@@ -11,28 +14,38 @@ class _Counted(NamedTuple):
     """The part of a session that counts, by place at the table."""
 
     points: Sequence[float]
-    """Points of the deals that were played to their end."""
+    """Points of the deals that count."""
     gone: frozenset[int]
     """The places whose bots forfeited it."""
     share: float
-    """How much of the session was played, from 0 to 1."""
+    """How much of the session counts, from 0 to 1."""
 
 
 def shares(
     tables: Mapping[int, Sequence[PlayedSession]], deals: int, *, duplicate: bool
 ) -> dict[int, dict[tuple[int, int], list[Share]]]:
-    """Return the shares of the matches of a round in which bots forfeited, by table and pair of places.
+    """Return the shares of those matches of a round that do not count as a whole, by table and pair.
 
-    ``deals`` is the most that a session has. Each session is the same share of its match. If one of a pair
-    forfeited it, that one loses it; if both did, it counts for nothing between them. For all other pairs, the
-    points of all their sessions together count. A session that a forfeit ended weighs less: by the share of
-    its deals that were finished.
+    These are the matches in which bots forfeited, or deals were fouled. ``deals`` is the most that a session
+    has. Each session is the same share of its match. If one of a pair forfeited it, that one loses it; if
+    both did, it counts for nothing between them. For all other pairs, the points of all their sessions
+    together count. A session that a forfeit ended weighs less, by the share of its deals that were finished,
+    and so does one with fouled deals.
     """
+    compared: Sequence[Sequence[Sequence[DealScore]]]
+    if duplicate:
+        compared = deal_scores(list(tables.values()))
+    else:
+        compared = [[_plain(session) for session in sessions] for sessions in tables.values()]
     return {
-        table: _pairs([_counted(tables, table, session, deals, duplicate) for session in sessions])
-        for table, sessions in tables.items()
-        if any(session.forfeits for session in sessions)
+        table: _pairs([_counted(*session, deals) for session in zip(sessions, scored, strict=True)])
+        for (table, sessions), scored in zip(tables.items(), compared, strict=True)
+        if any(session.forfeits for session in sessions) or any(one.fouled for of in scored for one in of)
     }
+
+
+def _plain(session: PlayedSession) -> list[DealScore]:
+    return [DealScore(tuple(map(float, points)), fouled=False) for points in session.points]
 
 
 def _pairs(sessions: Sequence[_Counted]) -> dict[tuple[int, int], list[Share]]:
@@ -53,31 +66,12 @@ def _sign(number: float) -> int:
     return (number > 0) - (number < 0)
 
 
-def _counted(
-    tables: Mapping[int, Sequence[PlayedSession]],
-    table: int,
-    session: PlayedSession,
-    deals: int,
-    duplicate: bool,
-) -> _Counted:
-    finished = session.points if session.forfeit is None else session.points[:-1]
-    here = session._replace(points=finished)
-    share = 1.0 if session.forfeit is None else min(1.0, len(finished) / deals)
+def _counted(session: PlayedSession, scored: Sequence[DealScore], deals: int) -> _Counted:
+    finished = scored if session.forfeit is None else scored[:-1]
+    whole = (len(scored) or 1) if session.forfeit is None else max(deals, len(finished))
+    counted = [one.by_seat for one in finished if not one.fouled]
     points = [0.0] * len(session.seating)
-    by_seat = _compared(tables, table, here) if duplicate else map(sum, zip(*finished, strict=True))
-    for position, scored in zip(session.seating, by_seat, strict=False):  # none if no deal is finished
-        points[position] = scored
+    for position, own in zip(session.seating, zip(*counted, strict=True), strict=False):  # there may be none
+        points[position] = sum(own)
     gone = frozenset(session.seating[seat] for seat in session.forfeits)
-    return _Counted(points, gone, share)
-
-
-def _compared(
-    tables: Mapping[int, Sequence[PlayedSession]], table: int, session: PlayedSession
-) -> Sequence[float]:
-    """Return the duplicate scores of a session by seat."""
-    together = [session]
-    for other, sessions in tables.items():
-        if other != table:
-            together += [one for one in sessions if one.number == session.number]
-    played = [{one.number: one.points} for one in together]
-    return scores(played, [{one.number: one.attempts} for one in together])[0]
+    return _Counted(points, gone, len(counted) / whole)

@@ -12,7 +12,7 @@ from arena.ratings.apply import forfeited_shares, latest, points_of
 from arena.ratings.elo import START, apply_match
 from arena.standings.outcomes import played_in, scores_of
 from arena.storage import Transaction
-from arena.strength.keeping import add_tallies, scored_tables
+from arena.strength.keeping import scored_tables
 from arena.strength.sums import Sums
 from arena.tallies.rounds import Tallies
 
@@ -102,9 +102,8 @@ def _replay_round(
     which = tournament.table_size, tournament.duplicate
     sums = replay.sums_of(which)
     played = played_in(tx, tournament, round)
-    for scored in scored_tables(tournament, tables, played):
+    for scored in scored_tables(tournament, tables, played, replay.tallies_of(which)):
         sums.add(scored)
-    add_tallies(replay.tallies_of(which), tables, played)
     raw = _deal_totals(tx, round)
     compared = scores_of(played) if tournament.duplicate else {}
     forfeited = forfeited_shares(tx, tournament, played)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+from sqlalchemy import String, cast
 from sqlalchemy import select as select_columns
 from sqlmodel import col, select
 
@@ -33,7 +34,7 @@ def _in_other_rounds(tx: Transaction, tournament: Tournament) -> Counter[int]:
             col(Round.tournament_id) == tournament.id,
             col(Round.summed).is_(False),
             col(Round.state).in_(BEGUN),
-            col(Session.forfeited_from).is_not(None),
+            cast(col(Session.forfeits), String) != "[]",
         )
     )
     return Counter(

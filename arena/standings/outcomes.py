@@ -39,8 +39,7 @@ from arena.tournaments.entrants import EntrantInfo
 def outcomes(tx: Transaction, tournament: Tournament) -> list[MatchOutcome]:
     """Return how the finished matches ended, in the order of rounds and tables.
 
-    What counts is points; in a duplicate tournament, points relative to those of the same seat at the
-    round's other tables (``arena.matches.duplicate``).
+    What counts is points; in a duplicate tournament, the scores of ``arena.matches.duplicate``.
     """
     compared = duplicate_points(tx, tournament) if tournament.duplicate else {}
     rows = (
@@ -74,9 +73,7 @@ def duplicate_points(
 
 def scores_of(tables: Mapping[int, Sequence[PlayedSession]]) -> dict[int, tuple[float, ...]]:
     """Return the points that count in a duplicate round by table and position, from its sessions."""
-    points = [{one.number: one.points for one in sessions} for sessions in tables.values()]
-    attempts = [{one.number: one.attempts for one in sessions} for sessions in tables.values()]
-    return dict(zip(tables, scores(points, attempts), strict=True))
+    return dict(zip(tables, scores(list(tables.values())), strict=True))
 
 
 def played_in(tx: Transaction, tournament: Tournament, round: Round) -> dict[int, list[PlayedSession]]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations, islice
+from itertools import combinations
 from operator import gt, lt, mul
 from typing import TypeVar
 
@@ -70,16 +70,16 @@ class Sums:
 
         ``seated`` has for each table the points of the entrants there, in the order of positions.
         """
-        points = [{one.number: one.points for one in sessions} for sessions in played.values()]
-        attempts = [{one.number: one.attempts for one in sessions} for sessions in played.values()]
-        compared = deal_scores(points, attempts) if duplicate else None
-        counted = scores(points, attempts) if duplicate else None
+        tables = list(played.values())
+        compared = deal_scores(tables) if duplicate else None
+        counted = scores(tables) if duplicate else None
         for place, (table, sessions) in enumerate(played.items()):
             there = list(seated[table])
             of_match = list(seated[table].values()) if counted is None else counted[place]
             self._add_match(number, dict(zip(there, of_match, strict=True)))
-            raw = _columns(sessions, [raw for one in sessions for raw in one.points])
-            self._add_deals(there, raw, raw if compared is None else _columns(sessions, compared[place]))
+            raw = _columns(sessions, [one.points for one in sessions])
+            of_deals = [[one.by_seat for one in deals] for deals in compared[place]] if compared else None
+            self._add_deals(there, raw, raw if of_deals is None else _columns(sessions, of_deals))
             for one in sessions:
                 for seat in one.forfeits:
                     self.of(there[one.seating[seat]]).forfeits += 1
@@ -130,12 +130,13 @@ class Sums:
         return totals
 
 
-def _columns(sessions: Sequence[PlayedSession], deals: Sequence[Sequence[Number]]) -> list[list[Number]]:
-    """Return the points of each deal for each position at a table; ``deals`` are by seat, in order."""
+def _columns(
+    sessions: Sequence[PlayedSession], deals: Sequence[Sequence[Sequence[Number]]]
+) -> list[list[Number]]:
+    """Return the points of each deal for each position at a table; ``deals`` are by session and seat."""
     columns: list[list[Number]] = [[] for _ in sessions[0].seating]
-    rest = iter(deals)
-    for one in sessions:
-        by_seat = zip(*islice(rest, len(one.points)), strict=True)
+    for one, of_it in zip(sessions, deals, strict=True):
+        by_seat = zip(*of_it, strict=True)
         for position, column in zip(one.seating, by_seat, strict=False):  # there may be no deals
             columns[position] += column
     return columns

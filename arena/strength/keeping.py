@@ -1,11 +1,11 @@
 """Keeping the sums for a pool's strengths up to date as rounds close."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from sqlmodel import select
 
-from arena.matches.duplicate import PlayedSession, deal_scores
+from arena.matches.duplicate import Deals, PlayedSession, deal_scores
 from arena.matches.tables import Table
 from arena.models import Meeting, SeatTally, StrengthScore, StrengthSums, Tournament
 from arena.storage import Transaction, add_to_rows
@@ -18,20 +18,12 @@ Played: TypeAlias = Mapping[int, Sequence[PlayedSession]]
 
 def add_round(tx: Transaction, tournament: Tournament, tables: Sequence[Table], played: Played) -> None:
     """Add a round's deals to the sums of its pool, which ``arena.ratings.apply.lock_pools`` has locked."""
-    found = Sums(tournament.table_size)
-    for match in scored_tables(tournament, tables, played):
+    found, tallies = Sums(tournament.table_size), Tallies()
+    for match in scored_tables(tournament, tables, played, tallies):
         found.add(match)
-    tallies = Tallies()
-    add_tallies(tallies, tables, played)
     if found.matches:
         add_sums(tx, tournament.ruleset_id, found, tallies.met, duplicate=tournament.duplicate)
     add_seats(tx, tournament, tallies.sat)
-
-
-def add_tallies(tallies: Tallies, tables: Sequence[Table], played: Played) -> None:
-    """Add the results of a round's tables by pair of bots and by seat."""
-    for table in tables:
-        tallies.add(table.match.id, table.version_ids, played.get(table.match.table_number, ()))
 
 
 def add_seats(tx: Transaction, tournament: Tournament, sat: Mapping[tuple[int, int], Sat]) -> None:
@@ -45,36 +37,59 @@ def add_seats(tx: Transaction, tournament: Tournament, sat: Mapping[tuple[int, i
         add_to_rows(tx, SeatTally, rows)
 
 
-def scored_tables(tournament: Tournament, tables: Sequence[Table], played: Played) -> Iterator[Scored]:
-    """Yield the scores of each table of a round; deals that somebody forfeited do not count."""
-    bots = {table.match.table_number: table.version_ids for table in tables}
-    compared: Sequence[Sequence[Sequence[float]]] | None = None
-    if tournament.duplicate:
-        points = [{one.number: one.points for one in sessions} for sessions in played.values()]
-        attempts = [{one.number: one.attempts for one in sessions} for sessions in played.values()]
-        compared = deal_scores(points, attempts)
-    for place, (number, sessions) in enumerate(played.items()):
-        deals = _by_position(sessions, compared[place] if compared is not None else None)
-        match = scored(bots[number], deals)
+class Counted(NamedTuple):
+    """The deals of a session that count: all bots played them to the end, and they are not fouled."""
+
+    session: PlayedSession
+    """The session with only these deals."""
+    scores: Sequence[Sequence[float]]
+    """Their scores by seat: the points, or those of duplicate deals."""
+
+
+def scored_tables(
+    tournament: Tournament, tables: Sequence[Table], played: Played, tallies: Tallies
+) -> Iterator[Scored]:
+    """Yield the scores of each table of a round, and add its results by pair of bots and by seat to tallies.
+
+    Only deals that count are in either.
+    """
+    counted = counted_deals(played, duplicate=tournament.duplicate)
+    for table in tables:
+        sessions = counted.get(table.match.table_number, ())
+        tallies.add(table.match.id, table.version_ids, [one.session for one in sessions])
+        match = scored(table.version_ids, [deal for one in sessions for deal in _by_position(one)])
         if match is not None:
             yield match
 
 
-def _by_position(
-    sessions: Sequence[PlayedSession], compared: Sequence[Sequence[float]] | None
-) -> list[list[float]]:
-    """Return the points that count of each deal that was played out, by position at the table."""
-    deals: list[list[float]] = []
-    at = 0
-    for session in sessions:
-        counted = session.points if compared is None else compared[at : at + len(session.points)]
-        at += len(session.points)
-        for scores in counted[: session.forfeited_from]:
-            by_position = [0.0] * len(scores)
-            for position, score in zip(session.seating, scores, strict=True):
-                by_position[position] = float(score)
-            deals.append(by_position)
-    return deals
+def counted_deals(played: Played, *, duplicate: bool) -> dict[int, list[Counted]]:
+    """Return the deals of a round's finished matches that count, by table and session."""
+    if not duplicate:
+        return {
+            table: [_counted(one, one.points[: one.clean], one.points[: one.clean]) for one in sessions]
+            for table, sessions in played.items()
+        }
+    found: dict[int, list[Counted]] = {}
+    for (table, sessions), compared in zip(played.items(), deal_scores(list(played.values())), strict=True):
+        for session, scores in zip(sessions, compared, strict=True):
+            right = [at for at, one in enumerate(scores[: session.clean]) if not one.fouled]
+            points = [session.points[at] for at in right]
+            counted = _counted(session, points, [scores[at].by_seat for at in right])
+            found.setdefault(table, []).append(counted)
+    return found
+
+
+def _counted(session: PlayedSession, points: Deals, scores: Sequence[Sequence[float]]) -> Counted:
+    return Counted(session._replace(points=points, forfeited_from=()), scores)
+
+
+def _by_position(counted: Counted) -> Iterator[list[float]]:
+    """Yield the scores of each deal by position at the table."""
+    for scores in counted.scores:
+        by_position = [0.0] * len(scores)
+        for position, score in zip(counted.session.seating, scores, strict=True):
+            by_position[position] = float(score)
+        yield by_position
 
 
 def add_sums(

@@ -6,12 +6,12 @@ from itertools import combinations
 from operator import gt, mul
 from typing import Any
 
-from arena.matches.duplicate import Deals, PlayedSession
+from arena.matches.duplicate import PlayedSession
 
 
 @dataclass(slots=True)
 class Met:
-    """The results of two bots' meetings in the deals that were played out with all bots.
+    """The results of two bots' meetings in the deals that count (``arena.strength.keeping``).
 
     The one with more points in a deal is ahead, even if the scores of duplicate deals are what counts.
     """
@@ -40,7 +40,7 @@ class Met:
 
 @dataclass(slots=True)
 class Sat:
-    """The results of a bot in a seat: of deals played out with all bots, and all its faults and forfeits."""
+    """The results of a bot in a seat: of the deals that count, and all its faults and forfeits."""
 
     deals: int = 0
     points: int = 0
@@ -78,18 +78,21 @@ class Tallies:
     """By bot version and seat."""
 
     def add(self, match_id: int, bots: Sequence[int], sessions: Iterable[PlayedSession]) -> None:
-        """Add a match; ``bots`` are the bot versions by position at the table."""
+        """Add a match; ``bots`` are the bot versions by position at the table.
+
+        ``sessions`` have only the deals that count.
+        """
         columns: list[list[int]] = [[] for _ in bots]
         """By position the points of all deals."""
         for session in sessions:
-            deals = session.points[: session.forfeited_from]
-            self._add_session(bots, session, deals)
-            for position, column in zip(session.seating, zip(*deals, strict=True), strict=False):
-                columns[position].extend(column)  # there are no columns if no deal was played out
+            self._add_session(bots, session)
+            for position, column in zip(session.seating, zip(*session.points, strict=True), strict=False):
+                columns[position].extend(column)  # there are no columns if no deal counts
         if columns[0]:
             self._add_meetings(match_id, bots, columns)
 
-    def _add_session(self, bots: Sequence[int], session: PlayedSession, deals: Deals) -> None:
+    def _add_session(self, bots: Sequence[int], session: PlayedSession) -> None:
+        deals = session.points
         bests = [max(points) for points in deals]
         shares = [1 / list(points).count(best) for points, best in zip(deals, bests, strict=True)]
         by_seat: Sequence[Sequence[int]] = list(zip(*deals, strict=True)) or [()] * len(session.seating)

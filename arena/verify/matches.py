@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from arena.exports.digests import SHARED, deals_digest
 from arena.exports.lines import Lines
 from arena.exports.parts import MatchPart, RoundPart, SessionLine
-from arena.matches.duplicate import PlayedSession
+from arena.matches.duplicate import PlayedSession, forfeited_from
 from arena.matches.seating import seatings
 from arena.verify.forfeits import Forfeits, Overruns
 from arena.verify.head import Head
@@ -22,25 +22,8 @@ class Played:
     """A match that was checked."""
 
     part: MatchPart
-    deal_points: dict[int, list[list[int]]]
-    """For each session, the points of its deals by seat."""
-    deal_attempts: dict[int, list[int]]
-    """For each session, the attempts that dealt its deals."""
-
-    def sessions(self) -> list[PlayedSession]:
-        """Return its sessions."""
-        points, attempts = self.deal_points, self.deal_attempts
-        return [
-            PlayedSession(
-                line.session,
-                line.seating,
-                points[line.session],
-                attempts[line.session],
-                line.forfeits,
-                line.forfeit,
-            )
-            for line in self.part.sessions
-        ]
+    sessions: Sequence[PlayedSession]
+    """Its sessions, as their deals say."""
 
 
 def check_match(
@@ -87,13 +70,10 @@ def check_match(
         lines.same(name, list(getattr(part, name)), sums)
     lines.close(part)
     report.matches += 1
-    points: dict[int, list[list[int]]] = {}
-    attempts: dict[int, list[int]] = {}
     overruns = Overruns(lines, head, part)
-    for line in part.sessions:
-        points[line.session], attempts[line.session] = _session(lines, report, head, part, line, overruns)
+    sessions = [_session(lines, report, head, part, line, overruns) for line in part.sessions]
     overruns.check()
-    return Played(part, points, attempts)
+    return Played(part, sessions)
 
 
 def _check_session_line(lines: Lines, where: str, session: SessionLine, bots: Sequence[str]) -> None:
@@ -103,8 +83,7 @@ def _check_session_line(lines: Lines, where: str, session: SessionLine, bots: Se
 
 def _session(
     lines: Lines, report: Report, head: Head, match: MatchPart, line: SessionLine, overruns: Overruns
-) -> tuple[list[list[int]], list[int]]:
-    """Return the points of each deal by seat, and the attempt that dealt it."""
+) -> PlayedSession:
     table = None if head.part.duplicate else match.table
     seed = session_seed(head.luck, match.round, table, line.session)
     shared: dict[str, object] = {
@@ -143,7 +122,10 @@ def _session(
     note_session(report, session_id(head.part.tournament, match, line), match, line, records)
     lines.same(f"{place}: digest of its deals", line.digest, deals_digest(records))
     check_signed(lines, report, head.part.digest, match, line, records)
-    return points, attempts
+    since = forfeited_from(line.forfeits, records)
+    return PlayedSession(
+        line.session, line.seating, points, attempts, line.forfeits, line.forfeit, since, line.faults
+    )
 
 
 def _attempt(lines: Lines, where: str, record: Mapping[str, object], line: SessionLine) -> int:

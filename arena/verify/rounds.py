@@ -78,7 +78,7 @@ class Rounds:
         ]
         if part.state == "closed":
             self.byes += part.byes
-            played = {match.part.table: match.sessions() for match in matches}
+            played = {match.part.table: match.sessions for match in matches}
             forfeited = shares(played, self._head.deals, duplicate=self._head.part.duplicate)
             self._check_end(part, points, before, forfeited)
 
@@ -167,9 +167,7 @@ class Rounds:
         """Return what counts of each match, by place at the table; None for a match that is not done."""
         if not self._head.part.duplicate:
             return [match.part.points if match.part.state == "done" else None for match in matches]
-        done = [match for match in matches if match.part.state == "done"]
-        attempts = [match.deal_attempts for match in done]
-        compared = iter(scores([match.deal_points for match in done], attempts))
+        compared = iter(scores([match.sessions for match in matches if match.part.state == "done"]))
         return [next(compared) if match.part.state == "done" else None for match in matches]
 
     def _check_end(

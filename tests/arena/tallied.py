@@ -80,13 +80,28 @@ def counted(storage: Storage) -> Tallies:
     with storage.read() as tx:
         rows = select(Session, Match, Round, Tournament).join(Match, col(Match.id) == Session.match_id)
         rows = rows.join(Round).join(Tournament, col(Tournament.id) == Match.tournament_id)
-        for session, match, round_, tournament in tx.exec(rows.order_by(col(Session.id))).all():
+        found_rows = tx.exec(rows.order_by(col(Session.id))).all()
+        cards = Counter(
+            (round_.id, session.number, deal["deal"], deal.get("attempt", 1))
+            for session, _, round_, _ in found_rows
+            for deal in lean_records(tx, session)
+            if is_whole(deal)
+        )
+        tables = Counter((match.round_id, session.number) for session, match, _, _ in found_rows)
+        for session, match, round_, tournament in found_rows:
             pool = (tournament.ruleset_id, tournament.table_size)
             seats = select(Seat.version_id).where(Seat.match_id == match.id).order_by(col(Seat.position))
             table = tx.exec(seats).all()
             bots = [table[position] for position in session.seating]
             deals = lean_records(tx, session)
-            whole = [deal for deal in deals if not {"forfeit", "played_for"} & set(deal)]
+            whole = [deal for deal in deals if is_whole(deal)]
+            counted = [
+                deal
+                for deal in whole
+                if not tournament.duplicate
+                or tables[round_.id, session.number] == 1
+                or cards[round_.id, session.number, deal["deal"], deal.get("attempt", 1)] > 1
+            ]
             found["faults"] = Counter(found["faults"]) + Counter(
                 (bots[fault["seat"]], *pool, fault["kind"])
                 for deal in deals
@@ -94,13 +109,18 @@ def counted(storage: Storage) -> Tallies:
             )
             add_highlights(found, session, pool, whole, bombs_of(tx, tournament, whole))
             if tournament.rated and round_.state == RoundState.CLOSED:
-                add_seats(found, session, pool, bots, whole)
-                add_meetings(found, match, (*pool, tournament.duplicate), bots, whole)
+                add_seats(found, session, pool, bots, counted)
+                add_meetings(found, match, (*pool, tournament.duplicate), bots, counted)
                 ended: Any = match.finished_at
                 for bot in bots:
                     before = found["last_played"].get((*pool, bot), ended)
                     found["last_played"][*pool, bot] = max(before, ended)
     return found
+
+
+def is_whole(deal: dict[str, Any]) -> bool:
+    """Return whether all bots played the deal to its end."""
+    return not {"forfeit", "played_for"} & set(deal)
 
 
 def bombs_of(tx: Transaction, tournament: Tournament, deals: list[dict[str, Any]]) -> list[int]:

@@ -1,7 +1,7 @@
 """Duplicate deals: the same cards at all tables, fixed seats, scores relative to the same seat elsewhere."""
 
 import json
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from fractions import Fraction
 from random import Random
 from typing import Any
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from arena.errors import SpecError
 from arena.exports.records import export_records
-from arena.matches.duplicate import deal_scores, scores, session_deals
+from arena.matches.duplicate import PlayedSession, deal_scores, scores, session_deals
 from arena.ratings.elo import apply_match, match_weight
 from arena.ratings.rebuild import rebuild
 from arena.standings import scoreboard
@@ -28,18 +28,51 @@ sessions = st.lists(
 )
 
 
+def tables_of(
+    tables: Sequence[Mapping[int, Sequence[tuple[int, ...]]]],
+    attempts: Sequence[list[int] | None] = (),
+    forfeits: Mapping[int, Mapping[int, int]] | None = None,
+    ended: Mapping[int, int] | None = None,
+) -> list[list[PlayedSession]]:
+    """Return the sessions of these tables, given by number.
+
+    ``attempts`` are by table, and so are ``forfeits``: by seat the first deal that its bot did not play.
+    ``ended`` has by table the seat whose forfeit ended its sessions.
+    """
+    return [
+        [
+            PlayedSession(
+                number,
+                range(len(deals[0])),
+                deals,
+                attempts[at] if attempts else None,
+                list((forfeits or {}).get(at, ())),
+                (ended or {}).get(at),
+                list((forfeits or {}).get(at, {}).values()),
+            )
+            for number, deals in sessions.items()
+        ]
+        for at, sessions in enumerate(tables)
+    ]
+
+
+def by_seat(tables: list[list[PlayedSession]]) -> list[list[tuple[float, ...]]]:
+    """Return for each table the scores of its deals, by seat."""
+    return [[deal.by_seat for deals in sessions for deal in deals] for sessions in deal_scores(tables)]
+
+
 def test_scores_are_points_beside_the_mean_of_the_same_seat_elsewhere() -> None:
-    tables = [{1: [(0, -6)]}, {1: [(-3, 0)]}, {1: [(-9, 0)]}]
+    tables = tables_of([{1: [(0, -6)]}, {1: [(-3, 0)]}, {1: [(-9, 0)]}])
     assert scores(tables) == [(6.0, -6.0), (1.5, 3.0), (-7.5, 3.0)]
-    assert deal_scores(tables) == [[(6.0, -6.0)], [(1.5, 3.0)], [(-7.5, 3.0)]]
+    assert by_seat(tables) == [[(6.0, -6.0)], [(1.5, 3.0)], [(-7.5, 3.0)]]
 
 
 def test_scores_of_a_single_table_are_its_points() -> None:
-    assert scores([{1: [(0, -6)], 2: [(-2, 0)]}]) == [(-2.0, -6.0)]
+    assert scores(tables_of([{1: [(0, -6)], 2: [(-2, 0)]}])) == [(-2.0, -6.0)]
 
 
 def test_scores_of_a_deal_that_no_other_table_reached_are_its_points() -> None:
-    tables = [{1: [(0, -6), (0, -1)]}, {1: [(-4, 0)]}]
+    tables = tables_of([{1: [(0, -6), (0, -1)]}, {1: [(-4, 0)]}])
     assert scores(tables) == [(4.0, -7.0), (-4.0, 6.0)]
 
 
@@ -56,15 +89,66 @@ def test_scores_of_a_deal_that_no_other_table_reached_are_its_points() -> None:
 def test_scores_of_a_deal_that_was_dealt_again_are_beside_the_tables_with_the_same_cards(
     attempts: list[list[int] | None], expected: list[tuple[float, ...]]
 ) -> None:
-    tables = [{1: [(0, -6)]}, {1: [(-3, 0)]}, {1: [(-9, 0)]}]
-    told = [{1: one} for one in attempts]
-    assert scores(tables, told) == expected
-    assert deal_scores(tables, told) == [[score] for score in expected]
+    tables = tables_of([{1: [(0, -6)]}, {1: [(-3, 0)]}, {1: [(-9, 0)]}], attempts)
+    assert scores(tables) == expected
+    assert by_seat(tables) == [[score] for score in expected]
 
 
 def test_scores_of_a_deal_dealt_again_that_no_other_table_reached_are_its_points() -> None:
-    tables = [{1: [(0, -6), (0, -1)]}, {1: [(-4, 0)]}]
-    assert scores(tables, [{1: [1, 2]}, {1: None}]) == [(4.0, -7.0), (-4.0, 6.0)]
+    tables = tables_of([{1: [(0, -6), (0, -1)]}, {1: [(-4, 0)]}], [[1, 2], None])
+    assert scores(tables) == [(4.0, -7.0), (-4.0, 6.0)]
+
+
+NONE = (0.0, 0.0)
+
+FORFEITED: dict[str, tuple[list[list[PlayedSession]], Any]] = {
+    "an absent bot leaves the other tables alone, and its neighbours get nothing": (
+        tables_of([{1: [(-3, 0)]}, {1: [(-5, 0)]}, {1: [(-39, 8)]}], forfeits={2: {0: 0}}),
+        [[((2.0, 0.0), False)], [((-2.0, 0.0), False)], [((-35.0, 0.0), True)]],
+    ),
+    "a bot that leaves midway spoils its table from that deal on": (
+        tables_of([{1: [(0, -6), (0, -6)]}, {1: [(-4, 0), (-9, 0)]}], forfeits={1: {0: 1}}),
+        [[((4.0, -6.0), False), (NONE, True)], [((-4.0, 6.0), False), ((-9.0, 0.0), True)]],
+    ),
+    "each bot is charged from the deal that it forfeited": (
+        tables_of([{1: [(0, -1), (0, -1)]}] * 2 + [{1: [(-9, -9)] * 2}], forfeits={2: {0: 0, 1: 1}}),
+        [[(NONE, False)] * 2] * 2 + [[((-9.0, 0.0), True), ((-9.0, -8.0), True)]],
+    ),
+    "nobody gains by a forfeit": (
+        tables_of([{1: [(-7, 0)]}, {1: [(-5, 0)]}, {1: [(0, -2)]}], forfeits={2: {0: 0}}),
+        [[((-2.0, 0.0), False)], [((2.0, 0.0), False)], [(NONE, True)]],
+    ),
+    "the only clean table is fouled, and those who forfeited are compared with it": (
+        tables_of([{1: [(-3, 0)]}, {1: [(-9, 4)]}, {1: [(4, -9)]}], forfeits={1: {0: 0}, 2: {1: 0}}),
+        [[(NONE, True)], [((-6.0, 0.0), True)], [((0.0, -9.0), True)]],
+    ),
+    "without a clean table those who forfeited have their points": (
+        tables_of(
+            [{1: [(-9, 4)]}, {1: [(4, -9)]}, {1: [(4, -9)]}], forfeits={0: {0: 0}, 1: {1: 0}, 2: {0: 0}}
+        ),
+        [[((-9.0, 0.0), True)], [((0.0, -9.0), True)], [(NONE, True)]],
+    ),
+    "a clean table with other cards is none to compare with": (
+        tables_of([{1: [(-3, 0)]}, {1: [(-2, 0)]}, {1: [(-9, 4)]}], [None, None, [2]], {2: {0: 0}}),
+        [[((-1.0, 0.0), False)], [((1.0, 0.0), False)], [((-9.0, 0.0), True)]],
+    ),
+    "deals after a forfeit that ended the only other session are fouled": (
+        tables_of([{1: [(0, -6), (0, -6)]}, {1: [(-13, 0)]}], forfeits={1: {0: 0}}, ended={1: 0}),
+        [[(NONE, True)] * 2, [((-13.0, 0.0), True)]],
+    ),
+    "a single table counts as in other tournaments": (
+        tables_of([{1: [(-39, 8)]}], forfeits={0: {0: 0}}),
+        [[((-39.0, 8.0), False)]],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FORFEITED)
+def test_scores_when_bots_forfeit_then_only_clean_tables_are_compared(case: str) -> None:
+    tables, expected = FORFEITED[case]
+    assert [[deal for deals in sessions for deal in deals] for sessions in deal_scores(tables)] == expected
+    sums = [tuple(map(sum, zip(*(scored for scored, _ in deals), strict=True))) for deals in expected]
+    assert scores(tables) == sums
 
 
 @given(st.lists(sessions, min_size=2, max_size=5))
@@ -82,15 +166,16 @@ def test_scores_of_any_tables_are_the_exact_sums_of_their_deals(given: list[Any]
                     mean = Fraction(sum(one[seat] for one in others), len(others) or 1)
                     sums[seat] += points[seat] - mean
         expected.append(tuple(map(float, sums)))
-    assert scores(tables) == expected
-    for table_scores, deals in zip(scores(tables), deal_scores(tables), strict=True):
-        assert table_scores == pytest.approx([sum(column) for column in zip(*deals, strict=True)])
+    played = tables_of(tables)
+    assert scores(played) == expected
+    for table_scores, scored in zip(scores(played), by_seat(played), strict=True):
+        assert table_scores == pytest.approx([sum(column) for column in zip(*scored, strict=True)])
 
 
 def test_scores_of_the_same_deals_sum_to_zero_in_every_seat() -> None:
     rng = Random(3)
     tables = [{1: [tuple(rng.randrange(-50, 1) for _ in range(4)) for _ in range(9)]} for _ in range(7)]
-    for column in zip(*scores(tables), strict=True):
+    for column in zip(*scores(tables_of(tables)), strict=True):
         assert sum(column) == pytest.approx(0, abs=1e-9)
 
 

@@ -1,6 +1,7 @@
 """Databases of earlier versions: existing rows stay, and new columns get their defaults."""
 
 import json
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -21,6 +22,7 @@ from arena.models import (
     League,
     Rating,
     Seat,
+    Session,
     SessionRecords,
     Tournament,
     TournamentHead,
@@ -208,14 +210,15 @@ def check_tallies(first: Storage) -> None:
         assert not {"seat_tallies", "fault_tallies", "highlights", "session_records"} & set(columns(tx))
 
 
-def test_migration_when_sessions_were_forfeited_then_the_sums_of_closed_rounds_count_them(
+def test_migration_when_sessions_were_forfeited_then_they_say_since_when_and_sums_count_them(
     first: Storage,
 ) -> None:
     move(first, "0022")
+    deals = zlib.compress(b'{"deal":1}\n{"deal":2,"played_for":[{"seat":0}]}')
     played = PLAYED.replace("'[0]', '[0]', '[0]', '[]'", "'[0]', '[0]', '[0]', '[0]'")
     with first.write() as tx:
         for statement in filter(str.strip, played.split(";")):
-            given = {"records": DEALS} if ":records" in statement else {}
+            given = {"records": deals} if ":records" in statement else {}
             tx.connection().execute(text(statement), given)
     move(first, "0039")
     zeros = ", ".join(["0"] * 11)
@@ -227,6 +230,10 @@ def test_migration_when_sessions_were_forfeited_then_the_sums_of_closed_rounds_c
     migrate(first)
     with first.read() as tx:
         assert tx.exec(select(EntrantSum.forfeits)).all() == [1]
+        assert tx.exec(select(Session.forfeited_from)).all() == [[1]]
+    move(first, "0041")
+    with first.read() as tx:
+        assert tx.connection().execute(text("SELECT forfeited_from FROM sessions")).scalars().all() == [1]
 
 
 def test_migration_when_it_is_taken_back_then_the_rows_stay(first: Storage) -> None:

@@ -61,10 +61,18 @@ def test_shares_when_a_forfeit_ends_a_session_then_the_others_have_its_finished_
     assert found[2, 1] == share
 
 
-def test_shares_when_deals_are_duplicate_then_their_scores_count() -> None:
-    here = session(1, [[0, -4, -5]], forfeits=[0])
-    there = session(1, [[-9, 0, -8]])
-    assert shares({1: [here], 2: [there]}, 1, duplicate=True)[1][2, 1] == [Share(1, 1)]
+def test_shares_when_deals_are_duplicate_then_the_scores_of_those_that_can_be_compared_count() -> None:
+    here = session(1, [[0, -4, -5], [0, -9, -1]], forfeits=[0], forfeited_from=[1])
+    there = session(1, [[-9, 0, -8], [0, 0, 0]])
+    found = shares({1: [here], 2: [there]}, 2, duplicate=True)
+    assert found[1] == {(1, 0): [Share(1, 1)], (2, 0): [Share(1, 1)], (2, 1): [Share(0.5, 1)]}
+    assert found[2] == {(1, 0): [Share(0.5, 1)], (2, 0): [Share(0.5, 1)], (2, 1): [Share(0.5, 0)]}
+
+
+def test_shares_when_all_deals_are_fouled_then_the_match_is_no_result() -> None:
+    tables = {1: [session(1, [[0, -4, -5]])], 2: [session(1, [[0, -1, -2]])._replace(attempts=[2])]}
+    nothing: dict[tuple[int, int], list[Share]] = {(1, 0): [], (2, 0): [], (2, 1): []}
+    assert shares(tables, 1, duplicate=True) == {1: nothing, 2: nothing}
 
 
 def test_ratings_when_a_bot_forfeits_everything_then_the_others_gain_as_much_and_are_not_rated_more() -> None:

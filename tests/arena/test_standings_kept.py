@@ -1,6 +1,6 @@
 """Standings and crosstables follow from stored sums, and agree with a count of all sessions."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import permutations
 from random import Random
 from typing import Any
@@ -43,12 +43,11 @@ def read_through(world: World) -> tuple[dict[int, Line], dict[tuple[int, int], t
         rows = tx.exec(places.join(Match, col(Match.round_id) == Round.id).join(Seat))
         sits = {(round, table, position): entrant for round, table, position, entrant in rows}
         for round, tables in played_deals(tx, tournament):
-            points = [{one.number: one.points for one in sessions} for sessions in tables.values()]
-            attempts = [{one.number: one.attempts for one in sessions} for sessions in tables.values()]
-            compared = deal_scores(points, attempts)
+            compared = deal_scores(list(tables.values()))
             for at, (table, sessions) in enumerate(tables.items()):
                 deals = [(one.seating, raw) for one in sessions for raw in one.points]
-                counted = compared[at] if tournament.duplicate else [raw for _, raw in deals]
+                counted: list[Sequence[float]] = [one.by_seat for of_it in compared[at] for one in of_it]
+                counted = counted if tournament.duplicate else [raw for _, raw in deals]
                 for (seating, raw), scores in zip(deals, counted, strict=True):
                     there = [sits[round, table, position] for position in seating]
                     for who, own, score in zip(there, raw, scores, strict=True):

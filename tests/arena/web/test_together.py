@@ -3,7 +3,7 @@
 import pytest
 from fastapi.testclient import TestClient
 
-from arena.matches.duplicate import deal_scores
+from arena.matches.duplicate import PlayedSession, deal_scores
 from arena.matches.overview import match_view
 from arena.queries.together import same_deal
 from arena.replays.faces import spoken
@@ -13,6 +13,7 @@ from arena.replays.tricks import after_trick, plays_in, tricks_of
 from tests.arena.exported import play_by_table
 from tests.arena.replays.records import NAMES, played
 from tests.arena.test_bot_deals import play_one_table
+from tests.arena.test_verify_forfeits import played_with
 from tests.arena.web.markup import Read
 from tests.arena.web.test_pages import client as client
 from tests.arena.world import World
@@ -40,9 +41,9 @@ def test_same_deal_when_it_is_compared_then_cards_are_the_same_and_swings_those_
     assert all(record is not None for record in records)
     assert len({tuple(record["hands"]) for record in records if record}) == 1
     views = [match_view(cup.storage, "cup", 1, table) for table in (1, 2, 3, 4)]
-    points = [{2: [record["points"] for record in view.sessions[1].records]} for view in views]
-    expected = [scores[0] for scores in deal_scores(points)]  # type: ignore[arg-type]
-    assert [one.scores for one in found.tables] == expected
+    points = [[record["points"] for record in view.sessions[1].records] for view in views]
+    sessions = [[PlayedSession(2, range(4), deals, None)] for deals in points]  # type: ignore[arg-type]
+    assert [(one.scores, one.fouled) for one in found.tables] == [one[0][0] for one in deal_scores(sessions)]
     assert [one.names for one in found.tables] == [view.sessions[1].names for view in views]
     for seat in range(4):
         assert sum(one.scores[seat] for one in found.tables) == pytest.approx(0)
@@ -117,6 +118,22 @@ def test_deal_when_its_tables_play_their_own_or_still_play_then_nobody_sees_them
     answer = client.get("/tournaments/other/rounds/1/sessions/1/deals/1")
     assert answer.status_code == 409
     assert "other tables still have to play these deals" in Read(answer.text).text
+
+
+def test_page_when_a_bot_forfeited_the_deal_then_it_is_fouled_at_every_table_without_another_to_compare(
+    world: World, client: TestClient
+) -> None:
+    fields = {"rounds": 1, "sessions": 2, "deals": 1, "duplicate": True, "join_seconds": 2}
+    world.finish(world.tournament(8, **fields).id, played_with(lambda number: number != 2))
+    found = same_deal(world.storage, "cup", 1, 2, 1)
+    assert [one.fouled for one in found.tables] == [True, True]
+    assert {
+        score
+        for one in found.tables
+        for name, score in zip(one.names, one.scores, strict=True)
+        if name != "owner-1/bot-1@1"
+    } == {0}
+    assert Read(client.get(PAGE.format(1)).text).text.count("fouled") == 5
 
 
 @pytest.mark.parametrize("name", NAMES)
