@@ -127,7 +127,11 @@ def _name(line: StandingLine) -> str:
 
 def legend(format: str) -> str:
     """Return a line that explains the columns of a format's standings."""
-    return "; ".join(_MEANINGS[name] for name in FORMATS[format].criteria.decisive)
+    criteria = FORMATS[format].criteria
+    meanings = _MEANINGS | (
+        {"opponents": "opponents: their mean score in a match"} if criteria.per_match else {}
+    )
+    return "; ".join(meanings[name] for name in criteria.decisive)
 
 
 _MEANINGS = {

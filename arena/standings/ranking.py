@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import lcm
 from operator import attrgetter, mul
 
 
@@ -14,6 +15,11 @@ class Criteria:
     """Fields of ``Standing``, in the order in which they count."""
     byes_count: bool = False
     """Whether a bye is worth the mean score of a table; otherwise it is worth nothing."""
+
+    @property
+    def per_match(self) -> bool:
+        """Whether scores count per match, as where some play more matches than others."""
+        return "mean" in self.decisive
 
 
 BY_SCORE = Criteria(("score", "points", "wins", "opponents"), byes_count=True)
@@ -54,7 +60,10 @@ class Standing:
     """Matches in which everyone else had fewer points."""
 
     opponents: float
-    """Mean score of the opponents, each as often as met: how hard the way was (after Buchholz)."""
+    """Mean of the opponents' scores, each as often as met: how hard the way was (after Buchholz).
+
+    Where ``mean`` decides, these are their scores per match.
+    """
 
     opponents_cut: float = 0.0
     """The same without the lowest, so that one weak opponent costs nobody a place (Buchholz Cut 1)."""
@@ -122,7 +131,13 @@ def ranked(
     bye = (size - 1) / 2 if criteria.byes_count else 0.0
     nothing = Total()
     scores = {who: total.played + bye * total.byes for who, total in totals.items()}
-    lines = [_line(who, totals.get(who, nothing), scores) for who in entrants]
+    parts = lcm(*(total.matches or 1 for total in totals.values())) if criteria.per_match else 1
+    # Whole numbers, so that sums and differences are exact, and equal figures are equal.
+    worths = {
+        who: round(2 * scores[who]) * (parts // (total.matches or 1) if criteria.per_match else 1)
+        for who, total in totals.items()
+    }
+    lines = [_line(who, totals.get(who, nothing), scores, worths, 2 * parts) for who in entrants]
     decisive = attrgetter(*criteria.decisive)
     lines.sort(key=decisive, reverse=True)
     first: dict[object, int] = {}
@@ -132,19 +147,21 @@ def ranked(
     ]
 
 
-def _line(who: int, own: Total, scores: Mapping[int, float]) -> Standing:
-    # Scores are whole or half numbers, so that sums are exact in any order.
-    met, others = own.met.total(), [scores[other] for other in own.met]
+def _line(
+    who: int, own: Total, scores: Mapping[int, float], worths: Mapping[int, int], unit: int
+) -> Standing:
+    """Return the line of an entrant, without its rank; opponents have their ``worths`` in this unit."""
+    met, others = own.met.total(), [worths[other] for other in own.met]
     hard = sum(map(mul, own.met.values(), others))
-    easiest = min(others, default=0.0)
+    easiest = min(others, default=0)
     return Standing(
         rank=0,
         entrant=who,
         score=scores.get(who, 0.0),
         points=own.points,
         wins=own.wins,
-        opponents=hard / (met or 1),
-        opponents_cut=(hard - easiest) / (met - 1 or 1),
+        opponents=hard / (unit * (met or 1)),
+        opponents_cut=(hard - easiest) / (unit * (met - 1 or 1)),
         mean=own.played / (own.matches or 1),
         matches=own.matches,
         reached=own.matches + own.byes,

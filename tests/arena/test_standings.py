@@ -119,6 +119,21 @@ def test_standings_of_a_gauntlet_go_by_the_mean_of_the_matches_played() -> None:
     assert lines[1].score == 1.0
 
 
+@pytest.mark.parametrize("format", ["gauntlet", "continuous"])
+def test_standings_when_some_play_more_then_opponents_count_by_their_score_per_match(format: str) -> None:
+    outcomes = [
+        MatchOutcome(1, 1, {1: 2, 2: 1}),  # bot 2 plays and loses often, and wins three matches
+        *[MatchOutcome(number, 1, {2: 1, 5: 0 if number < 5 else 2}) for number in range(2, 12)],
+        MatchOutcome(12, 1, {3: 2, 4: 1}),  # bot 4 plays twice, and wins once
+        MatchOutcome(13, 1, {4: 1, 5: 0}),
+    ]
+    lines = {line.entrant: line for line in standings(range(1, 6), outcomes, (), FORMATS[format].criteria)}
+    assert (lines[1].opponents, lines[3].opponents) == (3 / 11, 1 / 2)
+    assert (lines[4].opponents, lines[4].opponents_cut) == (9 / 11, 1)
+    assert (lines[1].mean, lines[3].mean) == (1, 1)
+    assert lines[3].rank < lines[1].rank
+
+
 def test_standings_of_a_knockout_go_by_the_round_reached_then_by_the_last_match() -> None:
     outcomes = [
         MatchOutcome(2, 1, {1: 5, 2: 4, 5: 3, 4: 0}),

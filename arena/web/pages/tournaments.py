@@ -19,6 +19,7 @@ from arena.rounds.overview import RoundShown
 from arena.specs import Name
 from arena.standings import scoreboard
 from arena.standings.corrections import correction_text
+from arena.standings.ranking import Criteria
 from arena.tournaments import overview
 from arena.tournaments.overview import TournamentStatus
 from arena.web.context import Shared, Web
@@ -152,7 +153,7 @@ def show_tournament(
         entrants=len(board.standings),
         places=PLACES,
         raw=any(line.raw != line.points for line in board.standings),
-        decisive=[(key, *CRITERIA[key]) for key in FORMATS[status.format].criteria.decisive],
+        decisive=_decisive(FORMATS[status.format].criteria),
         asked=asked,
         trouble=trouble,
         river=river,
@@ -160,6 +161,14 @@ def show_tournament(
         telling=() if offset else web.telling.of_tournament(status),
         bracket=bracket(web, status, board) if status.format == "knockout" else (),
     )
+
+
+def _decisive(criteria: Criteria) -> list[tuple[str, str, str]]:
+    """Return what decides standings, each with its name and explanation."""
+    told = dict(CRITERIA)
+    if criteria.per_match:
+        told["opponents"] = ("Opponents", "the mean score a match of those who were met")
+    return [(key, *told[key]) for key in criteria.decisive]
 
 
 def winners(status: TournamentStatus, board: scoreboard.Scoreboard) -> Sequence[scoreboard.Placed]:
