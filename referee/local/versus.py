@@ -111,7 +111,7 @@ def _sentence(versus: Versus, lead: Lead, new: str, old: str) -> str:
     if versus.verdict is Verdict.BETTER:
         return f"{new} is better than {old} (alpha {test.alpha:g})"
     if versus.verdict is Verdict.OPEN:
-        return f"not known yet: {new} makes {lead.mean:+.2f} points a deal more so far"
+        return f"not known yet: {new} makes {_more(lead.mean)} per deal so far"
     if lead.watched is not None and lead.watched.high < 0:
         return f"{new} is worse than {old}"
     if not lead.deviation:
@@ -125,7 +125,7 @@ def lines(found: Finding, new: str, old: str) -> list[str]:
     told = []
     if (points := found.points) is not None:
         told += [
-            f"{new} makes {points.mean:+.2f} points a deal more than {old}, with the same cards",
+            f"{new} makes {_more(points.mean)} per deal than {old}, with the same cards",
             f"  95 % interval that holds while one watches: {_range(points.watched)}",
             f"  95 % interval for one look, planned before: {_range(points.fixed)}",
             f"log-likelihood ratio {found.llr:+.2f}; no better at {found.bounds.low:.2f}, "
@@ -140,6 +140,10 @@ def lines(found: Finding, new: str, old: str) -> list[str]:
     if found.deals_to_go:
         told.append(f"expected to go: about {_rounded(found.deals_to_go)} deals")
     return [*told, found.sentence]
+
+
+def _more(mean: float) -> str:
+    return f"{abs(mean):.2f} points {'fewer' if round(mean, 2) < 0 else 'more'}"
 
 
 def _least(found: Finding) -> str:

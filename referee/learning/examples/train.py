@@ -114,8 +114,8 @@ def _options() -> tuple[argparse.ArgumentParser, argparse.Namespace]:
 def told(found: Measured) -> str:
     """Say how a policy did against greedy."""
     return (
-        f"against greedy: {found.points:+.2f} points a deal (95 %: ±{found.error:.2f}) more than the others, "
-        f"{found.wins:.1%} of deals won"
+        f"against greedy: {found.points:+.2f} points per deal (95 %: ±{found.error:.2f}) "
+        f"relative to the others, {found.wins:.1%} of deals won"
     )
 
 

@@ -27,7 +27,8 @@ def after(*leads: float, t1: float = 0.4) -> Versus:
             Verdict.NOT_BETTER,
             "no difference: new made as many points as old in each of 64 deals",
         ),
-        ([2.0, 0.0], Verdict.OPEN, "not known yet: new makes +1.00 points a deal more so far"),
+        ([2.0, 0.0], Verdict.OPEN, "not known yet: new makes 1.00 points more per deal so far"),
+        ([-2.0, 0.0], Verdict.OPEN, "not known yet: new makes 1.00 points fewer per deal so far"),
         ([], Verdict.OPEN, "not known: no deal was played by both"),
     ],
 )
@@ -48,7 +49,7 @@ def test_versus_when_the_test_knows_then_no_more_is_asked_for() -> None:
 
 def test_lines_when_it_is_open_then_they_tell_intervals_bounds_and_how_long_it_may_take() -> None:
     told = lines(finding(after(*[3.0, -2.0] * 35, t1=0.1), "new", "old"), "new", "old")
-    assert told[0] == "new makes +0.50 points a deal more than old, with the same cards"
+    assert told[0] == "new makes 0.50 points more per deal than old, with the same cards"
     assert told[1].startswith("  95 % interval that holds while one watches: -")
     assert told[2] == "  95 % interval for one look, planned before: -0.09 to +1.09"
     assert told[3].startswith("log-likelihood ratio +0.")
@@ -64,5 +65,8 @@ def test_lines_when_the_interval_knows_before_the_ratio_does_then_they_say_so(
     found = finding(after(*[3.0 * sign, 4.0 * sign] * 50, t1=0.1), "new", "old")
     assert (found.verdict, found.by_interval) == (verdict, True)
     said = f"all of the interval that holds while one watches is {side} 0: "
-    assert f"{said}that ended the test before the ratio could" in lines(found, "new", "old")
+    told = lines(found, "new", "old")
+    assert f"{said}that ended the test before the ratio could" in told
+    more = "more" if sign > 0 else "fewer"
+    assert told[0] == f"new makes 3.50 points {more} per deal than old, with the same cards"
     assert not finding(after(*[2.0, 0.0] * 100), "new", "old").by_interval
