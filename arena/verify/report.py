@@ -154,13 +154,15 @@ def check_links(reports: Sequence[Report]) -> str | None:
 
 
 def _twice(reports: Sequence[Report]) -> str | None:
-    """Return the first tournament that has the seed of another, or occurs twice."""
-    seen: dict[str, str] = {}
+    """Return the first tournament that has the seed of another, or of which there are two exports."""
+    seen: dict[str, Report] = {}
     for report in reports:
-        if report.seed_hash in seen:
-            return f"{report.tournament}: has the seed of {seen[report.seed_hash]}"
+        if (other := seen.get(report.seed_hash)) is not None:
+            if report.commitment == other.commitment:
+                return f"{report.tournament}: two of the files are exports of this tournament; give only one"
+            return f"{report.tournament}: has the seed of {other.tournament}"
         if report.seed_hash:
-            seen[report.seed_hash] = report.tournament
+            seen[report.seed_hash] = report
     return None
 
 

@@ -67,6 +67,17 @@ def test_verify_of_a_changed_file_names_the_line_and_exits_1(arena: Arena, expor
     assert second == f"{exported[1]}: failed: {where}: end: is 'dragon', should be 'out'"
 
 
+def test_verify_of_two_exports_of_one_tournament_says_so(
+    arena: Arena, exported: list[Path], tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy.jsonl"
+    copy.write_bytes(exported[0].read_bytes())
+    said = "one: two of the files are exports of this tournament; give only one"
+    for second in (exported[0], copy):
+        found = arena("verify", exported[0], exported[1], second)
+        assert (found.status, found.out.splitlines()[-1]) == (1, said)
+
+
 def test_verify_as_json_is_for_scripts(arena: Arena, exported: list[Path]) -> None:
     exported[0].write_text("{}\n")
     found = arena("verify", *exported, "--json")
