@@ -12,7 +12,7 @@ from arena.accounts.accounts import AccountInfo
 from arena.actors import RANKS, Role
 from arena.cli.asking import Yes, confirm
 from arena.cli.context import actor_at_terminal, answer, client_of, require_server
-from arena.cli.lists import LARGEST_PAGE
+from arena.cli.lists import LARGEST_PAGE, say_cut
 from arena.errors import SpecError
 from arena.models import utc_now
 from arena.storage import Storage
@@ -82,6 +82,7 @@ def list_(
         rows = [(one.account, one.role, " ".join(one.owners), _state(one)) for one in found]
         empty = "no accounts yet: arena account create NAME --role …"
         show(["account", "role", "owners", "state"], rows, empty)
+        say_cut(len(rows), limit, f"--after {rows[-1][0]}" if rows else "")
 
 
 @app.command()

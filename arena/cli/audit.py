@@ -7,6 +7,7 @@ import typer
 import arena.client as api
 from arena.audit import list_changes
 from arena.cli.context import actor_at_terminal, answer
+from arena.cli.lists import say_cut
 from referee.cli.output import AsJson, console, moment, print_json, say
 from referee.cli.tables import table
 
@@ -38,6 +39,7 @@ def audit(
     columns = ["time", "who", "change", "of", "details"]
     if rows:
         console().print(table(columns, rows), width=min(console().width, WIDTH))
+        say_cut(len(rows), limit, "--limit")
     else:
         say("nothing has been changed yet")
 

@@ -1,5 +1,6 @@
 """``arena leaderboard``: the best of each pool."""
 
+import sys
 from collections.abc import Iterator, Sequence, Set
 from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Any
@@ -8,7 +9,7 @@ import typer
 
 import arena.client as api
 from arena.cli.context import answer, database_of, is_here
-from arena.cli.lists import LARGEST_PAGE, AsCsv, Cursor, moment_of, print_list, say_next
+from arena.cli.lists import LARGEST_PAGE, AsCsv, Cursor, check_form, moment_of, objected, print_csv
 from arena.queries.board import LeaderboardLine
 from arena.strength.scale import ENOUGH, HELD
 from referee.cli.output import MOST, AsJson, change, console, headline, note, print_json, say
@@ -83,7 +84,7 @@ def leaderboard(
     given = {name: value for name, value in given.items() if value is not None}
     if is_here(ctx) and not (given or cursor or around or as_csv) and _is_empty(ctx):
         if as_json:
-            print_json({"leaderboard": [], "next": None})
+            print_json({"leaderboard": [], "next": None, "cut": []})
         else:
             show_leaderboards([])
         return
@@ -100,12 +101,18 @@ def leaderboard(
 
     found = answer(ctx, here, there)
     names = {"name": "bot", "last_played": "last_played_at"}
-    page: dict[str, Any] = {"as_json": as_json, "as_csv": as_csv, "next": found.next}
-    if not print_list("leaderboard", LeaderboardLine, found.lines, names=names, **page):
-        show_leaderboards(
-            found.lines, changes=since is not None, empty="no such ratings" if given else NOBODY
-        )
-        say_next(found.next)
+    check_form(as_json, as_csv)
+    if as_json:
+        lines = [objected(line, names) for line in found.lines]
+        print_json({"leaderboard": lines, "next": found.next, "cut": found.cut})
+    elif as_csv:
+        print_csv(LeaderboardLine, found.lines, names)
+        for line in _more(found):
+            print(line, file=sys.stderr)
+    else:
+        empty = "no such ratings" if given else NOBODY
+        show_leaderboards(found.lines, changes=since is not None, empty=empty)
+        say(*_more(found))
 
 
 def _is_empty(ctx: typer.Context) -> bool:
@@ -114,6 +121,13 @@ def _is_empty(ctx: typer.Context) -> bool:
 
     with database_of(ctx) as database:
         return not is_anybody_rated(database)
+
+
+def _more(found: "Leaderboard") -> Iterator[str]:
+    """Yield how to go on where pools have more places."""
+    for one in found.cut:
+        of_which = "" if found.next else f" of {one.ruleset}, tables of {one.table_size}"
+        yield f"more{of_which}: --cursor {one.next}"
 
 
 def show_leaderboards(

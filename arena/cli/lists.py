@@ -64,6 +64,12 @@ def say_next(next: str | None) -> None:
         say(f"more: --cursor {next}")
 
 
+def say_cut(shown: int, limit: int, how: str) -> None:
+    """Say how to see what may follow a list without cursors, if it is as long as its limit."""
+    if shown == limit:
+        say(f"at most {limit} are shown; there may be more: {how}")
+
+
 def objected(value: "DataclassInstance", names: Mapping[str, str]) -> dict[str, object]:
     """Return a dataclass as an object for JSON."""
     return {names.get(name, name): part for name, part in asdict(value).items()}

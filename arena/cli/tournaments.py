@@ -12,7 +12,7 @@ from arena.cli import decisions, entries, pairings, remote
 from arena.cli.asking import Yes, confirm
 from arena.cli.context import actor_at_terminal, answer, settings_of, storage_of
 from arena.cli.fields import given_fields, with_fields
-from arena.cli.lists import LARGEST_PAGE, AsCsv, check_form, print_csv
+from arena.cli.lists import LARGEST_PAGE, AsCsv, check_form, print_csv, say_cut
 from arena.cli.roster import show_progress, show_roster, show_terms, shown_object
 from arena.cli.standings import standings
 from arena.cli.watch import follow, follow_there, status_object
@@ -323,6 +323,7 @@ def list_(
         "created",
     ]
     show(columns, rows, "no tournaments yet: arena tournament create")
+    say_cut(len(rows), limit, "--limit")
 
 
 for command in (

@@ -7,7 +7,7 @@ import typer
 import arena.client as api
 from arena.cli.asking import Yes, confirm
 from arena.cli.context import actor_at_terminal, answer, settings_of
-from arena.cli.lists import LARGEST_PAGE
+from arena.cli.lists import LARGEST_PAGE, say_next
 from arena.models import utc_now
 from arena.webhooks import hooks
 from arena.webhooks.hooks import DeliveryInfo, MadeWebhook
@@ -128,6 +128,7 @@ def deliveries(
         for one in found.deliveries
     ]
     show(["message", "event", "made", "state", ">attempts", ""], rows, f"nothing was sent to {name} yet")
+    say_next(found.next)
 
 
 def _became(one: DeliveryInfo) -> str:

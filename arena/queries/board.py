@@ -80,9 +80,22 @@ class LeaderboardLine:
 
 
 @dataclass(frozen=True, slots=True)
+class CutPool:
+    """A pool with more places than a page shows."""
+
+    ruleset: str
+    """Name and version, as ``hong-kong@1``."""
+    table_size: int
+    next: str
+    """Cursor of its next page."""
+
+
+@dataclass(frozen=True, slots=True)
 class Leaderboard:
     """A page of a leaderboard, or the beginnings of several."""
 
     lines: tuple[LeaderboardLine, ...]
     next: str | None
     """Cursor of the next page; None if there is none, or if there are several pools."""
+    cut: tuple[CutPool, ...] = ()
+    """The pools with more places, each with the cursor that continues it."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from arena.errors import SpecError, UnknownError
-from arena.queries.board import Before, Leaderboard, LeaderboardLine, StrengthLine
+from arena.queries.board import Before, CutPool, Leaderboard, LeaderboardLine, StrengthLine
 from arena.queries.cursors import make_cursor, read_cursor
 from arena.queries.earlier import earlier
 from arena.queries.names import placed_in, versions_called, versions_of_owner
@@ -76,7 +76,8 @@ def leaderboard(
             key, pools = _place_of(asked, cursor, pools)
         pages = [(pool, lines_after(tx, pool.pool, wanted, key, limit + 1)) for pool in pools]
         lines = _shown(tx, [(pool, placed[:limit]) for pool, placed in pages], asked.since)
-        return Leaderboard(tuple(lines), _next(asked, pages, limit))
+        cut = tuple(_cut(asked, pages, limit))
+        return Leaderboard(tuple(lines), cut[0].next if cut and len(pages) == 1 else None, cut)
 
 
 def _place_of(asked: Asked, cursor: str, pools: Sequence[NamedPool]) -> tuple[Key, list[NamedPool]]:
@@ -85,11 +86,11 @@ def _place_of(asked: Asked, cursor: str, pools: Sequence[NamedPool]) -> tuple[Ke
     return Key._make(key), [one for one in pools if one.pool == (ruleset_id, size)]
 
 
-def _next(asked: Asked, pages: Sequence[tuple[NamedPool, Sequence[Placed]]], limit: int) -> str | None:
-    if len(pages) != 1 or len(pages[0][1]) <= limit:
-        return None
-    pool, placed = pages[0]
-    return make_cursor(asked, (*pool.pool, *placed[limit - 1].key))
+def _cut(asked: Asked, pages: Sequence[tuple[NamedPool, Sequence[Placed]]], limit: int) -> Iterator[CutPool]:
+    for pool, placed in pages:
+        if len(placed) > limit:
+            cursor = make_cursor(asked, (*pool.pool, *placed[limit - 1].key))
+            yield CutPool(pool.ruleset, pool.table_size, cursor)
 
 
 def _around(

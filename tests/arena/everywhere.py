@@ -87,7 +87,7 @@ CALLS = {
     "deal find": "swing",
     "doctor": "",
     "export": "cup",
-    "leaderboard": "--since 2100-01-01",
+    "leaderboard": "--since 2100-01-01 --limit 2",
     "league apply": "FOLDER/winter.toml",
     "league approve": "spring owner-1/bot-1",
     "league decline": "spring owner-1/bot-1 --reason late",

@@ -196,6 +196,24 @@ def test_audit_command_shows_who_did_what_at_this_terminal(
     assert "bot.register" in arena("audit", "ann/a@1").out
 
 
+def test_lists_without_cursors_when_they_are_as_long_as_their_limit_then_they_say_that_more_may_follow(
+    migrated: Settings, world: World, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arena = make_arena(migrated.data, capsys)
+    names = world.register(4)
+    for name in ("ann", "bob"):
+        world.tournament_of(names, name=name)
+        create_account(world.storage, ROOT, name, Role.AUTHOR, world.clock())
+    for command, how in (
+        (("audit",), "--limit"),
+        (("tournament", "list"), "--limit"),
+        (("account", "list"), "--after ann"),
+    ):
+        told = f"at most 1 are shown; there may be more: {how}"
+        assert arena(*command, "--limit", 1).out.splitlines()[-1] == told
+        assert "there may be more" not in arena(*command).out
+
+
 def test_changes_when_a_bot_is_named_then_those_of_its_versions_are_found(storage: Storage) -> None:
     now = utc_now()
     for name in ("ann/a", "ann/ab", "ann/a"):

@@ -193,6 +193,28 @@ def test_leaderboard_on_a_terminal_tells_changes_and_where_the_next_page_begins(
     assert follows.splitlines()[3].split()[0] == "3"
 
 
+def test_leaderboard_when_several_pools_have_more_places_then_each_says_how_it_goes_on(
+    arena: Arena, pool: World
+) -> None:
+    pool.finish(pool.tournament_of(pool.register(4), name="other", ruleset="hong-kong", deals=1).id)
+    whole = [
+        one["bot"] for one in arena("leaderboard", "--ruleset", "hong-kong", "--json").json["leaderboard"]
+    ]
+    found = arena("leaderboard", "--limit", 3, "--json").json
+    assert found["next"] is None
+    assert [(one["ruleset"], one["table_size"]) for one in found["cut"]] == [
+        ("chinese@1", 4),
+        ("hong-kong@1", 4),
+    ]
+    told = [f"more of {one['ruleset']}, tables of 4: --cursor {one['next']}" for one in found["cut"]]
+    assert arena("leaderboard", "--limit", 3).out.splitlines()[-2:] == told
+    assert arena("leaderboard", "--limit", 3, "--csv").err.splitlines() == told
+    rest = arena("leaderboard", "--limit", 3, "--cursor", found["cut"][1]["next"], "--json").json
+    assert [one["bot"] for one in rest["leaderboard"]] == whole[3:]
+    assert rest["cut"] == []
+    assert "more" not in arena("leaderboard", "--ruleset", "hong-kong", "--limit", 4).out.splitlines()[-1]
+
+
 def test_csv_has_the_keys_of_json_as_columns(arena: Arena, pool: World) -> None:
     found = arena("leaderboard", "--csv", "--limit", 5)
     assert found.out.count("\r\n") == found.out.count("\n") == 6
