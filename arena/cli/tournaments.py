@@ -19,7 +19,7 @@ from arena.cli.watch import follow, follow_there, status_object
 from arena.errors import ArenaError, SpecError, StateError
 from arena.matches.referees import asker
 from arena.models import utc_now
-from arena.rounds import showing
+from arena.rounds import closing, showing
 from arena.settings import Settings
 from arena.specs import TournamentSpec, entrants_asked_for, load_spec, located, make_spec
 from arena.storage import Storage
@@ -226,11 +226,14 @@ def resume(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
 
 @app.command()
 def cancel(ctx: typer.Context, name: Name, yes: Yes = False, as_json: AsJson = False) -> None:
-    """End a tournament at once and for good; finished sessions count."""
+    """End a tournament at once and for good: finished matches count and are rated, the others do not.
+
+    To end it without losing any match, stop it instead.
+    """
 
     def here(storage: Storage) -> TournamentStatus:
         _confirm_cancelling(overview.status(storage, name), yes)
-        return lifecycle.cancel(storage, actor_at_terminal(), name, utc_now())
+        return closing.cancel(storage, actor_at_terminal(), name, utc_now())
 
     def there(arena: "Client") -> TournamentStatus:
         _confirm_cancelling(arena.send(api.tournaments.show_tournament(name)), yes)
@@ -241,8 +244,8 @@ def cancel(ctx: typer.Context, name: Name, yes: Yes = False, as_json: AsJson = F
 
 def _confirm_cancelling(status: TournamentStatus, yes: bool) -> None:
     if not status.ended:
-        played = f"{status.sessions_done} sessions are played"
-        confirm(f"Cancel {status.name}, which is {status.state.value}, for good; {played}", yes)
+        counts = f"finished matches count ({status.matches_done} so far), the others do not"
+        confirm(f"Cancel {status.name}, which is {status.state.value}, for good; {counts}", yes)
 
 
 @app.command()

@@ -89,7 +89,7 @@ def stop_tournament(tournament: str) -> Call[Changed]:
 
 
 def cancel_tournament(tournament: str) -> Call[Changed]:
-    """End a tournament of yours at once and for good."""
+    """End a tournament of yours at once and for good: finished matches count, and the others do not."""
     return _step("cancel", tournament)
 
 

@@ -304,7 +304,7 @@ class RoundPart(Part):
     round: int = Count
     """The round, from 1."""
     state: Literal["open", "closed", "cancelled"]
-    """Its state; a closed round of a rated tournament has changed ratings."""
+    """Its state. ``cancelled``: it ended with its tournament, before all of its matches were finished."""
     tables: tuple[tuple[int, ...], ...]
     """For each table, the numbers of its entrants."""
     byes: tuple[int, ...]
@@ -339,7 +339,10 @@ class MatchPart(Part):
 
 
 class RoundEndPart(Part):
-    """The scores and rating changes of a closed round, after its matches."""
+    """The scores and rating changes of a round that was closed or cancelled, after its matches.
+
+    Those of a cancelled round are of its finished matches; for its other tables there is None.
+    """
 
     PART: ClassVar[str] = "round_end"
 
@@ -348,12 +351,12 @@ class RoundEndPart(Part):
     round: int = Count
     """The round, from 1."""
     rated_after: int | None = Field(ge=0)
-    """Matches rated under the ruleset, in all tournaments, before those of this round; None in a tournament
-    that is not rated."""
-    scores: tuple[tuple[float, ...], ...] | None
+    """Matches rated under the ruleset, in all tournaments, before those of this round; None if none of its
+    matches is rated."""
+    scores: tuple[tuple[float, ...] | None, ...] | None
     """In a duplicate tournament, points relative to the same seat elsewhere, by table and
     place; else None."""
-    ratings: tuple[tuple[Change, ...], ...] | None
+    ratings: tuple[tuple[Change, ...] | None, ...] | None
     """The rating changes by table and place; None in a tournament that is not rated."""
 
 

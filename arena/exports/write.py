@@ -26,11 +26,12 @@ from arena.formats import FORMATS
 from arena.matches.records import full_records, lean_records, sessions_of
 from arena.matches.tables import tables_of
 from arena.models import (
+    COUNTED,
     Entrant,
     Match,
+    MatchState,
     RatingChange,
     Round,
-    RoundState,
     Seat,
     Session,
     Tournament,
@@ -87,7 +88,7 @@ def export_lines(storage: Storage, name: str) -> Generator[str]:
                     for record in full_records(tx, tournament, round.number, table.match, session, seats):
                         yield json_line(record)
                     tx.expunge(session)
-            if round.state == RoundState.CLOSED:
+            if round.state in COUNTED:
                 yield line(RoundEndPart, **_round_end(tx, tournament, round, tables))
         names = {entrant.number: entrant.name for entrant in entrants}
         lines = current_standings(tx, tournament, entrants)
@@ -139,14 +140,13 @@ def _in_rated_order(tx: Transaction, tournament: Tournament, rounds: Sequence[Ro
 def _round(
     tx: Transaction, tournament: Tournament, round: Round, tables: Sequence[_Seated]
 ) -> dict[str, object]:
-    rated = tournament.rated and round.state == RoundState.CLOSED
     return {
         "round": round.number,
         "state": round.state.value,
         "tables": [[entrant.number for entrant in table.entrants] for table in tables],
         "byes": list(round.byes),
         "free": round.free,
-        "pool": _pool(tx, tournament, round, tables) if rated else [],
+        "pool": [] if round.rated_after is None else _pool(tx, tournament, round, tables),
     }
 
 
@@ -233,8 +233,15 @@ def _round_end(
     return {
         "round": round.number,
         "rated_after": round.rated_after,
-        "scores": compared and [compared[round.number, table.match.table_number] for table in tables],
-        "ratings": [[_change(changes, round, table, seat) for seat in table.seats] for table in tables]
+        "scores": None
+        if compared is None
+        else [compared.get((round.number, table.match.table_number)) for table in tables],
+        "ratings": [
+            [_change(changes, round, table, seat) for seat in table.seats]
+            if table.match.state == MatchState.DONE
+            else None
+            for table in tables
+        ]
         if tournament.rated
         else None,
     }

@@ -32,6 +32,7 @@ from arena.models.strengths import (
 from arena.models.tallies import FaultTally, Highlight, HighlightKind, SeatTally
 from arena.models.tournaments import (
     BEGUN,
+    COUNTED,
     Entrant,
     EntrantState,
     Round,
@@ -45,6 +46,7 @@ from arena.models.webhooks import DeliveryState, Webhook, WebhookDelivery
 
 __all__ = [
     "BEGUN",
+    "COUNTED",
     "Account",
     "ApiKey",
     "Arrival",

@@ -33,7 +33,11 @@ class RoundState(StrEnum):
     CLOSED = "closed"
     """All its matches are done, and ratings have been applied."""
     CANCELLED = "cancelled"
+    """It ended with its tournament; its finished matches are done, and ratings have been applied for them."""
 
+
+COUNTED = (RoundState.CLOSED, RoundState.CANCELLED)
+"""States of rounds whose finished matches are in the sums of the standings."""
 
 BEGUN = (RoundState.OPEN, RoundState.CLOSED, RoundState.CANCELLED)
 """States of rounds that may have finished matches."""
@@ -206,9 +210,11 @@ class Round(SQLModel, table=True):
     free: list[dict[str, object]] | None = Field(default=None, sa_type=JSON)
     """In a continuous tournament, the bots that could be seated, as in exports; NULL in others."""
     summed: bool = False
-    """Whether its matches are in the sums of the standings (``entrant_sums``), to which closing adds them."""
+    """Whether its matches are in the sums of the standings (``entrant_sums``), to which closing or cancelling
+    it adds them."""
     rated_after: int | None = None
-    """Matches rated under the ruleset before those of this round; NULL if it is not rated."""
+    """Matches rated under the ruleset before those of this round; NULL if none of its
+    matches is rated."""
     created_at: datetime
     """When it was paired."""
     started_at: datetime | None = None

@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlmodel import col, func, select
 
 from arena.matches.tables import tables_of
-from arena.models import Match, RatingChange, Round, Session, Tournament
+from arena.models import Match, MatchState, RatingChange, Round, Session, Tournament
 from arena.ratings.apply import forfeited_shares, latest, points_of
 from arena.ratings.elo import START, apply_match
 from arena.standings.outcomes import played_in, scores_of
@@ -98,7 +98,7 @@ def _replay_round(
             .where(Match.round_id == round.id)
         )
     }
-    tables = tables_of(tx, round)
+    tables = [table for table in tables_of(tx, round) if table.match.state == MatchState.DONE]
     which = tournament.table_size, tournament.duplicate
     sums = replay.sums_of(which)
     played = played_in(tx, tournament, round)

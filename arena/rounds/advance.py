@@ -18,17 +18,13 @@ from sqlmodel import col, func, select
 from arena.events import note
 from arena.formats import FORMATS
 from arena.matches.leases import DUE, LAPSED, due_at
-from arena.matches.tables import tables_of
 from arena.models import Match, MatchState, Round, RoundState, Tournament, TournamentState
-from arena.ratings.apply import rate_round
 from arena.rounds.batches import Connected, everyone, pair_batch
+from arena.rounds.closing import close
 from arena.rounds.course import course_of, setup_of
 from arena.rounds.planning import Entered, lock_running, plan_round
-from arena.standings.keeping import add_round
-from arena.standings.outcomes import played_in
 from arena.storage import Storage, Transaction, changed
 from arena.tournaments.entrants import list_entrants, present_in
-from arena.webhooks.outbox import emit
 
 log = logging.getLogger("arena.advance")
 
@@ -113,12 +109,7 @@ def close_round(storage: Storage, tournament_id: int, now: datetime, round_id: i
         round = _finished_round(tx, tournament_id, round_id)
         if tournament is None or round is None:
             return False
-        round.state, round.finished_at = RoundState.CLOSED, now
-        tables, played = tables_of(tx, round), played_in(tx, tournament, round)
-        add_round(tx, tournament, round, tables, played)
-        if tournament.rated:
-            rate_round(tx, tournament, round, tables, played, now)
-        emit(tx, tournament.id, "round.finished", now, round=round.number, rounds=tournament.rounds)
+        close(tx, tournament, round, now)
         log.info("%s: round %d closed", tournament.name, round.number, extra={"tournament": tournament.name})
         return True
 

@@ -33,14 +33,18 @@ ADDED = ("matches", "played", "points", "wins", "byes", "deals", "raw", "total",
 def add_round(
     tx: Transaction, tournament: Tournament, round: Round, tables: Sequence[Table], played: Played
 ) -> None:
-    """Add a round that is closing to the sums of its tournament, whose row is locked."""
+    """Add the finished matches of a round that ends to the sums of its tournament, whose row is locked.
+
+    Its byes count only if all of it was played.
+    """
     found = Sums()
     seated = {
         table.match.table_number: {seat.entrant_id: seat.points for seat in table.seats} for table in tables
     }
     found.add_round(round.number, seated, played, duplicate=tournament.duplicate)
-    sat_out = (Entrant.tournament_id == tournament.id, col(Entrant.number).in_(round.byes))
-    found.add_byes(tx.exec(select(Entrant.id).where(*sat_out)) if round.byes else ())
+    if round.byes and round.state == RoundState.CLOSED:
+        sat_out = (Entrant.tournament_id == tournament.id, col(Entrant.number).in_(round.byes))
+        found.add_byes(tx.exec(select(Entrant.id).where(*sat_out)))
     _add_entrants(tx, found)
     pairs = [
         {"entrant_id": one, "other_id": other, **asdict(pair)} for (one, other), pair in found.pairs.items()

@@ -9,7 +9,7 @@ from sqlalchemy import delete, insert, update
 from sqlmodel import col, select
 
 from arena.events import lock_row
-from arena.models import Encounter, Entrant, EntrantSum, Round, RoundState, Tournament
+from arena.models import COUNTED, Encounter, Entrant, EntrantSum, Round, Tournament
 from arena.standings.keeping import add_rounds, kept_sums
 from arena.standings.sums import Pair, Sum, Sums
 from arena.storage import Storage, Transaction, changed
@@ -45,7 +45,7 @@ def _mend(storage: Storage, tournament_id: int) -> bool:
     with storage.read() as tx:
         tournament = tx.get_one(Tournament, tournament_id)
         counted = _closed(tx, tournament_id)
-        add_rounds(tx, tournament, right, col(Round.state) == RoundState.CLOSED)
+        add_rounds(tx, tournament, right, col(Round.state).in_(COUNTED))
         if all(counted.values()) and _are_same(kept_sums(tx, tournament), right):
             return False
     with storage.write() as tx:
@@ -58,8 +58,8 @@ def _mend(storage: Storage, tournament_id: int) -> bool:
 
 
 def _closed(tx: Transaction, tournament_id: int) -> dict[int, bool]:
-    """Return the closed rounds, and whether each is in the sums."""
-    closed = (Round.tournament_id == tournament_id, Round.state == RoundState.CLOSED)
+    """Return the rounds that have ended, and whether each is in the sums."""
+    closed = (Round.tournament_id == tournament_id, col(Round.state).in_(COUNTED))
     return dict(tx.exec(select(Round.id, Round.summed).where(*closed)).all())
 
 
@@ -74,7 +74,7 @@ def _replace(tx: Transaction, tournament_id: int, right: Sums) -> None:
     for into, rows in ((EntrantSum, sums), (Encounter, pairs)):
         if rows:
             tx.connection().execute(insert(into), rows)
-    closed = (col(Round.tournament_id) == tournament_id, col(Round.state) == RoundState.CLOSED)
+    closed = (col(Round.tournament_id) == tournament_id, col(Round.state).in_(COUNTED))
     changed(tx, update(Round).where(*closed).values(summed=True))
 
 

@@ -1,10 +1,10 @@
-"""Starting, pausing, resuming, stopping and cancelling tournaments."""
+"""Starting, pausing, resuming and stopping tournaments; ``arena.rounds.closing`` cancels them."""
 
 import re
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import delete, update
+from sqlalchemy import update
 from sqlmodel import col, func, select
 
 from arena.actors import Actor, Role
@@ -19,9 +19,6 @@ from arena.models import (
     Entrant,
     Match,
     MatchState,
-    OpenDeal,
-    Round,
-    RoundState,
     Tournament,
     TournamentState,
 )
@@ -29,7 +26,7 @@ from arena.storage import Storage, Transaction, changed
 from arena.terms import BEACON
 from arena.tournaments.ability import require_able
 from arena.tournaments.head import lock_head
-from arena.tournaments.overview import ENDED, TournamentStatus, find_tournament, status_of
+from arena.tournaments.overview import TournamentStatus, find_tournament, status_of
 
 LONGEST_VALUE = 1000
 """The most characters in the value of a beacon."""
@@ -168,33 +165,11 @@ def _versions(tx: Transaction, tournament: Tournament) -> Sequence[BotVersion]:
     return tx.exec(of_it.options(WITHOUT_REPORT).order_by(col(Entrant.number))).all()
 
 
-def cancel(storage: Storage, actor: Actor, name: str, now: datetime) -> TournamentStatus:
-    """End a tournament early: what is stored stays; the seed is revealed. Raise UnknownError, StateError."""
-    actor.require(Role.ORGANISER, f"cancel {name}")
-    with storage.write() as tx:
-        tournament = find_tournament(tx, name)
-        actor.require_organiser(tournament.organiser_id, f"cancel {name}")
-        open_ = (col(Tournament.id) == tournament.id, col(Tournament.state).not_in(ENDED))
-        values = {"state": TournamentState.CANCELLED, "finished_at": now}
-        if not changed(tx, update(Tournament).where(*open_).values(values)):
-            raise StateError(f"tournament {name} is {tournament.state.value} already")
-        unfinished = [MatchState.WAITING, MatchState.RUNNING, MatchState.FAILED]
-        matches = (col(Match.tournament_id) == tournament.id, col(Match.state).in_(unfinished))
-        # A worker stops without its lease; see arena.matches.leases.
-        values = {"state": MatchState.CANCELLED, "finished_at": now, "lease_owner": None, "lease_until": None}
-        changed(tx, update(Match).where(*matches).values(values))
-        cancelled = select(Match.id).where(Match.tournament_id == tournament.id)
-        changed(tx, delete(OpenDeal).where(col(OpenDeal.match_id).in_(cancelled)))
-        rounds = (col(Round.tournament_id) == tournament.id, col(Round.state) != RoundState.CLOSED)
-        changed(tx, update(Round).where(*rounds).values(state=RoundState.CANCELLED, finished_at=now))
-        tx.refresh(tournament)
-        note(tx, tournament, "cancelled", now)
-        record(tx, actor, "tournament.cancel", name, now)
-        return status_of(tx, tournament)
-
-
 def stop(storage: Storage, actor: Actor, name: str, now: datetime) -> TournamentStatus:
-    """Let a tournament end after the rounds that are paired. Raise UnknownError, StateError."""
+    """Let a tournament end once the rounds that are paired have been played: all of them count.
+
+    Raise UnknownError, StateError.
+    """
     actor.require(Role.ORGANISER, f"stop {name}")
     with storage.write() as tx:
         tournament = find_tournament(tx, name)

@@ -53,8 +53,8 @@ def check_match(
         raise lines.wrong("sessions: their numbers are not in order, or too large")
     if part.state == "done" and len(numbers) < most:
         raise lines.wrong(f"sessions: the match is done with {len(numbers)} of {most}")
-    if round.state == "closed" and part.state != "done":
-        raise lines.wrong(f"state: is {part.state!r} in a round that is closed")
+    if round.state != "open" and part.state not in ("done", round.state):
+        raise lines.wrong(f"state: is {part.state!r} in a round that is {round.state}")
     seated = seatings(head.part.table_size, most, duplicate=head.part.duplicate)
     for place, session in enumerate(part.sessions):
         _check_session_line(lines, f"sessions.{place}", session, bots)

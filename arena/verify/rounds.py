@@ -20,6 +20,10 @@ Forfeited: TypeAlias = Mapping[tuple[int, int], Sequence[Share]]
 """The result of a match in which bots forfeited, by the places of two."""
 
 
+STATES: Mapping[str, Sequence[str]] = {"finished": ("closed",), "cancelled": ("closed", "cancelled")}
+"""The states that rounds have in a tournament that has ended."""
+
+
 class Rounds:
     """Checks round after round, and keeps what standings and later ratings depend on."""
 
@@ -78,7 +82,8 @@ class Rounds:
         ]
         if part.state == "closed":
             self.byes += part.byes
-            played = {match.part.table: match.sessions for match in matches}
+        if part.state != "open":
+            played = {match.part.table: match.sessions for match in matches if match.part.state == "done"}
             forfeited = shares(played, self._head.deals, duplicate=self._head.part.duplicate)
             self._check_end(part, points, before, forfeited)
 
@@ -109,8 +114,8 @@ class Rounds:
         lines, head = self._lines, self._head
         for place, table in enumerate(part.tables):
             lines.same(f"tables.{place}: bots at the table", len(table), head.part.table_size)
-        if head.tournament.state == "finished":
-            lines.same("state", part.state, "closed")
+        if part.state not in STATES.get(head.tournament.state, ("open", "closed")):
+            raise lines.wrong(f"state: is {part.state!r} in a tournament that is {head.tournament.state}")
         everyone = [*(number for table in part.tables for number in table), *part.byes]
         for number in everyone:
             if number not in head.names:
@@ -131,9 +136,9 @@ class Rounds:
                 )
 
     def _pool(self, part: RoundPart) -> dict[str, float]:
-        """Return the ratings before the round of all bots at its tables."""
+        """Return the ratings before the round of all bots at its tables, as far as they are needed."""
         before = {}
-        if part.state == "closed" and self._head.part.rated:
+        if part.state != "open" and self._head.part.rated:
             sitting = [self._head.names[number] for table in part.tables for number in table]
             before = {bot: self._ratings[bot] for bot in sitting if bot in self._ratings}
             for place, line in enumerate(part.pool):
@@ -142,9 +147,6 @@ class Rounds:
                     raise self._lines.wrong(f"{where}.bot: {line.bot!r} sits at none of the tables")
                 self._check_pool_line(where, line)
                 before[line.bot] = line.rating
-            for bot in sitting:
-                if bot not in before:
-                    raise self._lines.wrong(f"pool: the rating of {bot} is missing")
         elif part.pool:
             raise self._lines.wrong("pool: is not empty, but the round is not rated")
         return before
@@ -184,36 +186,54 @@ class Rounds:
         if end.scores is not None:
             lines.same("scores: tables", len(end.scores), len(points))
             for table, (given, right) in enumerate(zip(end.scores, points, strict=True)):
-                lines.near_all(f"scores.{table}", given, right or ())
-        if None in points:
+                lines.same(f"scores.{table}: are there", given is not None, right is not None)
+                lines.near_all(f"scores.{table}", given or (), right or ())
+        if part.state == "closed" and None in points:
             raise lines.wrong(f"the round is closed, but table {points.index(None) + 1} is not done")
+        if part.state == "cancelled" and None not in points:
+            raise lines.wrong("the round is cancelled, but all of its tables are done")
+        done = [table for table, scored in enumerate(points) if scored is not None]
         rated = self._head.part.rated
-        lines.same("rated_after, ratings: are there", [end.rated_after, end.ratings] != [None, None], rated)
+        there = [end.rated_after is not None, end.ratings is not None]
+        lines.same("rated_after, ratings: are there", there, [rated and bool(done), rated])
         if rated:
-            self._check_rated(part, end, points, before, forfeited)
+            self._check_pool(part, done, before)
+        if end.ratings is not None:
+            self._check_rated(part, end.ratings, points, before, forfeited)
+        if end.rated_after is not None:
+            self._note_rated(part, end.rated_after, done)
         lines.close(end)
+
+    def _check_pool(self, part: RoundPart, done: Sequence[int], before: Mapping[str, float]) -> None:
+        """Check that the pool of a round is about all bots at the tables that are done, and no others."""
+        rated = {self._head.names[number]: None for table in done for number in part.tables[table]}
+        for bot in rated:
+            if bot not in before:
+                raise self._lines.wrong(f"the round's pool: the rating of {bot} is missing")
+        for line in part.pool:
+            if line.bot not in rated:
+                raise self._lines.wrong(f"the round's pool: {line.bot} has finished no match of the round")
 
     def _check_rated(
         self,
         part: RoundPart,
-        end: RoundEndPart,
+        ratings: Sequence[Sequence[Change] | None],
         points: Sequence[Sequence[float] | None],
         before: Mapping[str, float],
         forfeited: Mapping[int, Forfeited],
     ) -> None:
         """Check the rating changes of a round."""
-        if end.rated_after is None or end.ratings is None:
-            raise self._lines.wrong("rated_after, ratings: one of them is missing")
-        self._note_rated(part, end.rated_after)
-        self._lines.same("ratings: tables", len(end.ratings), len(part.tables))
-        for table, (entrants, changes) in enumerate(zip(part.tables, end.ratings, strict=True)):
+        self._lines.same("ratings: tables", len(ratings), len(part.tables))
+        for table, (entrants, changes) in enumerate(zip(part.tables, ratings, strict=True)):
             scored = points[table]
-            assert scored is not None
+            self._lines.same(f"ratings.{table}: are there", changes is not None, scored is not None)
+            if changes is None or scored is None:
+                continue
             bots = [self._head.names[number] for number in entrants]
             after = self._rated(bots, scored, before, forfeited.get(table + 1))
             self._check_ratings(part.round, table, bots, changes, before, after)
 
-    def _note_rated(self, part: RoundPart, rated_after: int) -> None:
+    def _note_rated(self, part: RoundPart, rated_after: int, done: Sequence[int]) -> None:
         """Check the round's place among all that were rated, and keep it for comparing other exports."""
         if rated_after < self._rated_so_far:
             raise self._lines.wrong(f"rated_after: is {rated_after}, should be {self._rated_so_far} at least")
@@ -224,14 +244,14 @@ class Rounds:
                 raise self._lines.wrong(f"rated_after: leaves no room for what else {bot} was rated for")
             sources[bot] = None if since is None else (since.tournament, since.round, since.table, bot)
         places: dict[str, Where] = {
-            bot: (self._head.part.tournament, part.round, table, bot)
-            for table, entrants in enumerate(part.tables, start=1)
-            for bot in (self._head.names[number] for number in entrants)
+            bot: (self._head.part.tournament, part.round, table + 1, bot)
+            for table in done
+            for bot in (self._head.names[number] for number in part.tables[table])
         }
         here = {bot: sources.get(bot) for bot in places}
-        self._report.rated.append(Rated(part.round, rated_after, len(part.tables), here, places))
+        self._report.rated.append(Rated(part.round, rated_after, len(done), here, places))
         self._last |= places
-        self._rated_so_far = rated_after + len(part.tables)
+        self._rated_so_far = rated_after + len(done)
 
     def _rated(
         self,

@@ -76,6 +76,13 @@ def with_new_digests(lines: list[str]) -> list[str]:
     return [json.dumps(one) for one in objects]
 
 
+def changed(lines: list[str], part: str, **fields: object) -> list[str]:
+    """Change fields of the first part with this name, and recompute all digests."""
+    objects: list[dict[str, Any]] = [json.loads(line) for line in lines]
+    next(one for one in objects if one.get("part") == part).update(fields)
+    return with_new_digests([json.dumps(one) for one in objects])
+
+
 def digest_of(digests: str) -> str:
     """Return the SHA-256 of the concatenated digests of all parts."""
     return sha256(digests.encode()).hexdigest()

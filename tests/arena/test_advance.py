@@ -1,7 +1,7 @@
 """Advancing tournaments step by step, without processes."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from functools import partial
 
 import pytest
@@ -11,11 +11,15 @@ from arena.errors import StateError, TakenError
 from arena.matches.referees import nobody_asked
 from arena.models import Entrant, Match, MatchState, Round, RoundState, Seat
 from arena.queries.leaderboards import leaderboard
+from arena.ratings.rebuild import mend, rebuild
+from arena.rounds import closing
 from arena.rounds.advance import advance, round_of, running_tournaments
 from arena.rounds.overview import pairings
 from arena.standings.scoreboard import standings
 from arena.tournaments import entry, lifecycle
 from referee.deals.shuffle import seed_hash
+from referee.matches.match import DealsFinished, MatchSpec, Progress, SessionResult
+from tests.arena.exported import changed, check, lines_of, play_by_table, problem
 from tests.arena.fakes import ROOT
 from tests.arena.world import LEASE, SEED, World, results
 
@@ -234,6 +238,83 @@ def test_stop_when_a_tournament_runs_then_it_ends_with_what_is_paired(world: Wor
     assert lifecycle.stop(world.storage, ROOT, "cup", world.clock()).rounds == 1
     world.finish(cup.id)
     assert (world.status().state, world.status().round) == ("finished", 1)
+
+
+CANCELLED: dict[str, dict[str, object]] = {
+    "round-robin": {},
+    "duplicate": {"duplicate": True, "deals": 1, "rounds": 2},
+    "swiss with byes": {"format": "swiss", "rounds": 3},
+    "knockout": {"format": "knockout"},
+    "continuous": {"format": "continuous"},
+    "not rated": {"rated": False},
+}
+
+
+@pytest.mark.parametrize("cup", CANCELLED)
+def test_cancel_then_finished_matches_count_and_are_rated_and_no_others(cup: str, world: World) -> None:
+    """A round of three tables: two are finished, and one has a finished session."""
+    id_ = world.tournament(13, **CANCELLED[cup]).id
+    world.advance(id_)
+    while world.status().matches_done < 2:
+        world.play(world.messages.pop(0), play_by_table)
+
+    def cancelled(route: int, spec: MatchSpec) -> Generator[SessionResult | DealsFinished | Progress]:
+        sessions = play_by_table(route, spec)
+        yield next(sessions)
+        closing.cancel(world.storage, ROOT, "cup", world.clock())
+        yield from sessions
+
+    world.play(world.messages.pop(0), cancelled)
+    status, rated = world.status(), leaderboard(world.storage).lines
+    assert (status.state, status.matches_done, status.sessions_done) == ("cancelled", 2, 7)
+    assert sum(line.matches for line in rated) == (0 if cup == "not rated" else 8)
+    assert sorted(line.standing.matches for line in standings(world.storage, "cup")) == [0] * 5 + [1] * 8
+    assert all(line.standing.reached <= 1 for line in standings(world.storage, "cup"))
+    assert not any(line.standing.score for line in standings(world.storage, "cup") if not line.deals)
+    found = rebuild(world.storage)
+    assert (found.problem, found.matches) == (None, 0 if cup == "not rated" else 2)
+    assert mend(world.storage, ROOT, world.clock()).mended == 0
+    report = check(lines_of(world))
+    assert (report.problem, report.deals, len(report.rated)) == (
+        None,
+        14 if "deals" not in CANCELLED[cup] else 7,
+        0 if cup == "not rated" else 1,
+    )
+
+
+def test_cancel_when_all_of_a_round_is_finished_then_the_round_is_closed_and_its_byes_count(
+    world: World,
+) -> None:
+    cup = world.tournament(9, format="swiss", rounds=3)
+    world.advance(cup.id)
+    for message in world.messages:
+        world.play(message, play_by_table)
+    closing.cancel(world.storage, ROOT, "cup", world.clock())
+    with world.storage.read() as tx:
+        assert [round.state for round in tx.exec(select(Round))] == [RoundState.CLOSED]
+    [bye] = [line.standing for line in standings(world.storage, "cup") if not line.standing.matches]
+    assert bye.score == 1.5
+    assert check(lines_of(world)).problem is None
+
+
+@pytest.mark.parametrize(
+    ("part", "change", "told"),
+    [
+        ("round_end", {"ratings": [None, None], "rated_after": None}, "rated_after, ratings: are there"),
+        ("round_end", {"rated_after": None}, "rated_after, ratings: are there"),
+        ("round", {"pool": []}, "the rating of owner-"),
+        ("round", {"state": "open"}, "is 'open' in a tournament that is cancelled"),
+        ("round", {"state": "closed"}, "is 'cancelled' in a round that is closed"),
+    ],
+)
+def test_cancelled_round_that_hides_its_ratings_is_found(
+    part: str, change: dict[str, object], told: str, world: World
+) -> None:
+    cup = world.tournament(8)
+    world.advance(cup.id)
+    world.play(world.messages.pop(0), play_by_table)
+    closing.cancel(world.storage, ROOT, "cup", world.clock())
+    assert told in problem(changed(lines_of(world), part, **change))
 
 
 @pytest.mark.parametrize("format", ["round-robin", "gauntlet"])

@@ -15,8 +15,8 @@ from arena.matches import attempts, leases, playing, storing
 from arena.matches.leases import Claim
 from arena.matches.records import lean_records
 from arena.models import Match, MatchState, OpenDeal, Session
+from arena.rounds import closing
 from arena.storage import Storage, Transaction
-from arena.tournaments import lifecycle
 from referee.deals.session import Session as Deals
 from referee.deals.shuffle import deal_seed, session_seed
 from referee.errors import NotBegun, RefereeUnavailable
@@ -307,7 +307,7 @@ def test_attempt_when_nobody_was_shown_a_card_then_it_does_not_count(
 def test_deals_when_the_tournament_is_cancelled_then_they_go(world: World, match_id: int) -> None:
     world.play(match_id, void_after(1))
     assert open_deals(world) == [(1, 1), (2, 1)]
-    lifecycle.cancel(world.storage, ROOT, "cup", world.clock())
+    closing.cancel(world.storage, ROOT, "cup", world.clock())
     assert open_deals(world) == []
 
 

@@ -20,6 +20,7 @@ from arena.matches.referees import nobody_asked
 from arena.models import utc_now
 from arena.operations.tokens import create_token, revoke_token
 from arena.ratings.rebuild import mend
+from arena.rounds import closing
 from arena.settings import Settings
 from arena.storage import Storage
 from arena.tournaments import admission, corrections, creation, entry, lifecycle
@@ -51,7 +52,7 @@ def test_changes_when_made_by_several_then_all_are_noted_in_their_order(world: W
     lifecycle.pause(storage, ORA, "cup", now)
     lifecycle.resume(storage, ORA, "cup", now)
     entry.withdraw(storage, ANN, "cup", "ann/a", now)
-    lifecycle.cancel(storage, ROOT, "cup", now)
+    closing.cancel(storage, ROOT, "cup", now)
     create_token(storage, ROOT, "worker-1", "worker", now)
     assert noted(storage)[5:] == [
         ("organiser ora", "tournament.create", "cup"),
@@ -93,7 +94,7 @@ def test_change_when_it_cannot_be_noted_then_it_is_not_made(world: World) -> Non
             text("CREATE TRIGGER full BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'full'); END")
         )
     with pytest.raises(Exception, match="full"):
-        lifecycle.cancel(world.storage, ROOT, "cup", world.clock())
+        closing.cancel(world.storage, ROOT, "cup", world.clock())
     assert world.status().state == "running"
 
 
@@ -138,7 +139,7 @@ USES: dict[str, tuple[Use, Role]] = {
     "pause": (of(lifecycle.pause, "cup"), Role.ORGANISER),
     "resume": (of(lifecycle.resume, "cup"), Role.ORGANISER),
     "stop": (of(lifecycle.stop, "cup"), Role.ORGANISER),
-    "cancel": (of(lifecycle.cancel, "cup"), Role.ORGANISER),
+    "cancel": (of(closing.cancel, "cup"), Role.ORGANISER),
     "token": (of(create_token, "w", "worker"), Role.OPERATOR),
     "token revoked": (of(revoke_token, "w"), Role.OPERATOR),
     "mend": (of(mend), Role.OPERATOR),

@@ -12,9 +12,9 @@ from arena.bots.journal import DatabaseJournal, read_log, readable_versions
 from arena.bots.versions import rotate_version
 from arena.errors import SpecError, UnknownError
 from arena.models import Match, Session
+from arena.rounds import closing
 from arena.settings import Settings
 from arena.storage import Storage
-from arena.tournaments import lifecycle
 from referee import client
 from referee.errors import AddressError, LogClosed, LogQueryError
 from referee.matches.journal import BotDeal, DealQuery, Entry, EntryKind, LogQuery
@@ -269,5 +269,5 @@ def test_fault_when_its_tournament_is_cancelled_then_it_is_void(world: World) ->
     with DatabaseJournal(world.storage, "here") as journal:
         journal.add(fault("cup/1/1/1", 1))
     assert void(world.storage) == []
-    lifecycle.cancel(world.storage, ROOT, "cup", world.clock())
+    closing.cancel(world.storage, ROOT, "cup", world.clock())
     assert void(world.storage) == ["cup/1/1/1 1 1"]

@@ -16,7 +16,7 @@ from tests.arena.world import World
 COMMANDS = {
     "cancel": (
         ["tournament", "cancel", "cup"],
-        "Cancel cup, which is running, for good; 0 sessions are played",
+        "Cancel cup, which is running, for good; finished matches count (0 so far), the others do not",
     ),
     "bot": (["bot", "revoke", "ann/a"], "Revoke the token of ann/a@2 for good"),
     "token": (["token", "revoke", "board"], "Revoke the token board of scope spectator for good"),

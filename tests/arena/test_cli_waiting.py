@@ -16,6 +16,7 @@ from arena.bots import versions
 from arena.cli.watch import follow
 from arena.matches.leases import Claim, claim, hand_back
 from arena.matches.referees import Answer, Ask, asker, nobody_asked
+from arena.rounds import closing
 from arena.rounds.waiting import obstacles
 from arena.settings import load_settings
 from arena.tournaments import lifecycle
@@ -35,9 +36,7 @@ def watch(world: World, out: Console, steps: Iterable[Step], ask: Ask = nobody_a
 
     After the last step the tournament is cancelled.
     """
-    doing: Iterator[Step] = iter(
-        [*steps, lambda: lifecycle.cancel(world.storage, ROOT, "cup", world.clock())]
-    )
+    doing: Iterator[Step] = iter([*steps, lambda: closing.cancel(world.storage, ROOT, "cup", world.clock())])
 
     def tick() -> None:
         world.clock.move(2)
@@ -99,7 +98,7 @@ def cancelling(world: World, looks: int) -> Callable[[], None]:
 
     def tick() -> None:
         if next(left) == 0:
-            lifecycle.cancel(world.storage, ROOT, "cup", world.clock())
+            closing.cancel(world.storage, ROOT, "cup", world.clock())
 
     return tick
 
@@ -400,7 +399,7 @@ def test_follow_for_scripts_tells_what_it_waits_for(world: World, capsys: pytest
 
     def tick() -> None:
         if next(looks) == 2:
-            lifecycle.cancel(world.storage, ROOT, "cup", world.clock())
+            closing.cancel(world.storage, ROOT, "cup", world.clock())
 
     follow(world.storage, "cup", log(), tick=tick, as_json=True, now=world.clock, sleep=lambda _: None)
     told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]

@@ -10,11 +10,12 @@ from arena.errors import ArenaError, SpecError, StateError, TakenError
 from arena.exports.digests import decision_digest
 from arena.models import AuditEntry, RatingChange, TournamentEvent
 from arena.ratings.rebuild import rebuild
+from arena.rounds import closing
 from arena.settings import Settings
 from arena.standings import scoreboard
 from arena.standings.corrections import Kind
 from arena.standings.scoreboard import StandingLine
-from arena.tournaments import corrections, creation, lifecycle
+from arena.tournaments import corrections, creation
 from referee.signing import SigningKey
 from tests.arena.cli import make_arena
 from tests.arena.exported import check, lines_of, play_by_table, problem, with_new_digests
@@ -255,7 +256,7 @@ def test_correction_when_it_makes_no_sense_then_one_line_says_why(world: World) 
 
 def test_tournament_when_it_was_cancelled_before_it_was_locked_then_it_has_no_results(world: World) -> None:
     creation.create(world.storage, ROOT, world.spec(world.register(4), confirm=True), world.clock())
-    lifecycle.cancel(world.storage, ROOT, "cup", world.clock())
+    closing.cancel(world.storage, ROOT, "cup", world.clock())
     with pytest.raises(StateError, match="tournament cup was never locked: it has no results"):
         confirm(world)
 

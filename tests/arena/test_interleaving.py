@@ -15,8 +15,9 @@ from arena.matches.leases import claim, hand_back
 from arena.matches.referees import nobody_asked
 from arena.models import Entrant, League, Match, MatchState, Rating, Season, TournamentEvent
 from arena.ratings.rebuild import mend, rebuild
+from arena.rounds import closing
 from arena.storage import Storage
-from arena.tournaments import entry, lifecycle
+from arena.tournaments import entry
 from tests.arena.fakes import ROOT, Clock
 from tests.arena.interleaving import once_at
 from tests.arena.leagues import START, LeagueWorld, winter
@@ -87,7 +88,7 @@ def check_cancelled_while_void(world: World, postgres: Postgres, act: Callable[[
         cancelled: list[Future[object]] = []
 
         def cancel() -> None:
-            cancelled.append(others.submit(lifecycle.cancel, world.storage, ROOT, "cup", world.clock()))
+            cancelled.append(others.submit(closing.cancel, world.storage, ROOT, "cup", world.clock()))
             wait_for(lambda: cancelled[0].done() or is_locked_out(postgres))
 
         with once_at("UPDATE tournaments SET commitment", cancel):

@@ -13,6 +13,7 @@ from arena.matches.playing import Run
 from arena.matches.referees import nobody_asked
 from arena.models import Match, MatchState, Seat, Session
 from arena.queries.leaderboards import leaderboard
+from arena.rounds import closing
 from arena.tournaments import lifecycle
 from referee.deals.shuffle import session_seed
 from referee.errors import MatchRefused, RefereeUnavailable
@@ -238,7 +239,7 @@ def test_cancel_when_a_match_is_running_then_its_worker_stops(world: World, matc
     def run(route: int, spec: MatchSpec) -> Generator[SessionResult | Progress]:
         try:
             yield session_result(spec, spec.sessions[0])
-            lifecycle.cancel(world.storage, ROOT, "cup", world.clock())
+            closing.cancel(world.storage, ROOT, "cup", world.clock())
             world.clock.move(LEASE.total_seconds() / 2)
             yield Progress(0, 2, ())
             pytest.fail("it went on after its lease was gone")
@@ -255,13 +256,13 @@ def test_cancel_when_a_match_is_running_then_its_worker_stops(world: World, matc
 def test_cancel_when_rounds_are_unfinished_then_they_are_not_rated_and_nothing_goes_on(
     world: World, match_id: int
 ) -> None:
-    lifecycle.cancel(world.storage, ROOT, "cup", world.clock())
+    closing.cancel(world.storage, ROOT, "cup", world.clock())
     world.messages.clear()
     world.advance(world.status().id)
     assert world.messages == []
     assert not world.play(match_id)
     with pytest.raises(StateError, match="cancelled already"):
-        lifecycle.cancel(world.storage, ROOT, "cup", world.clock())
+        closing.cancel(world.storage, ROOT, "cup", world.clock())
     with pytest.raises(StateError, match="cannot be started"):
         lifecycle.start(world.storage, ROOT, "cup", world.clock(), nobody_asked)
 

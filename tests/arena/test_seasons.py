@@ -13,6 +13,7 @@ from arena.leagues import applying, membership, overview
 from arena.leagues.seasons import advance_leagues, start_season
 from arena.messages import RUN_MATCH
 from arena.models import Season, Tournament, TournamentState
+from arena.rounds import closing
 from arena.rounds.batches import everyone
 from arena.settings import Settings
 from arena.tasks import Tasks
@@ -195,7 +196,7 @@ def test_season_when_a_tournament_is_cancelled_then_the_places_are_those_of_its_
 ) -> None:
     league.world.clock.now = START
     league.tick()
-    lifecycle.cancel(league.world.storage, ROOT, "winter-1-first", START)
+    closing.cancel(league.world.storage, ROOT, "winter-1-first", START)
     league.beat()
     assert league.season().finished_at == START
     assert members(league.week(2)) == [names(0, 1, 2, 4), names(3, 5, 6, 7), []]

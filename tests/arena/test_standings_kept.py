@@ -12,9 +12,10 @@ from arena.matches.duplicate import deal_scores
 from arena.models import Match, Round, RoundState, Seat, Tournament
 from arena.ratings.elo import spread
 from arena.ratings.rebuild import mend, rebuild
+from arena.rounds import closing
 from arena.standings.outcomes import current_standings, played_deals
 from arena.standings.scoreboard import crosstable, standings
-from arena.tournaments import entry, lifecycle
+from arena.tournaments import entry
 from arena.tournaments.entrants import list_entrants
 from benchmarks.continuous import counted
 from tests.arena.exported import play_by_table
@@ -107,8 +108,9 @@ def test_standings_when_a_tournament_goes_on_then_they_are_what_all_sessions_com
         if number % 3 == 2:
             check(world)
     if end == "cancel":
-        lifecycle.cancel(world.storage, ROOT, "cup", world.clock())
+        closing.cancel(world.storage, ROOT, "cup", world.clock())
     check(world)
+    assert rebuild(world.storage).problem is None
 
 
 def test_standings_when_rounds_were_closed_before_there_were_sums_then_they_count_the_same(

@@ -7,7 +7,8 @@ import pytest
 from sqlmodel import col, func, select
 
 from arena.models import Entrant, Match, MatchState, Round, Tournament
-from arena.tournaments import entry, lifecycle
+from arena.rounds import closing
+from arena.tournaments import entry
 from arena.tournaments.overview import list_tournaments
 from benchmarks.continuous import counted
 from tests.arena.fakes import ROOT
@@ -62,7 +63,7 @@ def test_status_when_a_tournament_goes_on_then_it_is_what_all_rows_come_to(
         world.advance(cup)
         check(world)
     if end == "cancel":
-        lifecycle.cancel(world.storage, ROOT, "cup", world.clock())
+        closing.cancel(world.storage, ROOT, "cup", world.clock())
         check(world)
     assert world.status().state == ("cancelled" if end == "cancel" else "finished")
 

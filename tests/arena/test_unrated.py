@@ -1,7 +1,6 @@
 """Tournaments that are not rated: they change no rating, and their exports say so."""
 
 import json
-from typing import Any
 
 import pytest
 from sqlmodel import select
@@ -11,7 +10,7 @@ from arena.queries.leaderboards import leaderboard
 from arena.ratings.rebuild import rebuild
 from arena.settings import Settings
 from tests.arena.cli import make_arena
-from tests.arena.exported import check, lines_of, play_by_table, problem, with_new_digests
+from tests.arena.exported import changed, check, lines_of, play_by_table, problem
 from tests.arena.world import World
 
 FORMATS: dict[str, dict[str, object]] = {
@@ -53,13 +52,6 @@ def test_tournament_when_it_is_not_rated_then_ratings_from_others_stay_as_they_a
     assert {line.matches for line in leaderboard(world.storage).lines} == {2}
     assert rebuild(world.storage).problem is None
     assert [check(lines_of(world, name)).problem for name in ("one", "two", "cup")] == [None] * 3
-
-
-def changed(lines: list[str], part: str, **fields: object) -> list[str]:
-    """Change fields of the first part with this name, and recompute all digests."""
-    objects: list[dict[str, Any]] = [json.loads(line) for line in lines]
-    next(one for one in objects if one.get("part") == part).update(fields)
-    return with_new_digests([json.dumps(one) for one in objects])
 
 
 @pytest.mark.parametrize(

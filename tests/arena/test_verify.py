@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from arena.models import Session, SessionRecords, Tournament
+from arena.rounds import closing
 from arena.settings import load_settings
-from arena.tournaments import lifecycle
 from arena.verify import check_export, check_links
 from tests.arena.databases import open_new
 from tests.arena.exported import check, lines_of, play_by_table, problem, with_new_digests
@@ -246,7 +246,7 @@ def test_export_of_a_cancelled_tournament_is_right(world: World) -> None:
     started = world.tournament(8)
     world.advance(started.id)
     world.play(world.messages[0], play_by_table)
-    lifecycle.cancel(world.storage, ROOT, "cup", world.clock())
+    closing.cancel(world.storage, ROOT, "cup", world.clock())
     report = check(lines_of(world))
     assert (report.problem, report.state, report.deals) == (None, "cancelled", 6)
 

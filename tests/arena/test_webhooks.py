@@ -22,6 +22,7 @@ from arena.bots.versions import register_version
 from arena.errors import ArenaError, NotAllowed, StateError
 from arena.matches.referees import nobody_asked
 from arena.models import BotVersion, Entrant, Seat, Session, Webhook, WebhookDelivery
+from arena.rounds import closing
 from arena.settings import Settings, load_settings
 from arena.tournaments import creation, entry, lifecycle
 from arena.webhooks import hooks
@@ -133,7 +134,7 @@ def test_bot_when_it_asks_to_enter_then_that_is_told(world: World, settings: Set
     ann = Actor(Role.AUTHOR, "anna", frozenset({"ann"}))
     entry.enter(world.storage, ann, "cup", "ann/a", world.clock(), nobody_asked)
     lifecycle.lock(world.storage, ROOT, "cup", world.clock())
-    lifecycle.cancel(world.storage, ROOT, "cup", world.clock())
+    closing.cancel(world.storage, ROOT, "cup", world.clock())
     assert [(one["type"], one["data"]) for one in told(world)] == [
         ("entry.asked", {"tournament": "cup", "bot": "ann/a@1", "asked_by": "anna"}),
         ("tournament.cancelled", {"tournament": "cup"}),

@@ -16,8 +16,8 @@ from arena.errors import BrokerError
 from arena.messages import make_app, wake
 from arena.models import Match, MatchState, utc_now
 from arena.processes import Supervisor
+from arena.rounds import closing
 from arena.settings import Settings, load_settings
-from arena.tournaments import lifecycle
 from arena.webhooks import hooks
 from tests.arena.databases import open_new
 from tests.arena.fakes import ROOT, Clock
@@ -108,7 +108,7 @@ def test_cancel_when_matches_are_running_then_the_worker_lets_go(
     world.tournament(8)
     run(supervisor, "slow-worker", "beat")
     wait(supervisor, lambda: world.status().sessions_done >= 1)
-    cancelled = lifecycle.cancel(world.storage, ROOT, "cup", world.clock())
+    cancelled = closing.cancel(world.storage, ROOT, "cup", world.clock())
     assert cancelled.state == "cancelled"
     world.tournament(8, name="next")
     wait(supervisor, lambda: world.status("next").sessions_done >= 1)

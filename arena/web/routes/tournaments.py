@@ -10,9 +10,9 @@ from arena.errors import BrokerError
 from arena.keys import arena_key
 from arena.models import TournamentState
 from arena.queries import tournaments as queries
+from arena.rounds import closing, showing
 from arena.rounds import overview as rounds
 from arena.rounds import preview as previews
-from arena.rounds import showing
 from arena.specs import Name, make_spec
 from arena.standings import scoreboard
 from arena.standings.corrections import MOST_POINTS, Correction, Kind
@@ -194,8 +194,8 @@ def correct_standings(web: Shared, actor: Organiser, tournament: Name, sent: Cor
 
 @router.post("/tournaments/{tournament}/cancel", response_model=ChangedShape)
 def cancel_tournament(web: Shared, actor: Organiser, tournament: Name) -> Changed:
-    """End a tournament of yours at once and for good; finished sessions count."""
-    return _changed(lifecycle.cancel(web.storage, actor, tournament, web.clock()))
+    """End a tournament of yours at once and for good: finished matches count, and the others do not."""
+    return _changed(closing.cancel(web.storage, actor, tournament, web.clock()))
 
 
 def _changed(status: TournamentStatus, warnings: Sequence[str] = ()) -> Changed:

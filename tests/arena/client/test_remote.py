@@ -12,7 +12,7 @@ from arena.cli.watch import follow_there
 from arena.client import Call, Client, accounts, bots, leagues, operator, results, rulesets, tournaments
 from arena.client.decode import decode
 from arena.models import HighlightKind, utc_now
-from arena.tournaments import lifecycle
+from arena.rounds import closing
 from arena.web.routing import PREFIX
 from arena.web.shapes import shape
 from tests.arena.client.conftest import Remote
@@ -117,7 +117,7 @@ def test_watching_shows_how_a_tournament_stands_until_it_has_ended(remote: Remot
 
     def cancel() -> None:
         wait_for(lambda: "paused" in shown.getvalue())
-        lifecycle.cancel(remote.storage, ROOT, "paused", utc_now())
+        closing.cancel(remote.storage, ROOT, "paused", utc_now())
 
     with ThreadPoolExecutor(1) as pool, Client(remote.url) as client:
         cancelled = pool.submit(cancel)
