@@ -1,6 +1,6 @@
 """Knockouts: the best of each table advance, until one table is left."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from random import Random
@@ -10,7 +10,7 @@ from arena.formats.base import Course, Format, Option, Setup
 from arena.pairing.chance import below, generator
 from arena.pairing.search import Costs, placed
 from arena.pairing.values import History, Pairing, Tables
-from arena.standings.ranking import Criteria, MatchOutcome
+from arena.standings.ranking import Criteria
 
 ADVANCE = Option(
     "advance",
@@ -59,25 +59,21 @@ class Knockout(Format):
 class KnockoutRound:
     """A round of a knockout that has been played."""
 
-    tables: Sequence[Sequence[int]]
-    """Every table, those with more points first."""
+    tables: Sequence[Mapping[int, float]]
+    """For every table, entrant to points."""
     byes: Sequence[int] = ()
     """Who advanced without playing."""
 
 
 def _played(course: Course) -> list[KnockoutRound]:
-    """Return the rounds so far, each table by points, most first; ties go to the better seed."""
-    tables: dict[int, list[list[int]]] = {}
+    """Return the rounds so far."""
+    tables: dict[int, list[Mapping[int, float]]] = {}
     for outcome in course.outcomes():
-        tables.setdefault(outcome.round, []).append(_by_points(outcome))
+        tables.setdefault(outcome.round, []).append(outcome.points)
     return [
         KnockoutRound(tables.get(number, []), pairing.byes)
         for number, pairing in enumerate(course.pairings, start=1)
     ]
-
-
-def _by_points(outcome: MatchOutcome) -> list[int]:
-    return sorted(outcome.points, key=lambda entrant: (-outcome.points[entrant], entrant))
 
 
 def knockout_rounds(entrants: int, size: int, advance: int) -> int:
@@ -87,27 +83,11 @@ def knockout_rounds(entrants: int, size: int, advance: int) -> int:
 
 def knockout_tables(entrants: int, size: int, advance: int) -> list[int]:
     """Return how many tables each round of a knockout has if nobody withdraws."""
-    tables = []
+    found: list[int] = []
     while entrants > size:
-        tables.append(_table_count(entrants, size, advance))
-        entrants -= _eliminated(entrants, size, advance)
-    return [*tables, 1]
-
-
-def survivors(round: KnockoutRound, size: int, advance: int) -> set[int]:
-    """Return who advances after a round: the first ``advance`` of every table and all who sat out.
-
-    If that would leave too few for a table, enough more of the first table advance to fill one. Of the final,
-    a single table with nobody sitting out, only the first advances.
-    """
-    alive = len(round.byes) + size * len(round.tables)
-    if alive == size:
-        return {round.tables[0][0]}
-    on = set(round.byes)
-    for table in round.tables:
-        on.update(table[:advance])
-    spare = alive - _eliminated(alive, size, advance) - len(on)
-    return on | set(round.tables[0][advance : advance + spare])
+        tables, entrants = _plan(entrants, size, advance, first=not found)
+        found.append(tables)
+    return [*found, 1]
 
 
 def still_in(
@@ -115,17 +95,27 @@ def still_in(
 ) -> set[int]:
     """Return who plays the next round; with fewer than ``size`` the final has been played.
 
-    ``gone`` are those who withdrew. If they leave too few for a table, the best seeds of those whom the
-    latest round eliminated play on.
+    Of the final, a single table with nobody sitting out, only the first advances. From any other round go on
+    those who sat out, the first of all tables, then the second and so on, until the next round is full; among
+    those of the same place it takes the ones with the most points, then the better seeds. So those who
+    withdrew (``gone``) are replaced.
     """
-    alive, before = set(seeding), set(seeding)
-    for round in rounds:
-        before = {*round.byes, *(entrant for table in round.tables for entrant in table)}
-        alive = survivors(round, size, advance)
-    ended = len(before) == size and bool(rounds)
-    alive.difference_update(gone)
-    losers = (entrant for entrant in seeding if entrant in before - alive and entrant not in gone)
-    return alive if ended else alive | set(islice(losers, max(0, size - len(alive))))
+    if not rounds:
+        return set(seeding).difference(gone)
+    last = rounds[-1]
+    alive = len(last.byes) + size * len(last.tables)
+    left = 1 if alive == size else _plan(alive, size, advance, first=len(rounds) == 1)[1]
+    best = _best_first(last.tables)
+    return set(islice((one for one in (*last.byes, *best) if one not in gone), left))
+
+
+def _best_first(tables: Sequence[Mapping[int, float]]) -> list[int]:
+    """Return everyone at these tables by place at the table, then by points, then by seed."""
+    placed: list[tuple[int, float, int]] = []
+    for points in tables:
+        ordered = sorted(points, key=lambda one: (-points[one], one))
+        placed += [(place, -points[one], one) for place, one in enumerate(ordered)]
+    return [one for _, _, one in sorted(placed)]
 
 
 def knockout(
@@ -146,7 +136,7 @@ def knockout(
     going = [entrant for entrant in seeding if entrant in alive]
     if len(going) < size:
         return None
-    count = _table_count(len(going), size, advance)
+    count = 1 if len(going) == size else _plan(len(going), size, advance, first=round == 1)[0]
     byes, playing = going[: len(going) - count * size], going[len(going) - count * size :]
     rows = [range(row * count, (row + 1) * count) for row in range(size)]
     snake = [[*row] if number % 2 == 0 else [*reversed(row)] for number, row in enumerate(rows)]
@@ -156,16 +146,31 @@ def knockout(
     return placed([[playing[place] for place in table] for table in tables], byes, history, rng)
 
 
-def _table_count(alive: int, size: int, advance: int) -> int:
-    """Return the number of tables of a round: the most after which enough are left for a whole table."""
-    if alive == size:
-        return 1
-    return min(alive // size, -(-(alive - size) // (size - advance)))
+def _plan(alive: int, size: int, advance: int, *, first: bool) -> tuple[int, int]:
+    """Return how many tables a round before the final has, and how many bots are left after it.
+
+    These fill the tables of the next round, so that nobody sits out again. In the ``first`` round as many
+    play as it takes for that, with ``advance`` of each table going on; fewer do if there are not enough for
+    that, but the first of each table always does, if need be in one round more.
+    """
+    most, left = alive // size, _left(alive, size, advance)
+    if _left(alive + 1, size, advance) == alive or (alive % size == 0 and not first):
+        return most, left
+    if alive - left > most * (size - 1):
+        left = most * size
+    return min(most, -(-(alive - left) // (size - advance))), left
 
 
-def _eliminated(alive: int, size: int, advance: int) -> int:
-    """Return how many a round other than the final eliminates."""
-    return min(_table_count(alive, size, advance) * (size - advance), alive - size)
+def _left(alive: int, size: int, advance: int) -> int:
+    """Return the number of bots, below ``alive``, of the largest round that leads to a final by full tables.
+
+    Seen from the final, each round has as many tables as it takes for ``advance`` of each to fill the tables
+    of the next one, and at least so many that each eliminates somebody.
+    """
+    tables = more = 1
+    while more * size < alive:
+        tables, more = more, max(more * size // advance, -(-more * size // (size - 1)))
+    return tables * size
 
 
 def _keep_apart(tables: Tables, costs: Costs, rng: Random) -> None:

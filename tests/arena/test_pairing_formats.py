@@ -83,30 +83,68 @@ def test_gauntlet_of_several_groups_shares_double_duty_out_over_the_field(
         assert {met[one, bot] for bot in range(challengers, count)} <= {times, times + 1}
 
 
-@pytest.mark.parametrize("seed", range(FIELDS))
-def test_knockout_of_a_random_field_ends_with_one_table(seed: int) -> None:
-    rng = random.Random(seed)
-    size = rng.randint(2, 8)
-    count = rng.randint(size, 80)
-    advance = rng.randint(1, size - 1)
-    strength = rng.sample(range(count), count)
+def knockout_of(count: int, size: int, advance: int, rng: random.Random) -> list[KnockoutRound]:
+    """Play a knockout in which each table ends at random; check each round."""
     played: list[KnockoutRound] = []
-    left = []
     while True:
         alive = still_in(range(count), size, advance, played, ())
-        left.append(len(alive))
         pairing = knockout(range(count), size, advance, alive, History(), len(played) + 1, SEED)
         if pairing is None:
-            break
+            assert len(alive) == 1
+            return played
         assert sorted([*pairing.byes, *(bot for table in pairing.tables for bot in table)]) == sorted(alive)
         assert all(len(table) == size for table in pairing.tables)
         assert all(max(pairing.byes) < bot for table in pairing.tables for bot in table if pairing.byes)
-        tables = [sorted(table, key=strength.__getitem__) for table in pairing.tables]
-        played.append(KnockoutRound(tables, pairing.byes))
-    assert left[-2:] == [size, 1]
-    assert all(before > after for before, after in pairwise(left))
-    assert len(played) == FORMATS["knockout"].total(Setup(size, options={"advance": advance}), count)
-    assert alive == {strength.index(0)}
+        played.append(
+            KnockoutRound(
+                [{bot: rng.randrange(40) for bot in table} for table in pairing.tables], pairing.byes
+            )
+        )
+
+
+@pytest.mark.parametrize(
+    ("size", "advance"), [(size, advance) for size in range(2, 9) for advance in range(1, size)]
+)
+def test_knockout_of_any_field_has_all_its_byes_in_the_first_round(size: int, advance: int) -> None:
+    """Every table eliminates somebody and sends its first on; the last round is one table."""
+    rng = random.Random(f"{size}/{advance}")
+    setup = Setup(size, options={"advance": advance})
+    for count in (*range(size, 5 * size), *rng.sample(range(5 * size, 120), 5)):
+        played = knockout_of(count, size, advance, rng)
+        assert len(played) == FORMATS["knockout"].total(setup, count)
+        tables = [len(round.tables) for round in played]
+        assert sum(tables) == FORMATS["knockout"].tables_to_come(setup, count, 0)
+        assert tables[-1] == 1
+        assert not any(round.byes for round in played[1:])
+        for round, after in pairwise(played):
+            on = {*after.byes, *(bot for table in after.tables for bot in table)}
+            assert on.issuperset(round.byes)
+            for points in round.tables:
+                best = sorted(points, key=lambda bot: (-points[bot], bot))
+                ahead = [bot in on for bot in best]
+                assert ahead == sorted(ahead, reverse=True)
+                assert ahead[0]
+                assert not ahead[-1]
+
+
+@pytest.mark.parametrize(
+    ("count", "size", "advance", "tables", "byes"),
+    [
+        (9, 2, 1, [1, 4, 2, 1], 7),
+        (12, 2, 1, [4, 4, 2, 1], 4),
+        (16, 2, 1, [8, 4, 2, 1], 0),
+        (13, 4, 2, [3, 2, 1], 1),
+        (7, 4, 2, [1, 1], 3),  # one of four goes on: two of them would not fill the next table
+        (8, 3, 1, [1, 2, 1], 5),  # 2 winners and 2 who sit out were one too many for a table
+        (24, 4, 3, [6, 4, 3, 2, 1], 0),
+    ],
+)
+def test_knockout_has_as_many_tables_as_lead_to_full_ones(
+    count: int, size: int, advance: int, tables: list[int], byes: int
+) -> None:
+    played = knockout_of(count, size, advance, random.Random(1))
+    assert ([len(round.tables) for round in played], len(played[0].byes)) == (tables, byes)
+    assert list(played[0].byes) == list(range(byes))
 
 
 def test_knockout_of_sixteen_seats_the_best_seeds_apart() -> None:
@@ -128,11 +166,13 @@ def test_knockout_keeps_owners_apart_within_the_rows_of_the_seeding() -> None:
     assert all(sorted(bot // 4 for bot in table) == [0, 1, 2, 3] for table in pairing.tables)
 
 
-def test_knockout_when_survivors_withdraw_then_the_best_seeds_that_lost_play_on() -> None:
-    first = KnockoutRound([[0, 1, 2, 3], [4, 5, 6, 7]])
+def test_knockout_when_survivors_withdraw_then_those_who_lost_most_closely_play_on() -> None:
+    first = KnockoutRound([{0: 9, 1: 8, 2: 7, 3: 6}, {4: 30, 5: 20, 6: 10, 7: 10}])
     assert still_in(range(8), 4, 2, [first], ()) == {0, 1, 4, 5}
-    assert still_in(range(8), 4, 2, [first], [0, 2]) == {1, 3, 4, 5}
-    final = KnockoutRound([[5, 4, 1, 0]])
+    assert still_in(range(8), 4, 2, [first], [0]) == {1, 4, 5, 6}
+    assert still_in(range(8), 4, 2, [first], [0, 6]) == {1, 2, 4, 5}
+    assert still_in(range(8), 4, 2, [first], [0, 1, 2, 4, 5]) == {3, 6, 7}
+    final = KnockoutRound([{0: -9, 1: -9, 4: -5, 5: 0}])
     assert still_in(range(8), 4, 2, [first, final], ()) == {5}
 
 
