@@ -137,7 +137,7 @@ def legend(format: str) -> str:
 _MEANINGS = {
     "score": "score: in each match one for each bot with fewer points, half for one with equal points",
     "points": "points: of all deals, ± the margin of that in 95 of 100 cases",
-    "wins": "wins: matches in which everybody else had fewer points",
+    "wins": "wins: matches in which everybody else was behind",
     "opponents": "opponents: their mean score",
     "opponents_cut": "cut: the mean score of its opponents without the weakest",
     "mean": "mean: score in a match",

@@ -1,6 +1,6 @@
 """Knockouts: the best of each table advance, until one table is left."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from random import Random
@@ -10,7 +10,7 @@ from arena.formats.base import Course, Format, Option, Setup
 from arena.pairing.chance import below, generator
 from arena.pairing.search import Costs, placed
 from arena.pairing.values import History, Pairing, Tables
-from arena.standings.ranking import Criteria
+from arena.standings.ranking import Criteria, MatchOutcome
 
 ADVANCE = Option(
     "advance",
@@ -59,17 +59,17 @@ class Knockout(Format):
 class KnockoutRound:
     """A round of a knockout that has been played."""
 
-    tables: Sequence[Mapping[int, float]]
-    """For every table, entrant to points."""
+    tables: Sequence[MatchOutcome]
+    """The result of every table."""
     byes: Sequence[int] = ()
     """Who advanced without playing."""
 
 
 def _played(course: Course) -> list[KnockoutRound]:
     """Return the rounds so far."""
-    tables: dict[int, list[Mapping[int, float]]] = {}
+    tables: dict[int, list[MatchOutcome]] = {}
     for outcome in course.outcomes():
-        tables.setdefault(outcome.round, []).append(outcome.points)
+        tables.setdefault(outcome.round, []).append(outcome)
     return [
         KnockoutRound(tables.get(number, []), pairing.byes)
         for number, pairing in enumerate(course.pairings, start=1)
@@ -98,7 +98,7 @@ def still_in(
     Of the final, a single table with nobody sitting out, only the first advances. From any other round go on
     those who sat out, the first of all tables, then the second and so on, until the next round is full; among
     those of the same place it takes the ones with the most points, then the better seeds. So those who
-    withdrew (``gone``) are replaced.
+    withdrew (``gone``) are replaced, and whoever forfeited all of a match goes on only after all others.
     """
     if not rounds:
         return set(seeding).difference(gone)
@@ -109,13 +109,17 @@ def still_in(
     return set(islice((one for one in (*last.byes, *best) if one not in gone), left))
 
 
-def _best_first(tables: Sequence[Mapping[int, float]]) -> list[int]:
-    """Return everyone at these tables by place at the table, then by points, then by seed."""
-    placed: list[tuple[int, float, int]] = []
-    for points in tables:
-        ordered = sorted(points, key=lambda one: (-points[one], one))
-        placed += [(place, -points[one], one) for place, one in enumerate(ordered)]
-    return [one for _, _, one in sorted(placed)]
+def _best_first(tables: Sequence[MatchOutcome]) -> list[int]:
+    """Return everyone at these tables by place at the table, then by points, then by seed.
+
+    Those who played no session come last.
+    """
+    found = []
+    for table in tables:
+        # Negative, so that the best are the first.
+        ordered = sorted(([-value for value in merit], entrant) for entrant, merit in table.merits.items())
+        found += [(merit[0], place, merit, entrant) for place, (merit, entrant) in enumerate(ordered)]
+    return [entrant for *_, entrant in sorted(found)]
 
 
 def knockout(

@@ -20,7 +20,7 @@ class EntrantSum(SQLModel, table=True):
     points: float = 0.0
     """Sum of the points that count for the standings."""
     wins: int = 0
-    """Matches in which everyone else had fewer points."""
+    """Matches in which everyone else was behind."""
     last: float = 0.0
     """Match score in the latest round."""
     last_round: int = 0

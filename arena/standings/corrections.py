@@ -122,7 +122,7 @@ def adjust_sums(
     for before, after in zip(outcomes, adjusted(outcomes, corrections), strict=True):
         if before.points == after.points:
             continue
-        scored, scores, top = match_scores(before.points), match_scores(after.points), len(after.points) - 1
+        scored, scores, top = match_scores(before.merits), match_scores(after.merits), len(after.points) - 1
         for entrant, score in scores.items():
             own = sums.of(ids[entrant])
             own.played += score - scored[entrant]

@@ -31,6 +31,7 @@ from arena.standings.corrections import (
     disqualified_by,
     read_correction,
 )
+from arena.standings.forfeited import forfeited_shares
 from arena.standings.ranking import MatchOutcome, Standing, standings
 from arena.storage import Transaction
 from arena.tournaments.entrants import EntrantInfo
@@ -42,6 +43,7 @@ def outcomes(tx: Transaction, tournament: Tournament) -> list[MatchOutcome]:
     What counts is points; in a duplicate tournament, the scores of ``arena.matches.duplicate``.
     """
     compared = duplicate_points(tx, tournament) if tournament.duplicate else {}
+    forfeited = forfeited_shares(tx, tournament)
     rows = (
         select(Round.number, Match.table_number, Entrant.number, Seat.points)
         .select_from(Match)
@@ -56,7 +58,7 @@ def outcomes(tx: Transaction, tournament: Tournament) -> list[MatchOutcome]:
         points: dict[int, float] = {entrant: points for _, _, entrant, points in seats}
         if key in compared:
             points = dict(zip(points, compared[key], strict=True))
-        found.append(MatchOutcome(*key, points))
+        found.append(MatchOutcome(*key, points, forfeited.get(key, {})))
     return found
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import lcm
 from operator import attrgetter, mul
+from typing import NamedTuple, TypeVar
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,20 @@ BY_SCORE = Criteria(("score", "points", "wins", "opponents"), byes_count=True)
 """By match scores, then by points."""
 
 
+class Merit(NamedTuple):
+    """What decides a bot's place in a match: whoever has the greater one is ahead."""
+
+    played: bool
+    """Whether it played any session: whoever forfeited all of them is behind everybody else."""
+    points: float
+    """Its points; 0 if it played no session."""
+    kept: float
+    """The share of the sessions that it did not forfeit, which decides between equal points."""
+
+
+Value = TypeVar("Value", float, Merit)
+
+
 @dataclass(frozen=True, slots=True)
 class MatchOutcome:
     """How a match ended."""
@@ -38,6 +53,19 @@ class MatchOutcome:
 
     points: Mapping[int, float]
     """Entrant to points, summed over all deals of the match."""
+
+    forfeits: Mapping[int, float] = field(default_factory=dict)
+    """Entrant to the share of the match's sessions that it forfeited; those who forfeited none are left
+    out."""
+
+    @property
+    def merits(self) -> dict[int, Merit]:
+        """Entrant to what decides its place."""
+        found = {}
+        for entrant, points in self.points.items():
+            kept = 1 - self.forfeits.get(entrant, 0)
+            found[entrant] = Merit(kept > 0, points if kept > 0 else 0, kept)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +85,7 @@ class Standing:
     """Points of all deals."""
 
     wins: int
-    """Matches in which everyone else had fewer points."""
+    """Matches in which everyone else was behind."""
 
     opponents: float
     """Mean of the opponents' scores, each as often as met: how hard the way was (after Buchholz).
@@ -81,12 +109,12 @@ class Standing:
     """Match score in the latest match."""
 
 
-def match_scores(points: Mapping[int, float]) -> dict[int, float]:
-    """Return everyone's match score at a table: the opponents beaten, and half of those with equal points."""
-    everyone = points.values()
+def match_scores(values: Mapping[int, Value]) -> dict[int, float]:
+    """Return everyone's match score at a table: the opponents beaten, and half of those who are equal."""
+    everyone = values.values()
     return {
         entrant: sum(own > other for other in everyone) + (sum(own == other for other in everyone) - 1) / 2
-        for entrant, own in points.items()
+        for entrant, own in values.items()
     }
 
 
@@ -173,7 +201,7 @@ def totals_of(outcomes: Sequence[MatchOutcome]) -> dict[int, Total]:
     """Return everyone's results in these matches."""
     totals: dict[int, Total] = defaultdict(Total)
     for outcome in sorted(outcomes, key=attrgetter("round", "table")):
-        for entrant, scored in match_scores(outcome.points).items():
+        for entrant, scored in match_scores(outcome.merits).items():
             total = totals[entrant]
             total.played += scored
             total.points += outcome.points[entrant]

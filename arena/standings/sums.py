@@ -1,5 +1,6 @@
 """Sums over the matches of a tournament, from which standings and crosstables follow."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -7,7 +8,7 @@ from operator import gt, lt, mul
 from typing import TypeVar
 
 from arena.matches.duplicate import PlayedSession, deal_scores, scores
-from arena.standings.ranking import Total, match_scores
+from arena.standings.ranking import MatchOutcome, Total, match_scores
 
 Played = Mapping[int, Sequence[PlayedSession]]
 """The sessions of a round's finished matches, by table."""
@@ -76,16 +77,18 @@ class Sums:
         for place, (table, sessions) in enumerate(played.items()):
             there = list(seated[table])
             of_match = list(seated[table].values()) if counted is None else counted[place]
-            self._add_match(number, dict(zip(there, of_match, strict=True)))
+            forfeits = Counter(there[one.seating[seat]] for one in sessions for seat in one.forfeits)
+            shares = {who: count / len(sessions) for who, count in forfeits.items()}
+            self._add_match(MatchOutcome(number, table, dict(zip(there, of_match, strict=True)), shares))
             raw = _columns(sessions, [one.points for one in sessions])
             of_deals = [[one.by_seat for one in deals] for deals in compared[place]] if compared else None
             self._add_deals(there, raw, raw if of_deals is None else _columns(sessions, of_deals))
-            for one in sessions:
-                for seat in one.forfeits:
-                    self.of(there[one.seating[seat]]).forfeits += 1
+            for who, count in forfeits.items():
+                self.of(who).forfeits += count
 
-    def _add_match(self, round: int, points: Mapping[int, float]) -> None:
-        for entrant, scored in match_scores(points).items():
+    def _add_match(self, match: MatchOutcome) -> None:
+        points, round = match.points, match.round
+        for entrant, scored in match_scores(match.merits).items():
             own = self.of(entrant)
             own.matches += 1
             own.played += scored

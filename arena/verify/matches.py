@@ -1,5 +1,6 @@
 """Checking a match of an export, session by session and deal by deal."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -24,6 +25,12 @@ class Played:
     part: MatchPart
     sessions: Sequence[PlayedSession]
     """Its sessions, as their deals say."""
+
+    def forfeited(self, entrants: Sequence[int]) -> dict[int, float]:
+        """Return the share of its sessions that each of the entrants, by place, forfeited, if any."""
+        sessions = self.part.sessions
+        counts = Counter(entrants[line.seating[seat]] for line in sessions for seat in line.forfeits)
+        return {entrant: count / len(sessions) for entrant, count in counts.items()}
 
 
 def check_match(

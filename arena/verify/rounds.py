@@ -76,8 +76,12 @@ class Rounds:
         ]
         points = self._scores(matches)
         self.outcomes += [
-            MatchOutcome(part.round, table, dict(zip(entrants, scored, strict=True)))
-            for table, (entrants, scored) in enumerate(zip(part.tables, points, strict=True), start=1)
+            MatchOutcome(
+                part.round, table, dict(zip(entrants, scored, strict=True)), match.forfeited(entrants)
+            )
+            for table, (entrants, scored, match) in enumerate(
+                zip(part.tables, points, matches, strict=True), start=1
+            )
             if scored is not None
         ]
         if part.state == "closed":

@@ -8,15 +8,17 @@ import pytest
 from sqlmodel import select
 
 from arena.matches.referees import nobody_asked
-from arena.models import Entrant, EntrantSum
+from arena.models import Entrant, EntrantSum, Tournament
 from arena.rounds.advance import running_tournaments
 from arena.standings import scoreboard
+from arena.standings.outcomes import outcomes
+from arena.standings.ranking import match_scores
 from arena.standings.recount import wrong_standings
 from arena.tournaments.roster import roster
 from referee.deals.forfeit import OnForfeit
 from tests.arena.exported import check, lines_of
 from tests.arena.leagues import WEEK, LeagueWorld, winter
-from tests.arena.test_verify_forfeits import failing
+from tests.arena.test_verify_forfeits import failing, played_with
 from tests.arena.world import World
 
 FORMATS: dict[str, dict[str, object]] = {
@@ -59,6 +61,28 @@ def test_tournament_when_bots_forfeit_at_each_table_then_it_ends_and_is_right(
     assert {number: count for number, count in kept.items() if count} == {n: c for n, c in told.items() if c}
     entered = roster(world.storage, "cup", world.clock(), nobody_asked)
     assert {line.bot: line.forfeits for line in entered} == {line.name: line.forfeits for line in standings}
+
+
+@each_mode
+@pytest.mark.parametrize("format", FORMATS)
+def test_tournament_when_the_best_seeds_never_come_then_they_are_behind_all_who_play(
+    world: World, format: str, mode: OnForfeit
+) -> None:
+    """Two of them sit at one table, where only one pays for the single session if it ends with that."""
+    fields = LIMITS | FORMATS[format] | {"format": format, "on_forfeit": mode, "sessions": 1, "deals": 1}
+    world.finish(world.tournament(8, **fields).id, played_with(lambda number: number > 3))
+    assert check(lines_of(world)).problem is None
+    played = [line.standing for line in scoreboard.standings(world.storage, "cup")]
+    with world.storage.read() as tx:
+        ended = outcomes(tx, tx.exec(select(Tournament)).one())
+        assert wrong_standings(tx) == []
+    for match in ended:
+        scores = match_scores(match.merits)
+        gone = [scores[entrant] for entrant in scores if entrant <= 3]
+        assert max(gone, default=-1) < min(scores[entrant] for entrant in scores if entrant > 3)
+    if format == "knockout":
+        assert {1, 2, 3}.isdisjoint(ended[-1].points)
+    assert not any(line.wins for line in played if line.entrant <= 3)
 
 
 @each_mode

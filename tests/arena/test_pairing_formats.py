@@ -13,6 +13,7 @@ from arena.formats.gauntlet import CHALLENGERS, gauntlet
 from arena.formats.knockout import ADVANCE, KnockoutRound, knockout, still_in
 from arena.formats.round_robin import MEETINGS
 from arena.pairing import History, Pairing
+from arena.standings.ranking import MatchOutcome
 from tests.arena.pairing_bounds import FIELDS
 
 SEED = bytes(32)
@@ -95,11 +96,8 @@ def knockout_of(count: int, size: int, advance: int, rng: random.Random) -> list
         assert sorted([*pairing.byes, *(bot for table in pairing.tables for bot in table)]) == sorted(alive)
         assert all(len(table) == size for table in pairing.tables)
         assert all(max(pairing.byes) < bot for table in pairing.tables for bot in table if pairing.byes)
-        played.append(
-            KnockoutRound(
-                [{bot: rng.randrange(40) for bot in table} for table in pairing.tables], pairing.byes
-            )
-        )
+        tables = [{bot: rng.randrange(40) for bot in table} for table in pairing.tables]
+        played.append(KnockoutRound([MatchOutcome(1, 1, table) for table in tables], pairing.byes))
 
 
 @pytest.mark.parametrize(
@@ -117,9 +115,9 @@ def test_knockout_of_any_field_has_all_its_byes_in_the_first_round(size: int, ad
         assert tables[-1] == 1
         assert not any(round.byes for round in played[1:])
         for round, after in pairwise(played):
-            on = {*after.byes, *(bot for table in after.tables for bot in table)}
+            on = {*after.byes, *(bot for table in after.tables for bot in table.points)}
             assert on.issuperset(round.byes)
-            for points in round.tables:
+            for points in (table.points for table in round.tables):
                 best = sorted(points, key=lambda bot: (-points[bot], bot))
                 ahead = [bot in on for bot in best]
                 assert ahead == sorted(ahead, reverse=True)
@@ -166,14 +164,46 @@ def test_knockout_keeps_owners_apart_within_the_rows_of_the_seeding() -> None:
     assert all(sorted(bot // 4 for bot in table) == [0, 1, 2, 3] for table in pairing.tables)
 
 
+def round_of(*tables: dict[int, float], forfeits: dict[int, float] | None = None) -> KnockoutRound:
+    """Return a round of these points; ``forfeits`` has the shares that bots forfeited of their matches."""
+    outcomes = [
+        MatchOutcome(1, 1, table, {bot: share for bot, share in (forfeits or {}).items() if bot in table})
+        for table in tables
+    ]
+    return KnockoutRound(outcomes)
+
+
 def test_knockout_when_survivors_withdraw_then_those_who_lost_most_closely_play_on() -> None:
-    first = KnockoutRound([{0: 9, 1: 8, 2: 7, 3: 6}, {4: 30, 5: 20, 6: 10, 7: 10}])
+    first = round_of({0: 9, 1: 8, 2: 7, 3: 6}, {4: 30, 5: 20, 6: 10, 7: 10})
     assert still_in(range(8), 4, 2, [first], ()) == {0, 1, 4, 5}
     assert still_in(range(8), 4, 2, [first], [0]) == {1, 4, 5, 6}
     assert still_in(range(8), 4, 2, [first], [0, 6]) == {1, 2, 4, 5}
     assert still_in(range(8), 4, 2, [first], [0, 1, 2, 4, 5]) == {3, 6, 7}
-    final = KnockoutRound([{0: -9, 1: -9, 4: -5, 5: 0}])
+    final = round_of({0: -9, 1: -9, 4: -5, 5: 0})
     assert still_in(range(8), 4, 2, [first, final], ()) == {5}
+
+
+@pytest.mark.parametrize(
+    ("size", "tables", "forfeits", "on"),
+    [
+        (4, [{0: 0, 1: 0, 2: 0, 3: -39}, {4: 5, 5: 4, 6: 3, 7: 2}], {0: 1, 3: 1}, {1, 2, 4, 5}),
+        (4, [{0: 0, 1: 0, 2: 0, 3: -39}, {4: 5, 5: 4, 6: 3, 7: 2}], {0: 1, 1: 1, 3: 1}, {2, 4, 5, 6}),
+        (
+            4,
+            [{0: 9, 1: 0, 2: 0, 3: 0}, {4: 5, 5: 4, 6: 3, 7: 2}],
+            {0: 1},
+            {1, 2, 4, 5},
+        ),  # played for, luckily
+        (4, [{0: 9, 1: 0, 2: 0, 3: 0}, {4: 5, 5: 4, 6: 3, 7: 2}], {0: 0.5, 1: 0.5}, {0, 2, 4, 5}),
+        (2, [{0: 13, 1: -13}, {2: 1, 3: 2}], {0: 1, 1: 1}, {2, 3}),
+        (2, [{0: 13, 1: -13}, {2: 1, 3: 2}], {0: 1, 1: 1, 2: 1}, {0, 3}),  # too few are left otherwise
+    ],
+)
+def test_knockout_when_bots_never_came_then_those_who_played_go_on(
+    size: int, tables: list[dict[int, float]], forfeits: dict[int, float], on: set[int]
+) -> None:
+    first = round_of(*tables, forfeits=forfeits)
+    assert still_in(range(8), size, size // 2, [first], ()) == on
 
 
 def waiting(ratings: list[float], uncertainty: float = 0.0) -> list[Waiting]:

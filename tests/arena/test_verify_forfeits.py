@@ -29,7 +29,7 @@ def played_with(
     def run(_route: int, spec: MatchSpec) -> Generator[SessionResult]:
         harness = Harness()
         bots = [harness.connect(bot.version_id, 2) for bot in spec.bots if here(bot.version_id)]
-        seconds = {number: thinks.get(f"_{number}", 0.002) for number in range(1, 5)}
+        seconds = {number: thinks.get(f"_{number}", 0.002) for number in range(1, 9)}
         yield from play_slowly(harness, harness.open(spec), bots, seconds)
 
     return run

@@ -162,9 +162,12 @@ def check_standings(cup: Cup) -> None:
         matches[1, 1][cup.table[1]] += MORE
     points: dict[str, float] = defaultdict(float)
     scored: dict[str, float] = defaultdict(float)
-    for found in matches.values():
+    for place, found in matches.items():
         for bot, own in found.items():
             points[bot] += own
+        if "forfeit" in cup.rules and place == (1, 1):
+            found[cup.table[0]] -= 1e-3  # who forfeited a session is behind those with equal points
+        for bot, own in found.items():
             scored[bot] += (
                 sum((own - 1e-6 > other) + (own + 1e-6 > other) for other in found.values()) / 2 - 0.5
             )

@@ -49,7 +49,7 @@ WITH_SHEETS = ("round-robin", "swiss", "gauntlet")
 CRITERIA = {
     "score": ("Score", "for each opponent beaten at a table 1, for a tie ½"),
     "points": ("Points", "of all deals"),
-    "wins": ("Wins", "matches in which everybody else had fewer points"),
+    "wins": ("Wins", "matches in which everybody else was behind"),
     "opponents": ("Opponents", "the mean score of those who were met"),
     "opponents_cut": ("Cut", "the same without the weakest opponent"),
     "mean": ("Mean", "score a match"),
