@@ -120,8 +120,9 @@ class Asked(BaseModel):
         str | dict[str, Any], PlainValidator(_ruleset), WithJsonSchema({"type": ["string", "object"]})
     ]
     """The ruleset: a preset, a TOML file, or a ruleset's fields. It determines the table size."""
-    entrants: Annotated[tuple[str, ...], Field(strict=False), AfterValidator(_distinct)]
-    """Up to 10,000 bots in the order of seeding: ``owner/bot@version``, or ``owner/bot`` for the newest."""
+    entrants: Annotated[tuple[str, ...], Field(strict=False), AfterValidator(_distinct)] = ()
+    """Up to 10,000 bots in the order of seeding: ``owner/bot@version``, or ``owner/bot`` for the newest.
+    Others can enter until the tournament is locked or started, which takes enough for a table."""
 
 
 class TournamentSpec(Terms, Asked):

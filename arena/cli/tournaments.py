@@ -83,12 +83,10 @@ def create(
         raise located(file, given, error) if file else error from None
     step = "lock" if status.beacon else "start"
     follow = f"follow it with: arena tournament watch {status.name}"
-    _tell(
-        status,
-        as_json,
-        follow if start else f"{step} it with: arena tournament {step} {status.name}",
-        warnings=warnings,
-    )
+    enough = status.entrants >= status.table_size
+    enter = f"enter bots with: arena tournament enter {status.name} BOT"
+    then = [follow] if start else [f"{step} it with: arena tournament {step} {status.name}"]
+    _tell(status, as_json, *(then if enough else [enter, *then]), warnings=warnings)
 
 
 @contextmanager

@@ -127,9 +127,9 @@ class Format(ABC):
     options: ClassVar[Sequence[Option | Choice]] = ()
     """The settings that only this format has."""
     late_entry: ClassVar[bool] = False
-    """Whether bots can enter a tournament once it is created; otherwise it is planned as a whole."""
+    """Whether bots can enter a tournament that has started; otherwise it is planned as a whole."""
     withdrawal: ClassVar[bool] = False
-    """Whether bots can leave a tournament once it is created."""
+    """Whether bots can leave a tournament once it is locked."""
     owners_part: ClassVar[bool] = False
     """Whether it keeps an owner's bots apart however long it goes on; otherwise any of them may meet."""
     in_batches: ClassVar[bool] = False
@@ -151,8 +151,11 @@ class Format(ABC):
     def next(self, setup: Setup, course: Course) -> list[Pairing]:
         """Return the next round, or several that do not depend on results; none if nothing is left."""
 
-    def check(self, setup: Setup, entrants: int) -> None:
-        """Raise SpecError if options or rounds do not suit the format or the number of entrants."""
+    def check(self, setup: Setup, entrants: int, *, more: bool = False) -> None:
+        """Raise SpecError if options or rounds do not suit the format or the number of entrants.
+
+        If ``more`` may enter, only what they cannot mend is wrong.
+        """
         if entrants > MOST_ENTRANTS:
             raise SpecError("entrants", f"{entrants} are too many: at most {MOST_ENTRANTS}")
         known = {option.name: option for option in self.options}
@@ -160,22 +163,23 @@ class Format(ABC):
             if name not in known:
                 has = f"only {', '.join(known)}" if known else "no options"
                 raise SpecError(f"options.{name}", f"no such option; {self.name} has {has}")
-            if rule := known[name].rule(value, entrants, setup.size):
+            if rule := known[name].rule(value, MOST_ENTRANTS if more else entrants, setup.size):
                 raise SpecError(f"options.{name}", f"{rule}, not {shown(value)}")
         self.check_rounds(setup.rounds, entrants)
 
     def check_rounds(self, rounds: int | None, entrants: int) -> None:  # noqa: B027  (most have any)
         """Raise SpecError if the format cannot have this number of rounds."""
 
-    def check_owners(self, setup: Setup, bots: Sequence[str]) -> None:
+    def check_owners(self, setup: Setup, bots: Sequence[str], *, more: bool = False) -> None:
         """Raise SpecError if bots of one owner would have to sit together, sooner or later.
 
-        ``bots`` are the entrants' names in the order of seeding.
+        ``bots`` are the entrants' names in the order of seeding. If ``more`` may enter, only what they cannot
+        mend is wrong.
         """
         never_meet = self.never_meet(setup, bots)
         for own in by_owner(bots):
             if self.owners_part:
-                check_tables(own, len(bots), setup.size)
+                check_tables(own, MOST_ENTRANTS if more else len(bots), setup.size)
             elif len(own) > 1 and not never_meet.issuperset(own):
                 raise would_meet(own, self.name)
 

@@ -49,9 +49,14 @@ class Gauntlet(Format):
 
 
 def gauntlet_rounds(entrants: int, challengers: int, size: int) -> int:
-    """Return after how many rounds every challenger has met every other entrant, some of them twice."""
+    """Return after how many rounds every challenger has met every other entrant, some of them twice.
+
+    With too few others for a table there are none.
+    """
     field = entrants - challengers
     tables = min(challengers, field // (size - 1))
+    if tables < 1:
+        return 0
     return -(-challengers // tables) * -(-field // (size - 1))
 
 

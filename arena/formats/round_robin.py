@@ -54,9 +54,9 @@ class RoundRobin(Format):
     schedule = "a round-robin follows its schedule: see the balance of all rounds"
     options = (MEETINGS,)
 
-    def check(self, setup: Setup, entrants: int) -> None:
-        """Raise SpecError if options or rounds do not suit the number of entrants."""
-        super().check(setup, entrants)
+    def check(self, setup: Setup, entrants: int, *, more: bool = False) -> None:
+        """Raise SpecError if options or rounds do not suit the number of entrants, or never will."""
+        super().check(setup, entrants, more=more)
         if MEETINGS.of(setup) == AT_LEAST_ONCE:
             if setup.rounds is not None:
                 raise SpecError("rounds", f"leave this out: {AT_LEAST_ONCE} takes as many as it needs")

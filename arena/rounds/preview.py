@@ -13,7 +13,7 @@ from arena.pairing.chance import lots
 from arena.specs import TournamentSpec
 from arena.storage import Storage
 from arena.tournaments.creation import check_in
-from arena.tournaments.doubts import doubts_about
+from arena.tournaments.doubts import doubts_about, not_ready
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +33,10 @@ class Preview:
     sessions: int
     """Sessions in all, as far as that is known."""
     warnings: list[str]
-    """What makes no sense about it."""
+    """What keeps it from being started, and what makes no sense about it."""
     tables: list[list[str]]
-    """The first round with the lots of this preview; empty if tables are seated as bots become free."""
+    """The first round with the lots of this preview; empty if tables are seated as bots become free, or if it
+    cannot be started yet."""
     byes: list[str]
     """Who would sit out in it."""
 
@@ -56,19 +57,21 @@ def preview(storage: Storage, actor: Actor, spec: TournamentSpec, now: datetime)
         lots=lots(secrets.token_hex(), None),
         owners_apart=not spec.allow_same_owner,
     )
-    first = None
-    if not format.in_batches:
-        first = next(iter(format.next(setup, Course([*names], [*names], owners=owners))), None)
-    tables = format.tables_to_come(setup, len(names), 0)
+    warnings = not_ready(spec, ruleset.players, [*names.values()])
+    first, tables, rounds = None, 0, spec.rounds
+    if not warnings:
+        tables, rounds = format.tables_to_come(setup, len(names), 0), format.total(setup, len(names))
+        if not format.in_batches:
+            first = next(iter(format.next(setup, Course([*names], [*names], owners=owners))), None)
     return Preview(
         tournament=spec.name,
         ruleset=ruleset.label,
         table_size=ruleset.players,
         entrants=len(names),
-        rounds=format.total(setup, len(names)),
+        rounds=rounds,
         matches=tables,
         sessions=tables * spec.sessions,
-        warnings=doubts_about(spec, ruleset.players, len(names)),
+        warnings=[*warnings, *doubts_about(spec, ruleset.players, len(names))],
         tables=[[names[who] for who in table] for table in first.tables] if first else [],
         byes=[names[who] for who in first.byes] if first else [],
     )

@@ -28,7 +28,7 @@ class TournamentShown(TournamentStatus):
     waits: Sequence[str]
     """What keeps it, or one of its matches, from going on."""
     warnings: Sequence[str]
-    """What makes no sense about it."""
+    """What keeps it from being started, and what makes no sense about it."""
 
 
 def show(storage: Storage, name: str, now: datetime, ask: Ask) -> TournamentShown:

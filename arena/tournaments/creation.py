@@ -1,4 +1,8 @@
-"""Creating tournaments: they are checked as a whole and stored with their seed's hash, but not started."""
+"""Creating tournaments: they are checked as a whole and stored with their seed's hash, but not started.
+
+Bots can enter until a tournament is locked, so creation refuses only what more of them cannot mend; whether
+those who have entered can play it is checked when it is locked or started.
+"""
 
 import secrets
 from collections import Counter
@@ -127,11 +131,10 @@ def check_in(
         versions = _find_entrants(tx, spec.entrants, now)
     format, setup = FORMATS[spec.format], Setup(ruleset.players, spec.rounds, spec.options)
     with wrong:
-        _check_count(spec, ruleset)
-        format.check(setup, len(spec.entrants))
+        format.check(setup, len(spec.entrants), more=True)
     with wrong:
         if not spec.allow_same_owner and not wrong.problems:
-            format.check_owners(setup, [version.name for version in versions])
+            format.check_owners(setup, [version.name for version in versions], more=True)
     with wrong:
         check_owner_limit([version.name for version in versions], spec.owner_limit)
     with wrong:
@@ -139,6 +142,32 @@ def check_in(
             require_checks(versions)
     wrong.raise_all()
     return spec, ruleset, versions
+
+
+def require_ready(asked: Tournament | TournamentSpec, size: int, bots: Sequence[str]) -> None:
+    """Raise SpecError for all that keeps a tournament of these bots, in the order of seeding, from a start.
+
+    ``size`` is that of its tables.
+    """
+    format, setup = FORMATS[asked.format], Setup(size, asked.rounds, asked.options)
+    check_count(size, len(bots))
+    wrong = Wrong()
+    with wrong:
+        format.check(setup, len(bots))
+    with wrong:
+        if not asked.allow_same_owner:
+            format.check_owners(setup, bots)
+    with wrong:
+        check_owner_limit(bots, asked.owner_limit)
+    wrong.raise_all()
+
+
+def check_count(size: int, entrants: int) -> None:
+    """Raise SpecError if the entrants of a tournament are too few for a table of ``size``."""
+    if more := max(0, size - entrants):
+        number = "1 more is" if more == 1 else f"{more} more are"
+        reason = f"too few: a table takes {size}, and there are {entrants}; {number} needed before the start"
+        raise SpecError("entrants", reason)
 
 
 def _check_points(spec: TournamentSpec, ruleset: Ruleset) -> None:
@@ -179,12 +208,6 @@ def _find_entrants(tx: Transaction, names: Sequence[str], now: datetime) -> list
 
 def _times(count: int) -> str:
     return "twice" if count == 2 else f"{count} times"
-
-
-def _check_count(spec: TournamentSpec, ruleset: Ruleset) -> None:
-    if len(spec.entrants) < ruleset.players:
-        needed = f"{ruleset.label} needs {ruleset.players} at a table"
-        raise SpecError("entrants", f"too few: {needed}, and there are {len(spec.entrants)}")
 
 
 def _add_tournament(

@@ -1,15 +1,18 @@
 """Questionable settings of a tournament that can be played: warnings when it is created and started."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import factorial
 
-from sqlmodel import col, func, select
+from sqlmodel import func, select
 
+from arena.errors import SpecError
 from arena.formats import FORMATS
-from arena.models import Entrant, EntryRequest, EntryState, Tournament
+from arena.models import EntryRequest, EntryState, Tournament, TournamentState
 from arena.specs import TournamentSpec
 from arena.storage import Storage, Transaction
 from arena.terms import Plan, Terms
+from arena.tournaments.creation import require_ready
+from arena.tournaments.lifecycle import staying
 from arena.tournaments.overview import find_tournament
 
 
@@ -24,9 +27,18 @@ def list_doubts(storage: Storage, name: str) -> list[str]:
 
 def doubts_of(tx: Transaction, tournament: Tournament) -> list[str]:
     """Return the same for a tournament as part of a transaction."""
-    stay = (Entrant.tournament_id == tournament.id, col(Entrant.withdrawn_after).is_(None))
-    entrants = tx.exec(select(func.count()).select_from(Entrant).where(*stay)).one()
-    return [*doubts_about(tournament, tournament.table_size, entrants), *_of_requests(tx, tournament)]
+    bots, size = staying(tx, tournament), tournament.table_size
+    lines = not_ready(tournament, size, bots) if tournament.state == TournamentState.CREATED else []
+    return [*lines, *doubts_about(tournament, size, len(bots)), *_of_requests(tx, tournament)]
+
+
+def not_ready(asked: Tournament | TournamentSpec, size: int, bots: Sequence[str]) -> list[str]:
+    """Return what keeps a tournament of these bots, in the order of seeding, from being started."""
+    try:
+        require_ready(asked, size, bots)
+    except SpecError as error:
+        return [str(problem) for problem in error.problems]
+    return []
 
 
 def doubts_about(asked: Tournament | TournamentSpec, size: int, entrants: int) -> list[str]:
@@ -37,7 +49,7 @@ def doubts_about(asked: Tournament | TournamentSpec, size: int, entrants: int) -
 def doubts(format: str, plan: Plan, size: int, entrants: int) -> Iterator[str]:
     """Yield what makes little sense about a plan for this number of entrants at tables of ``size``."""
     tables = entrants // size
-    if plan.rounds is not None and not FORMATS[format].in_batches:
+    if plan.rounds is not None and tables and not FORMATS[format].in_batches:
         different = different_rounds(entrants, size)
         if 0 < different < plan.rounds:
             ways = f"in {different} way{'' if different == 1 else 's'} only"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from sqlalchemy import update
 from sqlmodel import col, func, select
 
 from arena.actors import Actor, Role
@@ -14,11 +15,11 @@ from arena.bots.checks import require_checks
 from arena.bots.versions import find_all_versions, find_versions, token_problem
 from arena.errors import NotAllowed, SpecError, StateError, TakenError
 from arena.events import note
-from arena.formats import FORMATS, MOST_ENTRANTS, Format
+from arena.formats import FORMATS, MOST_ENTRANTS, Format, Setup
 from arena.matches.referees import Ask
 from arena.models import BotVersion, Entrant, EntrantState, EntryState, Tournament, TournamentState
 from arena.pairing import check_entry, owner_of
-from arena.storage import Storage, Transaction
+from arena.storage import Storage, Transaction, changed
 from arena.tournaments.ability import require_able
 from arena.tournaments.admission import (
     RequestShown,
@@ -30,8 +31,11 @@ from arena.tournaments.admission import (
     find_request,
     shown,
 )
-from arena.tournaments.lifecycle import lock_open
+from arena.tournaments.lifecycle import lock_open, staying
 from arena.tournaments.overview import ENDED, find_tournament
+
+ENTERED, LEFT = "entered once it is locked or started", "left once it is locked or started"
+"""What formats that are planned as a whole do not allow."""
 
 
 def enter(storage: Storage, actor: Actor, name: str, bot: str, now: datetime, ask: Ask) -> int | None:
@@ -45,7 +49,7 @@ def enter(storage: Storage, actor: Actor, name: str, bot: str, now: datetime, as
     _require_maybe_theirs(actor, bot, "enter")
     require_able(storage, name, now, ask, bot)
     with storage.write() as tx:
-        tournament = _lock_format(tx, name, now, lambda format: format.late_entry, "entered")
+        tournament = _lock_format(tx, name, now, lambda format: format.late_entry, ENTERED)
         _require_theirs(actor, tournament, bot, "enter")
         [version] = find_versions(tx, [bot], now)
         _require_not_in_it(tx, tournament, version, now)
@@ -87,7 +91,7 @@ def approve(storage: Storage, actor: Actor, name: str, bot: str, now: datetime, 
         _, asking = find_asking(tx, tournament, bot, waiting)
     require_able(storage, name, now, ask, asking)
     with storage.write() as tx:
-        tournament = _lock_format(tx, name, now, lambda format: format.late_entry, "entered")
+        tournament = _lock_format(tx, name, now, lambda format: format.late_entry, ENTERED)
         find_asking(tx, tournament, asking, waiting)  # because its author may have withdrawn it
         [version] = find_versions(tx, [asking], now)
         for check in (_require_not_in_it, *CHECKS):
@@ -166,7 +170,7 @@ def _told(against: list[str]) -> Iterator[None]:
 
 def _require_open(tournament: Tournament) -> None:
     """Raise StateError if nobody can enter, as ``_lock_format`` does."""
-    _require_allowed(tournament, lambda format: format.late_entry, "entered")
+    _require_allowed(tournament, lambda format: format.late_entry, ENTERED)
     if tournament.state in ENDED:
         raise StateError(f"tournament {tournament.name} is {tournament.state.value} already")
 
@@ -212,16 +216,28 @@ def _require_rounds(_: Transaction, tournament: Tournament, __: BotVersion, ___:
 
 
 def _require_apart(tx: Transaction, tournament: Tournament, version: BotVersion, _: datetime) -> None:
-    if not tournament.allow_same_owner:
-        check_entry(version.name, _staying(tx, tournament), tournament.table_size)
+    if tournament.allow_same_owner:
+        return
+    others = staying(tx, tournament)
+    if tournament.commitment is None:
+        setup = Setup(tournament.table_size, tournament.rounds, tournament.options)
+        FORMATS[tournament.format].check_owners(setup, [*others, version.name], more=True)
+    else:
+        check_entry(version.name, others, tournament.table_size)
+
+
+def _require_room(tx: Transaction, tournament: Tournament, _: BotVersion, __: datetime) -> None:
+    if tournament.commitment is None:
+        setup = Setup(tournament.table_size, tournament.rounds, tournament.options)
+        FORMATS[tournament.format].check(setup, len(staying(tx, tournament)) + 1, more=True)
 
 
 def _require_few(tx: Transaction, tournament: Tournament, version: BotVersion, _: datetime) -> None:
-    own = [one for one in _staying(tx, tournament) if owner_of(one) == owner_of(version.name)]
+    own = [one for one in staying(tx, tournament) if owner_of(one) == owner_of(version.name)]
     check_owner_limit([*own, version.name], tournament.owner_limit)
 
 
-CHECKS = (_require_token, _require_checked, _require_rounds, _require_apart, _require_few)
+CHECKS = (_require_token, _require_checked, _require_rounds, _require_room, _require_apart, _require_few)
 """Checks whether a version can enter now, for the first time or again: they raise SpecError or StateError."""
 
 
@@ -250,23 +266,17 @@ def _again(tournament: Tournament, entrant: Entrant) -> Entrant:
     return entrant
 
 
-def _staying(tx: Transaction, tournament: Tournament) -> Sequence[str]:
-    """Return the names of the entrants that have not withdrawn."""
-    names = select(BotVersion.name).join(Entrant, col(Entrant.version_id) == BotVersion.id)
-    stay = (Entrant.tournament_id == tournament.id, col(Entrant.withdrawn_after).is_(None))
-    return tx.exec(names.where(*stay)).all()
-
-
 def withdraw(storage: Storage, actor: Actor, name: str, bot: str, now: datetime) -> int:
     """Withdraw a bot from a tournament; return the last round that it plays in (0: none).
 
     ``owner/bot`` alone means its version in the tournament, whether its token is valid or revoked. The bot
-    still has to play the rounds that are paired, and it stays in the standings. If it has only asked to
-    enter, its request is withdrawn. Raise SpecError, UnknownError, StateError.
+    still has to play the rounds that are paired, and it stays in the standings; if its format allows this
+    only before it is locked, the bot is no entrant any more. If it has only asked to enter, its request is
+    withdrawn. Raise SpecError, UnknownError, StateError.
     """
     _require_maybe_theirs(actor, bot, "withdraw")
     with storage.write() as tx:
-        tournament = _lock_format(tx, name, now, lambda format: format.withdrawal, "left")
+        tournament = _lock_format(tx, name, now, lambda format: format.withdrawal, LEFT)
         _require_theirs(actor, tournament, bot, "withdraw")
         versions = find_versions(tx, [bot], None) if "@" in bot else find_all_versions(tx, bot)
         names = {version.id: version.name for version in versions}
@@ -282,11 +292,25 @@ def withdraw(storage: Storage, actor: Actor, name: str, bot: str, now: datetime)
         if len(playing) > 1:
             which = ", ".join(names[entrant.version_id] for entrant in playing)
             raise StateError(f"{len(playing)} versions of {bot} are in tournament {name}; name one: {which}")
-        playing[0].withdrawn_after = last = tournament.paired
-        left = names[playing[0].version_id]
+        left, last = names[playing[0].version_id], tournament.paired
+        if FORMATS[tournament.format].withdrawal:
+            playing[0].withdrawn_after = last
+        else:
+            _remove(tx, playing[0])
         note(tx, tournament, "withdrew", now, entrant=playing[0].number, bot=left, last_round=last)
         record(tx, actor, "tournament.withdraw", name, now, bot=left, last_round=last)
         return last
+
+
+def _remove(tx: Transaction, entrant: Entrant) -> None:
+    """Delete an entrant of a tournament that is not locked; those after it move up in the seeding."""
+    tx.delete(entrant)
+    tx.flush()
+    its = col(Entrant.tournament_id) == entrant.tournament_id
+    # In two steps, since no number may occur twice at any time.
+    after = update(Entrant).where(its, col(Entrant.number) > entrant.number)
+    changed(tx, after.values(number=-col(Entrant.number)))
+    changed(tx, update(Entrant).where(its, col(Entrant.number) < 0).values(number=-col(Entrant.number) - 1))
 
 
 def _take_back(tx: Transaction, actor: Actor, tournament: Tournament, bot: str, now: datetime) -> bool:
@@ -303,7 +327,10 @@ def _take_back(tx: Transaction, actor: Actor, tournament: Tournament, bot: str, 
 def _lock_format(
     tx: Transaction, name: str, now: datetime, allows: Callable[[Format], bool], what: str
 ) -> Tournament:
-    """Lock a tournament whose format allows this change. Raise UnknownError, StateError."""
+    """Lock a tournament whose format allows this change, or that is not locked yet.
+
+    Raise UnknownError, StateError.
+    """
     tournament = find_tournament(tx, name)
     _require_allowed(tournament, allows, what)
     lock_open(tx, tournament, now)
@@ -311,6 +338,6 @@ def _lock_format(
 
 
 def _require_allowed(tournament: Tournament, allows: Callable[[Format], bool], what: str) -> None:
-    if not allows(FORMATS[tournament.format]):
-        text = f"a {tournament.format} cannot be {what} once it is created"
+    if tournament.commitment is not None and not allows(FORMATS[tournament.format]):
+        text = f"a {tournament.format} cannot be {what}"
         raise StateError(f"tournament {tournament.name}: {text}")

@@ -25,6 +25,7 @@ from arena.models import (
 from arena.storage import Storage, Transaction, changed
 from arena.terms import BEACON
 from arena.tournaments.ability import require_able
+from arena.tournaments.creation import check_count, require_ready
 from arena.tournaments.head import lock_head
 from arena.tournaments.overview import TournamentStatus, find_tournament, status_of
 
@@ -35,7 +36,7 @@ LONGEST_VALUE = 1000
 def lock(storage: Storage, actor: Actor, name: str, now: datetime) -> TournamentStatus:
     """Close the entries of a tournament that has not started, and settle its head.
 
-    Raise UnknownError, StateError.
+    Raise UnknownError, StateError, and SpecError for entrants that are too few or cannot play it.
 
     Its commitment is known from then on, so whoever noted it can tell whether anything was changed later.
     """
@@ -46,6 +47,7 @@ def lock(storage: Storage, actor: Actor, name: str, now: datetime) -> Tournament
         lock_open(tx, tournament, now)
         if tournament.commitment is not None:
             raise StateError(f"tournament {name} is locked already")
+        _require_ready(tx, tournament)
         lock_head(tx, tournament, now)
         record(tx, actor, "tournament.lock", name, now, commitment=tournament.commitment)
         return status_of(tx, tournament)
@@ -57,8 +59,8 @@ def start(
     """Start a tournament, or continue one that failed.
 
     ``ask`` asks the referees which entrants cannot play it. ``beacon_value`` is the value of the tournament's
-    beacon, published after the tournament was locked. Raise UnknownError, StateError, and SpecError for an
-    entrant that cannot play, or that has not passed a required check.
+    beacon, published after the tournament was locked. Raise UnknownError, StateError, and SpecError for too
+    few entrants, and for one that cannot play, or that has not passed a required check.
     """
     actor.require(Role.ORGANISER, f"start {name}")
     require_able(storage, name, now, ask)
@@ -73,6 +75,8 @@ def start(
 def start_in(tx: Transaction, tournament: Tournament, now: datetime, beacon_value: str | None = None) -> None:
     """Start a tournament as part of a transaction. Raise the same errors."""
     first = tournament.state == TournamentState.CREATED
+    if first:
+        _require_ready(tx, tournament)
     if first and tournament.require_check:
         require_checks(_versions(tx, tournament))
     _check_beacon(tournament, beacon_value)
@@ -86,6 +90,25 @@ def start_in(tx: Transaction, tournament: Tournament, now: datetime, beacon_valu
             f"tournament {tournament.name} is {tournament.state.value}; it cannot be started{hint}"
         )
     note(tx, tournament, "started", now, **({"beacon_value": beacon_value} if beacon_value else {}))
+
+
+def _require_ready(tx: Transaction, tournament: Tournament) -> None:
+    """Raise SpecError if those who have entered a tournament that has not started cannot play it.
+
+    Once it is locked, bots may have withdrawn; then only a table has to be left.
+    """
+    names = staying(tx, tournament)
+    if tournament.commitment is None:
+        require_ready(tournament, tournament.table_size, names)
+    else:
+        check_count(tournament.table_size, len(names))
+
+
+def staying(tx: Transaction, tournament: Tournament) -> Sequence[str]:
+    """Return the names of the entrants that have not withdrawn, in the order of seeding."""
+    names = select(BotVersion.name).join(Entrant, col(Entrant.version_id) == BotVersion.id)
+    stay = (Entrant.tournament_id == tournament.id, col(Entrant.withdrawn_after).is_(None))
+    return tx.exec(names.where(*stay).order_by(col(Entrant.number))).all()
 
 
 def _check_beacon(tournament: Tournament, value: str | None) -> None:

@@ -284,6 +284,8 @@ def _tables_to_come(tournament: Tournament, playing: int) -> int:
     format = FORMATS.get(tournament.format)
     if tournament.state in ENDED or format is None:  # a damaged row is shown like any other
         return 0
+    if playing < tournament.table_size:
+        return 0
     setup = Setup(tournament.table_size, tournament.rounds, tournament.options)
     return format.tables_to_come(setup, playing, tournament.paired)
 

@@ -322,7 +322,7 @@ def test_entrants_when_all_is_planned_then_they_neither_come_nor_go(world: World
     names = world.register(9)
     world.tournament_of(names[:8], format=format)
     for change, what in ((partial(entry.enter, ask=nobody_asked), "entered"), (entry.withdraw, "left")):
-        with pytest.raises(StateError, match=f"a {format} cannot be {what} once it is created"):
+        with pytest.raises(StateError, match=f"a {format} cannot be {what} once it is locked or started"):
             change(world.storage, ROOT, "cup", names[-1], world.clock())
 
 

@@ -133,7 +133,6 @@ def test_create_takes_a_ruleset_file(arena: Arena, world: World, tmp_path: Path)
         ("rounds = 2", "", ["rounds"]),
         ("sessions = 2", "sessions = 0", ["sessions"]),
         ('"autumn"', '"Autumn Cup"', ["name", "Autumn Cup"]),
-        (', "owner-3/bot-3"', "", ["entrants", "too few"]),
         ("owner-3/bot-3", "owner-9/nobody", ["owner-9/nobody"]),
         ("owner-3/bot-3", "owner-0/bot-0", ["entrants", "owner-0/bot-0"]),
         ("format =", "format", ["autumn.toml"]),
@@ -146,6 +145,22 @@ def test_create_from_a_wrong_file_is_one_line_and_creates_nothing(
     spec.write_text(SPEC.replace(old, new, 1))
     assert_one_line(arena("tournament", "create", spec), 1, *parts)
     assert arena("tournament", "list", "--json").json["tournaments"] == []
+
+
+def test_create_without_enough_bots_says_how_many_are_missing(arena: Arena, world: World) -> None:
+    world.register(4)
+    cup = ["--name", "cup", "--format", "knockout", "--ruleset", "chinese"]
+    made = arena("tournament", "create", *cup)
+    told = "entrants: too few: a table takes 4, and there are {}; {} needed before the start"
+    assert (made.status, made.err) == (0, f"warning: {told.format(0, '4 more are')}\n")
+    assert "enter bots with: arena tournament enter cup BOT" in made.out
+    for number in range(3):
+        assert arena("tournament", "enter", "cup", f"owner-{number}/bot-{number}").status == 0
+    assert f"warning: {told.format(3, '1 more is')}" in arena("tournament", "show", "cup").out
+    for step in ("lock", "start"):
+        assert_one_line(arena("tournament", step, "cup"), 1, told.format(3, "1 more is"))
+    arena("tournament", "enter", "cup", "owner-3/bot-3")
+    assert arena("tournament", "lock", "cup").status == 0
 
 
 def test_create_from_a_file_with_many_errors_names_them_all_at_once(

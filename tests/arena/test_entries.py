@@ -275,7 +275,7 @@ def test_may_enter_when_the_tournament_takes_nobody_then_that_is_told(world: Wor
     world.finish(world.tournament(8).id)
     register_version(world.storage, ROOT, "ann/a", world.clock())
     assert look(world, ANN, "ann/a").reasons[0] == (
-        "tournament cup: a round-robin cannot be entered once it is created"
+        "tournament cup: a round-robin cannot be entered once it is locked or started"
     )
     assert look(world, ROOT, "owner-0/bot-0").reasons[-2:] == [
         "owner-0/bot-0@1 is in tournament cup already",

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from arena.matches.referees import nobody_asked
 from arena.models import BotVersion, Entrant, Match, Round, Seat
 from arena.rounds.batches import everyone, pair_batch
 from arena.storage import Storage
-from arena.tournaments import creation, entry, overview
+from arena.tournaments import creation, entry, lifecycle, overview
 from tests.arena.exported import check, lines_of, play_by_table, problem, with_new_digests
 from tests.arena.fakes import ROOT
 from tests.arena.world import World
@@ -68,14 +69,20 @@ def test_create_when_an_owner_has_two_where_all_may_meet_then_it_is_refused(
 
 
 @pytest.mark.parametrize("format", ["swiss", "continuous"])
-def test_create_when_an_owner_has_more_than_there_are_tables_then_it_is_refused(
+def test_start_when_an_owner_has_more_than_there_are_tables_then_it_is_refused(
     world: World, format: str
 ) -> None:
-    names = [*eight(world), *register(world, "ann/x")]
-    fields = {"format": format, "rounds": 2}
-    with pytest.raises(SpecError, match=r"entrants: ann has 3 bots .*, and there are 2 tables of 4 for 9"):
-        creation.create(world.storage, ROOT, world.spec(names, **fields, **APART), world.clock())
-    assert creation.create(world.storage, ROOT, world.spec(names, **fields), world.clock()).entrants == 9
+    names = [*eight(world), *register(world, "ann/x", "hal/i", "ida/j", "jon/k")]
+    spec = world.spec(names[:9], format=format, rounds=2, **APART)
+    creation.create(world.storage, ROOT, spec, world.clock())
+    for step in (lifecycle.lock, partial(lifecycle.start, ask=nobody_asked)):
+        with pytest.raises(
+            SpecError, match=r"entrants: ann has 3 bots .*, and there are 2 tables of 4 for 9"
+        ):
+            step(world.storage, ROOT, "cup", world.clock())
+    for name in names[9:]:
+        entry.enter(world.storage, ROOT, "cup", name, world.clock(), nobody_asked)
+    assert lifecycle.lock(world.storage, ROOT, "cup", world.clock()).entrants == 12
 
 
 def test_swiss_when_owners_have_as_many_as_there_are_tables_then_all_play_and_none_meets_its_own(

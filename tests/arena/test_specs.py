@@ -96,7 +96,7 @@ def test_field_when_nothing_is_like_it_then_all_are_named() -> None:
         make_spec(CUP | {"zzz": 1})
 
 
-@pytest.mark.parametrize("field", ["name", "format", "ruleset", "entrants"])
+@pytest.mark.parametrize("field", ["name", "format", "ruleset"])
 def test_field_when_it_is_missing_then_it_is_named(field: str) -> None:
     with pytest.raises(SpecError, match=f"^{field}: is missing$"):
         make_spec({name: value for name, value in CUP.items() if name != field})

@@ -9,8 +9,13 @@ from arena.bots import versions
 from arena.errors import SpecError, StateError, TakenError, UnknownError
 from arena.matches.referees import nobody_asked
 from arena.rounds import closing
-from arena.tournaments import creation, lifecycle, overview
+from arena.rounds import preview as previews
+from arena.standings.scoreboard import standings
+from arena.tournaments import creation, entry, lifecycle, overview
+from arena.tournaments.doubts import list_doubts
+from arena.tournaments.roster import roster
 from referee.deals.shuffle import seed_hash
+from tests.arena.exported import check, lines_of, play_by_table
 from tests.arena.fakes import ROOT
 from tests.arena.world import World
 
@@ -43,11 +48,91 @@ def test_create_when_the_ruleset_is_the_same_then_it_is_stored_once(world: World
     assert [status.name for status in overview.list_tournaments(world.storage)] == ["two", "one"]
 
 
-def test_create_when_entrants_are_too_few_then_nothing_is_made(world: World) -> None:
-    message = "entrants: too few: chinese@1 needs 4 at a table, and there are 3"
-    with pytest.raises(SpecError, match=message):
-        creation.create(world.storage, ROOT, world.spec(world.register(3)), world.clock())
-    assert overview.list_tournaments(world.storage) == []
+FORMATS: dict[str, dict[str, object]] = {
+    "round-robin": {},
+    "at-least-once": {"format": "round-robin", "options": {"meetings": "at-least-once"}},
+    "swiss": {"rounds": 2},
+    "gauntlet": {"options": {"challengers": 2}},
+    "knockout": {},
+    "continuous": {"rounds": 2},
+}
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_tournament_when_it_is_announced_then_it_is_filled_and_played(world: World, format: str) -> None:
+    """Without allow_same_owner, and with options that suit only the field that it will have."""
+    names = world.register(9, owners=9)
+    fields = {"format": format} | FORMATS[format] | {"allow_same_owner": False}
+    spec, now = world.spec([], **fields), world.clock()
+    preview = previews.preview(world.storage, ROOT, spec, now)
+    assert (preview.entrants, preview.matches, preview.tables) == (0, 0, [])
+    made = creation.create(world.storage, ROOT, spec, now)
+    assert (made.entrants, made.sessions_total) == (0, 0)
+    start = partial(lifecycle.start, ask=nobody_asked)
+    for count, missing in ((0, "4 more are"), (2, "2 more are"), (3, "1 more is")):
+        while world.status().entrants < count:
+            name = names[world.status().entrants]
+            assert entry.enter(world.storage, ROOT, "cup", name, now, nobody_asked) == 1
+        told = f"entrants: too few: a table takes 4, and there are {count}; {missing} needed before the start"
+        assert list_doubts(world.storage, "cup") == [told]
+        for step in (lifecycle.lock, start):
+            with pytest.raises(SpecError) as refused:
+                step(world.storage, ROOT, "cup", now)
+            assert str(refused.value) == told
+        assert (world.status().state, world.status().commitment) == ("created", None)
+    for name in names[3:]:
+        entry.enter(world.storage, ROOT, "cup", name, now, nobody_asked)
+    entry.withdraw(world.storage, ROOT, "cup", names[0], now)
+    assert list_doubts(world.storage, "cup") == []
+    lifecycle.lock(world.storage, ROOT, "cup", now)
+    world.finish(start(world.storage, ROOT, "cup", now).id, play_by_table)
+    assert world.status().state == "finished"
+    played = {line.name for line in standings(world.storage, "cup") if line.standing.matches}
+    assert names[0] not in played
+    assert len(played) >= 5
+    assert check(lines_of(world)).problem is None
+
+
+def test_lock_when_options_suit_more_entrants_than_there_are_then_that_is_refused(world: World) -> None:
+    """The same is a warning as long as others can still enter."""
+    spec = world.spec(world.register(5), format="gauntlet", options={"challengers": 6})
+    preview = previews.preview(world.storage, ROOT, spec, world.clock())
+    creation.create(world.storage, ROOT, spec, world.clock())
+    told = "options.challengers: must be a whole number from 1 to 2, not 6"
+    assert preview.warnings == list_doubts(world.storage, "cup") == [told]
+    with pytest.raises(SpecError, match=told):
+        lifecycle.start(world.storage, ROOT, "cup", world.clock(), nobody_asked)
+
+
+def test_entry_when_a_whole_round_robin_would_have_too_many_then_it_is_refused(world: World) -> None:
+    names = world.register(201)
+    options = {"meetings": "at-least-once"}
+    creation.create(world.storage, ROOT, world.spec(names[:200], options=options), world.clock())
+    with pytest.raises(SpecError, match="at-least-once is for 200 entrants at most, not 201"):
+        entry.enter(world.storage, ROOT, "cup", names[200], world.clock(), nobody_asked)
+
+
+def test_withdrawal_when_a_round_robin_is_not_locked_then_the_others_move_up(world: World) -> None:
+    names = world.register(6)
+    creation.create(world.storage, ROOT, world.spec(names[:5]), world.clock())
+    entry.enter(world.storage, ROOT, "cup", names[5], world.clock(), nobody_asked)
+    assert entry.withdraw(world.storage, ROOT, "cup", names[1], world.clock()) == 0
+    entry.enter(world.storage, ROOT, "cup", names[1], world.clock(), nobody_asked)
+    entered = roster(world.storage, "cup", world.clock(), nobody_asked)
+    assert [(line.number, line.bot) for line in entered] == [
+        *enumerate([names[0], *names[2:], names[1]], start=1)
+    ]
+
+
+def test_start_when_bots_withdrew_after_the_lock_and_too_few_are_left_then_it_is_refused(
+    world: World,
+) -> None:
+    names = world.register(4)
+    creation.create(world.storage, ROOT, world.spec(names, format="swiss", rounds=1), world.clock())
+    lifecycle.lock(world.storage, ROOT, "cup", world.clock())
+    entry.withdraw(world.storage, ROOT, "cup", names[0], world.clock())
+    with pytest.raises(SpecError, match="a table takes 4, and there are 3"):
+        lifecycle.start(world.storage, ROOT, "cup", world.clock(), nobody_asked)
 
 
 def test_create_when_an_entrant_stands_twice_under_two_names_then_it_is_named(world: World) -> None:

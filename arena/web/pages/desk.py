@@ -37,7 +37,7 @@ ruleset = "chinese"
 rounds = 5
 sessions = 8                    # of each match: the seats are changed from one to the next
 deals = 6                       # of each session
-entrants = []                   # bots, as "ann/greedy": enough for a table; others can enter until it starts
+entrants = []                   # bots, as "ann/greedy"; others can enter until it is locked or starts
 """
 
 RUN = "run tournaments"

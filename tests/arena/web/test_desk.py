@@ -57,6 +57,23 @@ def steer(browser: TestClient, do: str) -> int:
     return browser.post("/tournaments/cup/desk", data={"do": do}).status_code
 
 
+def test_tournament_when_it_is_announced_then_its_pages_say_how_many_are_missing(olga: TestClient) -> None:
+    file = CUP.replace('["ann/one", "ann/two", "bob/one", "bob/two"]', "[]")
+    told = "too few: a table takes 4, and there are 0; 4 more are needed before the start"
+    assert told in olga.post("/desk", data={"file": file, "do": "preview"}).text
+    created = olga.post("/desk", data={"file": file, "do": "create"})
+    assert created.status_code == 200
+    assert told in created.text
+    refused = olga.post("/tournaments/cup/desk", data={"do": "start"})
+    assert (refused.status_code, told in refused.text) == (422, True)
+    for page in ("", "/crosstable", "/picture.png", "/rounds/1"):
+        assert olga.get(f"/tournaments/cup{page}").status_code == (404 if page == "/rounds/1" else 200), page
+    assert olga.get("/tournaments").status_code == olga.get("/").status_code == 200
+    for bot in ("ann/one", "ann/two", "bob/one", "bob/two"):
+        olga.post("/tournaments/cup/desk/entries", data={"bot": bot, "do": "enter"})
+    assert steer(olga, "start") == 200
+
+
 def test_tournament_when_it_is_previewed_then_nothing_is_stored(olga: TestClient, world: World) -> None:
     shown = olga.post("/desk", data={"file": CUP, "do": "preview"})
     assert shown.status_code == 200

@@ -156,7 +156,6 @@ def test_start_when_the_broker_is_away_then_it_is_started_and_that_is_told(
         ({"sessions": 0, "colour": "red"}, {"sessions", "colour"}),
         ({"name": "A b"}, {"name"}),
         ({"entrants": ["nobody/one"] * 2}, {"entrants"}),
-        ({"entrants": ["nobody/one"]}, {"entrants"}),
         ({"ruleset": {"name": "x", "players": 99}}, {"ruleset.players"}),
         ({"options": [1]}, {"options"}),
     ],
@@ -197,6 +196,30 @@ def test_preview_when_it_is_asked_for_then_nothing_is_stored(
     with storage.read() as tx:
         assert tx.get(Tournament, 1) is None
     assert organiser.get("/tournaments/new").status_code == 404
+
+
+@pytest.mark.parametrize("format", ["round-robin", "knockout", "gauntlet", "swiss", "continuous"])
+def test_tournament_when_it_is_announced_then_every_answer_says_how_many_are_missing(
+    organiser: TestClient, world: World, format: str
+) -> None:
+    sent = wanted(world, 5, format=format)
+    bots = sent.pop("entrants")
+    assert isinstance(bots, list)
+    if format == "knockout":
+        del sent["rounds"]
+    told = ["entrants: too few: a table takes 4, and there are 0; 4 more are needed before the start"]
+    assert organiser.post("/tournaments/preview", json=sent).json()["warnings"] == told
+    assert organiser.post("/tournaments", json=sent).json()["warnings"] == told
+    assert organiser.get("/tournaments/new").json()["warnings"] == told
+    for step in ("lock", "start"):
+        refused = organiser.post(f"/tournaments/new/{step}")
+        assert (refused.status_code, refused.json()["detail"]) == (422, told[0])
+    for path in ("/standings", "/pairings", "/crosstable", "/export"):
+        assert organiser.get(f"/tournaments/new{path}").status_code == 200
+    for bot in bots:
+        entered = organiser.post("/tournaments/new/entrants", json={"bot": bot})
+        assert (entered.status_code, entered.json()["first_round"]) == (201, 1)
+    assert organiser.post("/tournaments/new/start").json()["state"] == "running"
 
 
 @pytest.mark.parametrize("format", ["round-robin", "knockout", "gauntlet", "continuous"])
