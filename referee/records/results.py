@@ -72,7 +72,8 @@ def shown_digest(records: Iterable[Mapping[str, Any]]) -> str:
 
 def deal_as_shown(deal: Deal, text: DealText) -> str:
     """Return a deal that is over as all seats are shown it, as canonical JSON."""
-    return shown_json(text, deal.number, deal.dealer, deal.step, deal.end)
+    shown = text._replace(actions=_without_drawn(text.actions))
+    return shown_json(shown, deal.number, deal.dealer, deal.step, deal.end)
 
 
 def record_as_shown(record: Mapping[str, Any]) -> str:
@@ -82,9 +83,12 @@ def record_as_shown(record: Mapping[str, Any]) -> str:
 
 
 def shown_json(text: DealText, deal: int, dealer: int, step: int, end: str) -> str:
-    """Return the same from what each seat knows; ``step`` is 1 clockwise, -1 anticlockwise."""
+    """Return the same from what each seat knows: of drawn cards, ``text`` has only their number.
+
+    ``step`` is 1 clockwise, -1 anticlockwise.
+    """
     return (
-        f'{{"actions":{_without_drawn(text.actions)},"deal":{deal},"dealer":{dealer},'
+        f'{{"actions":{text.actions},"deal":{deal},"dealer":{dealer},'
         f'"direction":"{DIRECTIONS[step]}","end":"{end}","hands":{text.hands},"left":{text.left},'
         f'"out":{text.out},"points":{text.points}}}'
     )

@@ -26,12 +26,17 @@ def first_legal(turn: Turn) -> Play | None:
     return turn.legal[0] if turn.legal else None
 
 
+def last_legal(turn: Turn) -> Play | None:
+    """Play as many cards as possible, so that whoever passes draws several where that depends on the play."""
+    return turn.legal[-1] if turn.legal else None
+
+
 async def kept_of(spec: MatchSpec) -> tuple[list[Entry], list[SessionResult]]:
     """Return the entries that the bots of a match keep, and its results."""
     kept: list[Entry] = []
     async with referee() as address:
         clients = [
-            BotClient(first_legal, f"bot-{bot.version_id}", keep=kept.append)  # as many as there are seats
+            BotClient(last_legal, f"bot-{bot.version_id}", keep=kept.append)  # as many as there are seats
             for bot in spec.bots
         ]
         async with asyncio.timeout(DEADLINE), asyncio.TaskGroup() as group:
@@ -44,6 +49,8 @@ async def kept_of(spec: MatchSpec) -> tuple[list[Entry], list[SessionResult]]:
 
 
 EXCHANGE = {"extends": "chinese-3", "name": "exchange", "exchange": "loser_to_winner"}
+DRAWING = {"extends": "chinese", "name": "drawing", "players": 2, "hand_size": 13, "leftover": "stock"}
+DRAWING |= {"draw_on_pass": "as_needed"}
 
 
 @pytest.mark.parametrize(
@@ -55,6 +62,7 @@ EXCHANGE = {"extends": "chinese-3", "name": "exchange", "exchange": "loser_to_wi
         ("taiwan", 4),
         ("only-a-game-bombs", 4),
         (EXCHANGE, 3),
+        (DRAWING, 2),
     ],
 )
 async def test_bot_when_a_session_ends_then_it_has_seen_what_the_referee_signed(
