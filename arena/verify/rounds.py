@@ -56,6 +56,10 @@ class Rounds:
         self._pairings = Pairings(lines, head)
         self._rated_so_far = 0
         """Matches rated under the ruleset after the latest round."""
+        self._rated_here = 0
+        """How many of them are this tournament's."""
+        self._rated_elsewhere: dict[str, int] = {}
+        """How many of them were other tournaments' when a bot was last rated in this one."""
         self.byes: list[int] = []
         """The entrants that sat out in finished rounds, once for each time."""
 
@@ -243,8 +247,9 @@ class Rounds:
             raise self._lines.wrong(f"rated_after: is {rated_after}, should be {self._rated_so_far} at least")
         pool = {line.bot: line.since for line in part.pool}
         sources: dict[str, Where | None] = dict(self._last)
+        elsewhere = rated_after - self._rated_here
         for bot, since in pool.items():
-            if bot in self._last and rated_after == self._rated_so_far:
+            if self._rated_elsewhere.get(bot) == elsewhere:
                 raise self._lines.wrong(f"rated_after: leaves no room for what else {bot} was rated for")
             sources[bot] = None if since is None else (since.tournament, since.round, since.table, bot)
         places: dict[str, Where] = {
@@ -255,7 +260,9 @@ class Rounds:
         here = {bot: sources.get(bot) for bot in places}
         self._report.rated.append(Rated(part.round, rated_after, len(done), here, places))
         self._last |= places
+        self._rated_elsewhere |= dict.fromkeys(places, elsewhere)
         self._rated_so_far = rated_after + len(done)
+        self._rated_here += len(done)
 
     def _rated(
         self,

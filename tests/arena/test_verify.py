@@ -11,8 +11,9 @@ from random import Random
 from typing import Any
 
 import pytest
+from sqlmodel import select
 
-from arena.models import Session, SessionRecords, Tournament
+from arena.models import Round, Session, SessionRecords, Tournament
 from arena.rounds import closing
 from arena.settings import load_settings
 from arena.verify import check_export, check_links
@@ -279,6 +280,32 @@ def test_ratings_that_come_from_another_tournament_are_linked_to_its_export(worl
     assert found is not None
     assert found.startswith("two: line 5: pool: the rating of ")
     assert "as after round 1, table 1 of one" in found
+
+
+def test_bot_that_sits_out_and_is_rated_elsewhere_is_rated_between_two_rounds(world: World) -> None:
+    names = world.register(9, owners=9)
+    cup = world.tournament_of(names, format="swiss", rounds=3, sessions=1, deals=1)
+    world.advance(cup.id)
+    while world.messages:
+        world.play(world.messages.pop(0), play_by_table)
+    world.advance(cup.id)
+    with world.storage.read() as tx:
+        [bye] = tx.exec(select(Round.byes).where(Round.number == 2)).one()
+    rated = {"name": "other", "sessions": 1, "deals": 1, "rounds": 1}
+    waiting, world.messages = world.messages, []
+    others = [names[bye - 1], *(name for name in names if name != names[bye - 1])][:4]
+    world.finish(world.tournament_of(others, **rated).id, play_by_table)
+    world.messages = waiting
+    world.finish(cup.id, play_by_table)
+    exports = [lines_of(world, name) for name in ("cup", "other")]
+    reports = [check(lines) for lines in exports]
+    assert [report.problem for report in reports] == [None, None]
+    assert check_links(reports) is None
+    objects = [json.loads(line) for line in exports[0]]
+    for part in (one for one in objects if one.get("part") == "round_end" and one["round"] > 1):
+        part["rated_after"] -= 1
+    lines = with_new_digests([json.dumps(one) for one in objects])
+    assert "rated_after: leaves no room for what else" in problem(lines)
 
 
 def test_new_bot_cannot_bring_a_rating(cup: list[str]) -> None:
