@@ -8,9 +8,6 @@ from arena.exports.parts import LimitsLine, MatchPart, SessionLine
 from arena.verify.head import Head
 from referee.records.replay import is_played_for
 
-_ASKED = ("action", "seat", "turn")
-"""The fields that identify a decision, in answers and in faults."""
-
 GRACE_MS = 1000
 """By how much a decision may have exceeded its limit when the time of a match was up."""
 
@@ -126,12 +123,19 @@ def _check_untimed(lines: Lines, where: str, record: Mapping[str, Any]) -> None:
     answered = [
         answer["action"]
         for answer in record.get("answers", ())
-        if (one := played_for.get(answer["seat"]))
-        and (one["deal"], one["action"]) <= (record["deal"], answer["action"])
-        and not any(all(fault.get(name) == answer[name] for name in _ASKED) for fault in faults)
+        if (one := played_for.get(answer["seat"])) and _is_after(record["deal"], answer["action"], one)
     ]
     if own or answered:
         raise lines.wrong(f"{where}: played_for: a seat was asked after its forfeit")
+
+
+def _is_after(deal: int, action: int, one: Mapping[str, Any]) -> bool:
+    """Return whether an exchange or a bomb window before an action comes after a forfeit.
+
+    A bot that forfeits by a fault has answered in the window before the action at which it made the fault, or
+    made it there; one that is absent has answered nowhere.
+    """
+    return (deal, action) > (one["deal"], one["action"]) or one["why"] == "absent"
 
 
 def _check_absent(lines: Lines, where: str, line: SessionLine, record: Mapping[str, Any]) -> None:
@@ -162,37 +166,34 @@ class Overruns:
         self._lines = lines
         self._limits = head.part.limits
         self._match = match
-        self._used: list[list[int]] = []
-        """For each session forfeited for it, the time that each bot had used, by place at the table."""
-        self._least = [0] * len(match.bots)
-        """The bots' thinking times in the last attempts at these sessions."""
+        self._used: list[tuple[Sequence[int], Sequence[int]]] = []
+        """For each session forfeited for it, by place at the table: the time that each bot had used, and how
+        long it thought in the last attempt at this session. Each attempt at the match has a time of its own,
+        and nothing says which sessions one of them played."""
         self._most = [0] * len(match.bots)
         """The bots' thinking times in all sessions."""
 
     def add(self, line: SessionLine, records: Sequence[Mapping[str, Any]]) -> None:
         """Add a session."""
-        overran = "used_ms" in records[-1]
-        if overran:
-            self._used.append(_by_position(line, records[-1]["used_ms"]))
+        thought = [0] * len(self._most)
         for record in records:
-            last = overran and record.get("attempt", 1) == line.attempts
             for seat, ms in _decisions(record):
                 position = line.seating[seat]
                 self._most[position] += ms + 1  # the times were rounded
-                if last:
-                    self._least[position] += max(0, ms - 1)
+                if record.get("attempt", 1) == line.attempts:
+                    thought[position] += max(0, ms - 1)
+        if "used_ms" in records[-1]:
+            self._used.append((_by_position(line, records[-1]["used_ms"]), thought))
 
     def check(self) -> None:
         """Check that the times used agree with the deals, except for pending decisions. Raise Difference."""
-        for used in self._used:
-            self._lines.same("used_ms of the match's sessions", used, self._used[0])
         whole = self._match.state == "done" and all(one.attempts == 1 for one in self._match.sessions)
         limits = self._limits
         owed = len(self._used) * (limits.decision_ms + limits.credit_ms + GRACE_MS)
-        for position, ms in enumerate(self._used[0] if self._used else ()):
-            if ms < self._least[position] or (whole and ms > self._most[position] + owed):
-                bot = self._match.bots[position]
-                raise self._lines.wrong(f"used_ms: the deals do not say that {bot} had used {ms} ms")
+        for used, thought in self._used:
+            for bot, ms, least, most in zip(self._match.bots, used, thought, self._most, strict=True):
+                if ms < least or (whole and ms > most + owed):
+                    raise self._lines.wrong(f"used_ms: the deals do not say that {bot} had used {ms} ms")
 
 
 def _by_position(line: SessionLine, seats: Sequence[int]) -> list[int]:

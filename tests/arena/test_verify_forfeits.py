@@ -11,7 +11,8 @@ from arena.exports.lines import Difference, Lines
 from arena.exports.parts import LimitsLine, SessionLine
 from arena.terms import Limits
 from arena.verify.forfeits import Forfeits
-from referee.matches.match import MatchSpec, SessionResult
+from referee.deals.action import Stage
+from referee.matches.match import MatchSpec, SessionResult, Update
 from tests.arena.exported import check, lines_of, problem, with_new_digests
 from tests.arena.world import World
 from tests.referee.harness import Harness
@@ -35,9 +36,7 @@ def played_with(
     return run
 
 
-def finished(
-    world: World, run: Callable[[int, MatchSpec], Generator[SessionResult]], **fields: object
-) -> None:
+def finished(world: World, run: Callable[[int, MatchSpec], Generator[Update]], **fields: object) -> None:
     limits = {"decision_ms": 5000, "join_seconds": 2, "sessions": 6, "deals": 2}
     world.finish(world.tournament(4, **limits | fields).id, run)
 
@@ -130,10 +129,6 @@ def test_match_when_its_time_was_up_then_the_export_says_so_and_is_right(world: 
         ),
         (set_field("used_ms", lambda record: [ms * 100 for ms in record["used_ms"]]), "had used"),
         (set_field("used_ms", lambda record: [9999 * seat for seat in range(4)]), "forfeit: is"),
-        (
-            set_field("used_ms", lambda record: [ms + record["session"] for ms in record["used_ms"]]),
-            "used_ms",
-        ),
         (set_field("absent", lambda record: [record["forfeit"]]), "more than one reason"),
     ],
 )
@@ -141,6 +136,31 @@ def test_time_of_a_match_when_altered_then_verify_finds_it(
     world: World, change: Callable[[Record], object], told: str
 ) -> None:
     assert told in problem(with_records(overrun(world), change))
+
+
+def test_times_of_a_match_when_it_ran_out_of_time_in_two_attempts_then_they_differ_and_are_right(
+    world: World,
+) -> None:
+    """The first referee is to begin no more sessions, so that it leaves no void attempt."""
+
+    def play_part(_route: int, spec: MatchSpec) -> Generator[Update]:
+        whole = len(spec.sessions) < 6
+        harness = Harness()
+        bots = [harness.connect(bot.version_id, 2) for bot in spec.bots]
+        match = harness.open(spec)
+        if not whole:
+            harness.lobby.hold(match)
+        yield from play_slowly(harness, match, bots, {2: 0.9, 3: 0.6 * whole})
+        yield harness.lobby.progress(match)
+
+    finished(world, play_part, match_seconds=3)
+    world.clock.move(60)
+    world.finish(1, play_part)
+    lines = lines_of(world)
+    assert check(lines).problem is None
+    records = [one for line in lines if "used_ms" in (one := json.loads(line))]
+    assert {record.get("attempt", 1) for record in records} == {1}
+    assert len({tuple(sorted(record["used_ms"])) for record in records}) == 2
 
 
 def test_time_of_a_match_when_the_tournament_has_none_then_verify_finds_it(world: World) -> None:
@@ -174,6 +194,30 @@ def test_forfeits_when_sessions_go_on_then_the_export_says_who_was_played_for_an
     assert {(session["forfeit"], len(session["forfeits"])) for session in sessions} <= {(None, 1), (None, 2)}
     assert {one["by"] for record in objects for one in record.get("played_for", ())} == {mode}
     assert {one["why"] for record in objects for one in record.get("played_for", ())} >= {"absent"}
+
+
+def test_forfeit_when_the_bot_declined_to_bomb_just_before_its_turn_then_the_export_is_right(
+    world: World,
+) -> None:
+    def fail_in_turn(_route: int, spec: MatchSpec) -> Generator[SessionResult]:
+        harness = Harness()
+        bots = [harness.connect(bot.version_id, 2) for bot in spec.bots]
+        match = harness.open(spec)
+        number = bots[2].number
+        fails = lambda bot, turn: bot.number == number and turn.stage is Stage.PLAY and turn.deal.to_beat  # noqa: E731
+        yield from fail_when(harness, match, bots, fails)
+
+    finished(world, fail_in_turn, ruleset="gamesky", faults=1)
+    lines = lines_of(world)
+    assert check(lines).problem is None
+    objects = [json.loads(line) for line in lines]
+    declined = [
+        (one["seat"], one["action"]) in [(answer["seat"], answer["action"]) for answer in record["answers"]]
+        for record in objects
+        for one in record.get("played_for", ())
+        if one["deal"] == record["deal"]
+    ]
+    assert any(declined)
 
 
 def first_with(lines: list[str], why: str, change: Callable[[Record], object]) -> list[str]:
