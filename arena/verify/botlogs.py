@@ -1,6 +1,8 @@
 """Comparing bots' logs with exports, by which any single author can detect an altered deal."""
 
 import json
+import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +18,8 @@ from referee.signing import is_valid
 
 Number = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,5}$")]
 Beginning = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16,64}$")]
+_SESSION = re.compile(r"[^/]*/([1-9][0-9]{0,9})/([1-9][0-9]{0,9})/[0-9]{1,9}")
+"""The public name of a session: tournament, round, table and number."""
 
 
 class LogLine(BaseModel):
@@ -129,7 +133,10 @@ def compare(log: BotLog, reports: Sequence[Report], others: Sequence[BotLog] = (
 
     ``others`` are further files, in which the log of the same bot may continue.
     """
-    by_name = {report.tournament: report for report in reports if report.commitment}
+    by_name: dict[str, list[Report]] = {}
+    for report in reports:
+        if report.commitment:
+            by_name.setdefault(report.tournament, []).append(report)
     lines = {number: line for number, line in log.lines.items() if line.tournament in by_name}
     found = Comparison(log.name, tuple(sorted({line.bot for line in lines.values()})))
     if log.unreadable:
@@ -140,10 +147,25 @@ def compare(log: BotLog, reports: Sequence[Report], others: Sequence[BotLog] = (
     more = [line for other in others for line in other.lines.values() if line.bot in found.bots]
     seen = _Seen([*lines.values(), *more])
     for number, line in lines.items():
-        _compare(found, f"line {number}: session {line.session}", line, by_name[line.tournament], seen)
-    for name, report in by_name.items():
-        _remark_unseen(found, name, report, lines)
+        of_name = by_name[line.tournament]
+        report = next((one for one in of_name if one.commitment == line.commitment), of_name[0])
+        _compare(found, f"line {number}: session {line.session}", line, report, seen)
+    for of_name in by_name.values():
+        found.problems += _others_of_that_name(of_name, lines.values())
+        for report in of_name:
+            _remark_unseen(found, report, lines)
     return found
+
+
+def _others_of_that_name(reports: Sequence[Report], lines: Iterable[LogLine]) -> Iterator[str]:
+    """Yield the exports of tournaments that have the name of one in which the bot played, but are others."""
+    sent = {line.commitment for line in lines if line.tournament == reports[0].tournament}
+    for report in reports if any(report.commitment in sent for report in reports) else ():
+        if report.commitment not in sent:
+            yield (
+                f"{report.tournament}: one export is of another tournament of this name: its commitment is "
+                f"{report.commitment}, and the bot was sent {', '.join(sorted(sent))}"
+            )
 
 
 def _compare(found: Comparison, where: str, line: LogLine, report: Report, seen: _Seen) -> None:
@@ -152,7 +174,7 @@ def _compare(found: Comparison, where: str, line: LogLine, report: Report, seen:
         problems = [reason]
     elif line.commitment != report.commitment:
         problems = [f"the bot was sent the commitment {line.commitment}, the export's is {report.commitment}"]
-    elif played is None or (_is_restored(line, report, seen) and line.bot not in played.seats):
+    elif played is None or (line.bot not in played.seats and _is_undone(line, report, played, seen)):
         problems = list(_missing(found, where, line, report, seen))
     elif line.attempt > played.attempt:
         problems = [f"attempt: the bot was in attempt {line.attempt}, the export has {played.attempt}"]
@@ -192,21 +214,43 @@ def _untrue(line: LogLine) -> str | None:
 
 
 def _missing(found: Comparison, where: str, line: LogLine, report: Report, seen: _Seen) -> Iterator[str]:
-    """Yield a problem if the export lacks a session, unless it says why, or was not read to its end."""
+    """Yield a problem if the export lacks a session, unless it says why, or was not read to its end.
+
+    A result that was signed counts, however the tournament ended: otherwise whole rounds could be left out by
+    calling it cancelled.
+    """
     if report.problem is not None:
         return
-    if report.state == "cancelled":
-        found.remarks.append(f"{where}: is not in the export of the tournament, which was cancelled")
-    elif _is_restored(line, report, seen):
+    if _is_undone(line, report, report.sessions.get(line.session), seen):
         found.remarks.append(f"{where}: is not in the export: the arena was restored from an older backup")
+    elif line.signed is None and _is_cut_off(line, report):
+        found.remarks.append(f"{where}: is not in the export: it was being played at the cancellation")
     else:
         yield "is missing from the export"
 
 
-def _is_restored(line: LogLine, report: Report, seen: _Seen) -> bool:
-    """Return whether the arena was restored from a backup after this line, and the bot played on then."""
-    above = max((one for one in report.restored if one >= line.attempt), default=None)
-    return above is not None and seen.latest[line.tournament] > above
+def _is_cut_off(line: LogLine, report: Report) -> bool:
+    """Return whether a session belongs to a match that was being played when the tournament was cancelled."""
+    return report.state == "cancelled" and report.matches_at.get(_place(line), "done") != "done"
+
+
+def _place(line: LogLine) -> tuple[int, int]:
+    """Return the round and the table of a session; zeros if its name is not one."""
+    name = _SESSION.fullmatch(line.session)
+    return (int(name[1]), int(name[2])) if name else (0, 0)
+
+
+def _is_undone(line: LogLine, report: Report, played: PlayedSession | None, seen: _Seen) -> bool:
+    """Return whether a session may have been undone by restoring a backup, after which the bot played on.
+
+    Rounds that were begun before the backup was made stay as they were paired. In any other, nothing has a
+    number up to the one above which attempts were counted then.
+    """
+    first = report.first_attempts.get(_place(line)[0], math.inf)
+    earliest = first if played is None else min(first, played.attempt)
+    return any(
+        line.attempt <= above < min(seen.latest[line.tournament], earliest) for above in report.restored
+    )
 
 
 def _compare_part(
@@ -299,12 +343,16 @@ def _differences(line: LogLine, signed: SignedLine, played: PlayedSession, repor
         yield "the bot was sent another signature than the export has: it was signed again"
 
 
-def _remark_unseen(found: Comparison, name: str, report: Report, lines: Mapping[int, LogLine]) -> None:
+def _remark_unseen(found: Comparison, report: Report, lines: Mapping[int, LogLine]) -> None:
     for bot in found.bots:
-        here = {line.session for line in lines.values() if line.tournament == name and line.bot == bot}
+        here = {
+            line.session
+            for line in lines.values()
+            if line.commitment == report.commitment and line.bot == bot
+        }
         more = report.played_by.get(bot, 0) - len(here & set(report.sessions))
-        if here and more > 0:
-            found.remarks.append(f"{name}: {more} sessions of {bot} are not in this log")
+        if more > 0:
+            found.remarks.append(f"{report.tournament}: {more} sessions of {bot} are not in this log")
 
 
 def _shown(value: object) -> str:

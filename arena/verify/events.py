@@ -10,7 +10,7 @@ from arena.exports.parts import RESTORED_ABOVE, EventPart
 from arena.formats import FORMATS
 from arena.standings.corrections import Correction, CorrectionError, disqualified_by, read_correction
 from arena.verify.head import Head, check_time
-from arena.verify.report import Report
+from arena.verify.report import Report, note_attempt
 from arena.verify.signatures import note_added_key
 from referee.matches.match import Signed
 from referee.signing import is_valid
@@ -85,7 +85,7 @@ def check_events(lines: Lines, report: Report, head: Head) -> Course:
         elif event.event == "stopped":
             course.stopped = _whole(lines, event, "rounds")
         elif event.event == "void":
-            _note_void(lines, head, course, event)
+            _note_void(lines, report, head, course, event)
         elif event.event == "lost":
             _check_lost(lines, head, event)
         elif event.event == "restored":
@@ -157,7 +157,7 @@ def _note_decision(
     report.corrections.append(correction)
 
 
-def _note_void(lines: Lines, head: Head, course: Course, event: EventPart) -> None:
+def _note_void(lines: Lines, report: Report, head: Head, course: Course, event: EventPart) -> None:
     """Count void attempts, which must be numbered consecutively for each session.
 
     After a backup was restored, they continue above the number that the event gives.
@@ -168,6 +168,7 @@ def _note_void(lines: Lines, head: Head, course: Course, event: EventPart) -> No
     for session, attempt in _by_session(lines, head, event, "attempts"):
         lines.same(f"details.attempts.{session}", attempt, max(void.get(session, 0), above) + 1)
         void[session] = attempt
+        note_attempt(report, place[0], attempt)
 
 
 def _note_restored(lines: Lines, course: Course, event: EventPart) -> None:

@@ -77,6 +77,7 @@ def check_match(
         lines.same(name, list(getattr(part, name)), sums)
     lines.close(part)
     report.matches += 1
+    report.matches_at[part.round, part.table] = part.state
     overruns = Overruns(lines, head, part)
     sessions = [_session(lines, report, head, part, line, overruns) for line in part.sessions]
     overruns.check()

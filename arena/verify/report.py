@@ -119,6 +119,10 @@ class Report:
     """Those of them that are in the export."""
     played_by: Counter[str] = field(default_factory=Counter)
     """How many sessions each bot played."""
+    matches_at: dict[tuple[int, int], str] = field(default_factory=dict)
+    """The state of each match, by round and table."""
+    first_attempts: dict[int, int] = field(default_factory=dict)
+    """For each round, the lowest number of an attempt at one of its sessions that ended or was void."""
     rated: list[Rated] = field(default_factory=list)
     """The rounds that were rated, in the order of rating."""
     restored: list[int] = field(default_factory=list)
@@ -127,6 +131,11 @@ class Report:
     """Whether the results wait for the organiser to confirm them."""
     corrections: list[Correction] = field(default_factory=list)
     """The organiser's corrections of the standings after the end."""
+
+
+def note_attempt(report: Report, round: int, attempt: int) -> None:
+    """Record an attempt at a session of a round."""
+    report.first_attempts[round] = min(attempt, report.first_attempts.get(round, attempt))
 
 
 def unproven(reports: Sequence[Report]) -> list[str]:
@@ -150,7 +159,19 @@ def unproven(reports: Sequence[Report]) -> list[str]:
 
 def check_links(reports: Sequence[Report]) -> str | None:
     """Return the first inconsistency between exports; None if there is none."""
-    return _twice(reports) or _differs(reports) or _not_latest(reports)
+    return _namesake(reports) or _twice(reports) or _differs(reports) or _not_latest(reports)
+
+
+def _namesake(reports: Sequence[Report]) -> str | None:
+    """Return the first tournament that has the name of another one."""
+    seen: dict[str, str] = {}
+    for report in reports:
+        one, other = report.commitment, seen.setdefault(report.tournament, report.commitment)
+        if one and one != other:
+            return (
+                f"{report.tournament}: is the name of two tournaments, with the commitments {other} and {one}"
+            )
+    return None
 
 
 def _twice(reports: Sequence[Report]) -> str | None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from arena.exports.lines import Lines
 from arena.exports.parts import EventPart, HeadPart, MatchPart, SessionLine
-from arena.verify.report import Key, PlayedSession, Report
+from arena.verify.report import Key, PlayedSession, Report, note_attempt
 from arena.verify.values import HEX_32
 from referee.matches.match import Signed
 from referee.records.results import NO_DEALS, Result, add_deal, record_as_shown, shown_digest
@@ -81,6 +81,7 @@ def note_session(
     """Add a session to the report, without a check of its digests; ``name`` is its public name."""
     seats = tuple(match.bots[position] for position in line.seating)
     report.played_by.update(seats)
+    note_attempt(report, match.round, line.attempts)
     if name not in report.wanted:
         return
     shown = map(record_as_shown, records)

@@ -15,7 +15,7 @@ from arena.models import Match, Round, Session, Tournament
 from arena.settings import Settings
 from arena.storage import Storage
 from arena.tournaments import lifecycle
-from arena.verify import Report, check_export, compare, read_log, sessions_in
+from arena.verify import Report, check_export, check_links, compare, read_log, sessions_in
 from arena.verify.botlogs import BotLog, Comparison
 from referee.bot.evidence import FORMAT
 from referee.matches.match import MatchSpec, Progress, SessionResult
@@ -154,19 +154,58 @@ def test_head_when_it_is_another_then_the_commitment_that_the_bot_was_sent_tells
     assert "the bot was sent the commitment " in first
 
 
+@pytest.mark.parametrize("signed", [True, False], ids=["signed", "lost"])
+@pytest.mark.parametrize("end", [lifecycle.stop, lifecycle.cancel])
 def test_session_when_it_is_left_out_then_its_bots_miss_it(
-    make_world: Callable[[], World], write: Write
+    make_world: Callable[[], World], write: Write, end: Callable[..., object], signed: bool
 ) -> None:
-    """A tournament of two rounds is made to look as if it had been stopped after the first."""
+    """A tournament of two rounds is made to look as if it had ended after the first."""
     honest, altered = make_world(), make_world()
     played(honest, rounds=2)
     names = altered.register(8, owners=8)
     cup = altered.tournament_of(names, format="swiss", rounds=2, sessions=2, deals=2)
     altered.advance(cup.id)
-    lifecycle.stop(altered.storage, ROOT, "cup", altered.clock())
+    if end == lifecycle.cancel:
+        for match in altered.messages:
+            altered.play(match, play_by_table)
+    end(altered.storage, ROOT, "cup", altered.clock())
     altered.finish(cup.id, play_by_table)
-    told = problems(altered, write(kept_by(honest.storage, BOTS[0])))
+    lines = kept_by(honest.storage, BOTS[0])
+    if not signed:
+        lines = [part_of(line, line["deals"], line["deals_digest"]) for line in lines]
+    told = problems(altered, write(lines))
     assert [one.rpartition(": ")[2] for one in told] == ["is missing from the export"] * 2
+
+
+def test_export_of_another_tournament_of_the_same_name_is_named_beside_the_genuine_one(
+    make_world: Callable[[], World], write: Write
+) -> None:
+    genuine, impostor = make_world(), make_world()
+    played(genuine)
+    played(impostor, faults=3)
+    log = write(kept_by(genuine.storage, BOTS[0]))
+    reports = [held(world, log)[0] for world in (genuine, impostor)]
+    for given in (reports, reports[::-1]):
+        found = compare(log, given)
+        [told] = found.problems
+        assert told.startswith("cup: one export is of another tournament of this name: ")
+        assert f"commitment is {reports[1].commitment}, and the bot was sent {reports[0].commitment}" in told
+        assert found.same == 2
+        assert "cup: is the name of two tournaments" in str(check_links(given))
+    assert compare(log, [reports[0]] * 2).problems == []
+
+
+def test_export_of_a_tournament_of_which_the_log_has_nothing_is_named_beside_another(
+    make_world: Callable[[], World], write: Write
+) -> None:
+    world, other = make_world(), make_world()
+    played(world)
+    log = write(kept_by(world.storage, BOTS[0]))
+    played(other, name="other")
+    reports = [held(world, log)[0], check_export(line.encode() for line in lines_of(other, "other"))]
+    found = compare(log, reports)
+    assert found.problems == []
+    assert found.remarks == [f"other: 2 sessions of {BOTS[0]} are not in this log"]
 
 
 UNTRUE = "the signature in the log is not that of its key: the line was altered, or the referee sent it so"
@@ -316,17 +355,3 @@ def test_tournament_of_real_bots_when_an_organiser_blames_one_then_the_log_of_ea
             assert len(found.problems) == problems_, found
             assert found.same == 2 - bool(problems_)
             assert found.remarks == []
-
-
-@pytest.mark.parametrize(("state", "problems_"), [("cancelled", 0), ("finished", 1)])
-def test_session_when_it_is_missing_then_it_matters_whether_the_tournament_was_cancelled(
-    world: World, write: Write, state: str, problems_: int
-) -> None:
-    played(world)
-    log = write(kept_by(world.storage, BOTS[0])[:1])
-    report, _ = held(world, log)
-    report.sessions.clear()
-    report.state = state
-    found = compare(log, [report])
-    assert len(found.problems) == problems_
-    assert any("cancelled" in remark for remark in found.remarks) == (not problems_)

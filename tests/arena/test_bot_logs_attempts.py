@@ -3,6 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Callable, Generator
+from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
 from random import Random
@@ -14,6 +15,7 @@ from sqlmodel import select
 from arena.models import OpenDeal
 from arena.settings import Settings
 from arena.storage import Storage, open_storage
+from arena.tournaments import lifecycle
 from arena.verify.botlogs import BotLog, Comparison, compare, read_log
 from referee.bot.evidence import FORMAT, SHORT
 from referee.deals.session import Session as Deals
@@ -23,7 +25,7 @@ from referee.records.results import NO_DEALS, add_deal, record_as_shown
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset
 from tests.arena.cli import make_arena
-from tests.arena.fakes import Clock
+from tests.arena.fakes import ROOT, Clock
 from tests.arena.random_play import finish_deal
 from tests.arena.test_attempts import GONE, deals_of, play_whole
 from tests.arena.test_bot_logs import Line, Write, held
@@ -217,6 +219,38 @@ def test_session_when_the_bot_was_in_more_attempts_than_the_export_has_then_it_i
     ]
 
 
+def test_session_when_it_was_being_played_at_the_cancellation_then_only_a_result_is_missed(
+    world: World, match: int, bots: Bots, write: Write
+) -> None:
+    world.play(match, bots.play(2, told=0))
+    lifecycle.cancel(world.storage, ROOT, "cup", world.clock())
+    for found in compared(world, bots, write).values():
+        assert found.problems == []
+        assert [one.partition(": ")[2] for one in found.remarks] == [
+            f"session cup/1/1/{session}: is not in the export: it was being played at the cancellation"
+            for session in (1, 2)
+        ]
+    bots.kept.clear()
+    list(bots.play()(0, bots.specs[0]))
+    missing = [f"session cup/1/1/{session}: is missing from the export" for session in (1, 2)]
+    assert told(compared(world, bots, write)) == missing
+
+
+def assert_nothing_before_the_backup_is_excused(world: World, bots: Bots, write: Write) -> None:
+    """Claim that others played the one match that was finished then, or that nobody did."""
+    before = bots.specs[0]
+    log = write(bots.kept[before.bots[0].name])
+    report, _ = held(world, log)
+    session = f"{before.match_id}/1"
+    genuine = report.sessions.pop(session)
+    assert [one.rpartition(": ")[2] for one in compare(log, [report]).problems] == [
+        "is missing from the export"
+    ]
+    others = tuple(bot for bot in bots.kept if bot not in genuine.seats)[:4]
+    report.sessions[session] = replace(genuine, seats=others)
+    assert any(": seats: the bot was told" in one for one in compare(log, [report]).problems)
+
+
 def test_logs_when_a_backup_was_restored_then_what_was_played_again_is_noted_and_nothing_differs(
     migrated: Settings, capsys: pytest.CaptureFixture[str], tmp_path: Path, bots: Bots, write: Write
 ) -> None:
@@ -240,6 +274,7 @@ def test_logs_when_a_backup_was_restored_then_what_was_played_again_is_noted_and
         remarks = " ".join(remark for one in found.values() for remark in one.remarks)
         assert "the bot was sent the result of attempt 1, which came to nothing; attempt " in remarks
         assert "is not in the export: the arena was restored from an older backup" in remarks
+        assert_nothing_before_the_backup_is_excused(world, bots, write)
         for bot, lines in bots.kept.items():
             del lines[before[bot] :]
         assert all(one.problems for one in compared(world, bots, write).values())
