@@ -67,8 +67,9 @@ release-proto: setup ## from now on, make check holds the protos to what they ar
 golden: setup ## make the golden deals, the counts and the pages anew, and show what differs
 	@$(BIN)/python -m tests.golden regenerate
 
-sweep: setup ## compare all five-card sets with slow rules, for every different preset (minutes)
+sweep: setup ## compare all five-card sets with slow rules, and verify seasons of honest play (minutes)
 	@$(BIN)/python -m tests.referee.sweep
+	@$(BIN)/python -m tests.arena.honest
 
 bench: setup ## measure the rules engine and the referee beside their peers (minutes)
 	@$(BIN)/python -m benchmarks.engine

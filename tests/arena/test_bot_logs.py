@@ -12,6 +12,7 @@ from arena.exports.write import export_lines
 from arena.keys import register_key, signing_key
 from arena.matches.records import lean_records, names_and_points
 from arena.models import Match, Round, Session, Tournament
+from arena.rounds import closing
 from arena.settings import Settings
 from arena.storage import Storage
 from arena.tournaments import lifecycle
@@ -155,7 +156,7 @@ def test_head_when_it_is_another_then_the_commitment_that_the_bot_was_sent_tells
 
 
 @pytest.mark.parametrize("signed", [True, False], ids=["signed", "lost"])
-@pytest.mark.parametrize("end", [lifecycle.stop, lifecycle.cancel])
+@pytest.mark.parametrize("end", [lifecycle.stop, closing.cancel])
 def test_session_when_it_is_left_out_then_its_bots_miss_it(
     make_world: Callable[[], World], write: Write, end: Callable[..., object], signed: bool
 ) -> None:
@@ -165,7 +166,7 @@ def test_session_when_it_is_left_out_then_its_bots_miss_it(
     names = altered.register(8, owners=8)
     cup = altered.tournament_of(names, format="swiss", rounds=2, sessions=2, deals=2)
     altered.advance(cup.id)
-    if end == lifecycle.cancel:
+    if end == closing.cancel:
         for match in altered.messages:
             altered.play(match, play_by_table)
     end(altered.storage, ROOT, "cup", altered.clock())

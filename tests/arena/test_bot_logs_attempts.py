@@ -13,9 +13,9 @@ import pytest
 from sqlmodel import select
 
 from arena.models import OpenDeal
+from arena.rounds import closing
 from arena.settings import Settings
 from arena.storage import Storage, open_storage
-from arena.tournaments import lifecycle
 from arena.verify.botlogs import BotLog, Comparison, compare, read_log
 from referee.bot.evidence import FORMAT, SHORT
 from referee.deals.session import Session as Deals
@@ -223,7 +223,7 @@ def test_session_when_it_was_being_played_at_the_cancellation_then_only_a_result
     world: World, match: int, bots: Bots, write: Write
 ) -> None:
     world.play(match, bots.play(2, told=0))
-    lifecycle.cancel(world.storage, ROOT, "cup", world.clock())
+    closing.cancel(world.storage, ROOT, "cup", world.clock())
     for found in compared(world, bots, write).values():
         assert found.problems == []
         assert [one.partition(": ")[2] for one in found.remarks] == [
