@@ -4,10 +4,13 @@ from typing import TypeAlias
 
 import grpc
 
+from referee.addresses import split
+from referee.errors import AddressError
 from referee.protocol.version import MAX_MESSAGE_BYTES
+from referee.proxies import proxy_to
 from referee.tls import ClientTls
 
-Options: TypeAlias = "tuple[tuple[str, int], ...]"
+Options: TypeAlias = "tuple[tuple[str, int | str], ...]"
 
 SERVER_OPTIONS = (
     ("grpc.so_reuseport", 0),
@@ -24,14 +27,25 @@ SERVER_OPTIONS = (
 
 
 def sync_channel(address: str, tls: ClientTls | None, options: Options) -> grpc.Channel:
-    """Open a channel for blocking calls."""
+    """Open a channel for blocking calls, through the proxy that leads there."""
+    options += _way_to(address)
     if tls is None:
         return grpc.insecure_channel(address, options=options)
     return grpc.secure_channel(address, tls.credentials(), options=options)
 
 
 def async_channel(address: str, tls: ClientTls | None, options: Options) -> grpc.aio.Channel:
-    """Open a channel for calls in an event loop."""
+    """Open a channel for calls in an event loop, through the proxy that leads there."""
+    options += _way_to(address)
     if tls is None:
         return grpc.aio.insecure_channel(address, options=options)
     return grpc.aio.secure_channel(address, tls.credentials(), options=options)
+
+
+def _way_to(address: str) -> Options:
+    """Return the options that name the proxy to an address: gRPC's own choice has one to this host, too."""
+    try:
+        proxy = proxy_to(split(address)[0])
+    except AddressError:
+        proxy = None  # a socket of this host, or what gRPC itself will refuse
+    return (("grpc.enable_http_proxy", 0),) if proxy is None else (("grpc.http_proxy", proxy.url),)

@@ -16,7 +16,7 @@ from referee.protocol.logs import deals_request, query_request, read_deal, read_
 from referee.protocol.reasons import Failure, Reason, read_failure
 from referee.protocol.requests import match_request, read_updates
 from referee.tls import ClientTls
-from referee.unreached import why_failed
+from referee.unreached import through, why_failed
 from referee.v1 import logs_pb2_grpc
 from referee.worker.v1alpha1 import worker_pb2, worker_pb2_grpc
 
@@ -176,7 +176,8 @@ def _reach(address: str, token: str, stub: worker_pb2_grpc.WorkerServiceStub) ->
         stub.GetStatus(worker_pb2.GetStatusRequest(), metadata=_bearer(token), timeout=CONNECT_SECONDS)
     except grpc.RpcError as error:
         if not read_failure(error).reason:  # else it was reached, and will refuse or take the match itself
-            raise NotBegun(f"referee {address}: unavailable: it cannot be reached") from None
+            why = f"unavailable: it cannot be reached{through(address)}"
+            raise NotBegun(f"referee {address}: {why}") from None
 
 
 def hold_match(
@@ -227,4 +228,5 @@ def _log_error(
 def _unavailable(address: str, failure: Failure) -> RefereeUnavailable:
     why = (failure.reason or failure.status.name).lower()
     kind = TokenRefused if failure.reason in _ABOUT_TOKENS else RefereeUnavailable
-    return kind(f"referee {address}: {why}: {failure.text}")
+    way = "" if failure.reason else through(address)
+    return kind(f"referee {address}: {why}: {failure.text}{way}")

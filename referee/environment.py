@@ -7,7 +7,19 @@ OWN = ("ARENA_", "PGPASSWORD")
 """Prefixes of the variables that hold the arena's settings, including its secrets."""
 
 
+HERE = "localhost,127.0.0.1,::1"
+
+NO_PROXY = ("no_proxy", "NO_PROXY", "no_grpc_proxy")
+"""The variables that libraries of any language read for hosts to which no proxy leads."""
+
+
 def environment_for_bots(given: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return this process's environment without the arena's settings; ``given`` is added."""
+    """Return this process's environment without the arena's settings; ``given`` is added.
+
+    No proxy leads to this host, whatever language a bot is written in.
+    """
     others = {name: text for name, text in os.environ.items() if not name.startswith(OWN)}
-    return {**others, **(given or {})}
+    excepted = {name: ",".join(filter(None, (others.get(name), HERE))) for name in NO_PROXY}
+    if not others.get("no_grpc_proxy"):  # gRPC reads no_proxy only without it
+        del excepted["no_grpc_proxy"]
+    return {**others, **excepted, **(given or {})}

@@ -1,13 +1,17 @@
 """Why nobody can be reached at an address, in plain words: gRPC only repeats what the lowest layer said."""
 
 import asyncio
+import os
 import socket
 import ssl
 from contextlib import suppress
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from referee.addresses import split
 from referee.errors import AddressError
+from referee.plain import plain
+from referee.proxies import Proxy, proxy_to
 from referee.tls import ClientTls
 
 PROBE_SECONDS = 1.0
@@ -29,29 +33,58 @@ _EXPIRED, _NOT_YET_VALID, _SELF_SIGNED, _OTHER_HOST = 10, 9, 18, (62, 64)
 
 async def why_failed(address: str, tls: ClientTls | None, told: str) -> str:
     """Return why a call to an address failed, about which gRPC said ``told``; empty if that is not clear."""
-    return await why_unreached(address, tls) or (PAGES if _NO_GRPC in told else "")
+    return await why_unreached(address, tls) or (f"{PAGES}{through(address)}" if _NO_GRPC in told else "")
+
+
+def through(address: str) -> str:
+    """Return what to add to a sentence about an address that a proxy leads to; empty if there is no proxy."""
+    try:
+        proxy = proxy_to(split(address)[0])
+    except AddressError:
+        return ""
+    return f" (through {proxy})" if proxy else ""
 
 
 async def why_unreached(address: str, tls: ClientTls | None) -> str:
     """Return why nobody can be reached at an address; empty if somebody can be, or if that is not clear.
 
-    ``tls`` is this side's, None for none. Nothing is sent to the address.
+    ``tls`` is this side's, None for none. Nothing is sent to the address. Like gRPC, it goes through the
+    proxy that leads there, and names it.
     """
     try:
-        host, port = split(address)
-        if why := await _ended(host, port, None):
-            return why
-        if tls is None:
-            return TLS if await _speaks_tls(host, port) else ""
-        return await _ended(host, port, _context(tls))
+        way = _Way(*split(address), proxy_to(split(address)[0]))
+        why = await _why_unreached(way, tls)
     except AddressError as error:
         return str(error)
+    return f"{why}{through(address)}" if why else ""
 
 
-async def _ended(host: str, port: int, context: ssl.SSLContext | None) -> str:
+class _Way(NamedTuple):
+    """How connections get to a place."""
+
+    host: str
+    port: int
+    proxy: Proxy | None
+
+
+class _ProxyError(Exception):
+    """A proxy does not let a connection through."""
+
+
+async def _why_unreached(way: _Way, tls: ClientTls | None) -> str:
+    if why := await _ended(way, None):
+        return why
+    if tls is None:
+        return TLS if await _speaks_tls(way) else ""
+    return await _ended(way, _context(tls))
+
+
+async def _ended(way: _Way, context: ssl.SSLContext | None) -> str:
     """Return what is wrong with a connection, with TLS if there is a context; empty if nothing is."""
     try:
-        await _connect(host, port, context)
+        await _connect(way, context)
+    except _ProxyError as error:
+        return str(error)
     except ssl.SSLCertVerificationError as error:
         return _certificate(error.verify_code)
     except ssl.SSLError as error:
@@ -87,21 +120,49 @@ def _context(tls: ClientTls) -> ssl.SSLContext:
     return context
 
 
-async def _speaks_tls(host: str, port: int) -> bool:
+async def _speaks_tls(way: _Way) -> bool:
     """Return whether TLS is spoken there, with whatever certificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     context.set_alpn_protocols(["h2"])
     try:
-        await _connect(host, port, context)
-    except (OSError, TimeoutError):
+        await _connect(way, context)
+    except (OSError, TimeoutError, _ProxyError):
         return False
     return True
 
 
-async def _connect(host: str, port: int, context: ssl.SSLContext | None) -> None:
+async def _connect(way: _Way, context: ssl.SSLContext | None) -> None:
     async with asyncio.timeout(PROBE_SECONDS):
-        _, writer = await asyncio.open_connection(host, port, ssl=context)
+        if way.proxy is None:
+            _, writer = await asyncio.open_connection(way.host, way.port, ssl=context)
+        else:
+            writer = await _tunnel(way, way.proxy)
+            if context is not None:
+                await writer.start_tls(context, server_hostname=way.host)
     writer.close()
     with suppress(OSError):
         await writer.wait_closed()
+
+
+async def _tunnel(way: _Way, proxy: Proxy) -> asyncio.StreamWriter:
+    """Open a connection through a proxy. Raise _ProxyError if it cannot be reached or refuses."""
+    try:
+        reader, writer = await asyncio.open_connection(*proxy.address)
+    except OSError as error:
+        unknown = isinstance(error, socket.gaierror)
+        why = "there is no host of that name" if unknown else os.strerror(error.errno or 0).lower()
+        raise _ProxyError(f"the proxy itself cannot be reached: {why}") from None
+    place = f"[{way.host}]:{way.port}" if ":" in way.host else f"{way.host}:{way.port}"
+    secret = f"Proxy-Authorization: {proxy.credentials}\r\n" if proxy.credentials else ""
+    writer.write(f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n{secret}\r\n".encode())
+    try:
+        answer = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").splitlines()[0]
+    except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, ConnectionError):
+        answer = ""
+    _, _, status = answer.partition(" ")
+    if not answer.startswith("HTTP/1.") or not status.startswith("2"):
+        writer.close()
+        said = plain(status) if answer.startswith("HTTP/") else "it does not answer like one"
+        raise _ProxyError(f"the proxy does not connect there: {said}")
+    return writer

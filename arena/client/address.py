@@ -28,6 +28,11 @@ def address_of(url: str) -> str:
     return f"{parts.scheme}://{place}{path}"
 
 
+def host_of(address: str) -> str:
+    """Return the host of an arena's address."""
+    return urlsplit(address).hostname or ""
+
+
 def require_secret(address: str) -> None:
     """Raise SpecError if a key would be sent to another machine without encryption."""
     parts = urlsplit(address)

@@ -7,6 +7,7 @@ import json
 import ssl
 from collections import OrderedDict
 from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 from uuid import uuid4
@@ -17,6 +18,7 @@ from arena.client.call import Call
 from arena.client.decode import NotDecoded, decode
 from arena.client.problems import error_of
 from arena.errors import Unreachable
+from referee.proxies import proxy_to
 
 T = TypeVar("T")
 
@@ -29,7 +31,7 @@ REMEMBERED = 64
 AGAIN = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
 """Statuses of requests that were not carried out, and can be repeated after ``Retry-After`` seconds."""
 
-NOT_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout)
+NOT_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError)
 
 
 class Lost(Unreachable):
@@ -172,8 +174,21 @@ def _remember(known: Known, url: str, request: httpx2.Request, response: httpx2.
 
 
 def _host(request: httpx2.Request) -> str:
+    """Return where a request goes, and the proxy that it goes through."""
     url = request.url
-    return f"{url.scheme}://{url.netloc.decode('ascii')}"
+    variables = (f"{url.scheme}_proxy", f"{url.scheme.upper()}_PROXY", "all_proxy", "ALL_PROXY")
+    proxy = proxy_to(url.host, variables)
+    return f"{url.scheme}://{url.netloc.decode('ascii')}{f' (through {proxy})' if proxy else ''}"
+
+
+@contextmanager
+def proxy_errors() -> Iterator[None]:
+    """Raise Unreachable if the environment names a proxy that cannot be used."""
+    try:
+        yield
+    except (httpx2.InvalidURL, ImportError, ValueError) as error:
+        said = " ".join(str(error).split())
+        raise Unreachable(f"the proxy that the environment names cannot be used: {said}") from None
 
 
 def headers_of(key: str | None) -> Mapping[str, str]:

@@ -7,7 +7,7 @@ from typing import Any, Self, TypeVar
 
 import httpx2
 
-from arena.client.address import PREFIX, address_of, require_secret
+from arena.client.address import PREFIX, address_of, host_of, require_secret
 from arena.client.call import Call, following, in_one
 from arena.client.exchange import (
     Known,
@@ -16,6 +16,7 @@ from arena.client.exchange import (
     exchange,
     headers_of,
     prepare,
+    proxy_errors,
     require_success,
     unreachable,
 )
@@ -30,6 +31,7 @@ from arena.client.streams import (
     Told,
     export_of,
 )
+from referee.proxies import is_near
 
 T = TypeVar("T")
 
@@ -61,7 +63,10 @@ class Client:
             require_secret(self.address)
         self._patience, self._told, self._sleep = patience, told, sleep
         self._known = Known()
-        self._http = httpx2.Client(headers=headers_of(key), timeout=timeout, transport=transport)
+        if transport is None and is_near(host_of(self.address)):
+            transport = httpx2.HTTPTransport()  # with one of its own, a client looks for no proxy
+        with proxy_errors():
+            self._http = httpx2.Client(headers=headers_of(key), timeout=timeout, transport=transport)
 
     def __enter__(self) -> Self:
         return self

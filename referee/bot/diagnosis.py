@@ -13,7 +13,7 @@ from referee.protocol.logs import query_request, read_entry
 from referee.protocol.reasons import Failure, Reason, read_failure
 from referee.protocol.version import PROTOCOL_VERSION
 from referee.tls import ClientTls
-from referee.unreached import why_failed, why_unreached
+from referee.unreached import through, why_failed, why_unreached
 from referee.v1 import bots_pb2, bots_pb2_grpc, logs_pb2_grpc
 
 ANSWER_SECONDS = 5.0
@@ -75,7 +75,7 @@ async def _examine(address: str, token: str, tls: ClientTls | None) -> list[Find
     if why := await why_unreached(address, tls):
         return [Finding(address, False, why)]
     spoken = "with TLS, and its certificate is trusted" if tls is not None else "without TLS"
-    reached = Finding(address, True, f"can be reached, {spoken}")
+    reached = Finding(address, True, f"can be reached, {spoken}{through(address)}")
     answer = await asyncio.to_thread(_ask, address, token, tls)
     if not answer.failure.reason and (why := await why_failed(address, tls, answer.failure.text)):
         return [reached, Finding(address, False, why)]

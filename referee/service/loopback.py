@@ -16,6 +16,7 @@ from typing import Any
 import grpc
 from grpc.aio import EOF  # type: ignore[attr-defined]
 
+from referee.channel import async_channel
 from referee.matches.lobby import Lobby
 from referee.service.stream import clock
 
@@ -84,7 +85,7 @@ class Loopback:
     async def _keep_on(self) -> None:
         while not self._stopping:
             try:
-                async with grpc.aio.insecure_channel(self._address) as channel:
+                async with async_channel(self._address, None, ()) as channel:
                     stub: Any = channel.stream_stream(f"/{self._service}/{METHOD}", bytes, bytes)
                     await self._talk(stub())
             except Exception as error:  # whatever it is: without it, a busy server is not noticed

@@ -11,6 +11,7 @@ from rich.console import Console
 from arena.cli.watch import follow_there
 from arena.client import Call, Client, accounts, bots, leagues, operator, results, rulesets, tournaments
 from arena.client.decode import decode
+from arena.errors import Unreachable
 from arena.models import HighlightKind, utc_now
 from arena.rounds import closing
 from arena.web.routing import PREFIX
@@ -110,6 +111,27 @@ def test_change_when_its_answer_is_lost_then_it_is_made_once(remote: Remote) -> 
     with Client(remote.url, remote.key, transport=LosesAnswer(), sleep=lambda _: None) as client:
         assert client.send(bots.register_bot("owner-1/once")).name == "owner-1/once@1"
         assert len(client.send(bots.show_bot("owner-1/once")).versions) == 1
+
+
+def test_client_when_the_environment_names_a_proxy_then_none_leads_to_an_arena_here(
+    remote: Remote, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+    monkeypatch.setenv("all_proxy", "socks9://nobody")
+    with Client(remote.url) as client:
+        assert client.send(rulesets.list_rulesets()).rulesets
+
+
+def test_client_when_a_proxy_leads_to_an_arena_then_what_is_wrong_is_said_with_its_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("https_proxy", "http://127.0.0.1:1")
+    told = r"^https://arena\.test \(through the proxy 127\.0\.0\.1:1 of https_proxy\) cannot be reached: "
+    with Client("https://arena.test", sleep=lambda _: None) as client, pytest.raises(Unreachable, match=told):
+        client.send(rulesets.list_rulesets())
+    monkeypatch.setenv("https_proxy", "socks9://nobody")
+    with pytest.raises(Unreachable, match=r"^the proxy that the environment names cannot be used: .*socks9"):
+        Client("https://arena.test")
 
 
 def test_watching_shows_how_a_tournament_stands_until_it_has_ended(remote: Remote) -> None:
