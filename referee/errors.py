@@ -25,6 +25,7 @@ RefereeError
  ├─ LogQueryError        a query for a bot's log is wrong
  ├─ MatchRefused         the referee does not take the match, and says why
  ├─ ConnectionRefused    the referee does not take the bot's connection, and says why
+ ├─ WrongThread          a bot cannot run in this thread
  └─ BotFailed            the code of a bot raised an exception, or answered with a wrong type
 """
 
@@ -192,6 +193,10 @@ class MatchRefused(RefereeError):
 
 class ConnectionRefused(RefereeError):
     """The referee does not accept the bot's connection; the message says why."""
+
+
+class WrongThread(RefereeError):
+    """A bot cannot run in this thread: it is not the main one, or an event loop runs in it already."""
 
 
 class BotFailed(RefereeError):

@@ -1,15 +1,68 @@
 """Signals that end a program in an orderly way, as Ctrl-C does."""
 
+import os
 import signal
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from types import FrameType
+from typing import TypeAlias
 
 if sys.platform == "win32":
     FORCE = signal.SIGTERM
 else:
     FORCE = signal.SIGKILL
 """The signal that a program cannot refuse."""
+
+Handler: TypeAlias = Callable[[int, FrameType | None], object]
+Found: TypeAlias = Handler | int
+
+_before: dict[int, Found] = {}
+"""What signals did before this process handled them."""
+
+
+@contextmanager
+def handling(numbers: Iterable[signal.Signals], handler: Handler) -> Iterator[None]:
+    """Handle these signals during the block.
+
+    In processes forked from this one they do what they did before: a handler about this process would keep
+    its children from being ended.
+    """
+    before: dict[int, Found] = {number: signal.getsignal(number) or signal.SIG_DFL for number in numbers}
+    outer = {number: found for number, found in _before.items() if number in before}
+    try:
+        _before.update(before | outer)
+        for number in before:
+            signal.signal(number, handler)
+        yield
+    finally:
+        for number, found in before.items():
+            signal.signal(number, found)
+            del _before[number]
+        _before.update(outer)
+
+
+if sys.platform != "win32":
+    _forking = threading.local()
+
+    def _hold() -> None:
+        """Before a fork, hold signals back, since one that comes in the middle of it would be lost."""
+        _forking.mask = signal.pthread_sigmask(signal.SIG_BLOCK, _before)
+
+    def _release() -> None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, _forking.mask)
+
+    def _handle_as_before() -> None:
+        """In a forked process, handle signals as before, and tell the parent's event loop nothing of them."""
+        if _before:
+            signal.set_wakeup_fd(-1)
+        for number, found in _before.items():
+            signal.signal(number, found)
+        _before.clear()
+        _release()
+
+    os.register_at_fork(before=_hold, after_in_parent=_release, after_in_child=_handle_as_before)
 
 
 def ending() -> list[signal.Signals]:

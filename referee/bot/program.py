@@ -5,7 +5,9 @@ import asyncio
 import os
 import signal
 import sys
+import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
@@ -14,7 +16,8 @@ from referee.bot.bots import Bot
 from referee.bot.client import BotClient
 from referee.bot.sessionlog import session_log
 from referee.bot.thinker import HomeThinker
-from referee.errors import AddressError, RefereeError
+from referee.errors import AddressError, RefereeError, WrongThread
+from referee.interrupts import handling
 from referee.lines import log_to_console
 from referee.loops import new_event_loop
 from referee.tls import ClientTls
@@ -35,9 +38,10 @@ def run(
     With ``ARENA_STRICT`` in the environment, as in a check, the bot ends when its own code fails; otherwise
     that is logged, and the default action is taken. ``ARENA_BOT_LOG`` is the path of the bot's log of its
     sessions, or ``off``; by default, the log is in the user's state folder (docs/authors/reading.md). Raise
-    ConnectionRefused if a referee refuses the bot, and BotFailed if a strict bot fails.
+    ConnectionRefused if a referee refuses the bot, BotFailed if a strict bot fails, and WrongThread in a
+    thread that is not the main one, or that runs an event loop already.
     """
-
+    _require_own_thread()
     kept = session_log(os.environ.get("ARENA_BOT_LOG", ""))
 
     client = BotClient(
@@ -80,13 +84,25 @@ def run_client(client: BotClient, addresses: Sequence[str]) -> None:
                 _interrupt()
 
         playing.add_done_callback(ended)
-        before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
-        try:
+        with handling((signal.SIGTERM, signal.SIGINT), stop):
             thinker.run(playing.done)
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
         playing.result()
+
+
+def _require_own_thread() -> None:
+    """Raise WrongThread unless this is the main thread, and nothing but the bot runs in it."""
+    if threading.current_thread() is not threading.main_thread():
+        raise WrongThread(
+            "a bot runs in the main thread of its program, where the signals arrive that end it: "
+            "call main() or run() there, and do other work in threads of its own"
+        )
+    with suppress(RuntimeError):
+        asyncio.get_running_loop()
+        raise WrongThread(
+            "a bot has an event loop of its own, and one is running here already, as in a notebook: "
+            "put the bot into a file that ends with main(choose), and start that with `python bot.py`; "
+            "choose may be a coroutine"
+        )
 
 
 def _interrupt() -> None:
@@ -104,6 +120,11 @@ def main(bot: Bot, *, max_sessions: int = 0) -> NoReturn:
     With ``ARENA_TLS_CA`` (a file of trusted certificates, or ``system``) it uses TLS, and presents
     ``ARENA_TLS_CLIENT_CERTIFICATE`` with ``ARENA_TLS_CLIENT_KEY`` if they are set.
     """
+    try:
+        _require_own_thread()
+    except WrongThread as error:
+        print(error, file=sys.stderr)  # a thread that exits does not say why
+        sys.exit(1)
     log_to_console()
     token = os.environ.get("ARENA_TOKEN", "").strip()
     if not token:

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from referee.bot import Play, Turn
+from referee.bot import Play, Turn, run
 from referee.bot.bots import Bot
 from referee.bot.client import BotClient
-from referee.errors import ConnectionRefused
+from referee.errors import ConnectionRefused, WrongThread
 from referee.matches.journal import EntryKind
 from referee.matches.match import Limits
 from referee.ruleset import load_ruleset
@@ -244,3 +244,32 @@ def test_program_when_its_environment_is_wrong_then_it_names_the_variable(
     assert done.returncode == 1
     assert refusal in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("program", "refusal"),
+    [
+        ("async def go(): main(choose)\nasyncio.run(go())", "start that with `python bot.py`"),
+        (
+            "thread = threading.Thread(target=main, args=[choose])\nthread.start()\nthread.join()",
+            "main thread",
+        ),
+    ],
+)
+def test_program_when_it_cannot_run_in_this_thread_then_one_line_says_how_it_can(
+    program: str, refusal: str
+) -> None:
+    begun = "import asyncio, threading\nfrom referee.bot import main\nchoose = lambda turn: None\n"
+    done = subprocess.run(
+        [sys.executable, "-c", begun + program], env={}, capture_output=True, text=True, timeout=DEADLINE
+    )
+    [line] = done.stderr.splitlines()
+    assert refusal in line
+
+
+def test_run_when_an_event_loop_runs_already_then_it_is_refused() -> None:
+    async def within() -> None:
+        run(lowest, token="bot-1", addresses=["127.0.0.1:1"])
+
+    with pytest.raises(WrongThread, match="event loop"):
+        asyncio.run(within())

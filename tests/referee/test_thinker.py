@@ -119,6 +119,44 @@ def test_bot_when_what_it_does_fails_then_it_goes_on() -> None:
     assert count == [2]
 
 
+HAS_CHILDREN = """
+import multiprocessing, signal, sys, time
+from referee.bot import run
+asked = 0
+def choose(turn):
+    global asked
+    asked += 1
+    if asked in (1, int(sys.argv[2])):
+        context = multiprocessing.get_context("fork")
+        child = context.Process(target=time.sleep, args=(1000,), daemon=True)
+        child.start()
+        child.terminate()
+        child.join(20)
+        with context.Pool(1) as pool:
+            found = pool.map(abs, [-3])
+        print(child.exitcode, found, flush=True)
+    return turn.legal[0] if turn.legal else None
+run(choose, token="bot-4", addresses=[sys.argv[1]])
+"""
+
+
+async def test_bot_when_it_ends_children_of_its_own_then_they_end() -> None:
+    spec = match_spec(sessions=4, deals=50, limits=Limits(decision_ms=60_000, join_ms=20_000))
+    async with referee() as address, sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)):
+        playing = asyncio.create_task(play_match(address, spec))
+        # The first while the event loop runs in another thread, the second while it runs in the bot's.
+        command = tied(sys.executable, "-c", HAS_CHILDREN, address, str(4 * QUICK_ANSWERS))
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as bot:
+            try:
+                assert bot.stdout is not None
+                for _ in range(2):
+                    line = await asyncio.to_thread(bot.stdout.readline)
+                    assert line == f"{-signal.SIGTERM} [3]\n"
+            finally:
+                bot.kill()
+                playing.cancel()
+
+
 NEVER_ENDS = """
 import sys, time
 from referee.bot import run
