@@ -1,5 +1,6 @@
 """Signals that end a program in an orderly way, as Ctrl-C does."""
 
+import _thread
 import os
 import signal
 import sys
@@ -96,19 +97,55 @@ def unwound_on_signals() -> Iterator[None]:
 
     After a signal, raise SystemExit with the status that shells expect.
     """
+    global _ending
+    _ending = False
 
     def end(number: int, _frame: object) -> None:
-        for other in before:  # once is enough, and a second signal must not disturb the clean-up
-            signal.signal(other, signal.SIG_IGN)
-        raise Ended(number)
+        global _ending
+        if not _ending:  # once is enough, and a second signal must not disturb the clean-up
+            _ending = True
+            raise Ended(number)
 
-    before = {number: signal.getsignal(number) for number in ending()}
     try:
-        for number in before:
-            signal.signal(number, end)
-        yield
+        with handling(ending(), end):
+            yield
     except Ended as ended:  # which Typer would treat as Ctrl-C
         raise SystemExit(ended.status) from ended
-    finally:
-        for number, found in before.items():
-            signal.signal(number, found)
+
+
+_ending = False
+"""Whether a signal is ending ``unwound_on_signals``."""
+
+AGAIN_SECONDS = 0.02
+"""How long after an exception was lost its signal is sent again; long enough for a callback to end."""
+
+
+def lose_no_signals() -> None:
+    """Send a signal again if the exception that it raised is lost: Ctrl-C is then as if it came later.
+
+    Where it falls into a destructor or a callback of a library, Python only prints it, and goes on.
+    """
+    global _unraisable
+    _unraisable, sys.unraisablehook = sys.unraisablehook, _send_again
+
+
+_unraisable: Callable[["sys.UnraisableHookArgs"], object] = sys.__unraisablehook__
+
+
+def _send_again(lost: "sys.UnraisableHookArgs") -> None:
+    global _ending
+    if not isinstance(lost.exc_value, KeyboardInterrupt):
+        _unraisable(lost)
+        return
+    _ending = False
+    again = threading.Timer(AGAIN_SECONDS, send, [interruption(lost.exc_value) - 128])
+    again.daemon = True
+    again.start()
+
+
+def send(number: int) -> None:
+    """Send this process a signal, which interrupts its main thread, even while it waits if possible."""
+    if sys.platform == "win32":
+        _thread.interrupt_main(signal.Signals(number))
+    else:
+        os.kill(os.getpid(), number)

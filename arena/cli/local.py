@@ -63,10 +63,12 @@ def _known_as(settings: Settings, listen: str, place: int) -> str:
     return settings.referees[place]
 
 
-def start_arena(supervisor: Supervisor, settings: Settings) -> None:
+def start_arena(
+    supervisor: Supervisor, settings: Settings, stopped: Callable[[], bool] = lambda: False
+) -> None:
     """Start referees, worker, beat and the API, and wait until the referees and the API listen.
 
-    Raise SettingsError, ListenError, ProcessFailed.
+    Return at once when it is ``stopped``. Raise SettingsError, ListenError, ProcessFailed.
     """
     referees, metrics = local_referees(settings), metrics_addresses(settings)
     web = [_address(settings.web_listen, "web_listen")] if settings.web_listen else []
@@ -86,7 +88,7 @@ def start_arena(supervisor: Supervisor, settings: Settings) -> None:
     if web:
         supervisor.start("web", arena_command("web"))
     listening = [*(_address(referee.listen) for referee in referees), *web]
-    while not all(map(_listens, listening)):
+    while not stopped() and not all(map(_listens, listening)):
         supervisor.check()
         time.sleep(POLL_SECONDS)
 

@@ -16,7 +16,7 @@ from arena.running import left_in
 from arena.storage import migrate_storage, open_storage
 from arena.web.pages.links import sign_up_url
 from referee.cli.output import say
-from referee.interrupts import ending
+from referee.interrupts import ending, handling
 
 
 def up(ctx: typer.Context) -> None:
@@ -30,15 +30,14 @@ def up(ctx: typer.Context) -> None:
     with open_storage(settings) as storage:  # what is wrong with it is said here, not in a child's log
         first = invite_first(storage, utc_now()) if settings.web_listen else None
     stop = threading.Event()
-    for number in (signal.SIGINT, *ending()):
-        signal.signal(number, lambda *_: stop.set())
     with (
+        handling((signal.SIGINT, *ending()), lambda *_: stop.set()),
         only_arena(settings.data),
         left_in(settings.data, settings.served()),
         ExitStack() as stack,
         Supervisor(settings.logs, settings.environment(), report=say) as supervisor,
     ):
-        start_arena(supervisor, settings)
+        start_arena(supervisor, settings, stop.is_set)
         storage = stack.enter_context(open_storage(settings))
         house = House(supervisor, settings, storage)
         housed = house.start()

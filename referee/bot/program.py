@@ -1,6 +1,5 @@
 """A bot as a program: its environment, its log and its signals."""
 
-import _thread
 import asyncio
 import os
 import signal
@@ -17,7 +16,7 @@ from referee.bot.client import BotClient
 from referee.bot.sessionlog import session_log
 from referee.bot.thinker import HomeThinker
 from referee.errors import AddressError, RefereeError, WrongThread
-from referee.interrupts import handling
+from referee.interrupts import handling, send
 from referee.lines import log_to_console
 from referee.loops import new_event_loop
 from referee.tls import ClientTls
@@ -81,7 +80,7 @@ def run_client(client: BotClient, addresses: Sequence[str]) -> None:
         def ended(_: object) -> None:
             thinker.pause()
             if thinker.thinking:
-                _interrupt()
+                send(signal.SIGINT)
 
         playing.add_done_callback(ended)
         with handling((signal.SIGTERM, signal.SIGINT), stop):
@@ -103,14 +102,6 @@ def _require_own_thread() -> None:
             "put the bot into a file that ends with main(choose), and start that with `python bot.py`; "
             "choose may be a coroutine"
         )
-
-
-def _interrupt() -> None:
-    """Interrupt the main thread, even while it waits if that is possible."""
-    if sys.platform == "win32":
-        _thread.interrupt_main()
-    else:
-        os.kill(os.getpid(), signal.SIGINT)
 
 
 def main(bot: Bot, *, max_sessions: int = 0) -> NoReturn:

@@ -31,7 +31,7 @@ def main() -> None:
 
 
 def command_is_loaded() -> None:
-    """Make Ctrl-C raise KeyboardInterrupt from here on, so that the command can tidy up.
+    """Make Ctrl-C raise KeyboardInterrupt from here on, wherever it falls, so that the command can tidy up.
 
     What has been loaded stays until the process ends, so the garbage collector never looks at it.
     """
@@ -39,6 +39,9 @@ def command_is_loaded() -> None:
         gc.freeze()
         gc.enable()
     if signal.getsignal(signal.SIGINT) is _end_at_once:
+        from referee.interrupts import lose_no_signals
+
+        lose_no_signals()
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

@@ -1,4 +1,4 @@
-"""Ctrl-C while a command is still being loaded."""
+"""Ctrl-C at the wrong moment: while a command is still being loaded, or in a destructor."""
 
 import os
 import random
@@ -41,3 +41,34 @@ def test_command_when_interrupted_while_it_is_loaded_then_it_ends_quietly(comman
             out, err = process.communicate(timeout=DEADLINE)
         told = [line for line in err.splitlines() if not line.startswith("import time:")]
         assert (after, process.returncode, out, told) == (after, 130, "", [])
+
+
+LOSES = """
+import signal, sys, time
+from referee import cli
+from referee.cli import app
+from referee.interrupts import unwound_on_signals
+
+class Lost:
+    def __del__(self):
+        signal.raise_signal(int(sys.argv[1]))
+
+def run(arguments):
+    cli.command_is_loaded()
+    with unwound_on_signals():
+        try:
+            Lost()
+            time.sleep(600)
+        finally:
+            print("tidied up")
+
+app.run = run
+cli.main()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_command_when_a_signal_falls_into_a_destructor_then_it_ends_all_the_same(number: int) -> None:
+    command = tied(sys.executable, "-c", LOSES, str(int(number)))
+    done = subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE)
+    assert (done.returncode, done.stdout, done.stderr) == (128 + number, "tidied up\n", "")
