@@ -1,5 +1,7 @@
 """Addresses: ``host:port``."""
 
+import re
+
 NO_PLACE = ("0.0.0.0", "[::]", "::", "")  # noqa: S104 compared with, not listened on
 """Hosts that one can listen on, but not connect to."""
 
@@ -7,7 +9,7 @@ NO_PLACE = ("0.0.0.0", "[::]", "::", "")  # noqa: S104 compared with, not listen
 def check_address(address: str) -> str:
     """Return an address unchanged; raise ValueError if it is not valid."""
     host, _, port = address.rpartition(":")
-    if not host or not port.isdecimal() or int(port) > 65535:
+    if not host or re.search(r"[\s'\"]", host) or not port.isdecimal() or int(port) > 65535:
         number = address.strip(":")
         example = f", such as 127.0.0.1:{number}" if number.isdecimal() and int(number) <= 65535 else ""
         raise ValueError(f"{address!r} is not host:port{example}")

@@ -25,13 +25,14 @@ from pydantic_settings import (
 from sqlalchemy import URL, make_url
 
 from arena.addresses import NO_PLACE, check_address, local_addresses, split_address
-from arena.certificates import read_authorities, read_pair
+from arena.certificates import Rehearsal, read_authorities, read_pair
 from arena.errors import SettingsError
 from arena.files import make_private
 from arena.running import REFEREE_TLS, TOGETHER, WEB_TLS, found_in
 from arena.urls import check_broker, check_database, without_secrets
 from referee.errors import Problem, TomlError
 from referee.tls import ClientTls, ServerTls
+from referee.tokens import tidy, wrong_with
 from referee.toml import read_toml
 from referee.validation import shown, suggestion
 
@@ -46,6 +47,8 @@ DEFAULT_DATA = Path(".arena")
 
 ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 """The form of a referee's id."""
+CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+"""What no setting contains, but files with other line ends bring with them."""
 SHORTEST_TOKEN = 16
 """Minimum length of a secret: whoever guesses the worker token can have referees play any match."""
 SECRETS = ("worker_token", "webhook_key")
@@ -146,6 +149,13 @@ class Settings(BaseSettings):
     log_level: Literal["debug", "info", "warning"] = "info"
     """Lowest level that processes log; of libraries, they log only warnings and errors."""
 
+    @field_validator("*", mode="before")
+    @classmethod
+    def _is_clean(cls, value: object) -> object:
+        if isinstance(value, str | Path) and (wrong := _control_in(str(value))):
+            raise ValueError(wrong)
+        return value
+
     @field_validator("data")
     @classmethod
     def _absolute_folder(cls, data: Path) -> Path:
@@ -158,10 +168,10 @@ class Settings(BaseSettings):
 
     @field_validator(*SECRETS)
     @classmethod
-    def _is_long(cls, token: SecretStr | None) -> SecretStr | None:
-        if token is not None and len(token.get_secret_value()) < SHORTEST_TOKEN:
-            raise ValueError(f"too short: it must have at least {SHORTEST_TOKEN} random characters")
-        return token
+    def _can_be_sent(cls, secret: SecretStr | None) -> SecretStr | None:
+        if secret is not None and (wrong := _wrong_with_secret(secret.get_secret_value())):
+            raise ValueError(wrong)
+        return secret
 
     @field_validator(*TLS_FILES)
     @classmethod
@@ -192,6 +202,13 @@ class Settings(BaseSettings):
     @classmethod
     def _is_web_address(cls, address: str) -> str:
         return check_address(address) if address else address
+
+    @field_validator("web_url")
+    @classmethod
+    def _is_web_url(cls, url: str) -> str:
+        if url and not re.fullmatch(r"https?://[^\s/'\"]+(/\S*)?", url):
+            raise ValueError(f"{url!r} is not an address like https://arena.example")
+        return url
 
     @field_validator("listen")
     @classmethod
@@ -228,7 +245,8 @@ class Settings(BaseSettings):
     @model_validator(mode="before")
     @classmethod
     def _fill(cls, values: dict[str, object]) -> dict[str, object]:
-        data = _absolute("data", Path(str(values.get("data") or DEFAULT_DATA)))
+        values["data"] = values.get("data") or DEFAULT_DATA
+        data = _absolute("data", Path(str(values["data"])))
         sqlite = URL.create("sqlite", database=f"{data}/arena.db").render_as_string()
         values["database_url"] = values.get("database_url") or sqlite
         values["broker_url"] = values.get("broker_url") or f"filesystem://{quote(str(data))}/broker"
@@ -308,22 +326,24 @@ class Settings(BaseSettings):
 
     def _kept(self, name: str, what: str, start: str = "") -> str:
         """Return a secret that is generated once and kept in a private file. Raise SettingsError."""
-        file = self.prepare().data / name
+        file = self.data / name
         try:
+            with suppress(FileNotFoundError):  # what is there can be read even on a full disk
+                return _read_secret(file, what)
+            self.prepare()
             with suppress(FileExistsError), tempfile.NamedTemporaryFile("w", dir=self.data) as draft:
                 draft.write(f"{start}{secrets.token_urlsafe(32)}")
                 draft.flush()
                 os.link(draft.name, file)  # whole or not at all, and only the first of several processes
-            return file.read_text("ascii")
+            return _read_secret(file, what)
         except OSError as error:
             raise SettingsError("data", f"cannot keep the {what} in {file}: {error.strerror}") from None
-        except UnicodeDecodeError:
-            raise SettingsError("data", f"{file} holds no {what}; delete it for a new one") from None
 
-    def server_tls(self) -> ServerTls | None:
+    def server_tls(self, address: str = "") -> ServerTls | None:
         """Return the certificates that a referee presents and requires; None means no TLS.
 
-        Raise SettingsError for an invalid file.
+        Raise SettingsError for an invalid file, and for a certificate that has expired, that is not for the
+        referee's ``address`` (by default, for that of any referee), or that workers here would not trust.
         """
         if self.tls_certificate is None or self.tls_key is None:
             return None
@@ -331,7 +351,23 @@ class Settings(BaseSettings):
             "tls_certificate", self.tls_certificate, "tls_key", self.tls_key, ssl.PROTOCOL_TLS_SERVER
         )
         authorities = read_authorities("tls_client_ca", self.tls_client_ca) if self.tls_client_ca else None
+        rehearsal = Rehearsal(
+            *("tls_certificate", self.tls_certificate, self.tls_key),
+            *("tls_ca", None if self.tls_ca == "system" else self.tls_ca or self.tls_certificate),
+            self.tls_client_ca,
+            (self.tls_client_certificate, self.tls_client_key),
+        )
+        rehearsal.require([split_address(one)[0] for one in ([address] if address else self.referees)])
         return ServerTls(certificate, key, authorities)
+
+    def check_web_tls(self) -> None:
+        """Raise SettingsError for an invalid file of the pages' certificate, and if it has expired."""
+        if self.web_certificate is None or self.web_key is None:
+            return
+        pair = ("web_certificate", self.web_certificate, "web_key", self.web_key)
+        read_pair(*pair, ssl.PROTOCOL_TLS_SERVER)
+        own = self.web_certificate
+        Rehearsal("web_certificate", own, self.web_key, "web_certificate", own).require([None])
 
     def client_tls(self) -> ClientTls | None:
         """Return the TLS settings with which workers and commands reach a referee; None means no TLS.
@@ -400,6 +436,30 @@ class Settings(BaseSettings):
         }
 
 
+def _control_in(text: str) -> str:
+    """Return which control character a setting contains, in words; empty if it contains none."""
+    sign = CONTROL.search(text)
+    if sign is None:
+        return ""
+    ends = ": does its file have the line ends of Windows?" if sign[0] == "\r" else ""
+    return f"contains the control character {sign[0]!r}{ends}"
+
+
+def _wrong_with_secret(secret: str) -> str:
+    """Return what is wrong with a worker token or a key; empty if nothing is."""
+    if len(secret) < SHORTEST_TOKEN:
+        return f"too short: it must have at least {SHORTEST_TOKEN} random characters"
+    return wrong_with(secret)
+
+
+def _read_secret(file: Path, what: str) -> str:
+    """Return the secret in a file. Raise OSError, and SettingsError if it is none."""
+    secret = tidy(file.read_text("utf-8", errors="replace"))
+    if wrong := _wrong_with_secret(secret):
+        raise SettingsError("data", f"{file} holds no {what} ({wrong}); delete it for a new one")
+    return secret
+
+
 def _default_referees(listen: str, count: object) -> str:
     """Return the addresses of the local referees; only ``listen`` if a value is wrong and refused later."""
     host, _, port = listen.rpartition(":")
@@ -416,8 +476,8 @@ def _absolute(name: str, path: Path) -> Path:
         found = os.path.abspath(path.expanduser())
     except RuntimeError:
         raise SettingsError(name, f"{path}: there is no such home folder") from None
-    if "\0" in found:
-        raise SettingsError(name, f"{found!r} is not a path")
+    if wrong := _control_in(found):
+        raise SettingsError(name, wrong)
     return Path(found)
 
 

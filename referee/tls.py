@@ -6,6 +6,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import grpc
 
+BOMS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
+"""Byte order marks, of which TLS libraries make nothing."""
+
+BEGINS_WITH_BOM = "begins with a byte order mark: save it as plain text without one"
+"""What is wrong with a file in PEM that begins with one."""
+
 
 @dataclass(frozen=True, slots=True)
 class ClientTls:

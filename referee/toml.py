@@ -19,7 +19,7 @@ _LONG = re.compile(r"\"{3}|'{3}")
 def read_toml(path: Path) -> dict[str, object]:
     """Return what a TOML file holds. Raise TomlError if it cannot be read or is not TOML."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise TomlError(path, f"cannot be read: {error.strerror or error}") from None
     except (ValueError, RecursionError) as error:
@@ -31,7 +31,7 @@ def problems_in(path: Path, found: Sequence[Problem]) -> list[Problem]:
 
     Items of lists are counted from 1: ``bots no. 3.bot``.
     """
-    lines = dict(_lines(path.read_text(encoding="utf-8")))
+    lines = dict(_lines(path.read_text(encoding="utf-8-sig")))
     return [
         problem._replace(field=f"{path}{_line(lines, problem.field)}: {_counted(problem.field)}")
         for problem in found

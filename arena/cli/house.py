@@ -19,6 +19,7 @@ from arena.settings import Settings
 from arena.storage import Storage
 from arena.strength.baselines import list_baselines
 from arena.tokens import hash_token
+from referee.tokens import tidy
 
 LOOK_SECONDS = 2.0
 """How often to look for new baselines."""
@@ -79,7 +80,7 @@ def _token(storage: Storage, folder: Path, bot: str) -> str:
     """Return the token of a house bot, kept in a file; the bot is registered if it is new."""
     file = token_file(folder, bot)
     try:
-        if file.exists() and _is_good(storage, kept := file.read_text().strip()):
+        if file.exists() and _is_good(storage, kept := tidy(file.read_text("utf-8", errors="replace"))):
             return kept
         register = rotate_version if is_registered(storage, f"{bot}@1") else register_version
         token = register(storage, actor_at_terminal(), bot, utc_now()).token

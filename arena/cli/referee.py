@@ -40,7 +40,7 @@ def referee(
     place = place_of(settings, address)
     name = (settings.referee_ids or settings.referees)[place]
     key = signing_key(settings, name)
-    tls = settings.server_tls()
+    tls = settings.server_tls(settings.referees[place])
     if exposed := settings.exposed():
         logging.getLogger("arena").warning("%s; set ARENA_TLS_CERTIFICATE and ARENA_TLS_KEY", exposed)
     meter = PrometheusMeter() if settings.metrics_listen else None

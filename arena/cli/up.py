@@ -23,8 +23,10 @@ def up(ctx: typer.Context) -> None:
     """Run a whole arena in this terminal: referees, worker, beat and web server. Ctrl-C stops it."""
     settings = settings_of(ctx)
     say(f"starting an arena in {settings.data} …")
-    for read in (settings.server_tls, settings.client_tls):
-        read()  # a wrong file is reported here, not in a child's log
+    for _, _, address in local_referees(settings):  # a wrong file is reported here, not in a child's log
+        settings.server_tls(address)
+    settings.client_tls()
+    settings.check_web_tls()
     if settings.embedded_database:  # one on a server belongs to other hosts, too
         migrate_storage(settings)
     with open_storage(settings) as storage:  # what is wrong with it is said here, not in a child's log

@@ -18,6 +18,7 @@ from arena.verify import Report, check_export, check_links, compare, read_log, s
 from arena.verify.botlogs import BotLog, Comparison
 from arena.verify.report import Key
 from referee.cli.output import AsJson, console, print_json, say
+from referee.records.files import skip_mark
 
 MOST_TOLD = 20
 """Maximum number of a log's differences and remarks that are shown."""
@@ -129,6 +130,7 @@ def _at_hand(ctx: typer.Context, file: Path) -> Iterator[Path]:
 def _check(file: Path, wanted: frozenset[str]) -> Report:
     try:
         with file.open("rb") as lines, progress(file.name, file.stat().st_size, console()) as seen:
+            skip_mark(lines)
             return check_export(lines, seen, wanted)
     except OSError as error:
         raise StorageError(f"cannot read {file}: {error.strerror}") from None

@@ -9,6 +9,7 @@ from tempfile import NamedTemporaryFile
 
 from arena.errors import SpecError, StorageError
 from arena.files import make_private, open_to_others, written_path
+from referee.tokens import tidy, wrong_with
 
 FILE = "logins.json"
 
@@ -83,7 +84,7 @@ def own_logins() -> Logins:
 
 def check_key(given: str) -> str:
     """Return a key that was typed or read, without surrounding space. Raise SpecError if it cannot be one."""
-    key = given.strip()
-    if not key or not key.isascii() or not key.isprintable() or " " in key:
-        raise SpecError("key", "is none; one begins with bt_key_")
+    key = tidy(given)
+    if wrong := wrong_with(key) if key else "is empty":
+        raise SpecError("key", f"{wrong}; one begins with bt_key_")
     return key

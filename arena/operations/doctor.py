@@ -3,6 +3,7 @@
 Each check is a function that returns findings. Nothing is created or changed, not even a missing database.
 """
 
+import asyncio
 import platform
 import shutil
 import tempfile
@@ -32,6 +33,7 @@ from arena.storage import Storage
 from referee.client import referee_status
 from referee.errors import RefereeError, TokenRefused
 from referee.protocol.version import PROTOCOL_VERSION
+from referee.unreached import why_failed
 
 PACKAGE = "bigtwo-arena"
 
@@ -97,12 +99,23 @@ def _examine(settings: Settings, clock: Callable[[], datetime], seconds: float) 
 
 def _tls(settings: Settings) -> list[Finding]:
     settings.server_tls()
+    settings.check_web_tls()
     without = settings.client_tls() is None
     if exposed := settings.exposed():
         return [warn("TLS", exposed, "set ARENA_TLS_CERTIFICATE and ARENA_TLS_KEY")]
     if without:
         return [ok("TLS", "none")]
-    return [ok("TLS", "the files are in order")]
+    return [ok("TLS", f"the files are in order{_to_trust(settings)}")]
+
+
+def _to_trust(settings: Settings) -> str:
+    """Return whose certificate bots have to trust, as a referee presents it: its chain may end too soon."""
+    if settings.tls_certificate is None:
+        return ""
+    from cryptography import x509  # which nothing else here needs
+
+    *_, last = x509.load_pem_x509_certificates(settings.tls_certificate.read_bytes())
+    return f"; bots have to trust {last.issuer.rfc4514_string()}"
 
 
 def _python() -> list[Finding]:
@@ -332,10 +345,11 @@ def _referee(settings: Settings, address: str) -> list[Finding]:
     except TokenRefused as error:
         return [fail(name, str(error), OTHER_ARENA)]
     except RefereeError as error:
+        why = asyncio.run(why_failed(address, settings.client_tls(), str(error)))
         advice = (
             f"is `arena up` or `arena referee` running there? if it is elsewhere, correct {PREFIX}REFEREES"
         )
-        return [fail(name, str(error), advice)]
+        return [fail(name, why or str(error), advice)]
     busy = f"{status.streams} bots connected, {status.matches} matches, {status.sessions} sessions"
     if status.draining:
         return [warn(name, f"shutting down; {busy}", "it takes no new match")]

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from arena.exports.parts import SignedLine
 from arena.verify.report import PlayedSession, Report
 from referee.matches.match import Signed
+from referee.records.files import skip_mark
 from referee.records.results import Result
 from referee.signing import is_valid
 
@@ -115,6 +116,7 @@ def read_log(path: Path) -> BotLog:
     """Return the log in a file. Raise OSError."""
     found = BotLog(str(path))
     with path.open("rb") as texts:
+        skip_mark(texts)
         for number, text in enumerate(texts, start=1):
             try:
                 found.lines[number] = LogLine.model_validate_json(text)

@@ -2,7 +2,6 @@
 
 import gc
 import socket
-import ssl
 import threading
 from collections.abc import Callable
 
@@ -10,7 +9,6 @@ import uvicorn
 from fastapi import FastAPI
 
 from arena.addresses import split_address
-from arena.certificates import read_pair
 from arena.settings import Settings
 from arena.web.connections import bounded
 from referee.errors import ListenError
@@ -55,11 +53,7 @@ def serve(app: FastAPI, settings: Settings, ready: Callable[[], None]) -> None:
     Raise ListenError, and SettingsError for a wrong certificate.
     """
     collect_seldom()
-    if settings.web_certificate and settings.web_key:
-        read_pair(
-            *("web_certificate", settings.web_certificate, "web_key", settings.web_key),
-            ssl.PROTOCOL_TLS_SERVER,
-        )
+    settings.check_web_tls()
     listening = _listen(settings.web_listen)
     config = uvicorn.Config(
         app,

@@ -13,6 +13,7 @@ from referee.protocol.logs import query_request, read_entry
 from referee.protocol.reasons import Failure, Reason, read_failure
 from referee.protocol.version import PROTOCOL_VERSION
 from referee.tls import ClientTls
+from referee.tokens import wrong_with
 from referee.unreached import through, why_failed, why_unreached
 from referee.v1 import bots_pb2, bots_pb2_grpc, logs_pb2_grpc
 
@@ -55,8 +56,8 @@ def check_token(token: str) -> Finding:
 
     if not token:
         return finding("ARENA_TOKEN is not set; it is what `arena bot register` printed")
-    if not (token.isascii() and token.isprintable()) or " " in token:
-        return finding("ARENA_TOKEN contains characters that no token has")
+    if wrong := wrong_with(token):
+        return finding(f"ARENA_TOKEN {wrong}")
     if token.startswith("bt_") and not token.startswith(TOKEN):
         whose = token.split("_")[1]
         return finding(f"ARENA_TOKEN is a token of another kind ({whose}); a bot's begins with {TOKEN}")

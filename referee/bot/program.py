@@ -19,7 +19,9 @@ from referee.errors import AddressError, RefereeError, WrongThread
 from referee.interrupts import handling, send
 from referee.lines import log_to_console
 from referee.loops import new_event_loop
-from referee.tls import ClientTls
+from referee.plain import plain
+from referee.tls import BEGINS_WITH_BOM, BOMS, ClientTls
+from referee.tokens import tidy, wrong_with
 
 DEFAULT_REFEREE = f"127.0.0.1:{USUAL_PORT}"
 
@@ -117,11 +119,11 @@ def main(bot: Bot, *, max_sessions: int = 0) -> NoReturn:
         print(error, file=sys.stderr)  # a thread that exits does not say why
         sys.exit(1)
     log_to_console()
-    token = os.environ.get("ARENA_TOKEN", "").strip()
+    token = tidy(os.environ.get("ARENA_TOKEN", ""))
     if not token:
         sys.exit("ARENA_TOKEN: not set; it is the token that `arena bot register` printed")
-    if not (token.isascii() and token.isprintable()):
-        sys.exit("ARENA_TOKEN: contains characters that no token has")
+    if wrong := wrong_with(token):
+        sys.exit(f"ARENA_TOKEN: {wrong}")
     try:
         addresses = read_addresses(os.environ.get("ARENA_REFEREE", DEFAULT_REFEREE))
     except AddressError as error:
@@ -149,7 +151,7 @@ def tls_of_environment() -> ClientTls | None:
         sys.exit(f"{' and '.join(own)}: only {given[0]} is set")
     authorities = None if os.environ["ARENA_TLS_CA"] == "system" else _file("ARENA_TLS_CA")
     if authorities is not None and b"-----BEGIN CERTIFICATE-----" not in authorities:
-        sys.exit(f"ARENA_TLS_CA: {os.environ['ARENA_TLS_CA']} holds no certificate in PEM form")
+        sys.exit(f"ARENA_TLS_CA: {plain(os.environ['ARENA_TLS_CA'])} holds no certificate in PEM form")
     return ClientTls(authorities, *map(_file, own))
 
 
@@ -159,6 +161,9 @@ def _file(variable: str) -> bytes | None:
     if not name:
         return None
     try:
-        return Path(name).read_bytes()
+        content = Path(name).read_bytes()
     except OSError as error:
-        sys.exit(f"{variable}: cannot read {name}: {error.strerror}")
+        sys.exit(f"{variable}: cannot read {plain(name)}: {error.strerror}")
+    if content.startswith(BOMS):
+        sys.exit(f"{variable}: {plain(name)} {BEGINS_WITH_BOM}")
+    return content

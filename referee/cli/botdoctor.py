@@ -12,6 +12,7 @@ from referee.bot.program import DEFAULT_REFEREE, tls_of_environment
 from referee.cli.output import say
 from referee.errors import AddressError
 from referee.tls import ClientTls
+from referee.tokens import tidy
 
 
 def doctor(
@@ -30,7 +31,7 @@ def doctor(
 
 def examine_bot(referee: str, tls: ClientTls | None) -> None:
     """Print what is right and wrong between a bot and its referees. Raise Exit if anything is wrong."""
-    token = os.environ.get("ARENA_TOKEN", "").strip()
+    token = tidy(os.environ.get("ARENA_TOKEN", ""))
     findings = [check_token(token)]
     try:
         addresses = read_addresses(referee)

@@ -13,8 +13,10 @@ from referee.bot.program import DEFAULT_REFEREE, tls_of_environment
 from referee.cli.botdeals import print_deals, print_deals_json, print_deals_whole
 from referee.cli.botlog import follow_log, print_entry
 from referee.cli.output import say
+from referee.cli.starting import good_token
 from referee.client import read_deals, read_log
 from referee.matches.journal import ASKED, KEPT, DealQuery, EntryKind, LogEntry, LogQuery, kinds_asked
+from referee.tokens import tidy
 
 MOST_DEALS = 10_000
 
@@ -120,6 +122,6 @@ def token_of(token: str | None, file: Path | None) -> str:
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is not text"
             raise typer.BadParameter(f"cannot read {file}: {reason}", param_hint="'--token-file'") from None
-    if not (token or "").strip():
+    if not tidy(token or ""):
         raise typer.BadParameter("not given, and neither is ARENA_TOKEN", param_hint="'--token'")
-    return str(token).strip()
+    return good_token(token or "", "'--token'" if file is None else "'--token-file'")

@@ -10,6 +10,7 @@ from referee.addresses import read_addresses
 from referee.bot import run as run_bot
 from referee.bot.bots import Bot
 from referee.bot.program import DEFAULT_REFEREE, tls_of_environment
+from referee.cli.starting import good_token
 from referee.errors import ProgramError
 from referee.lines import log_to_console
 from referee.local.loading import bot_in, load_file
@@ -37,11 +38,14 @@ def run(program: Program, token: Token, referee: Referee = DEFAULT_REFEREE) -> N
 
 
 def run_program(program: str, token: str, referee: str, tls: ClientTls | None) -> None:
-    """Load a bot, and run it until Ctrl-C. Raise AddressError, ProgramError, and what ``run`` raises."""
+    """Load a bot, and run it until Ctrl-C. Raise BadParameter, AddressError, ProgramError, and what
+    ``run`` raises.
+    """
+    token = good_token(token, "'--token' / ARENA_TOKEN")
     addresses = read_addresses(referee)
     bot = load_bot(program)
     log_to_console()
-    run_bot(bot, token=token.strip(), addresses=addresses, tls=tls)
+    run_bot(bot, token=token, addresses=addresses, tls=tls)
 
 
 def load_bot(program: str) -> Bot:

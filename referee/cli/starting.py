@@ -8,6 +8,7 @@ import typer
 
 from referee.local.programs import why_not_started
 from referee.samples import sample_bots, sample_command
+from referee.tokens import tidy, wrong_with
 
 
 def bot_command(name: str) -> list[str] | None:
@@ -17,6 +18,15 @@ def bot_command(name: str) -> list[str] | None:
     if name.endswith(".py"):
         return [sys.executable, "-m", "referee", "bot", "run", name]
     return None
+
+
+def good_token(given: str, hint: str) -> str:
+    """Return a token without what comes around it. Raise BadParameter if it cannot be one."""
+    token = tidy(given)
+    wrong = wrong_with(token) if token else "is empty"
+    if wrong:
+        raise typer.BadParameter(f"the token {wrong}", param_hint=hint)
+    return token
 
 
 def require_program(command: Sequence[str]) -> None:

@@ -1,7 +1,9 @@
 """Deal records in files of JSON lines: exports, and lists of a bot's deals."""
 
 import json
+from codecs import BOM_UTF8
 from collections.abc import Mapping
+from io import BufferedReader
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,10 +21,16 @@ class Found(NamedTuple):
     """The seat of the bot whose deals are listed; None if the line names none."""
 
 
+def skip_mark(file: BufferedReader) -> None:
+    """Leave out the byte order mark with which some programs begin a text."""
+    if file.peek(len(BOM_UTF8)).startswith(BOM_UTF8):
+        file.read(len(BOM_UTF8))
+
+
 def deal_records(path: Path) -> list[Found]:
     """Return the deal records of a file, in its order. Raise RecordError if it cannot be read."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "is no text in UTF-8"
         raise RecordError(None, f"{path}: {reason}") from None

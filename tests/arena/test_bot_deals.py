@@ -187,7 +187,7 @@ def test_games_when_an_author_asks_a_referee_then_they_are_those_of_its_bot_alon
     play_cup(world, rounds=1)
     token = rotate_version(world.storage, ROOT, MINE, world.clock()).token
     file = tmp_path / "token"
-    file.write_text(f"{token}\n")
+    file.write_text(f"{token}\n", encoding="utf-8-sig")  # as some editors save it
     here = arena("bot", "games", MINE, "--json").out
     with running_referee(world.storage, settings) as address:
         far = ("--referee", address, "--token-file", file)

@@ -276,6 +276,18 @@ def test_run_of_a_missing_file_is_one_line(arena: Arena) -> None:
     assert_one_line(arena("bot", "run", "missing.py", "--token", "x"), 1, "missing.py", "no such file")
 
 
+@pytest.mark.parametrize(
+    ("token", "wrong"),
+    [
+        ("'bt_bot_x'", "the token is in quotes: leave them out"),
+        ("a b", "contains a space"),
+        (" ", "is empty"),
+    ],
+)
+def test_run_with_a_token_that_cannot_be_one_is_one_line(arena: Arena, token: str, wrong: str) -> None:
+    assert_one_line(arena("bot", "run", "greedy", "--token", token), 2, "ARENA_TOKEN", wrong)
+
+
 def arena_process(*arguments: object) -> subprocess.Popen[str]:
     command = tied(*arena_command(*map(str, arguments)))
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

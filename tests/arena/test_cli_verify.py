@@ -9,6 +9,7 @@ from sqlmodel import select
 from arena.cli.paces import pace_text
 from arena.models import Tournament
 from arena.settings import Settings
+from referee.records.files import deal_records
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.exported import play_by_table
 from tests.arena.world import World
@@ -76,6 +77,15 @@ def test_verify_of_two_exports_of_one_tournament_says_so(
     for second in (exported[0], copy):
         found = arena("verify", exported[0], exported[1], second)
         assert (found.status, found.out.splitlines()[-1]) == (1, said)
+
+
+def test_files_with_a_byte_order_mark_are_read_as_without(arena: Arena, exported: list[Path]) -> None:
+    text = exported[0].read_text()
+    exported[0].write_text(text, encoding="utf-8-sig")
+    assert arena("verify", exported[0]).status == 0
+    records = "".join(line for line in text.splitlines(keepends=True) if "bigtwo-deal/1" in line)
+    exported[0].write_text(records, encoding="utf-8-sig")
+    assert len(deal_records(exported[0])) == 6
 
 
 def test_verify_as_json_is_for_scripts(arena: Arena, exported: list[Path]) -> None:

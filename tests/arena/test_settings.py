@@ -2,12 +2,22 @@
 
 import re
 import stat
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
 
 from arena.errors import SettingsError
 from arena.messages import wake
+from arena.models import utc_now
+from arena.operations.doctor import examine
 from arena.settings import SECRETS, Settings, load_settings
 from arena.storage import migrate_storage, open_storage
 from referee.tls import ClientTls, ServerTls
@@ -108,6 +118,17 @@ def test_referee_ids_when_given_then_they_go_with_the_addresses(monkeypatch: pyt
             "ARENA_BROKER_URL: filesystem:///a#b is not filesystem:///folder",
         ),
         ("CONFIG", "/nowhere/arena.toml", "ARENA_CONFIG: no file /nowhere/arena.toml"),
+        (
+            "DATA",
+            "/tmp/a\r",
+            "setting data: contains the control character '\\r': does its file have the line",
+        ),
+        ("LISTEN", "127.0.0.1:1\r", "ARENA_LISTEN: contains the control character '\\r'"),
+        ("DATABASE_URL", "sqlite:////a.db\r", "ARENA_DATABASE_URL: contains the control character '\\r'"),
+        ("LISTEN", " 127.0.0.1:8710", "ARENA_LISTEN: ' 127.0.0.1:8710' is not host:port"),
+        ("REFEREES", "a b:1", "ARENA_REFEREES: 'a b:1' is not host:port"),
+        ("REFEREES", "'a:1,b:2'", 'ARENA_REFEREES: "\'a:1" is not host:port'),
+        ("WEB_URL", "arena.example", "ARENA_WEB_URL: 'arena.example' is not an address like https://arena"),
     ],
 )
 def test_setting_when_it_is_wrong_then_one_line_names_it(
@@ -128,7 +149,7 @@ def test_setting_when_it_is_wrong_then_one_line_names_it(
         (b"# \xff", "ARENA_CONFIG: .*arena.toml: is not TOML: 'utf-8' codec"),
         ("listen = " + 9999 * "[", "ARENA_CONFIG: .*arena.toml: is not TOML: "),
         ('tls_ca = "~nobody-here/ca.pem"', "setting tls_ca: ~nobody-here/ca.pem: there is no such home"),
-        ('tls_ca = "ca\\u0000.pem"', r"setting tls_ca: '.*ca\\x00.pem' is not a path"),
+        ('tls_ca = "ca\\u0000.pem"', r"setting tls_ca: contains the control character '\\x00'$"),
     ],
 )
 def test_file_when_it_is_wrong_then_one_line_says_so(
@@ -157,7 +178,14 @@ def test_worker_secret_when_not_set_then_it_is_drawn_once_and_kept_for_the_owner
     ("content", "message"),
     [
         (None, r"setting data: cannot keep the worker token in .*worker-token: Is a directory"),
-        (b"\xff", r"setting data: .*worker-token holds no worker token; delete it for a new one"),
+        (
+            b"\xff",
+            r"setting data: .*worker-token holds no worker token \(too short: .*\); delete it for a new",
+        ),
+        (
+            b"a" * 40 + b" b",
+            r"setting data: .*worker-token holds no worker token \(contains a space\); delete",
+        ),
     ],
 )
 def test_worker_secret_when_its_file_cannot_be_read_then_one_line_names_it(
@@ -321,6 +349,7 @@ def test_tls_when_a_referee_asks_for_certificates_then_workers_here_need_one() -
         ({"tls_key": TLS / "self.key"}, r"tls_key: .*self.key is not the key of .*referee.pem"),
         ({"tls_key": TLS / "locked.key"}, r"tls_certificate: .* is damaged, or needs a password"),
         ({"tls_client_ca": TLS / "self.key"}, r"tls_client_ca: .*self.key has no certificate in PEM"),
+        ({"tls_key": "marked.key"}, r"tls_key: .*marked.key begins with a byte order mark: save it as plain"),
         ({"tls_client_ca": "damaged.pem"}, r"tls_client_ca: .*damaged.pem has a damaged certificate"),
     ],
 )
@@ -328,6 +357,7 @@ def test_tls_when_a_file_is_wrong_then_one_line_names_it(
     tmp_path: Path, change: dict[str, object], message: str
 ) -> None:
     (tmp_path / "damaged.pem").write_bytes(content("ca.pem").replace(b"MII", b"AAA", 1))
+    (tmp_path / "marked.key").write_bytes(b"\xef\xbb\xbf" + content("referee.key"))
     with pytest.raises(SettingsError, match=f"^setting {message}") as caught:
         load_settings({**REFEREE, **change}).server_tls()
     assert "\n" not in str(caught.value)
@@ -381,6 +411,163 @@ def test_secret_when_it_is_short_then_it_is_refused_and_not_shown(name: str) -> 
     with pytest.raises(SettingsError, match=rf"^setting {name}: too short") as caught:
         load_settings({name: "fifteen-letters"})
     assert "fifteen" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("secret", "wrong"),
+    [
+        (
+            f"{'a' * 20}\r",
+            r"contains the control character '\r': does its file have the line ends of Windows?",
+        ),
+        (f"{'a' * 20} b", "contains a space"),
+        (f"{'a' * 20}ä", "contains '\\xe4', which no token has"),
+        (f'"{"a" * 20}"', "is in quotes: leave them out"),
+    ],
+)
+@pytest.mark.parametrize("name", SECRETS)
+def test_secret_when_no_call_could_carry_it_then_it_is_refused_and_not_shown(
+    name: str, secret: str, wrong: str
+) -> None:
+    with pytest.raises(SettingsError) as caught:
+        load_settings({name: secret})
+    assert str(caught.value) == f"setting {name}: {wrong}"
+
+
+def test_worker_secret_when_its_file_was_edited_then_what_came_around_it_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "worker-token").write_bytes(b"\xef\xbb\xbfbt_worker_0123456789\r\n")
+    assert load_settings({"data": tmp_path}).worker_secret() == "bt_worker_0123456789"
+
+
+def test_settings_when_the_data_folder_is_named_by_nothing_then_all_of_it_is_the_usual_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = load_settings()
+    monkeypatch.setenv("ARENA_DATA", "")
+    assert load_settings() == usual
+    assert usual.data == tmp_path / ".arena"
+
+
+def test_file_when_it_begins_with_a_byte_order_mark_then_it_is_read(tmp_path: Path) -> None:
+    (tmp_path / "arena.toml").write_text("beat_seconds = 9", encoding="utf-8-sig")
+    assert load_settings({"data": tmp_path}).beat_seconds == 9
+
+
+class Made(NamedTuple):
+    """A certificate, its key, and the files that hold them."""
+
+    certificate: x509.Certificate
+    key: ec.EllipticCurvePrivateKey
+    pem: Path
+    key_file: Path
+
+
+def made(
+    folder: Path,
+    name: str,
+    by: Made | None = None,
+    *,
+    host: str = "127.0.0.1",
+    days: tuple[int, int] = (-1, 1),
+    above: bool = False,
+) -> Made:
+    """Make a certificate that is valid from and until so many days after now, signed ``by`` an authority.
+
+    With ``above``, its file also holds the authority's.
+    """
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(by.certificate.subject if by else subject)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now + timedelta(days=days[0]))
+        .not_valid_after(now + timedelta(days=days[1]))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address(host))]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=name != "leaf", path_length=None), critical=True)
+        .sign(by.key if by else key, hashes.SHA256())
+    )
+    pem, file = folder / f"{name}.pem", folder / f"{name}.key"
+    pem.write_bytes(certificate.public_bytes(Encoding.PEM) + (by.pem.read_bytes() if by and above else b""))
+    file.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    return Made(certificate, key, pem, file)
+
+
+def certified(leaf: Made, **others: object) -> Settings:
+    return load_settings({"tls_certificate": leaf.pem, "tls_key": leaf.key_file, **others})
+
+
+@pytest.mark.parametrize(
+    ("leaf", "wrong"),
+    [
+        ({"days": (-3, -2)}, "has expired, or a certificate above it in the same file has"),
+        ({"days": (2, 3)}, "is not valid yet: is the clock of this host right?"),
+        ({"host": "10.9.8.7"}, "is not for 127.0.0.1, as which it is reached"),
+    ],
+)
+def test_tls_when_no_client_would_accept_a_certificate_then_it_is_refused_at_the_start(
+    tmp_path: Path, leaf: dict[str, Any], wrong: str
+) -> None:
+    root = made(tmp_path, "root")
+    settings = certified(made(tmp_path, "leaf", root, **leaf), tls_ca=root.pem)
+    told = f"setting tls_certificate: {tmp_path}/leaf.pem {wrong}"
+    with pytest.raises(SettingsError) as caught:
+        settings.server_tls()
+    assert str(caught.value) == told
+    web = load_settings({"web_certificate": tmp_path / "leaf.pem", "web_key": tmp_path / "leaf.key"})
+    if "host" in leaf:
+        web.check_web_tls()  # proxies reach it by any name
+    else:
+        with pytest.raises(SettingsError, match=f"^setting web_certificate: .*leaf.pem {wrong[:10]}"):
+            web.check_web_tls()
+    [found] = [
+        one for one in examine({"data": tmp_path, **tls_of(settings)}, utc_now) if one.check == "settings"
+    ]
+    assert (found.level, found.found) == ("fail", told)
+
+
+def tls_of(settings: Settings) -> dict[str, object]:
+    return {name: getattr(settings, name) for name in ("tls_certificate", "tls_key", "tls_ca")}
+
+
+def test_tls_when_the_chain_of_a_certificate_is_not_in_its_file_then_it_is_refused(tmp_path: Path) -> None:
+    root = made(tmp_path, "root")
+    middle = made(tmp_path, "middle", root)
+    with pytest.raises(
+        SettingsError, match=r"^setting tls_certificate: .*leaf.pem does not lead to an authority"
+    ):
+        certified(made(tmp_path, "leaf", middle), tls_ca=root.pem).server_tls()
+    assert certified(made(tmp_path, "leaf", middle)).server_tls() is not None  # clients here trust it itself
+    settings = certified(made(tmp_path, "leaf", middle, above=True), tls_ca=root.pem)
+    assert settings.server_tls() is not None
+    found = [
+        one.found for one in examine({"data": tmp_path, **tls_of(settings)}, utc_now) if one.check == "TLS"
+    ]
+    assert found == ["the files are in order; bots have to trust CN=root"]
+
+
+def test_tls_when_a_certificate_is_for_one_of_several_referees_then_only_that_one_may_present_it(
+    tmp_path: Path,
+) -> None:
+    settings = certified(made(tmp_path, "leaf"), referees="10.0.0.1:8710,127.0.0.1:8710")
+    assert settings.server_tls() == settings.server_tls("127.0.0.1:8710") is not None
+    with pytest.raises(SettingsError, match=r"is not for 10\.0\.0\.1, as which it is reached$"):
+        settings.server_tls("10.0.0.1:8710")
+
+
+def test_tls_when_the_workers_certificate_has_expired_then_that_is_said(tmp_path: Path) -> None:
+    root = made(tmp_path, "root")
+    worker = made(tmp_path, "worker", root, days=(-3, -2))
+    clients = {
+        "tls_client_ca": root.pem,
+        "tls_client_certificate": worker.pem,
+        "tls_client_key": worker.key_file,
+    }
+    with pytest.raises(SettingsError, match=r"^setting tls_client_certificate: .*worker.pem has expired"):
+        certified(made(tmp_path, "leaf", root), tls_ca=root.pem, **clients).server_tls()
 
 
 def test_settings_when_several_in_a_file_are_wrong_then_each_is_told_in_plain_words(

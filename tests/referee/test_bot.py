@@ -217,6 +217,8 @@ def test_import_when_only_the_sdk_is_loaded_then_neither_the_arena_nor_its_libra
     ("environment", "refusal"),
     [
         ({}, "ARENA_TOKEN: not set"),
+        ({"ARENA_TOKEN": "'t'"}, "ARENA_TOKEN: is in quotes: leave them out"),
+        ({"ARENA_TOKEN": "bt_bot_ a"}, "ARENA_TOKEN: contains a space"),
         ({"ARENA_TOKEN": "t", "ARENA_REFEREE": " , "}, "ARENA_REFEREE: names no address"),
         (
             {"ARENA_TOKEN": "t", "ARENA_REFEREE": "a:1, arena.example.org"},

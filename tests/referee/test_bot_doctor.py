@@ -27,7 +27,8 @@ __all__ = ["world"]
         ("bt_bot_abc", True, "is well-formed"),
         ("", False, "ARENA_TOKEN is not set; it is what `arena bot register` printed"),
         ("blah", False, "ARENA_TOKEN does not begin with bt_bot_, as every token of a bot does"),
-        ("bt_bot_a\nb", False, "ARENA_TOKEN contains characters that no token has"),
+        ("bt_bot_a\nb", False, "ARENA_TOKEN contains '\\n', which no token has"),
+        ('"bt_bot_ab"', False, "ARENA_TOKEN is in quotes: leave them out"),
         (
             "bt_worker_x",
             False,
