@@ -1,6 +1,7 @@
 """The environment of other people's programs, without the arena's own settings."""
 
 import os
+import sys
 from collections.abc import Mapping
 
 OWN = ("ARENA_", "PGPASSWORD")
@@ -8,6 +9,18 @@ OWN = ("ARENA_", "PGPASSWORD")
 
 
 HERE = "localhost,127.0.0.1,::1"
+
+SAFE_PATH = "PYTHONSAFEPATH"
+"""The variable with which Python imports nothing from the folder in which it is started."""
+
+
+def safely(module: str, *arguments: str) -> list[str]:
+    """Return the command line that runs a module of ours, and imports nothing from the current folder.
+
+    It may be somebody else's: a file ``uvloop.py`` there would be executed.
+    """
+    return [sys.executable, "-P", "-m", module, *arguments]
+
 
 NO_PROXY = ("no_proxy", "NO_PROXY", "no_grpc_proxy")
 """The variables that libraries of any language read for hosts to which no proxy leads."""

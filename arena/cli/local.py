@@ -3,7 +3,6 @@
 import fcntl
 import signal
 import socket
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -16,6 +15,7 @@ from arena.errors import SettingsError, StateError
 from arena.processes import Supervisor
 from arena.running import LOCK
 from arena.settings import PREFIX, Settings
+from referee.environment import safely
 
 POLL_SECONDS = 0.1
 
@@ -145,7 +145,7 @@ def _lock(file: int) -> None:
 
 def arena_command(*arguments: str) -> Sequence[str]:
     """Return the command line of ``arena`` with these arguments, for a child process."""
-    return [sys.executable, "-m", "arena", *arguments]
+    return safely("arena", *arguments)
 
 
 def free_address() -> str:

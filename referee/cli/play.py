@@ -241,6 +241,7 @@ def _programs(
 
     In a test, the first two are compared, and the rest are the panel. Raise ProgramError, BadParameter.
     """
+    from referee.cli.playgoing import tell
     from referee.local.programs import program, told_apart
 
     first, *others = bots
@@ -256,6 +257,9 @@ def _programs(
         slots = [0, 1, *(different.index(one, 2) for one in panel)]
     samples = sample_bots()
     programs = told_apart([program(one, samples, folder) for one in different], different)
+    for one in programs:
+        if one.file is not None and one.file not in samples.values():  # a command says itself what it runs
+            tell(f"play: {one.name} runs {one.file}, which may do all that you may")
     return programs, slots
 
 

@@ -1,11 +1,11 @@
 """The commands that start bots named on the command line."""
 
 import shutil
-import sys
 from collections.abc import Sequence
 
 import typer
 
+from referee.environment import safely
 from referee.local.programs import why_not_started
 from referee.samples import sample_bots, sample_command
 from referee.tokens import tidy, wrong_with
@@ -16,7 +16,7 @@ def bot_command(name: str) -> list[str] | None:
     if name in sample_bots():
         return sample_command(name)
     if name.endswith(".py"):
-        return [sys.executable, "-m", "referee", "bot", "run", name]
+        return safely("referee", "bot", "run", name)
     return None
 
 

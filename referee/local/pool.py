@@ -11,6 +11,7 @@ from multiprocessing import connection, get_context
 from multiprocessing.context import SpawnProcess
 from typing import Any, NamedTuple, TypeAlias
 
+from referee.environment import SAFE_PATH
 from referee.errors import ProgramError
 from referee.local.field import Session
 from referee.local.played import Played
@@ -31,6 +32,9 @@ decisions were begun, and then for each bot its decisions and the microseconds t
 
 Thought: TypeAlias = Sequence[tuple[int, float]]
 """By bot, decisions and the seconds that they took."""
+
+ALONE = "this process alone"
+"""The value of PYTHONSAFEPATH that a process does not hand on."""
 
 _BEFORE = 3
 """How many numbers come before those of the bots."""
@@ -143,7 +147,7 @@ def _processes(setting: Setting, jobs: int) -> Iterator[list[_Worker]]:
     """Start processes for the duration of the block."""
     workers: list[_Worker] = []
     try:
-        with _interrupts_ignored():
+        with _interrupts_ignored(), _safe_path():
             workers.extend(_started(setting) for _ in range(jobs))
         yield workers
     finally:
@@ -174,9 +178,24 @@ def _interrupts_ignored() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
+@contextmanager
+def _safe_path() -> Iterator[None]:
+    """Let processes started in the block import nothing from the current folder, not even at first."""
+    before = os.environ.get(SAFE_PATH)
+    os.environ[SAFE_PATH] = before or ALONE
+    try:
+        yield
+    finally:
+        del os.environ[SAFE_PATH]
+        if before:
+            os.environ[SAFE_PATH] = before
+
+
 def _work(setting: Setting, pipe: Pipe, thinking: Thinking) -> None:
     """Play the sessions that come through the pipe until it closes; this runs in a process of its own."""
     os.dup2(2, 1)  # what bots print must not get mixed with the results
+    if os.environ.get(SAFE_PATH) == ALONE:
+        del os.environ[SAFE_PATH]  # for this process alone: those of bots may import what is beside them
 
     begun = 0
 

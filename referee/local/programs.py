@@ -3,11 +3,11 @@
 import os
 import shlex
 import shutil
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from referee.environment import safely
 from referee.errors import ProgramError
 from referee.local.revision import checked_out, revision_of
 from referee.names import near_name
@@ -35,12 +35,12 @@ def program(given: str, samples: Mapping[str, Path], folder: Path) -> Program:
     if (revision := revision_of(given)) is not None:
         into = folder / f"{len([*folder.iterdir()])}"
         return of_file(f"{revision.file.stem}@{revision.name}", checked_out(revision, into))
-    if given.endswith(".py") and len(_words(given)) == 1:
-        path = Path(given)
-        if not path.is_file():
-            raise ProgramError(given, "no such file")
+    path = Path(given)
+    if given.endswith(".py") and path.is_file():
         return of_file(path.stem, path.absolute())
-    words = _words(given)
+    words = [given] if os.sep in given and path.is_file() else _words(given)
+    if given.endswith(".py") and len(words) == 1:
+        raise ProgramError(given, "no such file")
     if not words or shutil.which(words[0]) is None:
         if words and (why := why_not_started(words[0])):
             raise ProgramError(given, why)
@@ -63,7 +63,7 @@ def why_not_started(name: str) -> str:
 
 def of_file(name: str, path: Path) -> Program:
     """Return the bot of a Python file."""
-    return Program(name, path, (sys.executable, "-m", "referee", "bot", "run", str(path)))
+    return Program(name, path, tuple(safely("referee", "bot", "run", str(path))))
 
 
 def told_apart(programs: Sequence[Program], given: Sequence[str]) -> list[Program]:

@@ -10,6 +10,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from arena.bots import versions
+from arena.cli.local import arena_command
 from arena.matches.referees import nobody_asked
 from arena.messages import wake
 from arena.models import utc_now
@@ -22,6 +23,7 @@ from tests.arena.databases import open_new
 from tests.arena.fakes import LOCKED, ROOT
 from tests.arena.given_keys import give_keys
 from tests.arena.ports import free_address
+from tests.arena.traps import Traps
 from tests.arena.waiting import DEADLINE, wait_for
 from tests.tied import tied
 
@@ -93,7 +95,8 @@ def running_arena(folder: Path, sample_bots: dict[str, str], **settings_: object
         storage = stack.enter_context(open_new(settings))
         give_keys(settings, storage)
         environment = os.environ | settings.environment()
-        up = stack.enter_context(_process([sys.executable, "-m", "arena", "up"], environment))
+        traps = Traps(folder / "traps")
+        up = stack.enter_context(_process(list(arena_command("up")), environment, traps.folder))
         arena = RunningArena(settings, storage, up)
         for name, file in sample_bots.items():
             token = versions.register_version(storage, ROOT, name, utc_now()).token
@@ -101,13 +104,16 @@ def running_arena(folder: Path, sample_bots: dict[str, str], **settings_: object
             variables["ARENA_BOT_LOG"] = str(kept_log(settings, name))
             stack.enter_context(_process([sys.executable, str(SAMPLE_BOTS / file)], variables))
         yield arena
+        assert traps.sprung() == ""
 
 
 @contextmanager
-def _process(command: list[str], environment: dict[str, str]) -> Iterator[Process]:
+def _process(
+    command: list[str], environment: dict[str, str], folder: Path | None = None
+) -> Iterator[Process]:
     """Run a process and stop it at the end of the block; fail if it does not stop cleanly."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
-    with subprocess.Popen(tied(*command), env=environment, **pipes) as process:  # type: ignore[call-overload]
+    with subprocess.Popen(tied(*command), env=environment, cwd=folder, **pipes) as process:  # type: ignore[call-overload]
         try:
             yield process
         finally:

@@ -13,12 +13,15 @@ import pytest
 from arena.cli.local import arena_command
 from referee.cli.playgoing import Hopeless, now_and_then, slowest
 from referee.cli.playshow import show_report
+from referee.cli.starting import bot_command
 from referee.local.played import Fault, Played
 from referee.local.playing import Course
+from referee.local.programs import program
 from referee.local.report import Asked, report
 from referee.local.tally import Tally
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.running import SAMPLE_BOTS
+from tests.arena.traps import Traps
 from tests.arena.waiting import DEADLINE
 from tests.tied import tied
 
@@ -37,6 +40,45 @@ def bot(folder: Path, choose: str, name: str = "my_bot") -> str:
     path = folder / f"{name}.py"
     path.write_text(f"def choose(turn):\n    return {choose}\n")
     return str(path)
+
+
+def test_play_when_the_current_folder_is_somebody_elses_then_nothing_in_it_is_imported(
+    tmp_path: Path,
+) -> None:
+    traps = Traps(tmp_path / "theirs")
+    own = tmp_path / "sp ace"
+    own.mkdir()
+    (own / "beside.py").write_text("def pick(turn):\n    return turn.legal[0] if turn.legal else None\n")
+    path = Path(bot(own, "beside.pick(turn)"))
+    # What the bot starts has the path that Python gives it.
+    starts = f"subprocess.run([sys.executable, {str(own / 'sub.py')!r}], check=True)"
+    path.write_text(f"import beside, subprocess, sys\n{starts}\n{path.read_text()}")
+    (own / "sub.py").write_text("import beside\n")
+    for jobs in ("1", "2"):
+        done = subprocess.run(
+            tied(*arena_command("play", "../sp ace/my_bot.py", "lowest", "--deals", "2", "--jobs", jobs)),
+            cwd=traps.folder,
+            capture_output=True,
+            text=True,
+            timeout=DEADLINE,
+        )
+        assert (done.returncode, traps.sprung()) == (0, ""), done.stderr
+        assert (
+            f"play: my_bot runs {traps.folder}/../sp ace/my_bot.py, which may do all that you may"
+            in done.stderr
+        )
+
+
+def test_bot_when_it_runs_from_a_folder_of_somebody_else_then_nothing_in_it_is_imported(
+    tmp_path: Path,
+) -> None:
+    traps = Traps(tmp_path / "theirs")
+    for command in (bot_command("my_bot.py"), program(bot(tmp_path, "None"), {}, tmp_path).command):
+        assert command is not None
+        done = subprocess.run(
+            tied(*command), cwd=traps.folder, env={}, capture_output=True, text=True, timeout=DEADLINE
+        )
+        assert (done.returncode, "ARENA_TOKEN" in done.stderr, traps.sprung()) == (2, True, "")
 
 
 def troubles(err: str) -> list[str]:
