@@ -5,6 +5,7 @@ has filled it, which loses the message and ends the worker; here, a file appears
 not at all, and messages are taken without leaving the folder's file system.
 """
 
+import errno
 import json
 import logging
 import os
@@ -38,9 +39,11 @@ QUIET_POLL_SECONDS = 0.05
 
 
 def options(folder: Path) -> dict[str, object]:
-    """Return the transport options for messages in ``folder``, and create it."""
+    """Return the transport options for messages in ``folder``, and create it. Raise OSError."""
     for name in ("queue", "control", "drafts"):
         make_private(folder / name)
+        if not os.access(folder / name, os.R_OK | os.X_OK):  # a worker would end, without a word of why
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder / name))
     queue = str(folder / "queue")
     return {
         "data_folder_in": queue,

@@ -52,6 +52,8 @@ def broker_errors() -> Iterator[None]:
 
 
 def _first_line(error: Exception) -> str:
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        return f"cannot use {error.filename}: {error.strerror}"
     return (str(error).splitlines() or [type(error).__name__])[0]
 
 

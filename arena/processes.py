@@ -8,6 +8,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -63,7 +64,8 @@ class Child:
 class Supervisor:
     """The children of this process; leaving it as a context stops them all.
 
-    ``report`` gets a line for people whenever a child is restarted.
+    ``report`` gets a line for people whenever a child is restarted. With ``reap``, children of nobody else
+    are reaped, too: in a container, its first process inherits all whose parents have ended.
     """
 
     def __init__(
@@ -74,10 +76,12 @@ class Supervisor:
         clock: Callable[[], float] = time.monotonic,
         grace: float = GRACE_SECONDS,
         report: Callable[[str], None] = lambda _: None,
+        reap: bool = os.getpid() == 1,
     ) -> None:
         self._logs = logs
         self._grace = grace
         self._report = report
+        self._reap = reap
         self._environment = {**os.environ, **(environment or {})}
         self._clock = clock
         self._children: dict[str, Child] = {}
@@ -118,6 +122,16 @@ class Supervisor:
                 self._bury(child, child.process.returncode)
             elif self._clock() - child.started_at > SETTLE_SECONDS:
                 child.settled, child.deaths = True, 0
+
+        if self._reap:
+            self._reap_others()
+
+    def _reap_others(self) -> None:
+        own = [child.process.pid for child in self._children.values() if child.process is not None]
+        found = os.WEXITED | os.WNOHANG | os.WNOWAIT  # one of our own stays for ``poll``
+        with suppress(ChildProcessError):
+            while (ended := os.waitid(os.P_ALL, 0, found)) is not None and ended.si_pid not in own:
+                os.waitpid(ended.si_pid, 0)
 
     def pid(self, name: str) -> int | None:
         """Return the process id of a child; None while it is dead. Raise KeyError for an unknown child."""

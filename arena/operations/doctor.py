@@ -4,6 +4,7 @@ Each check is a function that returns findings. Nothing is created or changed, n
 """
 
 import asyncio
+import os
 import platform
 import shutil
 import tempfile
@@ -317,10 +318,13 @@ def _broker(settings: Settings, clock: Callable[[], datetime]) -> list[Finding]:
 
 
 def _folder_queue(folder: Path, shown: str, settings: Settings, now: datetime) -> list[Finding]:
-    queue = folder / "queue"
-    if not queue.is_dir():
+    try:
+        waiting = sorted(name for name in os.listdir(folder / "queue") if name.endswith(".msg"))
+    except FileNotFoundError:
         return [warn("broker", f"{shown} does not exist yet", "the first process creates it")]
-    waiting = sorted(file.name for file in queue.glob("*.msg"))
+    except OSError as error:
+        advice = "let the arena's user read and write there, or name another place"
+        return [fail("broker", f"cannot read {error.filename}: {error.strerror}", advice)]
     found = ok("broker", f"{shown} can be read")
     if not waiting:
         return [found, ok("queue", "no message waits")]

@@ -11,7 +11,7 @@ import pytest
 
 from arena.errors import ProcessFailed
 from arena.processes import BACK_OFF, SETTLE_SECONDS, Supervisor, cause_in
-from tests.arena.waiting import is_gone, wait_for
+from tests.arena.waiting import DEADLINE, is_gone, wait_for
 from tests.tied import tied
 
 WAITS = "import time; print('up', flush=True); time.sleep(1000)"
@@ -162,6 +162,28 @@ def test_child_when_started_again_then_it_is_told_how_it_ended(tmp_path: Path, s
             assert told == [f"child ended {how}; it runs again (process {supervisor.pid('child')})"]
             told.clear()
             supervisor.stop("child")
+
+
+REAPS = """
+import os, sys, time
+from pathlib import Path
+from arena.processes import Supervisor
+with Supervisor(Path(sys.argv[1]), reap=True) as supervisor:
+    supervisor.start("ours", [sys.executable, "-c", "import time; time.sleep(1000)"])
+    found = Path(f"/proc/{sys.argv[2]}")
+    print(found.exists(), flush=True)
+    while found.exists():
+        supervisor.check()
+        time.sleep(0.01)
+    print(supervisor.pid("ours") is not None, flush=True)
+"""
+
+
+def test_first_process_of_a_container_when_it_inherits_a_child_then_it_reaps_it(tmp_path: Path) -> None:
+    inherits = 'sleep 0.2 & exec "$1" -c "$2" "$3" $!'
+    command = ["sh", "-c", inherits, "sh", sys.executable, REAPS, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE)
+    assert (done.stdout, done.stderr) == ("True\nTrue\n", "")
 
 
 def test_stop_when_a_child_has_a_signal_of_its_own_then_it_gets_that(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from sqlalchemy import Engine, event
 
 from arena.errors import NoArena, StorageError
 from arena.files import is_full
+from arena.messages import wake
 from arena.models import Owner, utc_now
 from arena.operations import doctor
 from arena.settings import Settings, load_settings
@@ -99,6 +100,25 @@ def test_arena_when_its_folder_can_only_be_read_then_it_is_read_and_left_as_it_i
     assert (shown.status, shown.err) == (0, "")
     assert "owner-0/bot-0" in shown.out or "cup" in shown.out
     assert contents(fixed) == before
+
+
+@pytest.mark.parametrize("name", ["broker", "broker/queue"])
+def test_broker_when_its_folder_cannot_be_read_then_each_process_says_so_in_one_line(
+    migrated: Settings, name: str
+) -> None:
+    wake(migrated, 1)
+    folder = migrated.data / name
+    folder.chmod(0)
+    try:
+        for command in ("worker", "beat"):
+            refused = run_powerless("--data", migrated.data, command)
+            told = f"setting broker_url: cannot use {migrated.data}/broker/queue: Permission denied"
+            assert_one_line(refused, 1, told)
+        found = run_powerless("--data", migrated.data, "doctor")
+        [line] = [line for line in found.out.splitlines() if "broker" in line and not line.startswith("ok")]
+        assert f"cannot read {migrated.data}/broker/queue: Permission denied → let the arena's user" in line
+    finally:
+        folder.chmod(0o700)
 
 
 def test_change_when_the_folder_can_only_be_read_then_one_line_says_so(fixed: Path) -> None:
