@@ -60,7 +60,7 @@ def write_private(file: Path, text: str) -> None:
     """
     made = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE)
     try:
-        with os.fdopen(made, "w") as out:
+        with os.fdopen(made, "w", encoding="utf-8") as out:
             os.fchmod(made, PRIVATE_FILE)
             out.write(text)
     except OSError:

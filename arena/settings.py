@@ -478,6 +478,12 @@ def _absolute(name: str, path: Path) -> Path:
         raise SettingsError(name, f"{path}: there is no such home folder") from None
     if wrong := _control_in(found):
         raise SettingsError(name, wrong)
+    try:
+        found.encode()
+    except UnicodeEncodeError:
+        raise SettingsError(
+            name, f"{found} is no text in UTF-8; with the locale C, set PYTHONUTF8=1"
+        ) from None
     return Path(found)
 
 

@@ -20,7 +20,7 @@ class Application(FastAPI):
     def openapi(self) -> dict[str, Any]:
         """Return the document."""
         if self.openapi_schema is None:
-            examples = json.loads(EXAMPLES.read_text())
+            examples = json.loads(EXAMPLES.read_text(encoding="utf-8"))
             for path in super().openapi()["paths"].values():
                 for route in path.values():
                     _tell_problems(route["responses"])

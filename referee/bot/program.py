@@ -15,6 +15,7 @@ from referee.bot.bots import Bot
 from referee.bot.client import BotClient
 from referee.bot.sessionlog import session_log
 from referee.bot.thinker import HomeThinker
+from referee.closed import open_closed
 from referee.errors import AddressError, RefereeError, WrongThread
 from referee.interrupts import handling, send
 from referee.lines import log_to_console
@@ -113,6 +114,7 @@ def main(bot: Bot, *, max_sessions: int = 0) -> NoReturn:
     With ``ARENA_TLS_CA`` (a file of trusted certificates, or ``system``) it uses TLS, and presents
     ``ARENA_TLS_CLIENT_CERTIFICATE`` with ``ARENA_TLS_CLIENT_KEY`` if they are set.
     """
+    open_closed()
     try:
         _require_own_thread()
     except WrongThread as error:

@@ -21,7 +21,7 @@ def main() -> None:
         signal.signal(signal.SIGINT, _end_at_once)
     gc.disable()  # hardly anything loaded is garbage, and looking for it takes a fifth of the start-up time
     from referee.cli.app import run
-    from referee.cli.streams import open_closed
+    from referee.closed import open_closed
 
     open_closed()
     status = INTERRUPTED

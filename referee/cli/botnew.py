@@ -164,7 +164,8 @@ def _build(folder: Path, step: Sequence[str]) -> None:
             cwd=folder,
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            text=True,
+            encoding="utf-8",
+            errors="replace",
             timeout=BUILD_SECONDS,
         )
     except (OSError, subprocess.TimeoutExpired) as error:

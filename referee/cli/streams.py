@@ -1,4 +1,4 @@
-"""Standard streams as a process may find them: closed, full, or in an encoding that lacks characters."""
+"""Standard output as a process may find it: full, or in an encoding that lacks characters."""
 
 import codecs
 import io
@@ -11,18 +11,11 @@ SPELLED = {"…": "...", "–": "-", "—": "-", "→": "->", "±": "+/-", "·":
 _ERRORS = "arena.spelled"
 
 
-def open_closed() -> None:
-    """Connect closed standard streams to the null device, before a file gets the number of one."""
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
-        if getattr(sys, name) is None:
-            os.dup2(os.open(os.devnull, os.O_RDWR), number)
-            setattr(sys, name, os.fdopen(number, "w" if number else "r", closefd=False))
-
-
 def spell_out() -> None:
     """Let standard output replace characters that its encoding lacks."""
     codecs.register_error(_ERRORS, _spelled)
-    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+    # Under LC_ALL=C the handler is surrogateescape, which knows no other missing characters either.
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors in ("strict", "surrogateescape"):
         sys.stdout.reconfigure(errors=_ERRORS)
 
 

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -62,7 +63,8 @@ def _git(given: str, folder: Path, *arguments: str, environment: Mapping[str, st
         done = subprocess.run(
             ["git", "-C", str(folder), *arguments],  # noqa: S607 as the author's own path has it
             capture_output=True,
-            text=True,
+            encoding=sys.getfilesystemencoding(),
+            errors=sys.getfilesystemencodeerrors(),
             env={**inherited, **(environment or {})},
         )
     except FileNotFoundError:

@@ -100,7 +100,7 @@ def test_number_in_a_text_when_it_is_out_of_range_then_one_line_says_so(
 def run_into(
     out: TextIO, name: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> tuple[int, str]:
-    """Return the exit status of a command that writes to ``out``, and its error messages without warnings."""
+    """Return the exit status of a command that writes to ``out``, and its errors without other messages."""
     capsys.readouterr()
     with monkeypatch.context() as patch:
         patch.setattr(sys, "stdout", out)
@@ -111,7 +111,7 @@ def run_into(
         with suppress(BrokenPipeError):
             out.close()
     told = capsys.readouterr().err.splitlines(keepends=True)
-    return status, "".join(line for line in told if not line.startswith("warning: "))
+    return status, "".join(line for line in told if not line.startswith(("warning: ", "play: ")))
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -160,6 +160,20 @@ def test_process_when_its_streams_are_closed_or_full_then_it_ends_as_it_should(
     command = tied("sh", "-c", script, "sh", *arena_command("--data", str(tmp_path), "rules", "list"))
     done = subprocess.run(command, stderr=subprocess.PIPE, text=True, stdout=subprocess.DEVNULL)
     assert (done.returncode, done.stderr) == (status, told)
+
+
+def test_process_when_its_locale_has_ascii_alone_then_other_characters_are_spelled_out(
+    tmp_path: Path,
+) -> None:
+    environment = os.environ | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    for arguments, part in (
+        ("rules show chinese", "..."),
+        (f"--data {tmp_path}/d\xf6 config", "PYTHONUTF8=1"),
+    ):
+        command = tied(*arena_command(*arguments.split()))
+        done = subprocess.run(command, env=environment, capture_output=True)
+        assert part in (done.stdout + done.stderr).decode("ascii")
+        assert b"codec" not in done.stderr
 
 
 @pytest.mark.parametrize(

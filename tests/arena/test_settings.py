@@ -1,7 +1,10 @@
 """Settings: where they come from, what is refused, and what is hidden."""
 
+import errno
+import os
 import re
 import stat
+import tempfile
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
@@ -198,6 +201,21 @@ def test_worker_secret_when_its_file_cannot_be_read_then_one_line_names_it(
         file.write_bytes(content)
     with pytest.raises(SettingsError, match=message):
         load_settings({"data": tmp_path}).worker_secret()
+
+
+def test_worker_secret_when_the_disk_is_full_then_one_that_is_kept_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = load_settings({"data": tmp_path}).worker_secret()
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    for name in ("TemporaryFile", "NamedTemporaryFile"):
+        monkeypatch.setattr(tempfile, name, refuse)
+    assert load_settings({"data": tmp_path}).worker_secret() == kept
+    with pytest.raises(SettingsError, match="No space left on device"):
+        load_settings({"data": tmp_path}).webhook_secret()
 
 
 @pytest.mark.parametrize("name", ["a#b", "a?b", "a%b", "a%20b", "a b"])

@@ -7,6 +7,7 @@ import logging
 import subprocess
 import sys
 from collections.abc import Sequence
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 import pytest
@@ -267,6 +268,20 @@ def test_program_when_it_cannot_run_in_this_thread_then_one_line_says_how_it_can
     )
     [line] = done.stderr.splitlines()
     assert refusal in line
+
+
+def test_program_when_it_starts_without_streams_then_nothing_else_gets_their_numbers() -> None:
+    """What a library then writes to standard error would go to a referee."""
+    program = (
+        "import os, sys\nfrom referee.bot import main\n"
+        "try:\n    main(lambda turn: None)\n"
+        "finally:\n    found = [os.readlink(f'/proc/self/fd/{number}') for number in range(3)]\n"
+        "    open(sys.argv[1], 'w').write(' '.join(found))"
+    )
+    with NamedTemporaryFile() as told:
+        command = ["sh", "-c", 'exec "$@" 0<&- 1>&- 2>&-', "sh", sys.executable, "-c", program, told.name]
+        assert subprocess.run(command, env={}, timeout=DEADLINE).returncode == 1
+        assert told.read() == b"/dev/null /dev/null /dev/null"
 
 
 def test_run_when_an_event_loop_runs_already_then_it_is_refused() -> None:
