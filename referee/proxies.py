@@ -52,7 +52,12 @@ def is_near(host: str) -> bool:
         return name.count(".") == 1 or name.endswith(_NEAR_NAMES)
     if isinstance(ip, IPv6Address) and ip.ipv4_mapped:
         ip = ip.ipv4_mapped
-    return ip.is_loopback or ip.is_link_local or any(ip in network for network in _NEAR_NETWORKS)
+    return (
+        ip.is_loopback
+        or ip.is_link_local
+        or ip.is_unspecified
+        or any(ip in network for network in _NEAR_NETWORKS)
+    )
 
 
 def proxy_to(host: str, variables: tuple[str, ...] = GRPC) -> Proxy | None:

@@ -7,12 +7,13 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, field
-from multiprocessing import connection, get_context
+from multiprocessing import connection, get_context, resource_tracker
 from multiprocessing.context import SpawnProcess
 from typing import Any, NamedTuple, TypeAlias
 
 from referee.environment import SAFE_PATH
 from referee.errors import ProgramError
+from referee.interrupts import handling, send
 from referee.local.field import Session
 from referee.local.played import Played
 from referee.local.table import LocalTable, Setting
@@ -147,7 +148,7 @@ def _processes(setting: Setting, jobs: int) -> Iterator[list[_Worker]]:
     """Start processes for the duration of the block."""
     workers: list[_Worker] = []
     try:
-        with _interrupts_ignored(), _safe_path():
+        with _safe_path(), _interrupts_held():
             workers.extend(_started(setting) for _ in range(jobs))
         yield workers
     finally:
@@ -169,13 +170,28 @@ def _started(setting: Setting) -> _Worker:
 
 
 @contextmanager
-def _interrupts_ignored() -> Iterator[None]:
-    """Let processes started in the block ignore Ctrl-C: this process takes it, and ends them."""
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _interrupts_held() -> Iterator[None]:
+    """Let processes started in the block never see Ctrl-C: this process takes it at the end of the block, and
+    ends them.
+    """
+    came: list[int] = []
+    with handling([signal.SIGINT], lambda number, _: came.append(number)), _unseen_by_children():
+        yield
+    if came:
+        send(signal.SIGINT)
+
+
+@contextmanager
+def _unseen_by_children() -> Iterator[None]:
+    if sys.platform == "win32":
+        yield
+        return
+    resource_tracker.ensure_running()  # it lets signals through when it is started
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 @contextmanager

@@ -31,7 +31,10 @@ def unset(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("host", "near"),
     [
-        *[(host, True) for host in ("localhost", "127.1.2.3", "::1", "[::1]", "::ffff:10.0.0.1", "referee")],
+        *[
+            (host, True)
+            for host in ("localhost", "0.0.0.0", "127.1.2.3", "::1", "[::1]", "::ffff:10.0.0.1", "referee")
+        ],
         *[(host, True) for host in ("10.9.8.7", "172.31.0.1", "192.168.1.1", "169.254.1.1", "fd00::1")],
         *[
             (host, True)

@@ -1,7 +1,9 @@
 """Tests for sessions in several processes, and for finding bots in files."""
 
 import os
+import signal
 from dataclasses import replace
+from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,24 @@ def test_processes_when_they_play_then_all_is_as_in_one(tmp_path: Path) -> None:
     there = play_in_processes(setting, iter(sessions), 2, print)
     assert sorted((replace(one, spent=[], records=()) for one in there), key=lambda one: one.number) == here
     assert len(here) == len(sessions)
+
+
+def test_processes_when_ctrl_c_comes_while_they_start_then_it_ends_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[SpawnProcess] = []
+
+    def interrupted(process: SpawnProcess) -> None:
+        start(process)
+        started.append(process)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    start = SpawnProcess.start
+    monkeypatch.setattr(SpawnProcess, "start", interrupted)
+    setting = setting_of([bot_file(tmp_path, "lowest", LOWEST)] * 2)
+    with pytest.raises(KeyboardInterrupt):
+        [*play_in_processes(setting, iter(some_sessions(2, 2, 8)), 2, print)]
+    assert [process.exitcode for process in started] == [-signal.SIGTERM] * 2
 
 
 def test_processes_when_a_bot_ends_its_own_then_it_is_named(tmp_path: Path) -> None:
