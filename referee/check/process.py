@@ -114,13 +114,15 @@ class BotProcess:
 
     async def ended(self, seconds: float) -> bool:
         """Wait for the end. Return whether it came in time."""
-        if self._process is not None:
-            try:
-                async with asyncio.timeout(seconds):
-                    await self._process.wait()
-            except TimeoutError:
-                return False
-        return True
+        if self._process is None:
+            return True
+        # Not asyncio.timeout: where a signal is cancelling the task, that of Python 3.11.2 ends it as well.
+        waiting = asyncio.ensure_future(self._process.wait())
+        await asyncio.wait([waiting], timeout=seconds)
+        if waiting.done():
+            return True
+        waiting.cancel()
+        return False
 
     async def stop(self) -> None:
         """End the bot: politely, once more in case it is finishing open sessions, then by force."""
