@@ -19,7 +19,7 @@ RefereeError
  │   └─ NotBegun         it never had the match: nobody was shown a card of it
  │       └─ TokenRefused it does not accept the token
  ├─ Refused              a call is refused or ended, with the reason (``referee.protocol.reasons``)
- ├─ Draining             the referee takes no new match because it is shutting down
+ ├─ Draining             the referee takes no new match at the moment
  ├─ TokenExpired         a token was valid once
  ├─ LogClosed            a token does not open a bot's log
  ├─ LogQueryError        a query for a bot's log is wrong
@@ -172,7 +172,7 @@ class TokenRefused(NotBegun):
 
 
 class Draining(RefereeError):
-    """The referee takes no new match because it is shutting down."""
+    """The referee takes no new match at the moment."""
 
 
 class TokenExpired(RefereeError):

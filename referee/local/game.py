@@ -169,6 +169,10 @@ class Game:
     def probe(self, seat: int) -> None:
         """Ask for no sign of life: bots answer in their turn."""
 
+    def in_doubt(self, seat: int, ran_out_at: float, now: float) -> bool:
+        """Doubt nothing: no alarm runs."""
+        return False
+
     def blame(self, seat: int, handed_at: float | None, now: float) -> FaultKind | None:
         """Blame nobody: no alarm runs."""
         return None

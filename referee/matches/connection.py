@@ -83,13 +83,17 @@ class Connection:
         wants: Wants | None = None,
         pace: Pace | None = None,
         lacks: Callable[[Ruleset], Sequence[str]] = lambda ruleset: (),
+        host: str = "",
     ) -> None:
         """Create a connection; ``lacks`` says in words what a ruleset requires that the bot cannot do.
 
+        ``host`` is the host that it comes from, empty for the referee's own.
         ``pace`` is for a bot that lets the referees decide how many sessions it gets: as many as it can
         handle, up to ``max_sessions``.
         """
         self.identity = identity
+        self.owner = identity.name.partition("/")[0]
+        self.host = host
         self.max_sessions = max_sessions
         self.pace = pace
         self.wants = wants

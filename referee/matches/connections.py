@@ -7,6 +7,7 @@ from referee.errors import ConnectionRefused
 from referee.matches.connection import PING_SECONDS, Connection
 from referee.matches.match import Presence
 from referee.matches.seat import Seat
+from referee.matches.uplink import Uplink
 from referee.ruleset.model import Ruleset
 
 MAX_SESSIONS = 256
@@ -22,6 +23,7 @@ class Connections:
         self._live: dict[int, Connection] = {}
         self._seats: dict[int, dict[int, Seat]] = {}
         """By version and handle of the session; a live connection holds its version's dictionary too."""
+        self.uplink = Uplink(self._live)
         self._penalties: dict[int, float] = {}
         self._to_ping: deque[tuple[float, Connection]] = deque()
 
@@ -34,16 +36,21 @@ class Connections:
         if version in self._live:
             raise ConnectionRefused(f"{connection.identity.name} has a live connection already")
         self._live[version] = connection
+        self.uplink.came(connection)
         connection.seats = self._seats.setdefault(version, {})
         connection.probe()
         self._to_ping.append((now + PING_SECONDS, connection))
 
-    def remove(self, connection: Connection) -> bool:
-        """Forget a stream, which holds no seats from now on; return whether it was live."""
+    def remove(self, connection: Connection, now: float, *, broken: bool) -> bool:
+        """Forget a stream, which holds no seats from now on; return whether it was live.
+
+        It is ``broken`` unless its bot or the referee wanted it to end.
+        """
         version = connection.identity.version_id
         if self._live.get(version) is not connection:
             return False
         del self._live[version]
+        self.uplink.left(connection, now, broken=broken)
         connection.seats = {}
         self._forget_empty(version)
         return True
@@ -145,3 +152,4 @@ class Connections:
         """Note that the referee was away for ``seconds``."""
         for connection in self._live.values():
             connection.delay(seconds)
+        self.uplink.delay(seconds)

@@ -70,6 +70,9 @@ class TableLink:
         if connection is not None:
             connection.probe()
 
+    def in_doubt(self, seat: int, ran_out_at: float, now: float) -> bool:
+        return self._connections.uplink.in_doubt(self._versions[seat], ran_out_at, now)
+
     def blame(self, seat: int, handed_at: float | None, now: float) -> FaultKind | None:
         connection = self._connections.get(self._versions[seat])
         if connection is None:

@@ -4,12 +4,13 @@ Nothing here does I/O, and the time is passed in.
 """
 
 import json
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Collection
 
 from referee.errors import Draining, MatchRefused
 from referee.matches.alarms import Alarms
 from referee.matches.broadcast import Encoder, Spectator
-from referee.matches.connection import CloseCode, Connection, Shutdown
+from referee.matches.connection import LOST_SECONDS, CloseCode, Connection, Shutdown
 from referee.matches.connections import PENALTY_SECONDS, Connections
 from referee.matches.entries import notice_entry
 from referee.matches.events import Notice
@@ -23,6 +24,7 @@ from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset
 
 TAKEN_OVER = "another call took the match over"
+OUT_OF_REACH = "most bots are out of this referee's reach"
 STOPPED_BY_WORKER = "the worker ended the call"
 
 BEAT_SECONDS = 0.02
@@ -33,6 +35,8 @@ a pause of the process, a busy machine or a flood is not the bots' fault. Shorte
 """
 
 INFINITY = float("inf")
+
+log = logging.getLogger("referee")
 
 
 class Lobby:
@@ -81,9 +85,13 @@ class Lobby:
         """Return the seconds for which a bot version has to stay away."""
         return self.connections.penalty(version, now)
 
-    def disconnect(self, connection: Connection, now: float) -> None:
-        """Note that a bot's stream is gone; its clocks run on. A second call for a stream has no effect."""
-        if self.connections.remove(connection):
+    def disconnect(self, connection: Connection, now: float, *, left: bool = False) -> None:
+        """Note that a bot's stream is gone, ``left`` if the bot has said goodbye; its clocks run on.
+
+        A second call for a stream has no effect.
+        """
+        wanted = left or (connection.closing is not None and connection.closing.code is not CloseCode.LOST)
+        if self.connections.remove(connection, now, broken=not wanted):
             for seat in list(self.connections.seats(connection.identity.version_id).values()):
                 self._tables.guarded(seat.table, seat.table.detach, seat.index, now)
             self._tables.unsettle()
@@ -138,6 +146,8 @@ class Lobby:
         """
         if self._tables.draining:
             raise Draining(self._tables.draining)
+        if self.connections.uplink.outage is not None:
+            raise Draining(OUT_OF_REACH)
         ruleset = load_ruleset(spec.ruleset)
         reason = check_match(spec, ruleset.players)
         if reason:
@@ -247,6 +257,7 @@ class Lobby:
         """
         self.note_time(now)
         self._heard(beaten=now, sent_at=self._sent_at)
+        self._watch_uplink(now)
         for connection in self.connections.ping(now):
             self.close(connection, CloseCode.LOST, "the bot answers no ping", now)
         self.settle(now)
@@ -283,7 +294,39 @@ class Lobby:
     def tick(self, now: float) -> None:
         """Do what is due: end turns that ran out of time, and matches that waited long enough."""
         self.note_time(now)
+        self._stop_clocks(now)
         self._tables.tick(now)
+
+    def _watch_uplink(self, now: float) -> None:
+        """Notice that most bots are out of reach, or within reach again; give up what waits too long."""
+        uplink = self.connections.uplink
+        before = uplink.outage
+        uplink.look(now)
+        outage = uplink.outage
+        if before is not None and outage is None:
+            log.warning("%s: clocks run again after %.1f s", OUT_OF_REACH, now - before.since)
+            self._tables.unsettle()
+        elif before is None and outage is not None:
+            log.warning("%s: clocks stand still", OUT_OF_REACH)
+        self._stop_clocks(now)
+        if outage is not None and not outage.given_up and now - outage.since >= LOST_SECONDS:
+            outage.given_up = True
+            self._give_up({stream.identity.version_id for stream in uplink.missing()}, now)
+
+    def _stop_clocks(self, now: float) -> None:
+        """Let no time pass on any clock while most bots are out of reach."""
+        outage = self.connections.uplink.outage
+        if outage is not None:
+            self._matches.delay(now - outage.stopped_at)
+            outage.stopped_at = now
+
+    def _give_up(self, missing: Collection[int], now: float) -> None:
+        """Void the sessions of bots that are out of reach for too long, and close their streams."""
+        for match in self._matches:
+            if any(bot.version_id in missing for bot in match.spec.bots):
+                self.close_match(match, OUT_OF_REACH)
+        for connection in [one for one in self.connections if one.identity.version_id in missing]:
+            self.close(connection, CloseCode.LOST, "the bot is out of reach", now)
 
     def next_tick(self) -> float | None:
         """Return when ``tick`` is next needed; None while nothing waits for a time."""

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 LATE_KEPT = 64
 """For how many turns that ran out each seat remembers when, to say how late an answer came."""
 
+HELD = -1
+"""The sequence of a turn that is held: no answer has it."""
+
 STUCK = ("takes no messages", "answers no ping")
 """What a stalled bot fails to do, before and after the turn was handed to its stream."""
 
@@ -42,6 +45,23 @@ class Seat:
     def leave(self) -> None:
         """Let go of the table, which holds its seats: a cycle would wait for the garbage collector."""
         del self.table
+
+    def hold(self, turn: Turn) -> None:
+        """Take no answer to a turn that ran out, until it is known who is to blame.
+
+        One that waits for its stream is left alone: it cannot be answered yet.
+        """
+        if self.clock.handed_at is not None and turn.sequence != HELD:
+            self.note_late(turn.sequence, self.clock.deadline)
+            turn.sequence = HELD
+
+    def release(self) -> bool:
+        """Take an answer to a turn that was held; return whether it was."""
+        turn = self.turn
+        if turn is None or turn.sequence != HELD:
+            return False
+        turn.sequence = self.sequence
+        return True
 
     def thought(self, now: float) -> float:
         """Return the seconds that its decisions have taken, including an open one."""

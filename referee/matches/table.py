@@ -36,6 +36,8 @@ from referee.records.times import MEASURABLE, Times
 
 INFINITY = float("inf")
 _PLAY = Stage.PLAY
+HELD_LOOK_SECONDS = 0.02
+"""How often a turn that ran out is looked at while it is in doubt who is to blame."""
 
 
 class Table:
@@ -151,18 +153,22 @@ class Table:
         """Act for the seats whose time is up, and set the next alarm if others still owe an answer.
 
         A bot that has used half of its time is asked for a sign of life, which shows later whether it was
-        late or stuck.
+        late or stuck. While the arena's own network may be what is silent, nobody is blamed.
         """
         for seat, turn in [(seat, seat.turn) for seat in self.seats]:
             if turn is None or seat.turn is not turn:
                 continue
             clock = seat.clock
             if now >= clock.deadline:
+                if self.events.in_doubt(seat.index, clock.deadline, now):
+                    seat.hold(turn)
+                    continue
                 kind = self.events.blame(seat.index, clock.handed_at, now)
                 if kind is None:
                     self.void()
                     return
-                self._fault(seat, turn, kind, seat.why(kind), now)
+                ran_out_at = clock.deadline if seat.release() else now
+                self._fault(seat, turn, kind, seat.why(kind), ran_out_at)
                 seat.turn = None
                 self._go_on(now)
             elif now >= clock.look:
@@ -170,13 +176,15 @@ class Table:
                 self.events.probe(seat.index)
         looks = [seat.clock.look for seat in self.seats if seat.turn is not None]
         if looks:
-            self._expect(min(looks))
+            soonest = min(looks)
+            self._expect(soonest if soonest > now else now + HELD_LOOK_SECONDS)
 
     def flood(self, index: int, now: float) -> None:
         """Act for a seat whose bot is cut off for flooding, if it owes a decision."""
         seat = self.seats[index]
         turn = seat.turn
         if turn is not None:
+            seat.release()
             self._fault(seat, turn, FaultKind.FLOOD, "the stream was closed for flooding", now)
             seat.turn = None
             self._go_on(now)
@@ -186,6 +194,7 @@ class Table:
         for seat in self.seats:
             if seat.turn is not None:
                 seat.clock.delay(seconds)
+                seat.release()
 
     def detach(self, index: int, now: float) -> None:
         """Note that a seat's bot lost its stream: the clock of an open turn starts now, if not before."""
@@ -205,6 +214,7 @@ class Table:
         if self._deal is not None:
             self._send(index, DealStarted(self.info, index, self._deal, self._opening, self._encodings))
         if seat.turn is not None:
+            seat.release()
             outbox.put(seat.turn)
 
     def hand_out(self, turn: Turn, now: float, credit: float = 0.0) -> bool:

@@ -19,6 +19,12 @@ class TableEvents(Protocol):
     def probe(self, seat: int) -> None:
         """Ask the bot in ``seat`` for a sign of life."""
 
+    def in_doubt(self, seat: int, ran_out_at: float, now: float) -> bool:
+        """Return whether the bot in ``seat``, whose time was up then, may be silent without being to blame.
+
+        The turn is held until that is known.
+        """
+
     def blame(self, seat: int, handed_at: float | None, now: float) -> FaultKind | None:
         """Return why the bot in ``seat`` did not answer a turn: time-out, stall or disconnect.
 

@@ -93,7 +93,7 @@ class Tables:
         for match in self._matches:
             if match.is_overdue(now):
                 self._end_overdue(match, now)
-        if self.draining:
+        if self.draining or self._connections.uplink.outage is not None:
             self._expect_joining(now)
             return
         ready: dict[Match, list[int]] = {}

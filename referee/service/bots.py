@@ -75,7 +75,7 @@ class BotServicer:
             # Nothing may be awaited here: a call that the client broke off is not resumed.
             if writer is not None:
                 writer.cancel()
-            self._lobby.disconnect(connection, clock())
+            self._lobby.disconnect(connection, clock(), left=stream.said_goodbye)
             self._alarm.set()
             self._note_end(stream)
 

@@ -57,6 +57,12 @@ def host_of(context: CallContext) -> str:
     return "" if peer is None else peer.host
 
 
+def elsewhere(context: CallContext) -> str:
+    """Return the host that a call comes from; empty if it is this one."""
+    peer = peer_of(context)
+    return "" if peer is None or ip_address(peer.address).is_loopback else peer.host
+
+
 class PeerLimit:
     """How many calls of a kind may be open at once: in all, and from one host."""
 

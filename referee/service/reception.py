@@ -20,6 +20,7 @@ from referee.protocol.messages import readable
 from referee.protocol.reasons import Reason, Refused
 from referee.protocol.version import PROTOCOL_VERSION
 from referee.ruleset.model import Ruleset
+from referee.service.peers import elsewhere
 from referee.service.serving import ServerOptions
 from referee.service.stream import Alarm, BotStream, PlayContext, clock, read_message
 from referee.v1 import bots_pb2
@@ -73,7 +74,8 @@ class Reception:
             share = self._options.share_of(hello.max_sessions)
             lacking = _lacking(hello.capabilities)
             pace = None if hello.max_sessions else Pace()
-            stream = BotStream(self._lobby, self._alarm, identity, share, _wants(hello), pace, lacking)
+            host = elsewhere(context)
+            stream = BotStream(self._lobby, self._alarm, identity, share, _wants(hello), pace, lacking, host)
             stream.connection.bounds = bounds(hello.capabilities)
             await self._connect(stream.connection)
         finally:

@@ -118,6 +118,7 @@ class BotStream:
         wants: Wants | None = None,
         pace: Pace | None = None,
         lacks: Callable[[Ruleset], Sequence[str]] = lambda ruleset: (),
+        host: str = "",
     ) -> None:
         self._lobby = lobby
         self._alarm = alarm
@@ -127,7 +128,7 @@ class BotStream:
         """Rings when the next message is no longer held back."""
         self._loop = asyncio.get_running_loop()
         self.connection = Connection(
-            identity, max_sessions, self._woken, clock(), wants=wants, pace=pace, lacks=lacks
+            identity, max_sessions, self._woken, clock(), wants=wants, pace=pace, lacks=lacks, host=host
         )
         self.said_goodbye = False
         self.over = asyncio.Event()

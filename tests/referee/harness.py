@@ -28,11 +28,13 @@ STEP = BEAT_SECONDS
 class FakeBot:
     """A bot and the writer of its stream; pending messages are delivered only by ``read``."""
 
-    def __init__(self, harness: "Harness", number: int, max_sessions: int = 256) -> None:
+    def __init__(
+        self, harness: "Harness", number: int, max_sessions: int = 256, owner: str = "owner", host: str = ""
+    ) -> None:
         self.harness = harness
         self.number = number
-        identity = BotIdentity(number, f"owner/bot{number}@1")
-        self.connection = Connection(identity, max_sessions, lambda: None, harness.now)
+        identity = BotIdentity(number, f"{owner}/bot{number}@1")
+        self.connection = Connection(identity, max_sessions, lambda: None, harness.now, host=host)
         self.events: list[Event] = []
         """All events read so far."""
         self.turns: dict[int, Turn] = {}
@@ -125,9 +127,17 @@ class Harness:
         self.lobby.beat(self.now)
         self.matches: list[Match] = []
 
-    def connect(self, number: int, max_sessions: int = 256, *, welcomed: bool = True) -> FakeBot:
+    def connect(
+        self,
+        number: int,
+        max_sessions: int = 256,
+        *,
+        welcomed: bool = True,
+        owner: str = "owner",
+        host: str = "",
+    ) -> FakeBot:
         """Connect a bot; ``welcomed`` says whether its stream accepts the welcome."""
-        bot = FakeBot(self, number, max_sessions)
+        bot = FakeBot(self, number, max_sessions, owner, host)
         self.lobby.connect(bot.connection, self.now)
         if welcomed:
             bot.unblock()

@@ -39,9 +39,9 @@ def test_remove_when_the_stream_is_not_the_live_one_then_nothing_changes() -> No
     connections = Connections()
     first, second = stream(), stream()
     connections.add(first, 0.0)
-    assert connections.remove(first)
+    assert connections.remove(first, 0.0, broken=True)
     connections.add(second, 0.0)
-    assert not connections.remove(first)
+    assert not connections.remove(first, 0.0, broken=True)
     assert list(connections) == [second]
 
 
@@ -51,7 +51,7 @@ def test_seats_when_the_stream_is_closed_then_it_holds_none_and_the_next_one_has
     connections.add(first, 0.0)
     connections.sit(1, 7, place)
     assert first.seats == {7: place}
-    connections.remove(first)
+    connections.remove(first, 0.0, broken=True)
     assert first.seats == {}
     connections.sit(1, 8, seat())
     assert first.seats == {}
@@ -108,7 +108,7 @@ def test_ping_when_it_is_time_then_streams_are_pinged_and_lost_ones_told() -> No
         connection.written(0.0)
         connections.add(connection, 0.0)
         connection.take_ping(0.0)
-    connections.remove(gone)
+    connections.remove(gone, 0.0, broken=True)
     now = 0.0
     lost: list[Connection] = []
     while now < LOST_SECONDS + PING_SECONDS:

@@ -76,6 +76,9 @@ class Surroundings:
     def probe(self, seat: int) -> None:
         pass
 
+    def in_doubt(self, seat: int, ran_out_at: float, now: float) -> bool:
+        return False
+
     def blame(self, seat: int, handed_at: float | None, now: float) -> FaultKind:
         return FaultKind.TIMEOUT
 

@@ -110,7 +110,7 @@ class AnyLobby(RuleBasedStateMachine):
     def connect(self, number: int, room: int) -> None:
         self.forget_closed()
         if number not in self.bots and not self.lobby.penalty(number, self.harness.now):
-            self.bots[number] = self.harness.connect(number, room)
+            self.bots[number] = self.harness.connect(number, room, owner=f"owner{number}")
 
     @rule(number=st.sampled_from(BOTS))
     def disconnect(self, number: int) -> None:
@@ -182,7 +182,7 @@ class AnyLobby(RuleBasedStateMachine):
 
     # Workers
 
-    @precondition(lambda self: not self.draining)
+    @precondition(lambda self: not self.draining and self.lobby.connections.uplink.outage is None)
     @rule(spec=specs())
     def open_match(self, spec: MatchSpec) -> None:
         match = self.harness.open(spec)
@@ -283,7 +283,7 @@ class AnyLobby(RuleBasedStateMachine):
             if connection is not None and number not in self.bots:
                 self.lobby.disconnect(connection, self.harness.now)
             if number not in self.bots:
-                self.bots[number] = self.harness.connect(number)
+                self.bots[number] = self.harness.connect(number, owner=f"owner{number}")
         for _ in range(20_000):
             self.results_are_right()
             if not self.running:

@@ -1,15 +1,18 @@
-"""Tests for bots that do not let the referee reach them: they are blamed, and no session is void."""
+"""Tests for bots that the referee cannot reach: they are blamed, unless it cannot reach most of them."""
 
 import asyncio
+import contextlib
 import select
 import socket as sockets_of_python
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
 from grpc_reflection.v1alpha.reflection_pb2 import ServerReflectionRequest
 
+from referee.matches.auth import BotIdentity
 from referee.matches.journal import EntryKind
 from referee.matches.match import Limits, SessionResult
 from referee.service import sockets
@@ -17,7 +20,16 @@ from referee.service.server import ServerOptions
 from tests.referee import hostile
 from tests.referee.hostile import PREFACE, headers, message, settings, window
 from tests.referee.processes import referee_process
-from tests.referee.support import DEADLINE, ListJournal, lowest, match_spec, play_match, referee, sdk_bots
+from tests.referee.support import (
+    DEADLINE,
+    ListJournal,
+    Tokens,
+    lowest,
+    match_spec,
+    play_match,
+    referee,
+    sdk_bots,
+)
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="sockets are inspected on Linux only")
 
@@ -53,6 +65,90 @@ def is_full(port: int, peer_port: int) -> bool:
     """Return whether the referee's end of a connection accepts no more data."""
     ours = [one.file for one in sockets.connections(port) if one.peer.port == peer_port]
     return bool(ours) and not select.select([], ours, [], 0)[1]
+
+
+class Owners(Tokens):
+    """Tokens of bots that belong to as many owners."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__()
+        self._count = count
+
+    def bot(self, token: str) -> BotIdentity | None:
+        identity = super().bot(token)
+        if identity is None:
+            return None
+        return identity._replace(name=f"owner{identity.version_id % self._count}/{identity.version_id}@1")
+
+
+class Line:
+    """A TCP forwarder to the referee that can hold back all bytes in both directions."""
+
+    def __init__(self, address: str) -> None:
+        self._host, self._port = address.rsplit(":", 1)
+        self.open = asyncio.Event()
+        """Bytes pass while it is set."""
+        self.open.set()
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        onward = await asyncio.open_connection(self._host, int(self._port))
+        await asyncio.gather(self._pass(reader, onward[1]), self._pass(onward[0], writer))
+
+    async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(OSError):
+            while data := await reader.read(1 << 16):
+                await self.open.wait()
+                writer.write(data)
+                await writer.drain()
+        writer.close()
+
+
+@asynccontextmanager
+async def line_to(address: str) -> AsyncIterator[tuple[Line, str]]:
+    """Yield a line to the referee, and its own address."""
+    line = Line(address)
+    server = await asyncio.start_server(line.serve, "127.0.0.1", 0)
+    async with server:
+        yield line, f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        line.open.set()
+
+
+async def play_cut(owners: int, until: Callable[[ListJournal], bool]) -> list[SessionResult]:
+    """Play a match of bots of so many owners; cut the line to all of them at once, and mend it later."""
+    journal = ListJournal()
+    spec = match_spec(sessions=24, deals=2, limits=replace(LIMITS, faults=1000))
+    options = ServerOptions(drain_seconds=0, journal=journal)
+    arrived: list[SessionResult] = []
+    async with (
+        referee(options=options, tokens=Owners(owners)) as address,
+        line_to(address) as (line, through),
+        sdk_bots(through, dict.fromkeys(BOTS, lowest), max_sessions=1),
+    ):
+        running = asyncio.create_task(play_match(address, spec, arrived=arrived))
+        async with asyncio.timeout(DEADLINE):
+            while not arrived:
+                await asyncio.sleep(0.001)
+            line.open.clear()
+            while not until(journal):
+                await asyncio.sleep(0.01)
+        line.open.set()
+        return await running
+
+
+async def test_cut_when_all_owners_bots_are_silent_at_once_then_none_has_a_fault(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    results = await play_cut(4, lambda _: "clocks stand still" in caplog.text)
+    assert [(result.faults, result.forfeit) for result in results] == [((0, 0, 0, 0), None)] * 24
+    assert "clocks run again" in caplog.text
+
+
+async def test_cut_when_all_silent_bots_belong_to_one_owner_then_they_are_blamed(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    results = await play_cut(1, lambda journal: len(journal.of(1, EntryKind.FAULT)) > 1)
+    assert sum(sum(result.faults) for result in results) > 1
+    assert "clocks stand still" not in caplog.text
 
 
 async def test_stall_when_grpcs_threads_do_nothing_for_seconds_then_no_bot_has_a_fault() -> None:
