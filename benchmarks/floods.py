@@ -131,6 +131,23 @@ async def resets(address: str) -> None:
     await hold(address, PREFACE + settings() + b"".join(opened), 1, 0.5)
 
 
+async def references(address: str) -> None:
+    """Open 300 calls, each with 16,000 references of a byte to one large header."""
+    await _referring(address, 300, 16_000)
+
+
+async def few_references(address: str) -> None:
+    """Open 5,000 calls, each with 256 references of a byte to one large header."""
+    await _referring(address, 5000, 256)
+
+
+async def _referring(address: str, streams: int, count: int) -> None:
+    opened = [
+        hostile.referring(number, "Check", count, first=number == 1) for number in range(1, 2 * streams, 2)
+    ]
+    await hold(address, PREFACE + settings() + b"".join(opened), 1, 0.5)
+
+
 async def watches(address: str) -> None:
     """Open 9,000 streams that watch the health service."""
     await hold(address, calls("Watch", b""), 10, 2)
@@ -186,6 +203,8 @@ FLOODS: dict[str, Callable[[str], Awaitable[None]]] = {
         read_pings,
         bot_pings,
         slow_pings,
+        references,
+        few_references,
         watches,
         unasked,
         silent,

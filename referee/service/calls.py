@@ -15,11 +15,14 @@ from referee.protocol.reasons import Reason, Refused
 from referee.service.gate import Gate
 from referee.service.meter import Meter
 from referee.service.peers import CallContext, PeerLimit
+from referee.service.traffic import MOST_HEADERS
 
 REQUEST_SECONDS = 10.0
 """How long a call may take to send its request."""
 SILENT, SILENT_FROM_PEER = 8_000, 4_000
 """The most open calls that have not sent their request: in all, and from one host."""
+HEADER = 32
+"""What a header comes to beyond its name and its value, in bytes, as HTTP/2 counts."""
 LOOK_SECONDS = 0.2
 """Seconds between two checks whether the client of a broken call has ended it."""
 
@@ -45,6 +48,19 @@ class Calls:
         self.stopping = False
         """Set when the referee is about to stop: new calls are refused, broken ones are not waited for."""
         logging.getLogger("grpc._cython.cygrpc").addFilter(_is_trouble)
+
+    def sieve(self) -> "grpc.GenericRpcHandler[Any, Any]":
+        """Return the handler to be asked first, which refuses calls of any method with too many headers.
+
+        gRPC's own limits hold only for clients that have acknowledged them, and only once all is unpacked.
+        """
+        return _Sieve(self._overstuffed)
+
+    def _overstuffed(self, size: int) -> "grpc.RpcMethodHandler[Any, Any]":
+        async def refuse(_request: Any, _context: CallContext) -> None:
+            raise Refused(Reason.FLOOD, f"the headers come to {size} bytes, more than {MOST_HEADERS}")
+
+        return grpc.stream_stream_rpc_method_handler(self._served(refuse, size))
 
     def unary(self, call: _Call, request: type[Message]) -> Any:
         """Return the handler of a call with one request and one answer."""
@@ -93,10 +109,10 @@ class Calls:
         """Return ``convert``, with messages counted if the meter does that; None if they stay bytes."""
         return self._meter.sized(call, direction, convert)
 
-    def _served(self, call: _Call) -> _Call:
+    def _served(self, call: _Call, headers: int = 0) -> _Call:
         async def served(request: Any, context: CallContext) -> Any:
             self.open += 1
-            self._gate.called(context)
+            self._gate.called(context, headers)
             try:
                 return await _answer(self._refused if self.stopping else call, request, context)
             except grpc.aio.InternalError as error:
@@ -116,6 +132,18 @@ class Calls:
         """Wait until the client has ended the call, or the referee stops."""
         while not (context.done() or context.cancelled() or self.stopping):
             await asyncio.sleep(LOOK_SECONDS)
+
+
+class _Sieve(grpc.GenericRpcHandler):  # type: ignore[type-arg]
+    """Takes the calls whose headers are too large, and gives their size to what makes their handler."""
+
+    def __init__(self, handler: "Callable[[int], grpc.RpcMethodHandler[Any, Any]]") -> None:
+        self._handler = handler
+
+    def service(self, handler_call_details: Any) -> "grpc.RpcMethodHandler[Any, Any] | None":
+        headers = handler_call_details.invocation_metadata
+        size = sum([len(name) + len(value) for name, value in headers]) + HEADER * len(headers)
+        return self._handler(size) if size > MOST_HEADERS else None
 
 
 def _is_trouble(record: logging.LogRecord) -> bool:

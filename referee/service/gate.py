@@ -55,10 +55,10 @@ class Gate:
         """Treat the connection of a bot's stream as known while the block runs."""
         return self._traffic.playing(peer_of(context), version, clock())
 
-    def called(self, context: CallContext) -> None:
-        """Note that a call came."""
+    def called(self, context: CallContext, headers: int = 0) -> None:
+        """Note that a call came; ``headers`` is what its headers came to, if that was too much."""
         now = clock()
-        if self._traffic.called(peer_of(context), now) and now >= self._looked_at + AGAIN_SECONDS:
+        if self._traffic.called(peer_of(context), now, headers) and now >= self._looked_at + AGAIN_SECONDS:
             self._look(now)
 
     def lasting(self, context: CallContext) -> AbstractContextManager[None]:

@@ -129,7 +129,8 @@ class Services:
         self.tools = _tools(names) if options.for_tools else None
 
     def handlers(self) -> Iterator["grpc.GenericRpcHandler[Any, Any]"]:
-        """Yield the calls of each service for a server."""
+        """Yield the calls of each service for a server, after what must be asked first."""
+        yield self._calls.sieve()
         for servicer in (
             self._bots,
             self._spectators,

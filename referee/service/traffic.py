@@ -11,6 +11,8 @@ from referee.service.sockets import Connection
 
 CALL, CONNECTION = 8 << 10, 16 << 10
 """What a call and a new connection cost in addition to their bytes, in bytes."""
+MOST_HEADERS = CALL
+"""The most that a call's headers may come to, in bytes; compressed, they can be a thousand times smaller."""
 SHORT = 8 << 10
 """The additional cost of a connection that ended before it was looked at: nothing is kept for it."""
 MOST_CONNECTIONS = 256
@@ -40,7 +42,7 @@ LET_IN = 128 << 10
 """How much a host that had spent everything must have again before it is let in."""
 MOST_DEBT = 4 << 20
 """The most that a host can owe: if it spends everything again, it is kept out twice as long each time."""
-KNOWN = Allowance(1 << 20, 4 << 20, 0)
+KNOWN = Allowance(1 << 20, 4 << 20, 1 << 20)
 """For each known connection, on which bots play or a token of the arena was presented: for each of its bots,
 and for its tokens together. A bot that plays as fast as a referee can sends a fifth of this."""
 
@@ -142,11 +144,14 @@ class Traffic:
         del self._bots[peer], self._known[peer]
         self._left[peer] = self._looked_at
 
-    def called(self, peer: Peer | None, now: float) -> bool:
-        """Note that a call came, and return whether it was one too many; None is this process."""
+    def called(self, peer: Peer | None, now: float, headers: int = 0) -> bool:
+        """Note that a call came, and return whether it was one too many; None is this process.
+
+        ``headers`` is what its headers came to in bytes, if that was more than ``MOST_HEADERS``.
+        """
         if peer is None:
             return False
-        self._spend(peer, CALL, now)
+        self._spend(peer, CALL + headers, now)
         return self._budget(peer, now).left(now) <= 0
 
     @contextmanager

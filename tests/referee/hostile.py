@@ -21,7 +21,7 @@ PATHS = {
 }
 """The paths of all calls of the referee's services, by name of the call."""
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-DATA, HEADERS, RST_STREAM, SETTINGS, PING, WINDOW_UPDATE = 0, 1, 3, 4, 6, 8
+DATA, HEADERS, RST_STREAM, SETTINGS, PING, WINDOW_UPDATE, CONTINUATION = 0, 1, 3, 4, 6, 8, 9
 END_STREAM, END_HEADERS, ACK = 1, 4, 1
 INITIAL_WINDOW_SIZE = 4
 ELSEWHERE = "127.0.0.2"
@@ -47,16 +47,38 @@ def window(more: int) -> bytes:
 
 def headers(stream: int, call: str = "Play", **more: str) -> bytes:
     """Return the uncompressed headers that open a gRPC call."""
-    fields = {
+    return frame(HEADERS, END_HEADERS, stream, _literal(_opening(call) | more))
+
+
+def referring(stream: int, call: str, references: int, *, first: bool) -> bytes:
+    """Return the headers of a call that refer to one large header again and again, with one byte each time.
+
+    The ``first`` such call of a connection brings that header itself.
+    """
+    whole = b"\x40" + _string("x-large") + _string("x" * 3900) if first else b""
+    block = _literal(_opening(call)) + whole + b"\xbe" * references
+    parts = [block[at : at + MOST] for at in range(0, len(block), MOST)]
+    return b"".join(
+        frame(
+            CONTINUATION if number else HEADERS, END_HEADERS if number == len(parts) - 1 else 0, stream, part
+        )
+        for number, part in enumerate(parts)
+    )
+
+
+def _opening(call: str) -> dict[str, str]:
+    return {
         ":method": "POST",
         ":scheme": "http",
-        ":path": PATHS[call],
+        ":path": PATHS.get(call, call),
         ":authority": "referee",
         "te": "trailers",
         "content-type": "application/grpc",
-    } | more
-    block = b"".join(b"\0" + _string(name) + _string(value) for name, value in fields.items())
-    return frame(HEADERS, END_HEADERS, stream, block)
+    }
+
+
+def _literal(fields: dict[str, str]) -> bytes:
+    return b"".join(b"\0" + _string(name) + _string(value) for name, value in fields.items())
 
 
 def _string(text: str) -> bytes:
@@ -126,6 +148,10 @@ class Socket:
                 while data := await self._reader.read(65536):
                     received += data
         return received
+
+    async def until(self, text: bytes) -> None:
+        """Read until this text has come, acknowledging nothing."""
+        await self._reader.readuntil(text)
 
     async def frames(self) -> AsyncIterator[tuple[int, int, bytes]]:
         """Yield incoming frames as kind, flags and payload, acknowledging settings and pings."""

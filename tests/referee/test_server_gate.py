@@ -10,6 +10,7 @@ from referee.matches.journal import EntryKind
 from referee.matches.match import Limits
 from referee.service import spectators
 from referee.service.server import ServerOptions
+from referee.service.traffic import MOST_HEADERS
 from tests.referee import hostile
 from tests.referee.hostile import ELSEWHERE, PREFACE, Socket, frame, headers, message, settings, socket
 from tests.referee.support import DEADLINE, ListJournal, lowest, match_spec, play_match, referee, sdk_bots
@@ -51,6 +52,34 @@ async def test_flood_when_its_client_reads_then_it_is_broken_off_and_nobody_who_
             await flood(address, data)
         results = await running
     assert [result.faults for result in results] == [(0, 0, 0, 0)] * 8
+
+
+@pytest.mark.parametrize("call", ["Check", "Play", "/nowhere.Service/Nothing"])
+async def test_call_when_its_headers_unpack_to_more_than_a_burst_then_its_host_is_kept_out(call: str) -> None:
+    async with referee() as address, asyncio.timeout(DEADLINE):
+        async with socket(address, ELSEWHERE) as connection:
+            await connection.send(PREFACE + settings() + hostile.referring(1, call, 700, first=True))
+            await connection.closed()
+        with pytest.raises((TimeoutError, OSError)):
+            async with asyncio.timeout(0.1), socket(address, ELSEWHERE):
+                pass
+
+
+async def test_call_when_a_bots_connection_has_it_and_its_headers_are_too_many_then_the_bot_pays() -> None:
+    journal = ListJournal()
+    async with (
+        referee(options=ServerOptions(drain_seconds=0, journal=journal)) as address,
+        socket(address, ELSEWHERE) as bot,
+        asyncio.timeout(DEADLINE),
+    ):
+        await bot.send(PREFACE + settings() + hostile.play(4))
+        await bot.send(headers(3, "Check", **{"x-large": "x" * MOST_HEADERS}))
+        await bot.until(b"bytes, more than 8192")
+        assert not journal.of(4, EntryKind.LOST)
+        await bot.send(hostile.referring(5, "Check", 1500, first=True))
+        await bot.closed()
+        while not journal.of(4, EntryKind.LOST, "flood"):
+            await asyncio.sleep(0.01)
 
 
 async def test_host_when_it_has_flooded_then_it_is_let_in_again_only_later_and_others_at_once() -> None:
