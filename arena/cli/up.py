@@ -16,12 +16,14 @@ from arena.running import left_in
 from arena.storage import migrate_storage, open_storage
 from arena.web.pages.links import sign_up_url
 from referee.cli.output import say
+from referee.descriptors import raise_limit
 from referee.interrupts import ending, handling
 
 
 def up(ctx: typer.Context) -> None:
     """Run a whole arena in this terminal: referees, worker, beat and web server. Ctrl-C stops it."""
     settings = settings_of(ctx)
+    raise_limit()  # its children inherit it
     say(f"starting an arena in {settings.data} …")
     for _, _, address in local_referees(settings):  # a wrong file is reported here, not in a child's log
         settings.server_tls(address)

@@ -31,6 +31,7 @@ from arena.operations.findings import UNWRITABLE, Check, Finding, advice_on, fai
 from arena.running import found_in, is_running
 from arena.settings import PREFIX, Settings, load_settings
 from arena.storage import Storage
+from referee import descriptors
 from referee.client import referee_status
 from referee.errors import RefereeError, TokenRefused
 from referee.protocol.version import PROTOCOL_VERSION
@@ -46,6 +47,9 @@ CLOCK_SECONDS = 2.0
 
 DISK_LOW, DISK_FULL = 2 << 30, 200 << 20
 """Free bytes below which the disk of the data folder is low, and below which it is full."""
+
+ENOUGH_DESCRIPTORS = 16_384
+"""With fewer descriptors than this, a large arena runs out of them."""
 
 MIGRATE = "run: arena migrate"
 """The advice for a database that does not have the present schema."""
@@ -87,6 +91,7 @@ def _examine(settings: Settings, clock: Callable[[], datetime], seconds: float) 
         "settings": lambda: [ok("settings", f"data folder {settings.data}"), *_tls(settings)],
         "python": _python,
         "packages": _packages,
+        "descriptors": lambda: [descriptors_for(descriptors.permitted())],
         "protocol": lambda: [ok("protocol", f"referee.v1, version {PROTOCOL_VERSION}")],
         "data folder": lambda: _folder(settings),
         "database": lambda: _database(settings, clock),
@@ -125,6 +130,16 @@ def _python() -> list[Finding]:
     if not needed.contains(found, prereleases=True):
         return [fail("python", found, f"the arena needs {needed}")]
     return [ok("python", found)]
+
+
+def descriptors_for(permitted: int) -> Finding:
+    """Return the finding about how many descriptors a process that is started here may use."""
+    found = f"{permitted} for each process"
+    if permitted >= ENOUGH_DESCRIPTORS:
+        return ok("descriptors", found)
+    bots = descriptors.room(permitted)
+    advice = "set LimitNOFILE=65536 in the unit, or raise the hard limit (ulimit -Hn)"
+    return warn("descriptors", f"{found}: a referee started here has room for {bots} connections", advice)
 
 
 def _packages() -> list[Finding]:

@@ -11,13 +11,17 @@ from fastapi import FastAPI
 from arena.addresses import split_address
 from arena.settings import Settings
 from arena.web.connections import bounded
+from referee import descriptors
 from referee.errors import ListenError
 
 IDLE_SECONDS = 30
 """How long a connection may stay open between two requests."""
 
 MOST_OPEN = 2_000
-"""Maximum number of concurrent connections and requests; further ones are answered with 503."""
+"""Maximum number of concurrent connections and requests; further ones are answered with 503.
+
+Where the process may use too few descriptors for that, the maximum is lower.
+"""
 
 BACKLOG = 1_024
 """Maximum number of connections that wait to be accepted."""
@@ -53,6 +57,7 @@ def serve(app: FastAPI, settings: Settings, ready: Callable[[], None]) -> None:
     Raise ListenError, and SettingsError for a wrong certificate.
     """
     collect_seldom()
+    descriptors.raise_limit()
     settings.check_web_tls()
     listening = _listen(settings.web_listen)
     config = uvicorn.Config(
@@ -67,7 +72,7 @@ def serve(app: FastAPI, settings: Settings, ready: Callable[[], None]) -> None:
         ssl_keyfile=settings.web_key,
         timeout_keep_alive=IDLE_SECONDS,
         timeout_graceful_shutdown=GRACE_SECONDS,
-        limit_concurrency=MOST_OPEN,
+        limit_concurrency=min(MOST_OPEN, descriptors.room(descriptors.limit())),
         lifespan="off",
     )
     ready()

@@ -83,6 +83,8 @@ class BotServicer:
         """Return the stream of a bot that may play, and its SDK. Raise Refused if it may not."""
         try:
             identity = await self._access.bot(context)
+            if not self._lobby.connections.seats(identity.version_id):  # else it comes back to its sessions
+                self._gate.admit(context)
             stream, hello = await self._reception.welcome(identity, context)
         except Refused as refusal:
             self._options.meter.refused(refusal.reason)

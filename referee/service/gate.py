@@ -2,13 +2,17 @@
 
 import asyncio
 import logging
-from collections.abc import Collection, Iterable
+import math
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 
+from referee import descriptors
 from referee.matches.lobby import Lobby
+from referee.protocol.reasons import Reason, Refused
 from referee.service import sockets
 from referee.service.endings import Endings
-from referee.service.peers import CallContext, peer_of
+from referee.service.peers import CallContext, Peer, peer_of
+from referee.service.sockets import Connection
 from referee.service.stream import clock
 from referee.service.traffic import Traffic
 
@@ -19,7 +23,9 @@ AGAIN_SECONDS = 0.02
 SHARE = 0.01
 """Which share of the time the checks may take."""
 LOG_SECONDS = 60.0
-"""How long the log does not name the same host again, in seconds."""
+"""How long the log does not say the same again, in seconds."""
+LEAVE_SECONDS = 1.0
+"""How long a connection for which there is no room may take to read that."""
 
 log = logging.getLogger("referee")
 
@@ -34,6 +40,10 @@ class Gate:
         self._looked_at = 0.0
         self._refused: set[str] = set()
         self._logged: dict[str, float] = {}
+        self._crowded = False
+        """Whether descriptors are so few that no more connections can be served."""
+        self._leaving: dict[Peer, float] = {}
+        """When connections for which there was no room are broken off."""
         self._watching: asyncio.Task[None] | None = None
         self._endings: Endings | None = None
 
@@ -54,6 +64,13 @@ class Gate:
     def playing(self, context: CallContext, version: int) -> AbstractContextManager[None]:
         """Treat the connection of a bot's stream as known while the block runs."""
         return self._traffic.playing(peer_of(context), version, clock())
+
+    def admit(self, context: CallContext) -> None:
+        """Raise Refused if there is no room for the connection of a call, which is broken off soon after."""
+        peer = peer_of(context)
+        if self._crowded and peer is not None and not self._traffic.knows(peer):
+            self._leaving[peer] = clock() + LEAVE_SECONDS
+            raise Refused(Reason.BUSY, "the referee has no room for more connections")
 
     def called(self, context: CallContext, headers: int = 0) -> None:
         """Note that a call came; ``headers`` is what its headers came to, if that was too much."""
@@ -82,22 +99,48 @@ class Gate:
             begun = clock()
             try:
                 self._look(begun)
-            except Exception:
-                log.exception("the connections cannot be checked")
+            except Exception as error:
+                if self._may_log("", begun):
+                    bug = not isinstance(error, OSError)
+                    log.error("the connections cannot be checked: %s", error, exc_info=bug)
             await asyncio.sleep(max(LOOK_SECONDS, (clock() - begun) / SHARE))
 
     def _look(self, now: float) -> None:
         self._looked_at = now
         if self._endings is not None:
             self._traffic.ended(self._endings.take(), now)
-        for connection in self._traffic.look(sockets.connections(self._port), now):
+        connections = sockets.connections(self._port)
+        for connection in self._traffic.look(connections, now):
             self._cut_off(self._traffic.bots(connection.peer), now)
             sockets.abort(connection)
+        self._keep_room(connections, now)
         barred = self._traffic.barred
         if barred != self._refused:
             sockets.refuse(self._port, barred)
             self._tell(barred, now)
             self._refused = barred
+
+    def _keep_room(self, connections: Sequence[Connection], now: float) -> None:
+        """Note whether there is room for more connections, and break off those for which there was none.
+
+        If descriptors are about to run out, no connection can be accepted even to be refused; then all those
+        are broken off on which no bot plays, and which have shown no token of the arena.
+        """
+        count, limit = len(connections), descriptors.limit()
+        self._crowded = count >= descriptors.room(limit)
+        full = count >= limit - descriptors.RESERVE // 2
+        for connection in connections if full or self._leaving else ():
+            leaves = full or self._leaving.get(connection.peer, math.inf) <= now
+            if leaves and not self._traffic.knows(connection.peer):
+                sockets.abort(connection)
+        self._leaving = {peer: at for peer, at in self._leaving.items() if at > now}
+        if self._crowded and self._may_log("room", now):
+            log.warning("%d connections are open, and %d descriptors allowed: no bot is let in", count, limit)
+
+    def _may_log(self, what: str, now: float) -> bool:
+        """Return whether something was not logged in the last minute; it is, then."""
+        self._logged = {text: at for text, at in self._logged.items() if now - at < LOG_SECONDS}
+        return self._logged.setdefault(what, now) == now
 
     def _cut_off(self, versions: Iterable[int], now: float) -> None:
         """Keep bots that flood out for a while."""
@@ -108,8 +151,6 @@ class Gate:
 
     def _tell(self, hosts: Collection[str], now: float) -> None:
         """Log which hosts are kept out."""
-        self._logged = {host: at for host, at in self._logged.items() if now - at < LOG_SECONDS}
         for host in hosts:
-            if host not in self._logged:
-                self._logged[host] = now
+            if self._may_log(host, now):
                 log.warning("%s sends too much; its connections are aborted until it sends less", host)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import grpc
 
 from referee.channel import SERVER_OPTIONS
+from referee.descriptors import raise_limit
 from referee.errors import ListenError
 from referee.loops import new_event_loop
 from referee.matches.auth import Authenticator
@@ -184,6 +185,7 @@ def _open_port(server: grpc.aio.Server, listen: str, options: ServerOptions) -> 
 def set_up_process() -> None:
     """Tune this process for refereeing only."""
     take_precedence()
+    raise_limit()
     # What tables create is freed as soon as nothing holds it; only closed streams leave cycles. Looking for
     # them after every 700 objects, as Python does by default, takes a twentieth of all time.
     gc.collect()

@@ -6,6 +6,7 @@ only; elsewhere there seem to be no connections.
 
 import contextlib
 import ctypes
+import errno
 import os
 import socket
 import struct
@@ -15,6 +16,7 @@ from contextlib import contextmanager
 from ipaddress import IPv4Address, IPv6Network
 from typing import Any, NamedTuple
 
+from referee import descriptors
 from referee.service.peers import Peer, peer_at
 
 FILES = "/proc/self/fd"
@@ -132,8 +134,14 @@ def attach(one: socket.socket, program: list[_Instruction]) -> None:
 
 
 def _files() -> Iterator[int]:
-    with contextlib.suppress(FileNotFoundError):
+    try:
         yield from map(int, os.listdir(FILES))
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        if error.errno != errno.EMFILE:
+            raise
+        yield from range(descriptors.limit())  # none is free to list them with: so all of them are in use
 
 
 def _port(one: socket.socket) -> int | None:

@@ -64,6 +64,7 @@ class SpectatorServicer:
             await self._access.require(context, *watching, why=f"{SHARED_DEALS}; {WATCHING}")
         if self._lobby.spectators + self._arriving >= MAX_SPECTATORS:
             raise Refused(Reason.BUSY, "too many spectators")
+        self._gate.admit(context)
         with self._gate.lasting(context):
             await self._show(match, context)
         if match.ended:

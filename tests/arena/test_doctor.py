@@ -14,7 +14,7 @@ from arena.leagues import applying
 from arena.matches import leases
 from arena.messages import wake
 from arena.models import utc_now
-from arena.operations.doctor import disk, examine
+from arena.operations.doctor import descriptors_for, disk, examine
 from arena.operations.findings import Finding
 from arena.processes import Supervisor
 from arena.settings import Settings
@@ -51,6 +51,7 @@ def test_findings_when_nothing_has_been_made_yet_then_nothing_is_made(settings: 
         "TLS": "ok",
         "python": "ok",
         "packages": "ok",
+        "descriptors": "ok",
         "protocol": "ok",
         "data folder": "warn",
         "database": "warn",
@@ -175,6 +176,13 @@ def test_findings_when_a_season_is_overdue_then_the_beat_is_asked_for(
 @pytest.mark.parametrize(("free", "level"), [(1 << 40, "ok"), (1 << 30, "warn"), (1 << 20, "fail")])
 def test_disk_when_it_fills_then_that_is_said(free: int, level: str) -> None:
     assert disk(Path("/data"), free).level == level
+
+
+@pytest.mark.parametrize(("permitted", "level"), [(1024, "warn"), (65_536, "ok")])
+def test_descriptors_when_a_process_may_use_few_then_that_is_said(permitted: int, level: str) -> None:
+    found = descriptors_for(permitted)
+    assert found.level == level
+    assert level == "ok" or "room for 768 connections" in found.found
 
 
 def test_findings_when_something_never_answers_then_the_others_are_told_in_time(

@@ -8,6 +8,7 @@ import asyncio
 import ctypes
 import logging
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -40,6 +41,15 @@ class Process:
 
     def signal(self, number: signal.Signals) -> None:
         os.kill(self._popen.pid, number)
+
+    @property
+    def descriptors(self) -> tuple[int, int]:
+        """The soft and the hard limit of descriptors that it may use."""
+        return resource.prlimit(self._popen.pid, resource.RLIMIT_NOFILE)
+
+    def limit_descriptors(self, most: int) -> None:
+        """Let it use no more descriptors than this."""
+        resource.prlimit(self._popen.pid, resource.RLIMIT_NOFILE, (most, most))
 
     def stall_threads(self) -> None:
         """Make all threads of a referee but that of its event loop sleep for a second, gRPC's among them."""

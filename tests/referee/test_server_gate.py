@@ -2,10 +2,14 @@
 
 import asyncio
 import contextlib
+import resource
 import sys
 
 import pytest
 
+from referee import descriptors
+from referee.client import referee_status
+from referee.errors import RefereeUnavailable
 from referee.matches.journal import EntryKind
 from referee.matches.match import Limits
 from referee.service import spectators
@@ -13,7 +17,17 @@ from referee.service.server import ServerOptions
 from referee.service.traffic import MOST_HEADERS
 from tests.referee import hostile
 from tests.referee.hostile import ELSEWHERE, PREFACE, Socket, frame, headers, message, settings, socket
-from tests.referee.support import DEADLINE, ListJournal, lowest, match_spec, play_match, referee, sdk_bots
+from tests.referee.processes import referee_process
+from tests.referee.support import (
+    DEADLINE,
+    WORKER_TOKEN,
+    ListJournal,
+    lowest,
+    match_spec,
+    play_match,
+    referee,
+    sdk_bots,
+)
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="hosts are kept out on Linux alone")
 
@@ -146,6 +160,62 @@ async def test_bot_when_it_floods_then_its_turn_is_a_fault_and_it_stays_away() -
                     break
     assert [entry.code for entry in journal.of(4, EntryKind.FAULT)] == ["flood"]
     assert journal.of(4, EntryKind.LOST, "flood")[0].text == "flood: too many bytes; come back in 10 s"
+
+
+async def enter(address: str, number: int, stack: contextlib.AsyncExitStack) -> bytes:
+    """Connect a bot; return what the referee sent first, with how the bot was received."""
+    bot = await stack.enter_async_context(socket(address, ELSEWHERE))
+    await bot.send(PREFACE + settings() + hostile.play(number))
+    received = b""
+    async for kind, _, payload in bot.frames():
+        received += payload
+        if kind == hostile.DATA or b"grpc-status" in received:
+            return received
+    return received
+
+
+async def test_referee_when_its_limit_of_descriptors_can_be_raised_then_it_does_so() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))  # which the child inherits
+    try:
+        async with referee_process() as (_, process):
+            assert process.descriptors == (descriptors.permitted(), hard)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+async def test_bots_when_descriptors_are_about_to_run_out_then_they_are_told_busy() -> None:
+    async with (
+        referee_process() as (address, process),
+        contextlib.AsyncExitStack() as stack,
+        asyncio.timeout(DEADLINE),
+    ):
+        process.limit_descriptors(256)
+        received = b""
+        numbers = iter(range(1, 250))
+        while b"no room for more connections" not in received:
+            received = await enter(address, next(numbers), stack)
+            assert b"grpc-status" not in received or b"no room" in received
+        assert 256 - 256 // 8 - descriptors.RESERVE <= next(numbers) < 200
+        assert process.errors().count("no bot is let in") == 1
+
+
+async def test_connections_when_they_use_up_all_descriptors_then_strangers_go_and_calls_work_again() -> None:
+    async with (
+        referee_process() as (address, process),
+        contextlib.AsyncExitStack() as stack,
+        asyncio.timeout(DEADLINE),
+    ):
+        process.limit_descriptors(256)
+        assert b"grpc-status" not in await enter(address, 4, stack)
+        for number in range(300):
+            one = await stack.enter_async_context(socket(address, f"127.0.0.{10 + number // 100}"))
+            await one.send(PREFACE + settings())
+        status = None
+        while status is None:
+            with contextlib.suppress(RefereeUnavailable):
+                status = await asyncio.to_thread(referee_status, address, WORKER_TOKEN, [4], timeout=2.0)
+        assert status.bots[0].connected
 
 
 async def test_spectator_when_it_takes_nothing_for_too_long_then_its_connection_is_broken_off(
