@@ -44,6 +44,15 @@ def test_bytes_when_a_host_sends_too_many_on_several_connections_then_all_are_br
     assert traffic.barred == {"10.0.0.1"}
 
 
+def test_headers_when_they_come_to_more_than_a_bot_may_send_then_the_next_look_finds_its_connection(
+    traffic: Traffic,
+) -> None:
+    with traffic.playing(peer(1), 7, NOW):
+        assert traffic.look([at(peer(1))], NOW) == []
+        assert traffic.called(peer(1), NOW, 2 * KNOWN.burst)
+        assert traffic.look([at(peer(1))], NOW + 0.5) == [at(peer(1))]
+
+
 def test_bytes_when_a_host_connects_again_then_they_stay_spent_until_time_earns_them_back(
     traffic: Traffic,
 ) -> None:
