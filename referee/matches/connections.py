@@ -64,8 +64,10 @@ class Connections:
         return list(self._live)
 
     def presence(self, version: int) -> Presence:
-        """Return the presence of a bot version here."""
+        """Return the presence of a bot version here; one that an outage silenced is not connected."""
         connection = self._live.get(version)
+        if connection in self.uplink.missing():
+            connection = None
         most = connection.max_sessions if connection is not None else 0
         return Presence(connection is not None, most, len(self.seats(version)))
 

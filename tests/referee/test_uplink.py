@@ -50,6 +50,7 @@ def blamed(harness: Harness) -> set[int]:
 def test_silence_when_it_is_that_of_all_owners_then_clocks_stand_still_and_the_match_goes_on() -> None:
     harness, bots, match = seated(*STRANGERS)
     live(harness, 20.0, bots)
+    assert not any(harness.lobby.presence(bot.number).connected for bot in bots)
     results = harness.play_out(match, *bots)
     assert [(result.faults, result.forfeit) for result in results] == [((0, 0, 0, 0), None)]
     assert not blamed(harness)
