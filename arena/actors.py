@@ -1,6 +1,6 @@
 """Who makes a request, and what they may do."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from arena.errors import NotAllowed
@@ -20,6 +20,24 @@ class Role(StrEnum):
 
 
 RANKS = tuple(Role)
+
+
+class KeyScope(StrEnum):
+    """What a key allows, as far as its account may do it."""
+
+    READ = "read"
+    """Read what only the account may: logs, members, its account."""
+    BOTS = "bots"
+    """Change bots and entries."""
+    TOURNAMENTS = "tournaments"
+    """Create and steer tournaments and leagues."""
+    ACCOUNT = "account"
+    """Change the account itself: keys, owners, invitations."""
+    OPERATE = "operate"
+    """Run the arena: accounts, roles, tokens, and what belongs to others."""
+
+
+ALL_SCOPES = frozenset(KeyScope)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +60,13 @@ class Actor(Who):
     """The owners whose bots are its own."""
     account_id: int | None = None
     """Id of the account; None for anonymous requests, and for the arena's own terminal."""
+    scopes: frozenset[KeyScope] = ALL_SCOPES
+    """What the key allows that the request is made with; everything without a key."""
+
+    def limited(self, scopes: frozenset[KeyScope]) -> "Actor":
+        """Return this actor as a key with these scopes makes it: an operator only with ``operate``."""
+        capped = self.role is Role.OPERATOR and KeyScope.OPERATE not in scopes
+        return replace(self, role=Role.ORGANISER if capped else self.role, scopes=scopes)
 
     @property
     def who(self) -> Who:

@@ -4,38 +4,19 @@ from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
-from enum import StrEnum
 
 from sqlalchemy import or_, update
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col, select
 
 from arena.accounts.accounts import actor_of
-from arena.actors import Actor, Role
+from arena.actors import Actor, KeyScope, Role
 from arena.audit import record
 from arena.errors import NotAllowed, SpecError, StateError, StorageError, TakenError, UnknownError
 from arena.models import ApiKey
 from arena.specs import check_name
 from arena.storage import Storage, Transaction, changed
 from arena.tokens import expiry, hash_token, new_token
-
-
-class KeyScope(StrEnum):
-    """What a key allows, as far as its account may do it."""
-
-    READ = "read"
-    """Read what only the account may: logs, members, its account."""
-    BOTS = "bots"
-    """Change bots and entries."""
-    TOURNAMENTS = "tournaments"
-    """Create and steer tournaments and leagues."""
-    ACCOUNT = "account"
-    """Change the account itself: keys, owners, invitations."""
-    OPERATE = "operate"
-    """Run the arena: accounts, roles, tokens."""
-
-
-ALL_SCOPES = frozenset(KeyScope)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +58,6 @@ class Keys:
     keys: list[KeyInfo]
 
 
-@dataclass(frozen=True, slots=True)
-class KeyHolder:
-    """The holder of a key, and what the key allows."""
-
-    actor: Actor
-    scopes: frozenset[KeyScope]
-
-
 def create_key(
     storage: Storage,
     actor: Actor,
@@ -92,13 +65,10 @@ def create_key(
     scopes: Collection[str],
     now: datetime,
     expires_in: int | None = None,
-    *,
-    at_most: Collection[KeyScope] = ALL_SCOPES,
 ) -> MadeKey:
     """Make a key of the actor's account, valid for ``expires_in`` days, or without limit if that is None.
 
-    ``at_most`` are the scopes of the key that asks, which cannot create a key with others. Raise
-    NotAllowed, SpecError, TakenError.
+    A key cannot create one with scopes that it lacks. Raise NotAllowed, SpecError, TakenError.
     """
     actor.require(Role.AUTHOR, "make keys")
     if actor.account_id is None:
@@ -108,7 +78,7 @@ def create_key(
         raise SpecError("scopes", f"{wrong[0]!r} is none of {', '.join(KeyScope)}")
     if not scopes:
         raise SpecError("scopes", f"give at least one of {', '.join(KeyScope)}")
-    if more := [scope for scope in scopes if scope not in at_most]:
+    if more := [scope for scope in scopes if scope not in actor.scopes]:
         raise NotAllowed(f"a key without the scope {more[0]} cannot create a key with it")
     chosen = tuple(scope for scope in KeyScope if scope in scopes)
     key = new_token("key")
@@ -150,8 +120,8 @@ def revoke_key(storage: Storage, actor: Actor, name: str, now: datetime) -> KeyI
         return _info(row)
 
 
-def holder_of(storage: Storage, key: str, now: datetime) -> KeyHolder | None:
-    """Return the holder of a key; None if it is unknown, revoked or expired, or its account is disabled."""
+def holder_of(storage: Storage, key: str, now: datetime) -> Actor | None:
+    """Return who acts with a key; None if it is unknown, revoked or expired, or its account is disabled."""
     with storage.read() as tx:
         row = tx.exec(select(ApiKey).where(ApiKey.key_hash == hash_token(key))).first()
         if row is None or row.revoked_at is not None or (row.expires_at and row.expires_at <= now):
@@ -160,7 +130,7 @@ def holder_of(storage: Storage, key: str, now: datetime) -> KeyHolder | None:
     if actor is None:
         return None
     _use(storage, row, now)
-    return KeyHolder(actor, frozenset(map(KeyScope, row.scopes)))
+    return actor.limited(frozenset(map(KeyScope, row.scopes)))
 
 
 def _use(storage: Storage, row: ApiKey, now: datetime) -> None:

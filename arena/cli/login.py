@@ -75,8 +75,7 @@ def _new_key(
     client: "Client", account: str, sign_up: bool, invitation: str | None
 ) -> tuple["SignedIn", "MadeKey"]:
     """Sign in with a password; return the account, and a new key with all of its permissions."""
-    from arena.accounts.apikeys import KeyScope
-    from arena.actors import Role
+    from arena.actors import KeyScope, Role
 
     password = _hidden("password: ")
     if sign_up:

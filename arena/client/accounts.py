@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from types import NoneType
 
 from arena.accounts.accounts import AccountInfo, SignedIn
-from arena.accounts.apikeys import KeyInfo, Keys, KeyScope, MadeKey
+from arena.accounts.apikeys import KeyInfo, Keys, MadeKey
 from arena.accounts.invitations import Invited
 from arena.accounts.owners import OwnerInfo
-from arena.actors import Role
+from arena.actors import KeyScope, Role
 from arena.client.call import Call
 
 

@@ -55,7 +55,7 @@ class ApiKey(SQLModel, table=True):
     key_hash: str = Field(unique=True)
     """SHA-256 of the key in hexadecimal; the key itself is stored nowhere."""
     scopes: list[str] = Field(sa_type=JSON)
-    """What it allows: some of ``arena.accounts.apikeys.KeyScope``."""
+    """What it allows: some of ``arena.actors.KeyScope``."""
     expires_at: datetime | None = None
     """When it expires; NULL if never."""
     last_used_on: date | None = None

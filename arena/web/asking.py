@@ -12,9 +12,9 @@ from fastapi.security import APIKeyCookie, HTTPBearer
 from fastapi.security.http import HTTPAuthorizationCredentials
 from starlette.concurrency import run_in_threadpool
 
-from arena.accounts.apikeys import ALL_SCOPES, KeyHolder, KeyScope, holder_of
+from arena.accounts.apikeys import holder_of
 from arena.accounts.browsers import STAYS, actor_in_browser
-from arena.actors import ANONYMOUS, Actor, Role
+from arena.actors import ANONYMOUS, Actor, KeyScope, Role
 from arena.errors import NotAllowed, NotSignedIn
 from arena.web.context import Shared
 
@@ -33,8 +33,8 @@ async def holder(
     web: Shared,
     bearer: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)],
     session: Annotated[str | None, Security(_cookie)],
-) -> KeyHolder:
-    """Return the caller and what its key allows. Raise NotSignedIn for a key that is not valid."""
+) -> Actor:
+    """Return the caller, limited to what its key allows. Raise NotSignedIn for a key that is not valid."""
     if bearer is not None:
         found = await run_in_threadpool(holder_of, web.storage, bearer.credentials, web.clock())
         if found is None:
@@ -44,10 +44,10 @@ async def holder(
     if session:
         actor = await run_in_threadpool(actor_in_browser, web.storage, session, web.clock())
     if actor is None:
-        return KeyHolder(ANONYMOUS, ALL_SCOPES)
+        return ANONYMOUS
     if request.method not in SAFE:
         require_own_page(request)
-    return KeyHolder(actor, ALL_SCOPES)
+    return actor
 
 
 def require_own_page(request: Request) -> None:
@@ -74,7 +74,7 @@ def keep_signed_in(request: Request, answer: Response, session: str) -> None:
     )
 
 
-Holder = Annotated[KeyHolder, Depends(holder)]
+Holder = Annotated[Actor, Depends(holder)]
 
 
 class Asks:
@@ -88,24 +88,24 @@ class Asks:
 
     async def __call__(self, holder: Holder) -> Actor:
         """Return the actor."""
-        if holder.actor.role is Role.ANONYMOUS:
+        if holder.role is Role.ANONYMOUS:
             raise NotSignedIn("sign in, or send a key: Authorization: Bearer …")
         if self.scope not in holder.scopes:
             raise NotAllowed(f"the key does not allow that; it takes one with the scope {self.scope}")
-        return holder.actor
+        return holder
 
 
 async def caller(request: Request, holder: Holder) -> str:
     """Return the caller to whom limits apply: the account, else the network address."""
-    return holder.actor.account or (request.client.host if request.client else "")
+    return holder.account or (request.client.host if request.client else "")
 
 
 Caller = Annotated[str, Depends(caller)]
 
 
 async def anybody(holder: Holder) -> Actor:
-    """Return the actor of a request that is open to everybody."""
-    return holder.actor
+    """Return the actor of a request that is open to everybody: nobody for a key that must not read."""
+    return holder if KeyScope.READ in holder.scopes else ANONYMOUS
 
 
 Anybody = Annotated[Actor, Depends(anybody)]

@@ -6,11 +6,10 @@ from fastapi import Form
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from arena.accounts import accounts, apikeys, invitations, owners
-from arena.accounts.apikeys import KeyScope
-from arena.actors import Actor, Role
+from arena.actors import Actor, KeyScope, Role
 from arena.errors import ArenaError
 from arena.queries.versions import find_bots
-from arena.web.asking import Self
+from arena.web.asking import Reader, Self
 from arena.web.context import Shared, Web
 from arena.web.pages.asked import FromForm
 from arena.web.pages.page import SEE_OTHER, Page
@@ -72,7 +71,7 @@ def _told(web: Web, actor: Actor) -> dict[str, object]:
 
 
 @router.get(HERE)
-def show_me(page: Page, web: Shared, actor: Self) -> HTMLResponse:
+def show_me(page: Page, web: Shared, actor: Reader) -> HTMLResponse:
     """Show one's own account."""
     return page("me.html", **_told(web, actor))
 

@@ -6,8 +6,8 @@ from fastapi import Query, Request, Response
 from pydantic import Field
 
 from arena.accounts import accounts, apikeys, browsers, invitations, owners
-from arena.actors import Actor, Role
-from arena.web.asking import COOKIE, Holder, Operator, Reader, Self, keep_signed_in, require_own_page
+from arena.actors import Actor, KeyScope, Role
+from arena.web.asking import COOKIE, Operator, Reader, Self, keep_signed_in, require_own_page
 from arena.web.context import Shared
 from arena.web.paging import LARGEST_PAGE
 from arena.web.routing import api_router
@@ -79,7 +79,7 @@ class NewKey(Sent):
 
     name: str
     """A name for people to recognise it."""
-    scopes: list[apikeys.KeyScope] = Field(min_length=1)
+    scopes: list[KeyScope] = Field(min_length=1)
     """What it allows."""
     expires_in: int | None = None
     """Days until it expires; null if it does not."""
@@ -158,11 +158,9 @@ def list_keys(web: Shared, actor: Reader) -> apikeys.Keys:
 
 
 @router.post("/me/keys", status_code=201, response_model=MadeKey)
-def create_key(web: Shared, actor: Self, holder: Holder, sent: NewKey) -> apikeys.MadeKey:
+def create_key(web: Shared, actor: Self, sent: NewKey) -> apikeys.MadeKey:
     """Create a key; it is shown only once."""
-    return apikeys.create_key(
-        web.storage, actor, sent.name, sent.scopes, web.clock(), sent.expires_in, at_most=holder.scopes
-    )
+    return apikeys.create_key(web.storage, actor, sent.name, sent.scopes, web.clock(), sent.expires_in)
 
 
 @router.delete("/me/keys/{name}", response_model=KeyInfo)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 
 from arena.accounts import accounts, apikeys, browsers
-from arena.actors import Role
+from arena.actors import KeyScope, Role
 from arena.models import utc_now
 from arena.settings import load_settings
 from arena.storage import Storage, open_storage
@@ -45,7 +45,7 @@ def remote(everything_once: Path, tmp_path_factory: pytest.TempPathFactory) -> I
 
 
 def make_key(
-    storage: Storage, name: str, role: Role = Role.AUTHOR, scopes: tuple[str, ...] = tuple(apikeys.KeyScope)
+    storage: Storage, name: str, role: Role = Role.AUTHOR, scopes: tuple[str, ...] = tuple(KeyScope)
 ) -> str:
     """Create an account, and return a key for it."""
     accounts.create_account(storage, ROOT, name, role, utc_now(), PASSWORD)

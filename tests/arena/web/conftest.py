@@ -7,7 +7,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from arena.accounts import accounts, apikeys, browsers
-from arena.actors import Role
+from arena.actors import KeyScope, Role
 from arena.settings import Settings
 from arena.storage import Storage
 from arena.web.app import make_app
@@ -36,9 +36,7 @@ def anybody(app: FastAPI) -> Iterator[TestClient]:
 def client_of(app: FastAPI, storage: Storage, clock: Clock) -> Ask:
     """Return a function that makes a client for an account, with a key for all scopes or for some."""
 
-    def make(
-        name: str, role: Role = Role.AUTHOR, scopes: tuple[str, ...] = tuple(apikeys.KeyScope)
-    ) -> TestClient:
+    def make(name: str, role: Role = Role.AUTHOR, scopes: tuple[str, ...] = tuple(KeyScope)) -> TestClient:
         accounts.create_account(storage, ROOT, name, role, clock(), PASSWORD)
         _, actor = browsers.sign_in(storage, name, PASSWORD, clock())
         key = apikeys.create_key(storage, actor, "test", scopes, clock()).key

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from arena.accounts.apikeys import KeyScope
+from arena.actors import KeyScope
 from referee.check import SCENARIOS, Report, Result
 
 
@@ -290,3 +290,20 @@ PAGES: dict[str, Line] = {
 
 FORMS_OF_ALL = frozenset({"/sign-in", "/sign-up", "/sign-out"})
 """Forms that anonymous users may send; all others are refused unread."""
+
+FORMS: dict[str, tuple[Caller, KeyScope]] = {
+    "/bots/{owner}/{bot}/token": (Caller.AUTHOR, BOTS),
+    "/bots/{owner}/{bot}/test-match": (Caller.AUTHOR, BOTS),
+    "/desk": (Caller.ORGANISER, TOURNAMENTS),
+    "/join": (Caller.AUTHOR, BOTS),
+    "/me/invitations": (Caller.AUTHOR, ACCOUNT),
+    "/me/invitations/use": (Caller.AUTHOR, ACCOUNT),
+    "/me/keys": (Caller.AUTHOR, ACCOUNT),
+    "/me/keys/{name}/revoke": (Caller.AUTHOR, ACCOUNT),
+    "/me/owners": (Caller.AUTHOR, ACCOUNT),
+    "/me/password": (Caller.AUTHOR, ACCOUNT),
+    "/tournaments/{tournament}/desk": (Caller.ORGANISER, TOURNAMENTS),
+    "/tournaments/{tournament}/desk/entries": (Caller.ORGANISER, TOURNAMENTS),
+    "/tournaments/{tournament}/enter": (Caller.AUTHOR, BOTS),
+}
+"""All others: somebody who may send each, and the scope that a key must have."""

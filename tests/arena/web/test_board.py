@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.accounts import accounts, apikeys, browsers
-from arena.actors import Role
+from arena.actors import KeyScope, Role
 from arena.queries.board import LeaderboardLine, StrengthLine
 from arena.queries.leaderboards import leaderboard
 from arena.queries.verdicts import VerdictKind, verdict
@@ -186,7 +186,7 @@ def test_board_when_somebody_is_signed_in_then_its_own_bots_are_a_link_away(
 ) -> None:
     accounts.create_account(storage, ROOT, "owner-1", Role.AUTHOR, NOW, PASSWORD)
     _, author = browsers.sign_in(storage, "owner-1", PASSWORD, NOW)
-    key = apikeys.create_key(storage, author, "read", (apikeys.KeyScope.READ,), NOW).key
+    key = apikeys.create_key(storage, author, "read", (KeyScope.READ,), NOW).key
     mine = Read(client.get("/", headers={"Authorization": f"Bearer {key}"}).text)
     assert "/?owner=owner-1" in mine.links
     assert "/?owner=owner-1" not in Read(client.get("/").text).links

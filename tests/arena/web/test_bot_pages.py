@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.accounts import accounts, apikeys, browsers
-from arena.actors import Role
+from arena.actors import KeyScope, Role
 from arena.bots import versions
 from arena.bots.journal import DatabaseJournal
 from arena.queries.histories import HistoryKind, HistoryLine
@@ -106,7 +106,7 @@ def test_faults_when_the_author_reads_the_page_then_they_have_positions_and_othe
     assert number == 1
     accounts.create_account(storage, ROOT, "owner-1", Role.AUTHOR, NOW, PASSWORD)
     _, author = browsers.sign_in(storage, "owner-1", PASSWORD, NOW)
-    key = apikeys.create_key(storage, author, "all", tuple(apikeys.KeyScope), NOW).key
+    key = apikeys.create_key(storage, author, "all", tuple(KeyScope), NOW).key
     with storage.read() as tx:
         [row] = versions.find_versions(tx, [f"{BOT}@1"], None)
     details = {"hand": "3D <b>", "answered": "4D"}

@@ -8,8 +8,7 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlmodel import select
 
-from arena.accounts.apikeys import KeyScope
-from arena.actors import Role
+from arena.actors import KeyScope, Role
 from arena.audit import list_changes
 from arena.bots import versions
 from arena.bots.checks import store_check

@@ -4,8 +4,7 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from arena.accounts.apikeys import KeyScope
-from arena.actors import Role
+from arena.actors import KeyScope, Role
 from arena.web import limits
 from arena.web.asking import COOKIE
 from arena.web.headers import POLICY

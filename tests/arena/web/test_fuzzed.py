@@ -20,8 +20,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from arena.accounts import accounts, apikeys, browsers
-from arena.accounts.apikeys import KeyScope
-from arena.actors import Role
+from arena.actors import KeyScope, Role
 from arena.models import utc_now
 from arena.settings import load_settings
 from arena.storage import open_storage

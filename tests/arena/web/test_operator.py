@@ -3,8 +3,7 @@
 import pytest
 from fastapi.testclient import TestClient
 
-from arena.accounts.apikeys import KeyScope
-from arena.actors import Role
+from arena.actors import KeyScope, Role
 from tests.arena.web.conftest import Ask
 from tests.arena.world import World
 

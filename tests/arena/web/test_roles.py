@@ -14,8 +14,7 @@ from httpx2 import Response
 from sqlmodel import col, select, update
 
 from arena.accounts import accounts, apikeys, browsers, invitations
-from arena.accounts.apikeys import KeyScope
-from arena.actors import Actor, Role
+from arena.actors import Actor, KeyScope, Role
 from arena.bots import versions
 from arena.bots.checks import store_check
 from arena.leagues import membership
@@ -36,7 +35,7 @@ from arena.webhooks import hooks
 from tests.arena.everywhere import connect_all
 from tests.arena.fakes import ROOT
 from tests.arena.web.conftest import PASSWORD
-from tests.arena.web.permissions import CHECK, FORMS_OF_ALL, PAGES, ROUTES, SPEC, Caller, Line
+from tests.arena.web.permissions import CHECK, FORMS, FORMS_OF_ALL, PAGES, ROUTES, SPEC, Caller, Line
 
 ROLES = {
     Caller.AUTHOR: Role.AUTHOR,
@@ -45,6 +44,10 @@ ROLES = {
     Caller.ORGANISER: Role.ORGANISER,
     Caller.OPERATOR: Role.OPERATOR,
 }
+
+
+LESS = "less"
+"""The key with all scopes but ``operate``."""
 
 
 class Arena:
@@ -102,13 +105,15 @@ class Arena:
 
 
 def _account(storage: Storage, caller: Caller) -> dict[str, str]:
-    """Create an account; return its keys by scope, with one for all scopes under an empty text."""
+    """Create an account; return its keys by scope, one for all scopes under an empty text, and ``LESS``."""
     accounts.create_account(storage, ROOT, caller, ROLES[caller], utc_now(), PASSWORD)
     _, actor = browsers.sign_in(storage, caller, PASSWORD, utc_now())
     _key(storage, actor, "spare", *KeyScope)
-    return {"": _key(storage, actor, "all", *KeyScope)} | {
-        scope: _key(storage, actor, scope, scope) for scope in KeyScope
+    keys = {
+        "": _key(storage, actor, "all", *KeyScope),
+        LESS: _key(storage, actor, "less", *set(KeyScope) - {KeyScope.OPERATE}),
     }
+    return keys | {scope: _key(storage, actor, scope, scope) for scope in KeyScope}
 
 
 def _key(storage: Storage, actor: Actor, name: str, *scopes: KeyScope) -> str:
@@ -207,12 +212,75 @@ def test_route_when_a_key_has_one_scope_then_it_is_good_only_for_routes_of_that(
     for name in routes_of(arena.app):
         method, line = name.split()[0], ROUTES[name]
         for scope in KeyScope:
-            answer = arena.ask(method, line, Caller.OPERATOR, scope)
+            answer = arena.ask(method, line, _least(line), scope)
             if said := _wrong(answer, line.scope in (None, scope)):
                 wrong.append(f"{name} with {scope}: {said}")
             if method != "GET" and answer.status_code < 400:
                 arena.restore()
     assert wrong == []
+
+
+def _least(line: Line) -> Caller:
+    """Return the caller with the fewest permissions who may use a route and has keys."""
+    return next(one for one in Caller if one in line.who and one is not Caller.ANYBODY)
+
+
+def test_route_when_an_operators_key_lacks_operate_then_it_may_what_an_organiser_may(arena: Arena) -> None:
+    wrong = []
+    for name in routes_of(arena.app):
+        method, line = name.split()[0], ROUTES[name]
+        answer = arena.ask(method, line, Caller.OPERATOR, LESS)
+        if said := _wrong(answer, Caller.OTHER in line.who):
+            wrong.append(f"{name}: {said}")
+        if method != "GET" and answer.status_code < 400:
+            arena.restore()
+    assert wrong == []
+
+
+def test_page_when_a_key_has_one_scope_then_it_is_good_only_for_pages_of_that(arena: Arena) -> None:
+    wrong = []
+    for name, line in PAGES.items():
+        for scope in KeyScope:
+            answer = arena.ask("GET", line, _least(line), scope, prefix="")
+            if said := _wrong(answer, line.scope in (None, scope)):
+                wrong.append(f"{name} with {scope}: {said}")
+    assert wrong == []
+
+
+def test_form_when_a_key_has_one_scope_then_it_is_good_only_for_forms_of_that(arena: Arena) -> None:
+    wrong = []
+    for path, (caller, wanted) in FORMS.items():
+        for scope in KeyScope:
+            answer = arena.client.post(
+                path.format(**PARTS),
+                data={"name": "x", "owner": "owner-0", "bot": "owner-0/spare"},
+                headers={"Authorization": f"Bearer {arena.keys[caller][scope]}"},
+                follow_redirects=False,
+            )
+            if (answer.status_code in (401, 403)) is (scope is wanted):
+                wrong.append(f"{path} with {scope}: {answer.status_code}")
+    assert wrong == []
+
+
+def test_key_when_it_makes_a_key_then_that_one_is_good_for_no_more(arena: Arena) -> None:
+    headers = {"Authorization": f"Bearer {arena.keys[Caller.OPERATOR][KeyScope.ACCOUNT]}"}
+    for scope in set(KeyScope) - {KeyScope.ACCOUNT}:
+        sent = {"name": f"new-{scope}", "scopes": [scope]}
+        for ask in (
+            arena.client.post(f"{PREFIX}/me/keys", json=sent, headers=headers),
+            arena.client.post("/me/keys", data=sent, headers=headers),
+        ):
+            assert ask.status_code == 403
+
+
+def test_invitation_when_an_operators_key_lacks_operate_then_it_makes_no_account(arena: Arena) -> None:
+    headers = {"Authorization": f"Bearer {arena.keys[Caller.OPERATOR][LESS]}"}
+    for sent in ({"role": "operator"}, {"role": "author"}, {"role": "author", "owner": "owner-0"}):
+        for answer in (
+            arena.client.post(f"{PREFIX}/invitations", json=sent, headers=headers),
+            arena.client.post("/me/invitations", data=sent, headers=headers),
+        ):
+            assert answer.status_code == 403
 
 
 def test_table_when_it_is_read_then_it_has_every_route(app: FastAPI) -> None:
@@ -247,13 +315,13 @@ def test_table_of_pages_when_it_is_read_then_it_has_every_page() -> None:
 NOT_TRIED = {"GET /tournaments/{tournament}/rounds/{round}/sessions/{session}/deals/{deal}"}
 """Only duplicate tournaments have these, and there are none; other tests read both the page and the API."""
 
-PARTS = {"owner": "owner-0", "bot": "bot-0", "tournament": "waiting", "name": "all"}
+PARTS = {"owner": "owner-0", "bot": "bot-0", "tournament": "waiting", "name": "spare", "number": "1"}
 
 
 def test_form_when_nobody_is_signed_in_then_it_is_refused(arena: Arena) -> None:
-    forms = [name.removeprefix("POST ") for name in pages() if name.startswith("POST ")]
-    assert {*forms} >= FORMS_OF_ALL
+    forms = {name.removeprefix("POST ") for name in pages() if name.startswith("POST ")}
+    assert forms == FORMS_OF_ALL | FORMS.keys()
     found = {}
-    for path in {*forms} - FORMS_OF_ALL:
+    for path in FORMS:
         found[path] = arena.client.post(path.format(**PARTS), data={"name": "x"}).status_code
     assert found == dict.fromkeys(found, 401)
