@@ -2,10 +2,8 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import delete, update
-from sqlalchemy import select as select_columns
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col, select
 
@@ -126,20 +124,6 @@ def _join_own_owner(tx: Transaction, account: Account, now: datetime) -> None:
         tx.flush()
     tx.add(Membership(account_id=account.id, owner_id=owner.id, since=now))
     tx.flush()
-
-
-def actor_of(tx: Transaction, account_id: int) -> Actor | None:
-    """Return the actor for an account; None if it is disabled."""
-    columns: tuple[Any, ...] = (Account.name, Account.role, Account.disabled_at, Owner.name)
-    rows = tx.execute(
-        select_columns(*columns)
-        .outerjoin(Membership, col(Membership.account_id) == Account.id)
-        .outerjoin(Owner, col(Owner.id) == Membership.owner_id)
-        .where(col(Account.id) == account_id)
-    ).all()
-    name, role, disabled_at, _ = rows[0]
-    owners = frozenset(owner for *_, owner in rows if owner is not None)
-    return None if disabled_at is not None else Actor(role, name, owners, account_id)
 
 
 def _actor(account: Account, info: AccountInfo) -> Actor:

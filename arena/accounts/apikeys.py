@@ -9,7 +9,7 @@ from sqlalchemy import or_, update
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col, select
 
-from arena.accounts.accounts import actor_of
+from arena.accounts.acting import actor_of
 from arena.actors import Actor, KeyScope, Role
 from arena.audit import record
 from arena.errors import NotAllowed, SpecError, StateError, StorageError, TakenError, UnknownError

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import delete, update
 from sqlmodel import col, select
 
-from arena.accounts.accounts import actor_of
+from arena.accounts.acting import actor_of
 from arena.accounts.passwords import hash_password, is_outdated, is_password
 from arena.actors import Actor
 from arena.errors import NotAllowed

@@ -5,9 +5,10 @@ from datetime import datetime
 
 from sqlalchemy import delete
 from sqlalchemy.exc import IntegrityError
-from sqlmodel import col, select
+from sqlmodel import col, func, select
 
 from arena.accounts.accounts import find_account
+from arena.accounts.acting import hold_account
 from arena.accounts.invitations import find_owner
 from arena.actors import Actor, Role
 from arena.audit import record
@@ -36,10 +37,12 @@ def create_owner(storage: Storage, actor: Actor, name: str, now: datetime) -> Ow
     check_name("owner", name)
     if actor.account_id is None:
         raise StateError("an owner needs a member: sign in with an account")
-    if len(actor.owners) >= MOST_OWNERS:
-        raise StateError(f"{actor.account} has {MOST_OWNERS} owners already, and can have no more")
+    mine = select(func.count()).select_from(Membership).where(Membership.account_id == actor.account_id)
     try:
         with storage.write() as tx:
+            hold_account(tx, actor.account_id)
+            if tx.exec(mine).one() >= MOST_OWNERS:
+                raise StateError(f"{actor.account} has {MOST_OWNERS} owners already, and can have no more")
             if tx.exec(select(Account.id).where(Account.name == name)).first() is not None:
                 raise TakenError(f"{name} is the name of an account")
             owner = Owner(name=name, created_at=now)
@@ -65,15 +68,19 @@ def show_owner(storage: Storage, actor: Actor, name: str) -> OwnerInfo:
 def leave_owner(storage: Storage, actor: Actor, name: str, account: str, now: datetime) -> None:
     """End an account's membership of an owner; the last member stays.
 
-    Raise NotAllowed, UnknownError, StateError.
+    Members can leave, and remove those who joined after them; operators can remove anybody. Raise
+    NotAllowed, UnknownError, StateError.
     """
     actor.require_owner(name, f"change the members of {name}")
     with storage.write() as tx:
         owner, member = find_owner(tx, name), find_account(tx, account)
         of_it = select(Membership).where(Membership.owner_id == owner.id).with_for_update()
-        members = {one.account_id for one in tx.exec(of_it)}
+        members = {one.account_id: one.since for one in tx.exec(of_it)}
         if member.id not in members:
             raise StateError(f"{account} is not a member of {name}")
+        mine = members.get(actor.account_id or 0)
+        if mine is not None and member.id != actor.account_id and members[member.id] <= mine:
+            actor.require(Role.OPERATOR, f"remove {account} from {name}, having joined later")
         if len(members) == 1:
             raise StateError(f"{account} is the last member of {name}")
         gone = (col(Membership.owner_id) == owner.id, col(Membership.account_id) == member.id)

@@ -161,7 +161,49 @@ def invite(
         print_json(renamed(made))
     else:
         until = moment(made.expires_at)
-        say(f"an invitation for an {made.role}, until {until}. It cannot be shown again:", made.code)
+        told = f"invitation {made.number}, for an {made.role}, until {until}. It cannot be shown again:"
+        say(told, made.code)
+
+
+@app.command("invitations")
+def list_invitations(ctx: typer.Context, as_json: AsJson = False) -> None:
+    """List the invitations that can still be used, without their codes."""
+    found = answer(
+        ctx,
+        lambda storage: invitations.list_invitations(storage, actor_at_terminal(), utc_now()),
+        lambda arena: arena.send(api.accounts.list_invitations()).invitations,
+    )
+    if as_json:
+        print_json({"invitations": found})
+    else:
+        rows = [
+            (one.number, one.role, one.owner or "", one.invited_by, moment(one.expires_at)) for one in found
+        ]
+        empty = "no unused invitations"
+        show(["number", "role", "joins", "invited by", "expires"], rows, empty)
+
+
+@app.command("revoke-invitation")
+def revoke_invitation(
+    ctx: typer.Context,
+    number: Annotated[
+        int,
+        typer.Argument(metavar="NUMBER", min=1, max=2**31 - 1, help="Its number, as `invitations` lists it."),
+    ],
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """Revoke an invitation that was not used yet."""
+    confirm(f"Revoke the invitation {number}", yes)
+    revoked = answer(
+        ctx,
+        lambda storage: invitations.revoke_invitation(storage, actor_at_terminal(), number, utc_now()),
+        lambda arena: arena.send(api.accounts.revoke_invitation(number)),
+    )
+    if as_json:
+        print_json(renamed(revoked))
+    else:
+        say(f"the invitation {number} is revoked")
 
 
 def _password(from_input: bool) -> str:

@@ -5,7 +5,7 @@ from types import NoneType
 
 from arena.accounts.accounts import AccountInfo, SignedIn
 from arena.accounts.apikeys import KeyInfo, Keys, MadeKey
-from arena.accounts.invitations import Invited
+from arena.accounts.invitations import InvitationInfo, Invitations, Invited
 from arena.accounts.owners import OwnerInfo
 from arena.actors import KeyScope, Role
 from arena.client.call import Call
@@ -78,3 +78,13 @@ def join_owner(invitation: str) -> Call[SignedIn]:
 def invite(role: Role = Role.AUTHOR, owner: str | None = None) -> Call[Invited]:
     """Invite somebody: to the arena, or to an owner of yours."""
     return Call("POST", "/invitations", Invited, body={"role": role, "owner": owner})
+
+
+def list_invitations() -> Call[Invitations]:
+    """List the invitations that can still be used: to your owners, or for an operator all."""
+    return Call("GET", "/invitations", Invitations)
+
+
+def revoke_invitation(number: int) -> Call[InvitationInfo]:
+    """Revoke an invitation."""
+    return Call("DELETE", "/invitations/{number}", InvitationInfo, {"number": number})

@@ -94,7 +94,9 @@ class Invitation(SQLModel, table=True):
     owner_id: int | None = Field(default=None, foreign_key="owners.id")
     """The owner that its user joins; NULL if none."""
     invited_by: str
-    """Name of the account that created it."""
+    """Name of the account that created it, or of the user at the terminal; empty for the arena itself."""
+    inviter_id: int | None = Field(default=None, foreign_key="accounts.id")
+    """That account; NULL if none created it."""
     created_at: datetime
     """When it was created."""
     expires_at: datetime

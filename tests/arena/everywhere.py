@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from arena.accounts import accounts
+from arena.accounts import accounts, invitations
 from arena.actors import Actor, Role
 from arena.bots import versions
 from arena.bots.house import HOUSE
@@ -62,9 +62,11 @@ CALLS = {
     "account create": "ann --password-stdin",
     "account disable": "zoe --yes",
     "account enable": "yan",
+    "account invitations": "",
     "account invite": "",
     "account list": "",
     "account password": "zoe --password-stdin",
+    "account revoke-invitation": "1 --yes",
     "account role": "zoe organiser",
     "audit": "",
     "backup": "FOLDER/again.db",
@@ -218,6 +220,7 @@ def make_everything(folder: Path, empty_database: bytes) -> None:
         for name in ("yan", "zoe"):
             accounts.create_account(storage, ROOT, name, Role.AUTHOR, utc_now())
         accounts.disable_account(storage, ROOT, "yan", utc_now())
+        invitations.invite(storage, ROOT, Role.AUTHOR, utc_now(), "owner-0")
         tokens.create_token(storage, ROOT, "organiser", Scope.ORGANISER, utc_now())
         with DatabaseJournal(storage, "127.0.0.1:8710") as journal:
             journal.add(Entry(1, EntryKind.CONNECTED, "", "connected"))

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import Form
+from fastapi import Form, Path
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from arena.accounts import accounts, apikeys, invitations, owners
@@ -11,6 +11,7 @@ from arena.errors import ArenaError
 from arena.queries.versions import find_bots
 from arena.web.asking import Reader, Self
 from arena.web.context import Shared, Web
+from arena.web.naming import LARGEST
 from arena.web.pages.asked import FromForm
 from arena.web.pages.page import SEE_OTHER, Page
 from arena.web.pages.routing import page_router
@@ -64,6 +65,7 @@ def _told(web: Web, actor: Actor) -> dict[str, object]:
         "scopes": KeyScope,
         "roles": [role for role in Role if role is not Role.ANONYMOUS],
         "operates": actor.role is Role.OPERATOR,
+        "invitations": invitations.list_invitations(web.storage, actor, web.clock()),
         "key": None,
         "invited": None,
         "origin": web.settings.web_url,
@@ -121,6 +123,13 @@ def invite(page: Page, web: Shared, actor: Self, sent: Annotated[NewInvitation, 
     except ArenaError as error:
         return page.again("me.html", error, **_told(web, actor))
     return page("me.html", **{**_told(web, actor), "invited": invited})
+
+
+@router.post(f"{HERE}/invitations/{{number}}/revoke")
+def revoke_invitation(web: Shared, actor: Self, number: Annotated[int, Path(ge=1, le=LARGEST)]) -> Response:
+    """Revoke an invitation."""
+    invitations.revoke_invitation(web.storage, actor, number, web.clock())
+    return RedirectResponse(f"{HERE}#owners", SEE_OTHER)
 
 
 @router.post(f"{HERE}/invitations/use")

@@ -2,13 +2,14 @@
 
 from typing import Annotated
 
-from fastapi import Query, Request, Response
+from fastapi import Path, Query, Request, Response
 from pydantic import Field
 
 from arena.accounts import accounts, apikeys, browsers, invitations, owners
 from arena.actors import Actor, KeyScope, Role
 from arena.web.asking import COOKIE, Operator, Reader, Self, keep_signed_in, require_own_page
 from arena.web.context import Shared
+from arena.web.naming import LARGEST
 from arena.web.paging import LARGEST_PAGE
 from arena.web.routing import api_router
 from arena.web.sent import Sent
@@ -25,6 +26,8 @@ AccountPage = shape(accounts.Accounts)
 KeyPage = shape(apikeys.Keys)
 OwnerInfo = shape(owners.OwnerInfo)
 Invited = shape(invitations.Invited)
+InvitationInfo = shape(invitations.InvitationInfo)
+InvitationPage = shape(invitations.Invitations)
 
 
 class SignUp(Sent):
@@ -198,6 +201,20 @@ def join_owner(web: Shared, actor: Self, sent: Code) -> accounts.SignedIn:
 def invite(web: Shared, actor: Self, sent: NewInvitation) -> invitations.Invited:
     """Invite somebody: to the arena (operators), or to an owner of yours."""
     return invitations.invite(web.storage, actor, sent.role, web.clock(), sent.owner)
+
+
+@router.get("/invitations", response_model=InvitationPage)
+def list_invitations(web: Shared, actor: Reader) -> invitations.Invitations:
+    """List the invitations that can still be used: to your owners, or for an operator all."""
+    return invitations.Invitations(invitations.list_invitations(web.storage, actor, web.clock()))
+
+
+@router.delete("/invitations/{number}", response_model=InvitationInfo)
+def revoke_invitation(
+    web: Shared, actor: Self, number: Annotated[int, Path(ge=1, le=LARGEST)]
+) -> invitations.InvitationInfo:
+    """Revoke an invitation, by the number under which it is listed."""
+    return invitations.revoke_invitation(web.storage, actor, number, web.clock())
 
 
 @router.get("/operator/accounts", response_model=AccountPage)

@@ -204,10 +204,105 @@ def test_owner_when_somebody_is_invited_then_its_bots_are_both_their_own_until_o
     assert bob.owners == {"bob", "team"}
     assert register_version(storage, bob, "team/bot", clock()).name == "team/bot@1"
     assert owners.show_owner(storage, bob, "team").members == ("ann", "bob")
-    owners.leave_owner(storage, ann, "team", "bob", clock())
+    clock.move(1)
+    owners.leave_owner(storage, bob, "team", "bob", clock())
     assert browsers.sign_in(storage, "bob", PASSWORD, clock())[1].owners == {"bob"}
     with pytest.raises(StateError, match="last member"):
         owners.leave_owner(storage, ann, "team", "ann", clock())
+
+
+def test_member_when_it_joined_later_then_it_removes_nobody_who_was_there_before(
+    storage: Storage, clock: Clock
+) -> None:
+    names = ("ann", "bob", "cat")
+    for name in names:
+        sign_up(storage, clock, name)
+    owners.create_owner(storage, signed_in(storage, clock, "ann"), "team", clock())
+    for name in names[1:]:
+        clock.move(1)
+        code = invitations.invite(
+            storage, signed_in(storage, clock, "ann"), Role.AUTHOR, clock(), "team"
+        ).code
+        invitations.join_owner(storage, signed_in(storage, clock, name), code, clock())
+    _, bob, cat = (signed_in(storage, clock, name) for name in names)
+    for actor, other in ((bob, "ann"), (cat, "ann"), (cat, "bob")):
+        with pytest.raises(NotAllowed, match=f"remove {other} from team"):
+            owners.leave_owner(storage, actor, "team", other, clock())
+    owners.leave_owner(storage, bob, "team", "cat", clock())
+    owners.leave_owner(storage, ROOT, "team", "ann", clock())
+    assert owners.show_owner(storage, ROOT, "team").members == ("bob",)
+
+
+def signed_in(storage: Storage, clock: Clock, name: str) -> Actor:
+    return browsers.sign_in(storage, name, PASSWORD, clock())[1]
+
+
+def test_owners_when_an_account_was_counted_before_then_it_still_has_no_more_than_allowed(
+    storage: Storage, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(owners, "MOST_OWNERS", 2)
+    ann = sign_up(storage, clock, "ann")
+    owners.create_owner(storage, ann, "team", clock())
+    with pytest.raises(StateError, match="ann has 2 owners already"):
+        owners.create_owner(storage, ann, "crew", clock())  # whoever asks knows only of one
+
+
+@pytest.mark.parametrize("change", ["disabled", "demoted"])
+def test_invitation_when_its_maker_could_no_longer_make_it_then_it_is_not_valid(
+    storage: Storage, clock: Clock, change: str
+) -> None:
+    accounts.create_account(storage, ROOT, "olga", Role.OPERATOR, clock(), PASSWORD)
+    olga = signed_in(storage, clock, "olga")
+    codes = [invitations.invite(storage, olga, role, clock()).code for role in list(Role)[1:]]
+    if change == "disabled":
+        accounts.disable_account(storage, ROOT, "olga", clock())
+    else:
+        accounts.change_role(storage, ROOT, "olga", Role.ORGANISER, clock())
+    for code in codes:
+        with pytest.raises(SpecError, match="unknown, used or expired"):
+            accounts.sign_up(storage, "ann", PASSWORD, clock(), code, open_to_all=False)
+    if change == "demoted":
+        accounts.change_role(storage, ROOT, "olga", Role.OPERATOR, clock())
+        accounts.sign_up(storage, "ann", PASSWORD, clock(), codes[0], open_to_all=False)
+
+
+def test_invitation_to_an_owner_when_its_maker_has_left_then_it_is_not_valid(
+    storage: Storage, clock: Clock
+) -> None:
+    ann, bob = sign_up(storage, clock, "ann"), sign_up(storage, clock, "bob")
+    clock.move(1)
+    code = invitations.invite(storage, ann, Role.AUTHOR, clock(), "ann").code
+    invitations.join_owner(storage, bob, code, clock())
+    bob = signed_in(storage, clock, "bob")
+    late = invitations.invite(storage, bob, Role.AUTHOR, clock(), "ann").code
+    owners.leave_owner(storage, ann, "ann", "bob", clock())
+    with pytest.raises(SpecError, match="unknown, used or expired"):
+        accounts.sign_up(storage, "cat", PASSWORD, clock(), late, open_to_all=True)
+
+
+def test_invitations_when_listed_and_revoked_then_members_have_those_to_their_owners(
+    storage: Storage, clock: Clock
+) -> None:
+    ann, bob = sign_up(storage, clock, "ann"), sign_up(storage, clock, "bob")
+    arena = invitations.invite(storage, ROOT, Role.ORGANISER, clock())
+    team = invitations.invite(storage, ann, Role.AUTHOR, clock(), "ann")
+
+    def listed(actor: Actor) -> list[tuple[int, str | None, str]]:
+        found = invitations.list_invitations(storage, actor, clock())
+        return [(one.number, one.owner, one.invited_by) for one in found]
+
+    both = [(team.number, "ann", "ann"), (arena.number, None, "root")]
+    assert (listed(ROOT), listed(ann), listed(bob)) == (both, both[:1], [])
+    for actor, number in ((bob, team.number), (ann, arena.number), (ann, 99)):
+        with pytest.raises(NotAllowed):
+            invitations.revoke_invitation(storage, actor, number, clock())
+    invitations.revoke_invitation(storage, ann, team.number, clock())
+    with pytest.raises(UnknownError, match="no unused invitation"):
+        invitations.revoke_invitation(storage, ROOT, team.number, clock())
+    with pytest.raises(SpecError, match="unknown, used or expired"):
+        invitations.join_owner(storage, bob, team.code, clock())
+    clock.move(timedelta(days=7).total_seconds())
+    assert listed(ROOT) == []
 
 
 Use = Callable[[Storage, Actor, Clock], object]

@@ -53,6 +53,12 @@ def test_invitation_when_made_then_its_code_is_shown_once(
     made = arena("account", "invite", "--role", "organiser", "--json").json
     assert made["code"].startswith("bt_invitation_")
     assert (made["role"], made["owner"]) == ("organiser", None)
+    [listed] = arena("account", "invitations", "--json").json["invitations"]
+    assert (listed["number"], listed["role"]) == (made["number"], "organiser")
+    assert made["code"] not in arena("account", "invitations").out
+    revoked = arena("account", "revoke-invitation", str(made["number"]), "--yes").out
+    assert revoked == f"the invitation {made['number']} is revoked\n"
+    assert arena("account", "invitations").out == "no unused invitations\n"
 
 
 @pytest.mark.parametrize(

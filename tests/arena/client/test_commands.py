@@ -28,6 +28,7 @@ from tests.arena.world import World
 
 READ = {
     **{name: CALLS[name] for name in CALLS if name.split()[-1] in ("list", "show", "history", "versus")},
+    "account invitations": "",
     "audit": "",
     "bot faults": "",
     "bot games": "owner-0/bot-0 --limit 3",
@@ -52,6 +53,7 @@ CHANGE = {
     "account disable": "zoe --yes",
     "account enable": "zoe",
     "account invite": "",
+    "account revoke-invitation": "1 --yes",
     "bot register": "owner-0/new --language go --link https://example.org/",
     "rating baseline": "owner-0/bot-0",
     "bot describe": "owner-0/new --language rust",

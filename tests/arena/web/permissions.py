@@ -90,6 +90,8 @@ ROUTES: dict[str, Line] = {
     "GET /owners/{owner}": _read("/owners/owner-0", OWNER, READ),
     "DELETE /owners/{owner}/members/{account}": Line(OWNER, ACCOUNT, "/owners/owner-0/members/friend"),
     "POST /invitations": Line(OWNER, ACCOUNT, "/invitations", {"owner": "owner-0"}),
+    "GET /invitations": _read("/invitations", ACCOUNTS, READ),
+    "DELETE /invitations/{number}": Line(OWNER, ACCOUNT, "/invitations/1"),
     # for the operator
     "GET /operator/accounts": _read("/operator/accounts", OPERATORS, OPERATE),
     "POST /operator/accounts": Line(
@@ -298,6 +300,7 @@ FORMS: dict[str, tuple[Caller, KeyScope]] = {
     "/join": (Caller.AUTHOR, BOTS),
     "/me/invitations": (Caller.AUTHOR, ACCOUNT),
     "/me/invitations/use": (Caller.AUTHOR, ACCOUNT),
+    "/me/invitations/{number}/revoke": (Caller.AUTHOR, ACCOUNT),
     "/me/keys": (Caller.AUTHOR, ACCOUNT),
     "/me/keys/{name}/revoke": (Caller.AUTHOR, ACCOUNT),
     "/me/owners": (Caller.AUTHOR, ACCOUNT),

@@ -1,0 +1,32 @@
+"""The actor that an account's requests are made by."""
+
+from typing import Any
+
+from sqlalchemy import select
+from sqlmodel import col
+
+from arena.actors import Actor
+from arena.models import Account, Membership, Owner
+from arena.storage import Transaction
+
+
+def actor_of(tx: Transaction, account_id: int) -> Actor | None:
+    """Return the actor for an account; None if it is disabled."""
+    columns: tuple[Any, ...] = (Account.name, Account.role, Account.disabled_at, Owner.name)
+    rows = tx.execute(
+        select(*columns)
+        .outerjoin(Membership, col(Membership.account_id) == Account.id)
+        .outerjoin(Owner, col(Owner.id) == Membership.owner_id)
+        .where(col(Account.id) == account_id)
+    ).all()
+    name, role, disabled_at, _ = rows[0]
+    owners = frozenset(owner for *_, owner in rows if owner is not None)
+    return None if disabled_at is not None else Actor(role, name, owners, account_id)
+
+
+def hold_account(tx: Transaction, account_id: int | None) -> None:
+    """Let no other transaction count what an account has before this one has ended.
+
+    SQLite has one writer at a time anyway.
+    """
+    tx.exec(select(Account.id).where(col(Account.id) == account_id).with_for_update()).all()  # type: ignore[call-overload]
