@@ -67,7 +67,11 @@ class NotSignedIn(ArenaError):
 
 
 class TooMany(ArenaError):
-    """There are as many requests, or long answers, as there may be."""
+    """There are as many requests, or long answers, as there may be; try again after ``seconds``."""
+
+    def __init__(self, reason: str, seconds: int = 30) -> None:
+        super().__init__(reason)
+        self.seconds = seconds
 
 
 class Unreachable(ArenaError):

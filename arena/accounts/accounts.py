@@ -7,8 +7,8 @@ from sqlalchemy import delete, update
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col, select
 
-from arena.accounts.invitations import use_invitation
-from arena.accounts.passwords import hash_password, is_password
+from arena.accounts.invitations import require_invitation, use_invitation
+from arena.accounts.passwords import check_password, hash_password, is_password
 from arena.actors import Actor, Role
 from arena.audit import record
 from arena.bots.house import HOUSE
@@ -83,13 +83,17 @@ def sign_up(
     _check_free_name(name)
     if code is None and not open_to_all:
         raise SpecError("invitation", "you need one to make an account here; ask whoever runs this arena")
+    check_password(password)
+    with storage.read() as tx:  # a hash costs too much to compute one for whoever asks
+        if code is not None:
+            require_invitation(tx, code, now)
+        _check_not_taken(tx, name)
     hashed = hash_password(password)
     try:
         with storage.write() as tx:
             invitation = None if code is None else use_invitation(tx, code, now)
+            _check_not_taken(tx, name)
             account = _add(tx, name, Role.AUTHOR if invitation is None else invitation.role, hashed, now)
-            if tx.exec(select(Owner.id).where(Owner.name == name)).first() is not None:
-                raise TakenError(f"there already is an owner {name}, and its bots are somebody's")
             _join_own_owner(tx, account, now)
             if invitation is not None and invitation.owner_id is not None:
                 tx.add(Membership(account_id=account.id, owner_id=invitation.owner_id, since=now))
@@ -99,6 +103,14 @@ def sign_up(
             return found
     except IntegrityError:
         raise TakenError(f"there already is an account {name}") from None
+
+
+def _check_not_taken(tx: Transaction, name: str) -> None:
+    """Raise TakenError if an account or an owner has this name."""
+    if tx.exec(select(Account.id).where(Account.name == name)).first() is not None:
+        raise TakenError(f"there already is an account {name}")
+    if tx.exec(select(Owner.id).where(Owner.name == name)).first() is not None:
+        raise TakenError(f"there already is an owner {name}, and its bots are somebody's")
 
 
 def _check_free_name(name: str) -> None:
@@ -199,11 +211,12 @@ def enable_account(storage: Storage, actor: Actor, name: str, now: datetime) -> 
 def change_password(storage: Storage, actor: Actor, old: str, new: str, now: datetime) -> None:
     """Change the actor's own password, and sign it out of all browsers. Raise NotAllowed, SpecError."""
     actor.require(Role.AUTHOR, "change a password")
-    hashed = hash_password(new)
+    check_password(new)
     with storage.read() as tx:
         stored = find_account(tx, actor.account).password_hash
     if not is_password(stored, old):
         raise SpecError("old_password", "it is not the password of this account")
+    hashed = hash_password(new)
     with storage.write() as tx:
         mine = (col(Account.id) == actor.account_id, col(Account.password_hash) == stored)
         if not changed(tx, update(Account).where(*mine).values(password_hash=hashed)):

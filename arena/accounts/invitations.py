@@ -165,24 +165,23 @@ def use_invitation(tx: Transaction, code: str, now: datetime) -> Invitation:
 
     It is valid as long as whoever made it may make such an invitation. Raise SpecError if it is not.
     """
-    found = find_invitation(tx, code, now)
-    if found is None:
-        raise SpecError("invitation", WRONG_CODE)
+    found = require_invitation(tx, code, now)
     unused = (col(Invitation.id) == found.id, col(Invitation.used_at).is_(None))
     if not changed(tx, update(Invitation).where(*unused).values(used_at=now)):
         raise SpecError("invitation", WRONG_CODE)
     return found
 
 
-def find_invitation(tx: Transaction, code: str, now: datetime) -> Invitation | None:
-    """Return the valid invitation with this code; None if there is none."""
+def require_invitation(tx: Transaction, code: str, now: datetime) -> Invitation:
+    """Return the valid invitation with this code. Raise SpecError if there is none."""
     found = tx.exec(select(Invitation).where(Invitation.code_hash == hash_token(code))).first()
     if found is None or found.used_at is not None or found.expires_at <= now:
-        return None
-    if found.inviter_id is None:
-        return found  # made at the arena's own terminal
+        raise SpecError("invitation", WRONG_CODE)
     owner = None if found.owner_id is None else tx.get_one(Owner, found.owner_id).name
-    return found if _may(actor_of(tx, found.inviter_id), found.role, owner) else None
+    inviter = found.inviter_id  # None at the arena's own terminal
+    if inviter is not None and not _may(actor_of(tx, inviter), found.role, owner):
+        raise SpecError("invitation", WRONG_CODE)
+    return found
 
 
 def join_owner(storage: Storage, actor: Actor, code: str, now: datetime) -> str:

@@ -12,6 +12,7 @@ from arena.messages import wake
 from arena.models import utc_now
 from arena.settings import Settings
 from arena.storage import Storage
+from arena.web.callers import Known
 from arena.web.context import Web
 from arena.web.document import Application
 from arena.web.feeds import Feeds
@@ -99,6 +100,7 @@ def make_app(settings: Settings, storage: Storage, *, clock: Callable[[], dateti
         Telling(storage),
         Slots("streams", *STREAMS),
         Slots("exports", *EXPORTS),
+        Known(),
     )
     add_handlers(app)
     app.router.routes += [route for router in ROUTERS for route in router.routes]

@@ -4,6 +4,7 @@ Dependencies that do not wait for the database are coroutines, because FastAPI c
 which takes longer than they do.
 """
 
+from http.cookies import CookieError, SimpleCookie
 from typing import Annotated
 from urllib.parse import urlsplit
 
@@ -11,12 +12,14 @@ from fastapi import Depends, Request, Response, Security
 from fastapi.security import APIKeyCookie, HTTPBearer
 from fastapi.security.http import HTTPAuthorizationCredentials
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
 
 from arena.accounts.apikeys import holder_of
 from arena.accounts.browsers import STAYS, actor_in_browser
 from arena.actors import ANONYMOUS, Actor, KeyScope, Role
 from arena.errors import NotAllowed, NotSignedIn
-from arena.web.context import Shared
+from arena.web.callers import host_of
+from arena.web.context import Shared, Web
 
 COOKIE = "arena_session"
 """Name of the cookie that holds a browser session's id."""
@@ -36,18 +39,38 @@ async def holder(
 ) -> Actor:
     """Return the caller, limited to what its key allows. Raise NotSignedIn for a key that is not valid."""
     if bearer is not None:
-        found = await run_in_threadpool(holder_of, web.storage, bearer.credentials, web.clock())
+        found = await look_up(web, bearer.credentials, "")
         if found is None:
             raise NotSignedIn("the key is unknown, revoked or expired")
         return found
-    actor = None
-    if session:
-        actor = await run_in_threadpool(actor_in_browser, web.storage, session, web.clock())
+    actor = await look_up(web, "", session or "")
     if actor is None:
         return ANONYMOUS
     if request.method not in SAFE:
         require_own_page(request)
     return actor
+
+
+def credentials_in(headers: Headers) -> tuple[str, str]:
+    """Return the API key and the cookie of a request; empty if it has none, and no cookie if it has a key."""
+    scheme, _, key = headers.get("authorization", "").partition(" ")
+    cookies: SimpleCookie = SimpleCookie()
+    try:
+        cookies.load(headers.get("cookie", ""))
+    except CookieError:
+        return "", ""
+    session = cookies[COOKIE].value if COOKIE in cookies else ""
+    return (key, "") if scheme.lower() == "bearer" else ("", session)
+
+
+async def look_up(web: Web, key: str, session: str) -> Actor | None:
+    """Return who asks with a key or a cookie, and remember that for the limits; None if it is not valid."""
+    if not key and not session:
+        return None
+    find, shown = (holder_of, key) if key else (actor_in_browser, session)
+    found = await run_in_threadpool(find, web.storage, shown, web.clock())
+    web.known.note(shown, None if found is None else found.account)
+    return found
 
 
 def require_own_page(request: Request) -> None:
@@ -96,8 +119,8 @@ class Asks:
 
 
 async def caller(request: Request, holder: Holder) -> str:
-    """Return the caller to whom limits apply: the account, else the network address."""
-    return holder.account or (request.client.host if request.client else "")
+    """Return the caller to whom limits apply: the account, else the host."""
+    return holder.account or host_of(request.scope)
 
 
 Caller = Annotated[str, Depends(caller)]

@@ -5,11 +5,13 @@ from collections import Counter
 
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
+from referee.hosts import host_at
+
 HEAD_SECONDS = 20.0
 """Maximum time for the head of a request, from the start of the connection or the head's first byte."""
 
 MOST_OF_PEER = 500
-"""Maximum number of concurrent connections from one network address; further ones are closed."""
+"""Maximum number of concurrent connections from one host; further ones are closed."""
 
 
 def bounded(*, by_peer: bool) -> type[H11Protocol]:
@@ -25,8 +27,9 @@ def bounded(*, by_peer: bool) -> type[H11Protocol]:
             """Accept the connection, or close it if its peer has too many."""
             super().connection_made(transport)
             if self.client is not None:
-                opened[self.client[0]] += 1
-                if by_peer and opened[self.client[0]] > MOST_OF_PEER:
+                host = host_at(self.client[0])
+                opened[host] += 1
+                if by_peer and opened[host] > MOST_OF_PEER:
                     transport.close()
             self._watch()
 
@@ -35,9 +38,10 @@ def bounded(*, by_peer: bool) -> type[H11Protocol]:
             super().connection_lost(exc)
             self._heed()
             if self.client is not None:
-                opened[self.client[0]] -= 1
-                if not opened[self.client[0]]:
-                    del opened[self.client[0]]
+                host = host_at(self.client[0])
+                opened[host] -= 1
+                if not opened[host]:
+                    del opened[host]
 
         def data_received(self, data: bytes) -> None:
             """Take bytes; from the first byte of a head on, the rest has to come in time."""

@@ -10,6 +10,7 @@ from fastapi import Depends, Request
 from arena.matches.referees import Ask
 from arena.settings import Settings
 from arena.storage import Storage
+from arena.web.callers import Known
 from arena.web.feeds import Feeds
 from arena.web.glancing import Glancing
 from arena.web.pairings import Pairings
@@ -46,6 +47,8 @@ class Web:
     """The limit of concurrent event streams."""
     exports: Slots
     """The limit of concurrent exports, each of which occupies a connection to the database."""
+    known: Known
+    """Whose credentials were seen to be good."""
 
 
 def web_of(request: Request) -> Web:

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from http.cookies import CookieError, SimpleCookie
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
@@ -12,10 +11,8 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from arena.accounts.answers import Answer, Once, begin, forget, hold, keep
-from arena.accounts.apikeys import holder_of
-from arena.accounts.browsers import actor_in_browser
 from arena.errors import ArenaError, SpecError, StorageError
-from arena.web.asking import COOKIE
+from arena.web.asking import credentials_in, look_up
 from arena.web.context import Web, web_of
 from arena.web.limits import RefusedBody
 from arena.web.problems import answer_error, answer_http
@@ -56,10 +53,10 @@ class DoneOnce:
     async def _answer(self, request: Request, key: str, send: Send) -> Response | None:
         """Return the earlier answer, or None after having the request executed."""
         _check(key)
-        web, shown = web_of(request), _shown(request.headers)
+        web, shown = web_of(request), credentials_in(request.headers)
         body = await request.body()
         again = _again(body, request.receive)
-        if not await run_in_threadpool(_is_signed_in, web, *shown):
+        if await look_up(web, *shown) is None:
             await self._app(request.scope, again, send)
             return None
         path = str(request.url.path).encode() + b"?" + request.scope["query_string"]
@@ -118,25 +115,6 @@ def _check(key: str) -> None:
     """Raise SpecError for a header that is not a valid key."""
     if not 1 <= len(key) <= LONGEST or not key.isascii() or not key.isprintable():
         raise SpecError(HEADER, f"must have 1 to {LONGEST} printable ASCII characters")
-
-
-def _shown(headers: Headers) -> tuple[str, str]:
-    """Return the API key and the cookie of a request; empty if it has none."""
-    scheme, _, key = headers.get("authorization", "").partition(" ")
-    cookies: SimpleCookie = SimpleCookie()
-    try:
-        cookies.load(headers.get("cookie", ""))
-    except CookieError:
-        return "", ""
-    session = cookies[COOKIE].value if COOKIE in cookies else ""
-    return (key, "") if scheme.lower() == "bearer" else ("", session)
-
-
-def _is_signed_in(web: Web, key: str, session: str) -> bool:
-    now = web.clock()
-    if key:
-        return holder_of(web.storage, key, now) is not None
-    return bool(session) and actor_in_browser(web.storage, session, now) is not None
 
 
 def _again(body: bytes, receive: Receive) -> Receive:

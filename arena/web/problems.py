@@ -114,12 +114,6 @@ def too_many(scope: Scope, seconds: int) -> Response:
     return problem(scope, HTTPStatus.TOO_MANY_REQUESTS, "too-many-requests", detail, headers=headers)
 
 
-def too_large(scope: Scope, most: int) -> Response:
-    """Return the answer to a request whose body is larger than ``most`` bytes."""
-    detail = f"the body has more than {most} bytes"
-    return problem(scope, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too-large", detail)
-
-
 def answer_error(request: Request, error: Exception) -> Response:
     """Return the answer to a request that raised an error of the arena."""
     for kind, status, name in STATUSES:
@@ -127,8 +121,8 @@ def answer_error(request: Request, error: Exception) -> Response:
             problems = error.problems if isinstance(error, FieldsWrong) else ()
             reasons = error.reasons if isinstance(error, UnknownError) else ()
             headers = {"WWW-Authenticate": "Bearer"} if status == HTTPStatus.UNAUTHORIZED else {}
-            if status == HTTPStatus.TOO_MANY_REQUESTS:
-                headers["Retry-After"] = "30"
+            if isinstance(error, TooMany):
+                headers["Retry-After"] = str(error.seconds)
             if status == HTTPStatus.SERVICE_UNAVAILABLE:
                 log.warning("%s %s: %s", request.method, request.url.path, error)
                 headers["Retry-After"] = "5"

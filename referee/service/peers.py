@@ -3,19 +3,15 @@
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
-from ipaddress import IPv6Address, IPv6Network, ip_address
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import unquote
 
 import grpc
 
+from referee.hosts import host_and_address
 from referee.protocol.reasons import Reason, Refused
 
 CallContext: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
-
-PREFIX = 64
-"""Bits of an IPv6 address that identify its host, which has all addresses that begin with them."""
 
 
 class Peer(NamedTuple):
@@ -29,17 +25,7 @@ class Peer(NamedTuple):
 
 def peer_at(address: str, port: int) -> Peer:
     """Return the peer at an IP address; an IPv6 address may have a scope, or map to an IPv4 address."""
-    return Peer(*_host_and_address(address), port)
-
-
-@lru_cache(4096)
-def _host_and_address(text: str) -> tuple[str, str]:
-    address = ip_address(text.partition("%")[0])
-    if not isinstance(address, IPv6Address):
-        return str(address), str(address)
-    if address.ipv4_mapped is not None:
-        return str(address.ipv4_mapped), str(address.ipv4_mapped)
-    return str(IPv6Network((address, PREFIX), strict=False)), str(address)
+    return Peer(*host_and_address(address), port)
 
 
 def peer_of(context: CallContext) -> Peer | None:

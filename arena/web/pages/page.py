@@ -6,6 +6,7 @@ from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse
 
 from arena.actors import Actor
+from arena.errors import TooMany
 from arena.web.asking import Anybody
 from arena.web.pages.links import with_query
 from arena.web.pages.rendering import fill
@@ -31,6 +32,8 @@ class Pages:
         """Return a form again, with its input and what was wrong with it."""
         answer = self(template, trouble=error, **values)
         answer.status_code = status_of(error)
+        if isinstance(error, TooMany):
+            answer.headers["Retry-After"] = str(error.seconds)
         return answer
 
     @property

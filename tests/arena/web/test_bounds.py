@@ -1,0 +1,202 @@
+"""What strangers can make the server do is bounded: how often they ask, what they send, what work it is."""
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+
+from arena.accounts import apikeys, browsers, passwords
+from arena.accounts.accounts import sign_up
+from arena.errors import SpecError
+from arena.storage import Storage
+from arena.web import limits
+from arena.web.routing import PREFIX
+from tests.arena.fakes import Clock
+from tests.arena.waiting import wait_for
+from tests.arena.web.conftest import PASSWORD, Ask
+from tests.arena.web.permissions import FORMS_OF_ALL, ROUTES, Caller
+from tests.arena.web.test_roles import Arena
+from tests.arena.web.test_roles import arena as arena
+
+OPEN = [name.split() for name, line in ROUTES.items() if line.scope is None]
+CHANGES = [
+    *(f"{PREFIX}{path}" for method, path in OPEN if method == "POST"),
+    *sorted(FORMS_OF_ALL),
+]
+"""The paths to which anybody may send a body."""
+
+
+TOO_LARGE = b"x" * (limits.STRANGERS_BODY + 1)
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+
+
+def few(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    """Allow only so many requests of each kind."""
+    for name in ("READS", "CHANGES", "SIGN_INS"):
+        monkeypatch.setattr(limits, name, limits.Rate(name, most))
+
+
+def client_at(app: FastAPI, address: str) -> TestClient:
+    """Return a client that asks from an address."""
+    return TestClient(app, base_url="https://arena.test", client=(address, 1), raise_server_exceptions=False)
+
+
+def test_rate_when_each_request_shows_another_bad_key_then_all_count_together(
+    app: FastAPI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few(monkeypatch, 4)
+    client = client_at(app, "192.0.2.1")
+    shown = [
+        {"Authorization": "Bearer bt_key_a"},
+        {"Authorization": "Bearer bt_key_b"},
+        {"Authorization": "Basic c"},
+        {"Cookie": "arena_session=d"},
+    ]
+    codes = [client.get(f"{PREFIX}/me", headers=one).status_code for one in (*shown, *shown[:2])]
+    assert codes == [401, 401, 401, 401, 429, 429]
+    assert client_at(app, "192.0.2.2").get(f"{PREFIX}/me").status_code == 401
+
+
+def test_rate_when_addresses_are_of_one_ipv6_host_then_they_count_together(
+    app: FastAPI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few(monkeypatch, 2)
+    addresses = ("2001:db8::1", "2001:db8::ffff:2", "2001:db8::3", "2001:db8:0:1::3", "::ffff:192.0.2.1")
+    codes = [client_at(app, address).get("/rules").status_code for address in addresses]
+    assert codes == [200, 200, 429, 200, 200]
+
+
+def test_rate_when_a_key_is_good_then_its_account_is_counted_however_it_is_spelt(
+    app: FastAPI, client_of: Ask, storage: Storage, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = client_of("ann").headers["authorization"].split()[1]
+    ann = browsers.sign_in(storage, "ann", PASSWORD, clock())[1]
+    other = apikeys.create_key(storage, ann, "other", ["read"], clock()).key
+    few(monkeypatch, 4)
+    client = client_at(app, "192.0.2.1")
+
+    def left(shown: str) -> str:
+        return client.get(f"{PREFIX}/me", headers={"Authorization": shown}).headers["ratelimit-remaining"]
+
+    assert left(f"Bearer {key}") == "3"  # counted by its host, as it was not known yet
+    assert [left(f"{scheme} {key}") for scheme in ("Bearer", "bearer", "BEARER")] == ["3", "2", "1"]
+    assert left(f"Bearer {other}") == "2"  # by the host
+    assert left(f"Bearer {other}") == "0"
+    apikeys.revoke_key(storage, ann, "test", clock())
+    apikeys.revoke_key(storage, ann, "other", clock())
+    fresh = client_at(app, "192.0.2.9")
+    few(monkeypatch, 9)
+    codes = [fresh.get(f"{PREFIX}/me", headers={"Authorization": f"Bearer {key}"}) for _ in range(2)]
+    assert [one.status_code for one in codes] == [401, 401]
+    assert codes[1].headers["ratelimit-remaining"] == "8"  # by the host again
+
+
+@pytest.mark.parametrize("path", CHANGES)
+def test_open_route_when_a_stranger_sends_more_than_allowed_then_it_is_refused_unread(
+    anybody: TestClient, path: str
+) -> None:
+    for shown in ({}, {"Authorization": "Bearer bt_key_wrong"}, {"Cookie": "arena_session=wrong"}):
+        refused = anybody.post(f"https://arena.test{path}", content=TOO_LARGE, headers=shown)
+        assert (refused.status_code, refused.headers["connection"]) == (413, "close")
+    if path != "/sign-out":  # which reads no body
+        refused = anybody.post(f"https://arena.test{path}", content=iter([TOO_LARGE]), headers=FORM)
+        assert (refused.status_code, refused.headers["connection"]) == (413, "close")
+
+
+def test_body_when_it_is_large_then_an_account_may_send_it_but_few_at_once(
+    anybody: TestClient, client_of: Ask, app: FastAPI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann = client_of("ann")
+    large = b"x" * limits.LARGEST_BODY
+    assert ann.post("/owners", content=large).status_code == 422
+    anybody.post("/session", json={"account": "ann", "password": PASSWORD})
+    assert anybody.post("/owners", content=large).status_code == 422
+    assert ann.post("/owners", content=large + b"x").status_code == 413
+    monkeypatch.setattr(limits, "LARGE_BODIES", (0, 1))
+    app.middleware_stack = None  # built anew
+    refused = ann.post("/owners", content=large)
+    assert (refused.status_code, refused.headers["retry-after"]) == (429, "30")
+    assert ann.post("/owners", json={"owner": "team"}).status_code == 201
+
+
+class Slow:
+    """A hasher that computes until it is told to end."""
+
+    def __init__(self) -> None:
+        self.going, self.most = 0, 0
+        self.may_end = threading.Event()
+        self._lock = threading.Lock()
+
+    def verify(self, _hash: str, _password: str) -> bool:
+        """Compute; count how many do so at once."""
+        with self._lock:
+            self.going += 1
+            self.most = max(self.most, self.going)
+        self.may_end.wait()
+        with self._lock:
+            self.going -= 1
+        return True
+
+    def check_needs_rehash(self, _hash: str) -> bool:
+        """Need no other hash."""
+        return False
+
+
+def test_sign_in_when_many_ask_at_once_then_few_are_hashed_and_readers_do_not_wait(
+    anybody: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few(monkeypatch, 1_000)
+    slow = Slow()
+    monkeypatch.setattr(passwords, "hasher", slow)
+    wrong = {"account": "nobody", "password": PASSWORD}
+    with ThreadPoolExecutor(60) as pool:
+        asked = [pool.submit(anybody.post, "/session", json=wrong) for _ in range(60)]
+        admitted = passwords.AT_ONCE + passwords.WAITING
+        wait_for(lambda: sum(one.done() for one in asked) == 60 - admitted)
+        refused = [one.result() for one in asked if one.done()]
+        assert anybody.get("/rulesets").status_code == 200
+        slow.may_end.set()
+    assert {(one.status_code, one.headers["retry-after"]) for one in refused} == {(429, "2")}
+    assert [one.result().status_code for one in asked].count(403) == admitted
+    assert slow.most == passwords.AT_ONCE
+
+
+def test_password_when_whoever_asks_can_have_one_hashed_then_that_counts_as_a_sign_in(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hashed: list[str] = []
+
+    def counted(compute: Callable[..., object]) -> Callable[..., object]:
+        def count(*values: object) -> object:
+            hashed.append("")
+            return compute(*values)
+
+        return count
+
+    class Counting:
+        verify = staticmethod(counted(passwords.hasher.verify))
+        hash = staticmethod(counted(passwords.hasher.hash))
+        check_needs_rehash = staticmethod(passwords.hasher.check_needs_rehash)
+
+    monkeypatch.setattr(passwords, "hasher", Counting)
+    found = {}
+    for name, line in ROUTES.items():
+        method, path = name.split()
+        if method != "GET" and line.scope != "operate":
+            hashed.clear()
+            arena.ask(method, line, Caller.AUTHOR)
+            if hashed:
+                found[f"{PREFIX}{path}"] = len(hashed)
+    assert found == {f"{PREFIX}/accounts": 1, f"{PREFIX}/session": 1, f"{PREFIX}/me/password": 2}
+    assert {*found, "/sign-in", "/sign-up", "/me/password"} == {*limits.SIGNING_IN}
+
+
+def test_sign_up_when_the_invitation_is_wrong_then_nothing_is_hashed(
+    storage: Storage, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(passwords, "hasher", None)
+    with pytest.raises(SpecError, match="unknown, used or expired"):
+        sign_up(storage, "ann", PASSWORD, clock(), "bt_invitation_guessed", open_to_all=False)
