@@ -1,6 +1,7 @@
 """Errors about unknown names, with suggestions."""
 
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any
 
 from sqlmodel import col, select
@@ -8,7 +9,8 @@ from sqlmodel import col, select
 from arena.errors import UnknownError
 from arena.models import BotVersion
 from arena.storage import Transaction
-from referee.validation import suggestion
+from referee.names import LONGEST_NAME
+from referee.validation import MOST_PROBLEMS, shown, suggestion
 
 LISTED = ("tournament", "league")
 """The kinds of things that have a command to list all of them."""
@@ -20,12 +22,18 @@ LATEST = 1_000
 """How many names, the latest ones, are compared with the one that was given."""
 
 
+LONGEST_VERSION = 2 * LONGEST_NAME + len("/@999999999")
+
+HINTED = 5
+"""For how many unknown names similar ones are looked for."""
+
+
 def unknown(tx: Transaction, thing: str, name: str, column: Any) -> UnknownError:
     """Return the error that no ``thing`` has this name; ``column`` holds their names."""
     known = _latest(tx, column)
     hint = suggestion(name, known) or _containing(name, known)
     listed = f"; all are in: arena {thing} list" if thing in LISTED and known else ""
-    return UnknownError(f"no {thing} {name!r}{hint or listed}")
+    return UnknownError(f"no {thing} {_quoted(name)}{hint or listed}")
 
 
 def _containing(name: str, known: Sequence[str]) -> str:
@@ -42,8 +50,18 @@ def unknown_bots(tx: Transaction, names: Sequence[str], *, wanted: bool = False)
     versions = _latest(tx, col(BotVersion.name))
     bots = list(dict.fromkeys(version.partition("@")[0] for version in versions))
     advice = "; it has to be registered first" if wanted else ""
-    hints = (suggestion(name, versions if "@" in name else bots) or advice for name in names)
-    return UnknownError(*(f"no bot {name!r}{hint}" for name, hint in zip(names, hints, strict=True)))
+    hints = [suggestion(name, versions if "@" in name else bots) for name in names[:HINTED]]
+    told = [
+        f"no bot {_quoted(name)}{hint or advice}"
+        for name, hint in zip_longest(names[:MOST_PROBLEMS], hints, fillvalue="")
+    ]
+    left = len(names) - MOST_PROBLEMS
+    return UnknownError(*told, *([f"no {left:,} further bots either"] if left > 0 else []))
+
+
+def _quoted(name: str) -> str:
+    """Return a name in quotes; shortened if it is longer than any that there can be."""
+    return repr(name) if len(name) <= LONGEST_VERSION else shown(name)
 
 
 def _latest(tx: Transaction, column: Any) -> list[str]:

@@ -4,11 +4,12 @@ This module does not load pydantic, which a program that only connects a bot doe
 """
 
 import datetime
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
+from difflib import SequenceMatcher
+from heapq import nlargest
 from reprlib import Repr
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from referee.errors import Problem
 
@@ -63,10 +64,46 @@ def shown(value: object) -> str:
         return "a number with thousands of digits"
 
 
+LONGEST = 80
+"""Characters of a name that are compared with others."""
+
+NEAR = 0.6
+"""The least similarity of an option that is suggested."""
+
+COMPARED = 8
+"""Options that are compared closely, which takes a hundred times as long as a first estimate."""
+
+
 def suggestion(name: str, options: Sequence[str]) -> str:
-    """Return "; did you mean …?" with the option nearest to ``name``, or an empty string."""
-    near = get_close_matches(name[:80], options, n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""
+    """Return "; did you mean …?" with an option that is near to ``name``, or an empty string.
+
+    Of many options that may be near, only the likeliest are compared closely, as strangers choose names.
+    """
+    matcher = SequenceMatcher(b=name[:LONGEST], autojunk=False)
+    likely = []
+    for option in options:
+        matcher.set_seq1(option[:LONGEST])
+        if matcher.real_quick_ratio() >= NEAR and (ratio := matcher.quick_ratio()) >= NEAR:
+            likely.append((ratio, option))
+    best, near = NEAR, ""
+    for _, option in nlargest(COMPARED, likely):
+        matcher.set_seq1(option[:LONGEST])
+        if (ratio := matcher.ratio()) >= best:
+            best, near = ratio, option
+    return f"; did you mean {near!r}?" if near else ""
+
+
+MOST_PROBLEMS = 20
+"""The most problems that are worded; of others it is told how many there are."""
+
+Wrong = TypeVar("Wrong")
+
+
+def first_of(wrong: Sequence[Wrong], word: Callable[[Wrong], Iterable[Problem]]) -> list[Problem]:
+    """Return the problems of the first things that are wrong, each once, and how many others there are."""
+    found = dict.fromkeys(problem for one in wrong[:MOST_PROBLEMS] for problem in word(one))
+    left = len(wrong) - MOST_PROBLEMS
+    return [*found, Problem("further problems", f"{left:,}, which are not listed")] if left > 0 else [*found]
 
 
 def path_text(path: Path) -> str:
@@ -90,20 +127,20 @@ class Wording:
 
 
 def problems(error: "ValidationError", schema: Node, wording: Wording) -> tuple[Problem, ...]:
-    """Return what is wrong with a value: first unknown keys, then its fields in order.
+    """Return what is wrong with a value: first unknown keys, then its fields in order; not all of very many.
 
     ``schema`` is the JSON Schema of the value.
     """
-    found: dict[Problem, None] = {}
     errors = error.errors(include_url=False)
-    for one in sorted(errors, key=lambda one: one["type"] not in _UNKNOWN):
+
+    def worded(one: "ErrorDetails") -> Iterable[Problem]:
         if one["type"] == "too_short" and any(_is_inside(other["loc"], one["loc"]) for other in errors):
-            continue  # the items that are wrong were not counted
+            return ()  # the items that are wrong were not counted
         if one["type"] == "missing" or one["type"] in _UNKNOWN:
-            found[_key_problem(one["loc"], one["type"], schema, wording)] = None
-        else:
-            found |= dict.fromkeys(_value_problems(one, schema, wording))
-    return tuple(found)
+            return (_key_problem(one["loc"], one["type"], schema, wording),)
+        return _value_problems(one, schema, wording)
+
+    return tuple(first_of(sorted(errors, key=lambda one: one["type"] not in _UNKNOWN), worded))
 
 
 def _key_problem(path: Path, kind: str, schema: Node, wording: Wording) -> Problem:

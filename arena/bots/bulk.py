@@ -24,7 +24,7 @@ from arena.tokens import LONGEST_DAYS, expiry, new_token
 from referee.docstrings import tell_fields
 from referee.errors import Problem, TomlError
 from referee.toml import problems_in, read_toml
-from referee.validation import Wording, problems, shown
+from referee.validation import Wording, first_of, problems, shown
 
 MOST_BOTS = 10_000
 """The most bots in a file."""
@@ -121,7 +121,8 @@ def load_bots(path: Path) -> list[NewBot]:
 
 def _listed_twice(bots: Sequence[NewBot]) -> list[Problem]:
     times = Counter(one.bot for one in bots)
-    return [Problem("bots", f"{bot} is listed {many} times") for bot, many in times.items() if many > 1]
+    twice = [(bot, many) for bot, many in times.items() if many > 1]
+    return first_of(twice, lambda one: [Problem("bots", f"{one[0]} is listed {one[1]} times")])
 
 
 def _registered_already(known: Sequence[str], listed: int) -> list[Problem]:

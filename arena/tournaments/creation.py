@@ -30,6 +30,7 @@ from referee.deals.shuffle import seed_hash
 from referee.errors import Problem
 from referee.ruleset import Ruleset, load_ruleset
 from referee.ruleset.limits import most_deals, most_points
+from referee.validation import first_of
 
 MOST_MATCH_POINTS = 2**31 - 1
 """The most points, up or down, of a seat in a match: the database has 32 bits for them."""
@@ -202,7 +203,7 @@ def _find_entrants(tx: Transaction, names: Sequence[str], now: datetime) -> list
     counts = Counter(version.name for version in versions)
     found += [f"{name} is listed {_times(count)}" for name, count in counts.items() if count > 1]
     if found:
-        raise SpecError.of([Problem("entrants", reason) for reason in dict.fromkeys(found)])
+        raise SpecError.of(first_of(found, lambda reason: [Problem("entrants", reason)]))
     return versions
 
 

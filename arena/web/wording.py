@@ -10,7 +10,7 @@ from starlette.routing import BaseRoute
 
 from arena.errors import SpecError
 from referee.errors import Problem
-from referee.validation import Node, node_at, path_text, shown, suggestion, wanted
+from referee.validation import Node, first_of, node_at, path_text, shown, suggestion, wanted
 
 Found = Mapping[str, Any]
 """An error that pydantic found."""
@@ -20,9 +20,9 @@ _schemas: dict[tuple[str, str], Node] = {}
 
 
 def problems_in(request: Request, error: RequestValidationError) -> list[Problem]:
-    """Return the problems of a request, each once."""
+    """Return the problems of a request, each once; not all of very many."""
     schema = _schema_of(request)
-    return list(dict.fromkeys(_problem(one, schema) for one in error.errors()))
+    return first_of(error.errors(), lambda one: [_problem(one, schema)])
 
 
 def _problem(one: Found, schema: Node) -> Problem:
@@ -65,9 +65,11 @@ def only_known(request: Request) -> None:
     known = list(node_at(_schema_of(request), ("query",))["properties"])  # type: ignore[call-overload]
     if unknown := [name for name in given if name not in known]:
         only = f"; there is only {', '.join(known)}" if known else "; there are none"
-        reasons = (f"is not a parameter{suggestion(name, known) or only}" for name in unknown)
-        found = zip((shown(name)[1:-1] for name in unknown), reasons, strict=True)
-        raise SpecError.of([Problem(*one) for one in found])
+
+        def worded(name: str) -> list[Problem]:
+            return [Problem(shown(name)[1:-1], f"is not a parameter{suggestion(name, known) or only}")]
+
+        raise SpecError.of(first_of(unknown, worded))
 
 
 def _schema_of(request: Request) -> Node:

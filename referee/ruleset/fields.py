@@ -13,7 +13,7 @@ from referee.cards import RANK_SETS, STANDARD_RANKS, SUITS
 from referee.errors import Problem
 from referee.ruleset.annotations import Exactly, Fields, Step
 from referee.ruleset.ladders import LADDER_NAMES, Ladder, ladder
-from referee.validation import Refused, shown, suggestion
+from referee.validation import Refused, first_of, shown, suggestion
 
 if TYPE_CHECKING:
     from referee.ruleset.model import Bracket
@@ -122,11 +122,11 @@ def _card_points(given: object, before: Fields) -> tuple[int, ...]:
     if not isinstance(given, Mapping):
         raise ValueError(f"must be an object, not {shown(given)}")
     ranks: Sequence[str] = before.get("ranks", ())
-    wrong = [
-        Problem("", f"has the unknown entry {shown(rank)}{suggestion(str(rank), ranks)}")
-        for rank in given
-        if ranks and rank not in ranks
-    ]
+    unknown = [rank for rank in given if ranks and rank not in ranks]
+    wrong = first_of(
+        unknown,
+        lambda rank: [Problem("", f"has the unknown entry {shown(rank)}{suggestion(str(rank), ranks)}")],
+    )
     wrong += [Problem("", f"lacks an entry for {rank!r}") for rank in ranks if rank not in given]
     wrong += [
         Problem(f".{rank}", f"must be a whole number from {-LARGEST} to {LARGEST}, not {shown(given[rank])}")

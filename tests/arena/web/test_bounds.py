@@ -1,20 +1,28 @@
 """What strangers can make the server do is bounded: how often they ask, what they send, what work it is."""
 
+import json
 import threading
+import tracemalloc
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from difflib import SequenceMatcher
 
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
+from httpx2 import Response
 
 from arena.accounts import apikeys, browsers, passwords
 from arena.accounts.accounts import sign_up
+from arena.bots.versions import register_version
 from arena.errors import SpecError
 from arena.storage import Storage
+from arena.unknown import HINTED
 from arena.web import limits
 from arena.web.routing import PREFIX
-from tests.arena.fakes import Clock
+from referee import validation
+from referee.validation import COMPARED, MOST_PROBLEMS
+from tests.arena.fakes import ROOT, Clock
 from tests.arena.waiting import wait_for
 from tests.arena.web.conftest import PASSWORD, Ask
 from tests.arena.web.permissions import FORMS_OF_ALL, ROUTES, Caller
@@ -30,6 +38,7 @@ CHANGES = [
 
 
 TOO_LARGE = b"x" * (limits.STRANGERS_BODY + 1)
+JSON = {"Content-Type": "application/json"}
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
@@ -200,3 +209,74 @@ def test_sign_up_when_the_invitation_is_wrong_then_nothing_is_hashed(
     monkeypatch.setattr(passwords, "hasher", None)
     with pytest.raises(SpecError, match="unknown, used or expired"):
         sign_up(storage, "ann", PASSWORD, clock(), "bt_invitation_guessed", open_to_all=False)
+
+
+UNKNOWN = json.dumps({f"nam{number}": 1 for number in range(1_000)}).encode()
+"""As many keys as a stranger may send, which are all like one that there is."""
+
+
+class Matcher(SequenceMatcher[str]):
+    """A matcher of texts that counts how often it was used in earnest."""
+
+    closely = 0
+
+    def ratio(self) -> float:
+        """Compare closely."""
+        Matcher.closely += 1
+        return super().ratio()
+
+
+def work_of(ask: Callable[[], Response]) -> tuple[Response, int, int]:
+    """Return an answer, how many names were compared closely for it, and the most bytes that it took."""
+    Matcher.closely = 0
+    tracemalloc.start()
+    try:
+        return ask(), Matcher.closely, tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+MOST_COMPARED = MOST_PROBLEMS * COMPARED
+MOST_MEMORY = 8 << 20
+
+
+@pytest.mark.parametrize("path", [path for path in CHANGES if path.startswith(PREFIX)])
+def test_open_route_when_all_keys_are_unknown_then_the_work_is_bounded_and_few_are_told(
+    anybody: TestClient, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(validation, "SequenceMatcher", Matcher)
+    assert len(UNKNOWN) < limits.STRANGERS_BODY
+    url = f"https://arena.test{path}"
+    anybody.post(url, content=UNKNOWN, headers=JSON)  # what is made once
+    refused, compared, memory = work_of(lambda: anybody.post(url, content=UNKNOWN, headers=JSON))
+    problems = refused.json()["problems"]
+    assert (refused.status_code, len(problems)) == (422, MOST_PROBLEMS + 1)
+    assert problems[-1]["field"] == "further problems"
+    assert (compared <= MOST_COMPARED, memory <= MOST_MEMORY) == (True, True)
+
+
+@pytest.mark.parametrize("name", [name for name, line in {**ROUTES}.items() if line.scope is None])
+def test_open_route_when_all_parameters_are_unknown_then_the_work_is_bounded_and_few_are_told(
+    anybody: TestClient, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(validation, "SequenceMatcher", Matcher)
+    method, path = name.split()[0], ROUTES[name].path.partition("?")[0]
+    query = "&".join(f"limi{number}=1" for number in range(5_000))
+    body = ROUTES[name].body
+    refused, compared, memory = work_of(lambda: anybody.request(method, f"{path}?{query}", json=body))
+    assert (refused.status_code, len(refused.json()["problems"])) == (422, MOST_PROBLEMS + 1)
+    assert (compared <= MOST_COMPARED, memory <= MOST_MEMORY) == (True, True)
+
+
+def test_bots_when_many_are_unknown_then_the_work_is_bounded_and_few_are_told(
+    anybody: TestClient, storage: Storage, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(validation, "SequenceMatcher", Matcher)
+    for number in range(20):
+        register_version(storage, ROOT, f"ann/bot-{number}", clock())
+    query = "&".join(f"bot=ann/bot-{number}x" for number in range(1_000))
+    refused, compared, _ = work_of(lambda: anybody.get(f"/crosstable?{query}"))
+    assert refused.status_code in (404, 422)
+    assert compared <= HINTED * COMPARED
+    assert len(refused.json()["reasons"]) <= MOST_PROBLEMS + 1
+    assert len(refused.content) < 8_000
