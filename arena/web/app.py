@@ -19,7 +19,6 @@ from arena.web.feeds import Feeds
 from arena.web.glancing import Glancing
 from arena.web.headers import AlwaysHeaders, Compressed, Unchanged
 from arena.web.limits import Limits
-from arena.web.nul import WithoutNul
 from arena.web.once import DoneOnce
 from arena.web.pages.routers import add_pages
 from arena.web.pairings import Pairings
@@ -46,6 +45,7 @@ from arena.web.routes import (
 from arena.web.routing import PREFIX, name_of
 from arena.web.slots import Slots
 from arena.web.telling import Telling
+from arena.web.texts import WithoutNul
 from arena.web.watching import Watching
 
 ROUTERS: tuple[APIRouter, ...] = (

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Depends
 from fastapi.routing import APIRoute
 
 from arena.web.problems import RESPONSES
+from arena.web.texts import only_text
 from arena.web.wording import only_known
 
 PREFIX = "/api/v1"
@@ -22,6 +23,6 @@ def api_router(*tags: str | Enum, prefix: str = "") -> APIRouter:
         prefix=PREFIX + prefix,
         tags=[*tags],
         responses=RESPONSES,
-        dependencies=[Depends(only_known)],
+        dependencies=[Depends(only_known), Depends(only_text)],
         generate_unique_id_function=name_of,
     )

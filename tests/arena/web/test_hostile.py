@@ -1,12 +1,18 @@
 """Whatever is sent is refused in plain words that name the field, or done, and never breaks anything."""
 
 import json
+from collections.abc import Callable
 
 import pytest
 from fastapi.testclient import TestClient
 
 from arena.actors import Role
+from arena.web.routing import PREFIX
+from arena.web.texts import HALF, NUL
 from tests.arena.web.conftest import PASSWORD, Ask
+from tests.arena.web.permissions import ROUTES, Caller
+from tests.arena.web.test_roles import Arena
+from tests.arena.web.test_roles import arena as arena
 
 JSON = {"Content-Type": "application/json"}
 NEW_TOKEN = {"name": "board", "scope": "worker"}
@@ -127,3 +133,52 @@ def test_sign_in_when_the_texts_are_hostile_then_nobody_is_signed_in(anybody: Te
         for sent in ({"account": text, "password": PASSWORD}, {"account": "ann", "password": text}):
             refused = anybody.post("/session", content=json.dumps(sent), headers=JSON)
             assert refused.status_code in (403, 422, 429)
+
+
+def texts_in(value: object, path: str = "") -> list[tuple[str, Callable[[str], object]]]:
+    """Return the path of each text in a body, and a function that makes the body with another text there."""
+    if isinstance(value, str):
+        return [(path, lambda text: text)]
+    if isinstance(value, dict):
+        return [
+            (inner, lambda text, key=key, put=put: {**value, key: put(text)})  # type: ignore[misc]
+            for key, one in value.items()
+            for inner, put in texts_in(one, f"{path}.{key}".removeprefix("."))
+        ]
+    if isinstance(value, list) and value:
+        first = texts_in(value[0], f"{path}[0]")
+        return [(inner, lambda text, put=put: [put(text)]) for inner, put in first]  # type: ignore[misc]
+    return []
+
+
+@pytest.mark.parametrize(("bad", "reason"), [("a\0b", NUL), ("a\ud800", HALF), ("\udfff", HALF)])
+def test_text_when_it_cannot_be_stored_then_every_route_that_takes_it_names_the_field(
+    arena: Arena, bad: str, reason: str
+) -> None:
+    wrong = {}
+    for name, line in ROUTES.items():
+        for field, put in texts_in(line.body):
+            caller = next(one for one in Caller if one in line.who)
+            key = arena.keys[caller][""]
+            headers = {**JSON, **({"Authorization": f"Bearer {key}"} if key else {})}
+            sent = json.dumps(put(bad))
+            refused = arena.client.request(
+                name.split()[0], f"{PREFIX}{line.path}", content=sent, headers=headers
+            )
+            found = refused.json().get("problems")
+            if found != [{"field": field, "reason": reason}]:
+                wrong[name, field] = refused.text
+    assert wrong == {}
+
+
+def test_form_when_a_text_has_a_nul_then_the_field_is_named(arena: Arena) -> None:
+    headers = {"Authorization": f"Bearer {arena.keys[Caller.ORGANISER]['']}"}
+    sent = {"do": "decline", "bot": "owner-1/bot-5", "reason": "a\0b"}
+    refused = arena.client.post("/tournaments/asking/desk/entries", data=sent, headers=headers)
+    assert (refused.status_code, refused.json()["problems"]) == (422, [{"field": "reason", "reason": NUL}])
+
+
+def test_key_when_it_cannot_be_stored_then_it_is_refused(client_of: Ask) -> None:
+    root = client_of("root", Role.OPERATOR)
+    refused = root.post("/operator/tokens", content=b'{"\\ud800": 1}', headers=JSON)
+    assert refused.json()["problems"] == [{"field": "a key", "reason": HALF}]
