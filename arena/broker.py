@@ -114,6 +114,14 @@ def _read(file: Path) -> dict[str, Any] | None:
         return None
 
 
+ADVANCE = "arena.advance"
+ADVANCE_ALL = "arena.advance_all"
+RUN_MATCH = "arena.run_match"
+DELIVER = "arena.deliver"
+
+TASKS: Mapping[str, int] = {ADVANCE: 1, ADVANCE_ALL: 0, RUN_MATCH: 1, DELIVER: 0}
+"""The tasks of an arena, with the number of ids that each is sent. Celery's own would run any of them."""
+
 _NOTHING = type(None)
 _HEADERS: Mapping[str, tuple[type, ...]] = {
     **dict.fromkeys(("task", "id"), (str,)),
@@ -122,8 +130,12 @@ _HEADERS: Mapping[str, tuple[type, ...]] = {
     "retries": (int,),
     "ignore_result": (bool, _NOTHING),
     "stamps": (dict, _NOTHING),
+    **dict.fromkeys(("lang", "argsrepr", "kwargsrepr", "origin"), (str, _NOTHING)),
+    "replaced_task_nesting": (int, _NOTHING),
+    "timelimit": (list,),
+    "celery_beat_task": (bool, _NOTHING),
 }
-"""The types of the headers that Celery reads; others can end a worker."""
+"""The headers that Celery sends, and their types. Others can end a worker, or name what to run next."""
 
 
 def _is_task(message: Any) -> bool:
@@ -132,8 +144,11 @@ def _is_task(message: Any) -> bool:
     arguments, named, embedded = json.loads(b64decode(message["body"], validate=True))
     return (
         (message["content-type"], message["content-encoding"]) == ("application/json", "utf-8")
+        and headers.keys() <= _HEADERS.keys()
         and all(isinstance(headers.get(name), kinds) for name, kinds in _HEADERS.items())
         and headers["timelimit"] == [None, None]
+        and not headers.get("stamps")
+        and TASKS.get(headers["task"]) == len(arguments)
         and all(type(argument) is int and argument < 1 << 63 for argument in arguments)
         and named == {}
         and not any(embedded.values())

@@ -13,13 +13,9 @@ from celery.beat import ScheduleEntry, Scheduler, SchedulingError
 from kombu.exceptions import KombuError
 
 from arena import broker
+from arena.broker import ADVANCE, ADVANCE_ALL, DELIVER
 from arena.errors import BrokerError
 from arena.settings import Settings
-
-ADVANCE = "arena.advance"
-ADVANCE_ALL = "arena.advance_all"
-RUN_MATCH = "arena.run_match"
-DELIVER = "arena.deliver"
 
 log = logging.getLogger("arena.messages")
 

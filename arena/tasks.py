@@ -14,13 +14,13 @@ from functools import partial
 from celery import Celery, signals
 from sqlmodel import select
 
-from arena.broker import clear_drafts
+from arena.broker import ADVANCE, ADVANCE_ALL, DELIVER, RUN_MATCH, TASKS, clear_drafts
 from arena.errors import BrokerError, StorageError
 from arena.leagues.seasons import advance_leagues
 from arena.logs import in_one_line
 from arena.matches.playing import Hold, Run, never_held, play
 from arena.matches.referees import Answer, ask_referees
-from arena.messages import ADVANCE, ADVANCE_ALL, DELIVER, RUN_MATCH, broker_errors, log_in, make_app
+from arena.messages import broker_errors, log_in, make_app
 from arena.models import Tournament, utc_now
 from arena.rounds.advance import advance, round_of, running_tournaments
 from arena.rounds.batches import Connected, everyone
@@ -268,10 +268,13 @@ def make_worker_app(
             app.send_task(task, [number])
 
     tasks = Tasks(settings, storage, run, send, connected, hold)
-    app.task(tasks.advance, name=ADVANCE)
-    app.task(tasks.advance_all, name=ADVANCE_ALL)
-    app.task(tasks.run_match, name=RUN_MATCH)
-    app.task(tasks.deliver, name=DELIVER)
+    app.task(tasks.advance, name=ADVANCE, shared=False)
+    app.task(tasks.advance_all, name=ADVANCE_ALL, shared=False)
+    app.task(tasks.run_match, name=RUN_MATCH, shared=False)
+    app.task(tasks.deliver, name=DELIVER, shared=False)
+    app.finalize()
+    for name in app.tasks.keys() - TASKS.keys():
+        app.tasks.unregister(name)  # Celery's own, with which a message could run several others
     # A worker that is told to stop waits for its tasks, which let open sessions end and hand back the rest.
     signals.worker_shutting_down.connect(lambda **_: tasks.stopping.set(), weak=False)
     return app

@@ -17,10 +17,11 @@ from kombu.exceptions import KombuError
 from sqlmodel import col, select
 
 from arena.bots import versions
+from arena.broker import ADVANCE, RUN_MATCH
 from arena.cli.local import arena_command
 from arena.exports.write import export_lines
 from arena.matches.referees import nobody_asked
-from arena.messages import ADVANCE, RUN_MATCH, make_app, wake
+from arena.messages import make_app, wake
 from arena.models import BotLogEntry, Match, utc_now
 from arena.processes import Supervisor
 from arena.ratings.rebuild import rebuild

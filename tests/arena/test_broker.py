@@ -16,6 +16,10 @@ from kombu.connection import Connection
 from kombu.transport import filesystem
 
 from arena import broker, metrics
+from arena.messages import BeatScheduler, make_app, wake
+from arena.settings import Settings
+from arena.storage import Storage
+from arena.tasks import make_worker_app
 
 BODY: list[Any] = [[1], {}, {"callbacks": None, "errbacks": None, "chain": None, "chord": None}]
 HEADERS: dict[str, object] = {
@@ -43,12 +47,22 @@ WHOLE: dict[str, object] = {
 """The parts that every message has."""
 
 BODIES: list[object] = [5, [1], [[{"a": 1}], {}, {}], [["x"], {}, {}], [[1 << 70], {}, {}]]
+BODIES += [[[], {}, {}], [[1, 2], {}, {}]]
 BODIES += [[[1], [1], {}], [[1], {}, 5], [[1], {}, {"chain": 1}]]
+
+OTHERS = ("celery.chain", "celery.group", "celery.starmap", "arena.advanced", "arena.deliver", "")
+"""Tasks that an arena sends with no number, or has not."""
+
+NEXT = ("callbacks", "errbacks", "chain", "chord", "kwargs", "args")
+"""What Celery would take from headers, too, and run next."""
 
 JUNK: dict[str, list[object]] = {
     "headers": [None, [], 1, {}]
     + [HEADERS | {name: {"a": 1}} for name in ("task", "id", "eta", "expires", "retries")]
-    + [HEADERS | {name: "x"} for name in ("timelimit", "group", "stamps")],
+    + [HEADERS | {name: "x"} for name in ("timelimit", "group", "stamps")]
+    + [HEADERS | {"task": task} for task in OTHERS]
+    + [HEADERS | {name: [{"task": "arena.advance", "args": [2]}]} for name in NEXT]
+    + [HEADERS | {"stamps": {"a": ["b"]}}],
     "body": ["", "%%%", b64encode(b"x").decode(), b64encode(b"[" * 100_000).decode(), *map(encoded, BODIES)],
     "properties": [None, 5, {}]
     + [PROPERTIES | {name: 1} for name in ("body_encoding", "delivery_info", "reply_to")],
@@ -216,3 +230,23 @@ def test_kombu_asks_its_options_for_the_folders_and_keeps_bindings_as_before(fol
     assert channel.processed_folder == str(folder / "drafts")
     assert channel._exchange_file("arena") == folder / "control" / "arena.exchange"  # type: ignore[no-untyped-call]
     assert filesystem.exchange_queue_t._fields == ("routing_key", "pattern", "queue")
+
+
+def test_worker_when_it_is_made_then_it_has_the_tasks_that_messages_may_name_and_no_others(
+    migrated: Settings, storage: Storage
+) -> None:
+    app = make_worker_app(migrated, storage, lambda *_: None)  # type: ignore[arg-type]
+    assert app.tasks.keys() == broker.TASKS.keys()
+
+
+def test_message_when_an_arena_sends_it_then_it_is_taken(migrated: Settings) -> None:
+    app = make_app(migrated)
+    scheduler = BeatScheduler(app, lazy=True)
+    scheduler.setup_schedule()
+    for entry in scheduler.schedule.values():
+        scheduler.apply_entry(entry)
+    wake(migrated, 1)
+    assert migrated.broker_folder is not None
+    [channel] = channels(migrated.broker_folder, 1)
+    taken = [channel._get("arena")["headers"]["task"] for _ in range(3)]
+    assert sorted(taken) == [broker.ADVANCE, broker.ADVANCE_ALL, broker.DELIVER]

@@ -14,9 +14,10 @@ from kombu.transport import redis
 from redis.exceptions import ConnectionError
 
 from arena import redis_broker
+from arena.broker import ADVANCE_ALL
 from arena.cli.local import arena_command
 from arena.errors import BrokerError
-from arena.messages import ADVANCE_ALL, BeatScheduler, make_app, run_beat, wake
+from arena.messages import BeatScheduler, make_app, run_beat, wake
 from arena.models import utc_now
 from arena.rounds.batches import everyone
 from arena.settings import Settings, load_settings

@@ -8,10 +8,10 @@ from sqlmodel import col, func, select
 
 from arena.bots import versions
 from arena.bots.checks import store_check
+from arena.broker import RUN_MATCH
 from arena.errors import StateError
 from arena.leagues import applying, membership, overview
 from arena.leagues.seasons import advance_leagues, start_season
-from arena.messages import RUN_MATCH
 from arena.models import Season, Tournament, TournamentState
 from arena.rounds import closing
 from arena.rounds.batches import everyone

@@ -10,8 +10,8 @@ from kombu.message import Message
 from sqlalchemy import text, update
 from sqlmodel import col, select
 
+from arena.broker import RUN_MATCH
 from arena.leagues import applying
-from arena.messages import RUN_MATCH
 from arena.models import League, Tournament, utc_now
 from arena.rounds.batches import everyone
 from arena.settings import Settings
