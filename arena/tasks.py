@@ -98,8 +98,7 @@ class Tasks:
             return  # what that one leaves is due at the next beat
         try:
             with _absence_logged("webhooks cannot be told now"):
-                while deliver_due(self._storage, self._settings, utc_now) and not self.stopping.is_set():
-                    pass
+                deliver_due(self._storage, self._settings, utc_now, stopping=self.stopping.is_set)
                 forget_old(self._storage, utc_now())
         finally:
             self._delivering.release()

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
@@ -11,9 +11,10 @@ from sqlalchemy import delete
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col, func, select
 
+from arena.accounts.acting import hold_account
 from arena.actors import Actor, Role
 from arena.audit import record
-from arena.errors import SpecError, StateError, TakenError, UnknownError
+from arena.errors import SpecError, StateError, TakenError, TooMany, UnknownError
 from arena.models import DeliveryState, Webhook, WebhookDelivery
 from arena.queries.cursors import make_cursor, read_cursor
 from arena.settings import Settings
@@ -25,6 +26,11 @@ from arena.webhooks.sealed import draw_secret, seal_of
 
 MOST_HOOKS = 10
 """The most webhooks of an organiser."""
+
+MOST_TESTS = 6
+"""The most test messages of an organiser within ``TESTED``."""
+
+TESTED = timedelta(minutes=1)
 
 LONGEST_URL = 300
 
@@ -128,6 +134,7 @@ def add_webhook(
     )
     try:
         with storage.write() as tx:
+            hold_account(tx, actor.account_id)
             mine = select(func.count()).select_from(Webhook).where(Webhook.account == _whose(actor))
             if tx.exec(mine).one() >= MOST_HOOKS:
                 raise StateError(f"there are {MOST_HOOKS} webhooks already, and there can be no more")
@@ -191,9 +198,22 @@ def remove_webhook(storage: Storage, actor: Actor, name: str, now: datetime) -> 
 
 
 def try_webhook(storage: Storage, actor: Actor, name: str, now: datetime) -> DeliveryInfo:
-    """Send a webhook a test message. Raise NotAllowed, UnknownError."""
+    """Send a webhook a test message. Raise NotAllowed, UnknownError, TooMany."""
     actor.require(Role.ORGANISER, "test webhooks")
+    tests = (
+        select(func.count())
+        .select_from(WebhookDelivery)
+        .join(Webhook, col(Webhook.id) == WebhookDelivery.webhook_id)
+        .where(
+            Webhook.account == _whose(actor),
+            WebhookDelivery.event == TEST,
+            WebhookDelivery.created_at > now - TESTED,
+        )
+    )
     with storage.write() as tx:
+        hold_account(tx, actor.account_id)
+        if tx.exec(tests).one() >= MOST_TESTS:
+            raise TooMany(f"only {MOST_TESTS} test messages may be sent within a minute", 60)
         row = message(_find(tx, actor, name), TEST, now, {"webhook": name})
         tx.add(row)
         tx.flush()

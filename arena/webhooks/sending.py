@@ -1,14 +1,16 @@
 """Sending the messages in the outbox, with growing delays, until they arrive or are given up."""
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import Any, Protocol
 
-from sqlalchemy import delete, update
-from sqlmodel import col, select
+from sqlalchemy import Select, delete, update
+from sqlalchemy import select as select_columns
+from sqlmodel import col, func, select
 
 from arena.models import DeliveryState, Webhook, WebhookDelivery
 from arena.sealing import Unsealable
@@ -23,11 +25,11 @@ TRIES = 8
 GROWTH = 4
 """The factor by which each delay is longer than the one before."""
 
-AT_ONCE = 8
-"""Messages that are taken at once."""
+THREADS = 16
+"""Messages that are on their way at once."""
 
-THREADS = 4
-"""Messages that are on their way at once, so that one slow receiver does not hold up all others."""
+EACH = 2
+"""Messages of one account that are on their way at once, so that slow receivers hold up only their own."""
 
 TAKEN = timedelta(minutes=2)
 """After this time, a message that was taken is sent again if its outcome was never noted."""
@@ -51,6 +53,7 @@ class _Taken:
 
     id: int
     attempt: int
+    account: str
     message: str
     body: bytes
     name: str
@@ -64,37 +67,75 @@ def delay(first: float, attempts: int) -> timedelta:
 
 
 def deliver_due(
-    storage: Storage, settings: Settings, clock: Callable[[], datetime], send: Post = post
+    storage: Storage,
+    settings: Settings,
+    clock: Callable[[], datetime],
+    send: Post = post,
+    stopping: Callable[[], bool] = lambda: False,
 ) -> int:
-    """Send messages that are due, at most ``AT_ONCE``; return how many."""
-    taken = _take(storage, clock())
-    if taken:
-        with ThreadPoolExecutor(THREADS, "webhooks") as pool:
-            list(pool.map(lambda one: _deliver(storage, settings, one, clock, send), taken))
-    return len(taken)
+    """Send messages until none is due, or until it is time to stop; return how many."""
+    count, under_way = 0, dict[Future[None], str]()
+    with ThreadPoolExecutor(THREADS, "webhooks") as pool:
+        while True:
+            busy = Counter(under_way.values())
+            for one in [] if stopping() else _take(storage, clock(), busy):
+                under_way[pool.submit(_deliver, storage, settings, one, clock, send)] = one.account
+                count += 1
+            if not under_way:
+                return count
+            for done in wait(under_way, return_when=FIRST_COMPLETED).done:
+                del under_way[done]
+                done.result()
 
 
-def _take(storage: Storage, now: datetime) -> list[_Taken]:
-    """Return messages that are due, and keep others from taking them for a while."""
-    due = (WebhookDelivery.state == DeliveryState.PENDING, col(WebhookDelivery.next_at) <= now)
-    rows = select(WebhookDelivery, Webhook).join(Webhook, col(Webhook.id) == WebhookDelivery.webhook_id)
-    rows = rows.where(*due).order_by(col(WebhookDelivery.next_at)).limit(AT_ONCE)
+def _take(storage: Storage, now: datetime, busy: Counter[str]) -> list[_Taken]:
+    """Return messages that are due, and keep others from taking them for a while.
+
+    ``busy`` has the number of messages that are on their way, by account; those with the fewest come first.
+    """
     with storage.read() as tx:
-        if tx.exec(rows).first() is None:
-            return []
+        ids = [
+            (busy[account] + place, id_)
+            for id_, account, place in tx.connection().execute(_due(now))
+            if busy[account] + place <= EACH
+        ]
+    chosen = [id_ for _, id_ in sorted(ids)[: THREADS - busy.total()]]
+    if not chosen:
+        return []
+    rows = select(WebhookDelivery, Webhook).join(Webhook, col(Webhook.id) == WebhookDelivery.webhook_id)
     taken = []
     with storage.write() as tx:
-        for row, hook in tx.exec(rows).all():
-            mine = (col(WebhookDelivery.id) == row.id, col(WebhookDelivery.attempts) == row.attempts)
-            values = {"attempts": row.attempts + 1, "next_at": now + TAKEN}
+        for row, hook in tx.exec(rows.where(col(WebhookDelivery.id).in_(chosen))).all():
+            mine = (
+                col(WebhookDelivery.id) == row.id,
+                col(WebhookDelivery.attempts) == row.attempts,
+                col(WebhookDelivery.next_at) <= now,
+                col(WebhookDelivery.state) == DeliveryState.PENDING,
+            )
+            attempt = row.attempts + 1
+            values = {"attempts": attempt, "next_at": now + TAKEN}
             if changed(tx, update(WebhookDelivery).where(*mine).values(values)):
-                body = row.body.encode()
-                taken.append(
-                    _Taken(
-                        row.id, row.attempts + 1, row.message, body, hook.name, hook.url, hook.sealed_secret
-                    )
-                )
+                sealed, body = hook.sealed_secret, row.body.encode()
+                one = _Taken(row.id, attempt, hook.account, row.message, body, hook.name, hook.url, sealed)
+                taken.append(one)
     return taken
+
+
+def _due(now: datetime) -> Select[Any]:
+    """Select the messages that are due, the first few of each account: id, account, and place among them."""
+    place = func.row_number().over(
+        partition_by=col(Webhook.account), order_by=(col(WebhookDelivery.next_at), col(WebhookDelivery.id))
+    )
+    due = (
+        select_columns(col(WebhookDelivery.id), col(Webhook.account), place.label("place"))
+        .join(Webhook, col(Webhook.id) == WebhookDelivery.webhook_id)
+        .where(
+            col(WebhookDelivery.state) == DeliveryState.PENDING,
+            col(WebhookDelivery.next_at) <= now,
+        )
+        .subquery()
+    )
+    return select_columns(due).where(due.c.place <= EACH)
 
 
 def _deliver(

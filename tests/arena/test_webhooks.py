@@ -3,7 +3,9 @@
 import json
 import logging
 import re
+import threading
 import time
+from collections import Counter
 from collections.abc import Generator, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -17,11 +19,12 @@ from pydantic import SecretStr
 from sqlmodel import col, select
 
 from arena.accounts import accounts
+from arena.accounts.acting import actor_of
 from arena.actors import Actor, Role
 from arena.bots.versions import register_version
-from arena.errors import ArenaError, NotAllowed, StateError
+from arena.errors import ArenaError, NotAllowed, StateError, TooMany
 from arena.matches.referees import nobody_asked
-from arena.models import BotVersion, Entrant, Seat, Session, Webhook, WebhookDelivery
+from arena.models import Account, BotVersion, Entrant, Seat, Session, Webhook, WebhookDelivery
 from arena.rounds import closing
 from arena.settings import Settings, load_settings
 from arena.tournaments import creation, entry, lifecycle
@@ -29,9 +32,10 @@ from arena.webhooks import hooks
 from arena.webhooks.addresses import is_public
 from arena.webhooks.outbox import EVENTS, emit
 from arena.webhooks.post import NotSent, sign
-from arena.webhooks.sending import GROWTH, KEPT, TAKEN, TRIES, deliver_due, forget_old
+from arena.webhooks.sending import EACH, GROWTH, KEPT, TAKEN, TRIES, deliver_due, forget_old
 from referee.matches.match import MatchSpec, Progress, SessionResult
 from tests.arena.fakes import ROOT, play_at_once
+from tests.arena.waiting import DEADLINE
 from tests.arena.world import World
 
 URL = "https://club.example.org/arena?at=1"
@@ -394,10 +398,91 @@ def test_webhook_when_something_else_is_wrong_then_one_line_says_why(
         ("2002:7f00:1::", False),
         ("64:ff9b::7f00:1", False),
         ("2001:0:7f00:1::", False),
+        ("fec0::1", False),
+        ("3fff::1", False),
+        ("3fff:fff::1", False),
+        ("4000::1", False),
+        ("192.88.99.1", False),
+        ("192.0.0.9", False),
+        ("192.31.196.1", False),
+        ("192.175.48.1", False),
+        ("198.19.0.1", False),
+        ("240.0.0.1", False),
+        ("2001:20::1", False),
+        ("2001:30::1", False),
+        ("2001:2::1", False),
+        ("2001:db8::1", False),
+        ("2002:808:808::", False),
+        ("2620:4f:8000::1", False),
+        ("64:ff9b::808:808", False),
+        ("64:ff9b:1::808:808", False),
+        ("::808:808", False),
+        ("::ffff:0:8.8.8.8", False),
+        ("100::1", False),
+        ("100:0:0:1::1", False),
+        ("5f00::1", False),
+        ("2001:200::1", True),
+        ("2a00:1450::1", True),
+        ("192.0.1.1", True),
+        ("100.128.0.1", True),
     ],
 )
 def test_address_is_public_if_it_is_one_of_the_internet(address: str, public: bool) -> None:
     assert is_public(ip_address(address)) is public
+
+
+def test_receivers_when_those_of_one_organiser_are_slow_then_the_others_are_told_meanwhile(
+    world: World, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hooks, "MOST_TESTS", 100)
+    for name in ("slow", "quick"):
+        accounts.create_account(world.storage, ROOT, name, Role.ORGANISER, world.clock())
+    with world.storage.read() as tx:
+        found = {one.name: actor_of(tx, one.id) for one in tx.exec(select(Account))}
+    urls, told_ = {name: f"https://{name}.example/" for name in found}, threading.Event()
+    for name, count in (("slow", 40), ("quick", 5)):
+        actor = found[name]
+        assert actor is not None
+        hooks.add_webhook(world.storage, actor, settings, "club", urls[name], (), world.clock())
+        for _ in range(count):
+            hooks.try_webhook(world.storage, actor, "club", world.clock())
+    seen: Counter[str] = Counter()
+
+    def post(url: str, body: bytes, headers: Mapping[str, str], *, private: bool) -> int:
+        seen[url] += 1
+        if url == urls["slow"]:
+            assert told_.wait(DEADLINE)
+            return 200
+        if seen[url] == 5:
+            assert seen[urls["slow"]] <= EACH
+            told_.set()
+        return 200
+
+    assert deliver_due(world.storage, settings, world.clock, post) == 45
+    assert seen == {urls["slow"]: 40, urls["quick"]: 5}
+
+
+def test_delivering_when_it_is_time_to_stop_then_nothing_more_is_begun(
+    world: World, settings: Settings
+) -> None:
+    add(world, settings)
+    try_out(world)
+    receiver = Receiver()
+    assert deliver_due(world.storage, settings, world.clock, receiver, stopping=lambda: True) == 0
+    assert receiver.seen == []
+
+
+def test_test_messages_when_there_are_many_within_a_minute_then_further_ones_are_refused(
+    world: World, settings: Settings
+) -> None:
+    for name in ("club", "other"):
+        add(world, settings, name=name)
+    for number in range(hooks.MOST_TESTS):
+        hooks.try_webhook(world.storage, ROOT, ("club", "other")[number % 2], world.clock())
+    with pytest.raises(TooMany, match="only 6 test messages may be sent within a minute"):
+        try_out(world)
+    world.clock.move(60)
+    try_out(world)
 
 
 def test_page_has_all_events() -> None:
