@@ -84,6 +84,7 @@ def make_app(settings: Settings, storage: Storage, *, clock: Callable[[], dateti
         openapi_url=f"{PREFIX}/openapi.json",
         docs_url=None,
         redoc_url=None,
+        redirect_slashes=False,  # to an absolute address, with the host that the client named
     )
     watching = Watching(settings)
     app.state.web = Web(

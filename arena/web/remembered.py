@@ -21,7 +21,7 @@ MOST_KEPT = 4_000
 OF_ONE = ("cookie", "authorization", "range")
 """Headers of requests whose answers are not for everybody."""
 
-TELLING = ("host", "accept", "accept-encoding", "if-none-match")
+TELLING = ("accept", "accept-encoding", "if-none-match")
 """Headers that an answer may depend on."""
 
 Key = tuple[object, ...]

@@ -8,6 +8,7 @@ from fastapi.responses import HTMLResponse
 from arena.actors import Actor
 from arena.errors import TooMany
 from arena.web.asking import Anybody
+from arena.web.context import web_of
 from arena.web.pages.links import with_query
 from arena.web.pages.rendering import fill
 from arena.web.problems import status_of
@@ -38,8 +39,8 @@ class Pages:
 
     @property
     def origin(self) -> str:
-        """Return the address of the arena, without a trailing slash."""
-        return str(self.request.base_url).rstrip("/")
+        """Return the arena's configured address, without a trailing slash; never what a client says."""
+        return web_of(self.request).settings.web_url
 
     def here(self, **changed: object) -> str:
         """Return this page's address with some query parameters changed; None removes one."""

@@ -5,9 +5,14 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from arena.actors import KeyScope, Role
+from arena.bots.versions import register_version
+from arena.settings import Settings
+from arena.storage import Storage
 from arena.web import limits
+from arena.web.app import make_app
 from arena.web.asking import COOKIE
 from arena.web.headers import POLICY
+from tests.arena.fakes import ROOT, Clock
 from tests.arena.web.conftest import PASSWORD, Ask
 
 ANN = {"account": "ann", "password": PASSWORD}
@@ -143,3 +148,21 @@ def test_openapi_when_it_is_read_then_every_route_tells_what_it_does_and_how_it_
 def test_body_when_it_does_not_say_how_long_it_is_then_it_ends_at_the_same_limit(anybody: TestClient) -> None:
     answer = anybody.post("/accounts", content=(b"x" * 4096 for _ in range(limits.LARGEST_BODY // 4096 + 1)))
     assert (answer.status_code, answer.json()["type"]) == (413, "/problems/too-large")
+
+
+def test_answer_when_the_host_is_anything_then_it_is_nowhere_in_it(
+    migrated: Settings, storage: Storage, clock: Clock
+) -> None:
+    register_version(storage, ROOT, "ann/one", clock())
+    app = make_app(migrated.model_copy(update={"web_url": "https://arena.example"}), storage, clock=clock)
+    client = TestClient(app, base_url="http://evil.example", follow_redirects=False)
+    paths = [route.path for route in app.routes if "{" not in getattr(route, "path", "{")]  # type: ignore[attr-defined]
+    assert len(paths) > 40
+    wrong = []
+    for path in [*paths, *(f"{path}/" for path in paths), "/bots/ann/one", "/rules/chinese"]:
+        for accept in ("text/html", "application/json"):
+            answer = client.get(path, headers={"Accept": accept, "X-Forwarded-Host": "evil.example"})
+            if "evil.example" in answer.text + str(answer.headers):
+                wrong.append(path)
+    assert wrong == []
+    assert 'content="https://arena.example/rules"' in client.get("/rules").text

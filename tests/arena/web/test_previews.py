@@ -49,10 +49,11 @@ def test_link_when_a_program_shows_it_then_its_tags_lead_to_a_picture(
         "/": "/picture.png",
         "/rules": "/picture.png",
     }
+    origin = client.app.state.web.settings.web_url  # type: ignore[attr-defined]
     for address, picture in own.items():
         tags = dict(TAG.findall(client.get(address).text))
-        assert tags["og:image"] == f"http://testserver{picture}"
-        assert tags["og:url"] == f"http://testserver{address.partition('?')[0]}"
+        assert tags["og:image"] == f"{origin}{picture}"
+        assert tags["og:url"] == f"{origin}{address.partition('?')[0]}"
         assert tags["twitter:card"] == "summary_large_image"
         assert tags["og:title"]
         assert tags["og:description"]
