@@ -23,7 +23,7 @@ from pydantic import (
 
 from arena.errors import SpecError
 from arena.formats import FORMATS
-from arena.terms import Terms
+from arena.terms import LEAST_RATED_MS, Terms
 from referee.docstrings import tell_fields
 from referee.errors import FieldsWrong, Problem, RulesetError, TomlError
 from referee.names import NAME, NAME_RULE
@@ -138,6 +138,13 @@ class TournamentSpec(Terms, Asked):
         if 0 < self.match_seconds <= self.join_seconds:
             text = f"must be more than join_seconds ({self.join_seconds}), or 0"
             raise Refused(Problem("match_seconds", f"{text}, not {self.match_seconds}"))
+        return self
+
+    @model_validator(mode="after")
+    def _ratings_take_time(self) -> Self:
+        if self.rated and self.decision_ms < LEAST_RATED_MS:
+            text = f"must be at least {LEAST_RATED_MS} in a rated tournament, not {self.decision_ms}"
+            raise Refused(Problem("decision_ms", f"{text} (or set rated = false)"))
         return self
 
     @model_validator(mode="after")

@@ -13,13 +13,18 @@ BEACON = r"^[ -~]+$"
 """A beacon and its value: printable ASCII."""
 
 
+LEAST_RATED_MS = 100
+"""The least ``decision_ms`` of a rated tournament: no organiser can make anybody's bots lose by distance."""
+
+
 class Limits(BaseModel):
     """The limits for bots in a session."""
 
     model_config = ConfigDict(defer_build=True, json_schema_extra=tell_fields)
 
     decision_ms: int = Field(default=1000, ge=1, le=3_600_000)
-    """Milliseconds allowed for a decision."""
+    """Milliseconds allowed for a decision; at least 100 in a rated tournament, as its organiser may enter
+    any bot."""
     join_seconds: int = Field(default=30, ge=1, le=3_600)
     """Seconds to wait for absent bots when a match starts."""
     faults: int = Field(default=10, ge=1, le=1_000_000)

@@ -143,7 +143,7 @@ def test_arena_when_it_logs_json_then_each_line_is_an_object_and_carries_ids_and
 ) -> None:
     bots = {"a/b": LATE_BOT, "a/c": "lowest.py", "a/d": "pairs_first.py", "a/e": "random_bot.py"}
     folder = tmp_path / "arena"
-    strict = {"decision_ms": 5, "credit_ms": 0, "faults": 1000, "join_seconds": 60}
+    strict = {"decision_ms": 5, "credit_ms": 0, "faults": 1000, "join_seconds": 60, "rated": False}
     fields = {"ruleset": "chinese", "format": "round-robin", "entrants": list(bots)}
     with running_arena(folder, bots, log_format="json", log_level="debug") as arena:
         arena.start_tournament(

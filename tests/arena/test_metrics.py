@@ -72,7 +72,7 @@ def test_arena_when_a_tournament_was_played_then_all_processes_show_what_the_dat
     first = free_port(3)
     listen = f"127.0.0.1:{first}"
     with running_arena(tmp_path / "arena", bots, metrics_listen=listen) as arena:
-        strict = {"decision_ms": 5, "credit_ms": 0, "faults": 1000, "join_seconds": 60}
+        strict = {"decision_ms": 5, "credit_ms": 0, "faults": 1000, "join_seconds": 60, "rated": False}
         fields = {"ruleset": "chinese", "format": "round-robin", "entrants": list(bots)}
         arena.start_tournament(
             "cup", bytes(32), sessions=4, deals=2, allow_same_owner=True, **fields, **strict

@@ -70,6 +70,10 @@ def test_spec_when_little_is_given_then_the_rest_has_defaults() -> None:
         ({"credit_ms": 60_001}, "credit_ms: must be a whole number from 0 to 60000, not 60001"),
         ({"credit_ms": None}, "credit_ms: must be a whole number from 0 to 60000, not null"),
         ({"increment_ms": 5}, "increment_ms: there is no bank to add it to: bank_ms is 0"),
+        (
+            {"decision_ms": 99},
+            "decision_ms: must be at least 100 in a rated tournament, not 99 (or set rated = false)",
+        ),
         ({"ask_forced": 1}, "ask_forced: must be true or false, not 1"),
         ({"allow_same_owner": "no"}, "allow_same_owner: must be true or false, not 'no'"),
         ({"require_check": "yes"}, "require_check: must be true or false, not 'yes'"),
