@@ -57,6 +57,7 @@ __all__ = [
     "add_to_rows",
     "among",
     "changed",
+    "hold_row",
     "migrate",
     "migrate_storage",
     "open_storage",
@@ -93,6 +94,14 @@ class Storage(Database):
 def changed(tx: Transaction, statement: Executable, parameters: Mapping[str, object] | None = None) -> int:
     """Execute an UPDATE or DELETE, and return the number of rows that it affected."""
     return tx.connection().execute(statement, parameters).rowcount
+
+
+def hold_row(tx: Transaction, table: type[Any], key: int | None) -> None:
+    """Let no other transaction hold the same row before this one ends, so that both count in turn.
+
+    SQLite has one writer at a time anyway.
+    """
+    tx.connection().execute(select(table.id).where(table.id == key).with_for_update())
 
 
 def add_to_rows(

@@ -22,11 +22,3 @@ def actor_of(tx: Transaction, account_id: int) -> Actor | None:
     name, role, disabled_at, _ = rows[0]
     owners = frozenset(owner for *_, owner in rows if owner is not None)
     return None if disabled_at is not None else Actor(role, name, owners, account_id)
-
-
-def hold_account(tx: Transaction, account_id: int | None) -> None:
-    """Let no other transaction count what an account has before this one has ended.
-
-    SQLite has one writer at a time anyway.
-    """
-    tx.exec(select(Account.id).where(col(Account.id) == account_id).with_for_update()).all()  # type: ignore[call-overload]

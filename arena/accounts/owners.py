@@ -8,14 +8,13 @@ from sqlalchemy.exc import IntegrityError
 from sqlmodel import col, func, select
 
 from arena.accounts.accounts import find_account
-from arena.accounts.acting import hold_account
 from arena.accounts.invitations import find_owner
 from arena.actors import Actor, Role
 from arena.audit import record
 from arena.errors import StateError, TakenError
 from arena.models import Account, Membership, Owner
 from arena.specs import check_name
-from arena.storage import Storage, changed
+from arena.storage import Storage, changed, hold_row
 
 MOST_OWNERS = 20
 """The most owners that an account may have, so that nobody takes all names."""
@@ -40,7 +39,7 @@ def create_owner(storage: Storage, actor: Actor, name: str, now: datetime) -> Ow
     mine = select(func.count()).select_from(Membership).where(Membership.account_id == actor.account_id)
     try:
         with storage.write() as tx:
-            hold_account(tx, actor.account_id)
+            hold_row(tx, Account, actor.account_id)
             if tx.exec(mine).one() >= MOST_OWNERS:
                 raise StateError(f"{actor.account} has {MOST_OWNERS} owners already, and can have no more")
             if tx.exec(select(Account.id).where(Account.name == name)).first() is not None:

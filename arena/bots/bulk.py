@@ -15,7 +15,7 @@ from sqlmodel import col, select
 from arena.actors import Actor
 from arena.audit import record
 from arena.bots.fields import LANGUAGE, check_link
-from arena.bots.versions import AT_ONCE, Registered, known_bots, new_version
+from arena.bots.versions import AT_ONCE, Registered, known_bots, new_version, require_room
 from arena.errors import SpecError, TakenError
 from arena.models import Bot, Owner
 from arena.specs import check_name
@@ -156,6 +156,7 @@ def register_all(
         with storage.write() as tx:
             if known := known_bots(tx, [one.bot for one in bots]):
                 raise SpecError.of(_registered_already(known, len(bots)))
+            require_room(tx, actor, len(bots), now)
             registered = _add_all(tx, actor, bots, now)
             keep(registered)
             return registered

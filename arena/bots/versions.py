@@ -12,15 +12,15 @@ from sqlalchemy import Select, bindparam, update
 from sqlalchemy import select as select_columns
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import defer
-from sqlmodel import col, func, select
+from sqlmodel import col, func, or_, select
 
-from arena.actors import Actor
+from arena.actors import Actor, Role
 from arena.audit import record
 from arena.bots.fields import check_language, check_link
 from arena.errors import SpecError, StateError, TakenError
-from arena.models import Bot, BotVersion, Owner
+from arena.models import Account, Bot, BotVersion, Owner
 from arena.specs import check_name
-from arena.storage import Storage, Transaction, changed
+from arena.storage import Storage, Transaction, changed, hold_row
 from arena.tokens import expiry, hash_token, new_token
 from arena.unknown import unknown, unknown_bots
 from referee.names import NAME
@@ -33,6 +33,10 @@ WITHOUT_REPORT = defer(BotVersion.check_report)  # type: ignore[arg-type]  # SQL
 
 AT_ONCE = 400
 """The most names that one query looks up."""
+
+MOST_VERSIONS = 100
+"""The most bot versions with valid tokens that an account manages; operators register any number. Each may
+connect, and has an allowance of its own at every referee."""
 
 ATTEMPTS = 10
 """How often taking the next number is tried, since somebody else may be faster."""
@@ -84,7 +88,7 @@ def register_version(
     The language and the link describe the bot from now on; None leaves the previous ones. ``expires_in`` is
     the number of days for which its token is valid; None stands for until it is revoked.
     Raise SpecError for an invalid name, language, link or number of days, TakenError if others keep
-    registering versions at the same moment.
+    registering versions at the same moment, StateError if the actor has too many.
     """
     owner_name, _, bot_name = bot.partition("/")
     check_name("owner", owner_name)
@@ -120,7 +124,11 @@ def add_version(
     expires_at: datetime | None,
     link: str | None = None,
 ) -> Registered:
-    """Register the next version of a bot as part of a transaction; all arguments have been checked."""
+    """Register the next version of a bot as part of a transaction; all arguments have been checked.
+
+    Raise StateError if the actor has too many.
+    """
+    require_room(tx, actor, 1, now)
     token, row = new_token(), _bot(tx, bot, now)
     row.language, row.link = language or row.language, link or row.link
     last: int | None = tx.exec(_last_number(), params={"bot": row.id}).one()
@@ -130,6 +138,30 @@ def add_version(
     tx.flush()
     record(tx, actor, "bot.register", version.name, now)
     return Registered(version.name, token)
+
+
+def require_room(tx: Transaction, actor: Actor, new: int, now: datetime) -> None:
+    """Raise StateError if the actor would manage too many versions with valid tokens, with ``new`` more."""
+    if actor.role is Role.OPERATOR:
+        return
+    hold_row(tx, Account, actor.account_id)
+    valid = (
+        select(func.count())
+        .select_from(BotVersion)
+        .join(Bot, col(Bot.id) == BotVersion.bot_id)
+        .join(Owner, col(Owner.id) == Bot.owner_id)
+        .where(
+            col(Owner.name).in_(actor.owners),
+            col(BotVersion.revoked_at).is_(None),
+            or_(col(BotVersion.expires_at).is_(None), col(BotVersion.expires_at) > now),
+        )
+    )
+    count: int = tx.exec(valid).one()
+    if count + new > MOST_VERSIONS:
+        raise StateError(
+            f"{actor.account} has {count} bot versions with valid tokens, and may have {MOST_VERSIONS}; "
+            "revoke those that no longer play (arena bot revoke)"
+        )
 
 
 @cache
@@ -287,6 +319,7 @@ def rotate_version(
     token, expires_at = new_token(), expiry(now, expires_in)
     with storage.write() as tx:
         [version] = find_versions(tx, [name], None)
+        require_room(tx, actor, 1 if token_problem(version, now) else 0, now)
         values = {
             "token_hash": hash_token(token),
             "token_number": BotVersion.token_number + 1,

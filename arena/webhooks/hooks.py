@@ -11,15 +11,14 @@ from sqlalchemy import delete
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col, func, select
 
-from arena.accounts.acting import hold_account
 from arena.actors import Actor, Role
 from arena.audit import record
 from arena.errors import SpecError, StateError, TakenError, TooMany, UnknownError
-from arena.models import DeliveryState, Webhook, WebhookDelivery
+from arena.models import Account, DeliveryState, Webhook, WebhookDelivery
 from arena.queries.cursors import make_cursor, read_cursor
 from arena.settings import Settings
 from arena.specs import check_name
-from arena.storage import Storage, Transaction, changed
+from arena.storage import Storage, Transaction, changed, hold_row
 from arena.webhooks.addresses import is_public
 from arena.webhooks.outbox import EVENTS, TEST, message
 from arena.webhooks.sealed import draw_secret, seal_of
@@ -134,7 +133,7 @@ def add_webhook(
     )
     try:
         with storage.write() as tx:
-            hold_account(tx, actor.account_id)
+            hold_row(tx, Account, actor.account_id)
             mine = select(func.count()).select_from(Webhook).where(Webhook.account == _whose(actor))
             if tx.exec(mine).one() >= MOST_HOOKS:
                 raise StateError(f"there are {MOST_HOOKS} webhooks already, and there can be no more")
@@ -211,7 +210,7 @@ def try_webhook(storage: Storage, actor: Actor, name: str, now: datetime) -> Del
         )
     )
     with storage.write() as tx:
-        hold_account(tx, actor.account_id)
+        hold_row(tx, Account, actor.account_id)
         if tx.exec(tests).one() >= MOST_TESTS:
             raise TooMany(f"only {MOST_TESTS} test messages may be sent within a minute", 60)
         row = message(_find(tx, actor, name), TEST, now, {"webhook": name})

@@ -6,7 +6,9 @@ from datetime import timedelta
 import pytest
 from sqlmodel import select
 
+from arena.actors import Actor, Role
 from arena.bots import versions
+from arena.bots.bulk import NewBot, register_all
 from arena.errors import SpecError, StateError, UnknownError
 from arena.models import Bot, BotVersion, Owner
 from arena.storage import Storage
@@ -31,6 +33,28 @@ def test_versions_when_many_are_registered_at_once_then_all_have_their_own_numbe
     with ThreadPoolExecutor(4) as pool:
         found = pool.map(lambda _: versions.register_version(storage, ROOT, "ann/a", NOW).name, range(12))
         assert sorted(found) == sorted(f"ann/a@{number}" for number in range(1, 13))
+
+
+def test_versions_when_an_account_manages_too_many_then_it_has_to_revoke_some_first(
+    storage: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(versions, "MOST_VERSIONS", 3)
+    ann = Actor(Role.ORGANISER, "ann", frozenset({"ann", "team"}), 1)
+    for bot in ("ann/a", "ann/a", "team/b"):
+        versions.register_version(storage, ann, bot, NOW)
+    full = "ann has 3 bot versions with valid tokens, and may have 3; revoke"
+    with pytest.raises(StateError, match=full):
+        versions.register_version(storage, ann, "team/c", NOW)
+    with pytest.raises(StateError, match=full):
+        register_all(storage, ann, [NewBot(bot="ann/new")], NOW)
+    versions.rotate_version(storage, ann, "ann/a", NOW)
+    versions.revoke_version(storage, ann, "ann/a@1", NOW)
+    versions.register_version(storage, ann, "team/c", NOW, expires_in=1)
+    later = NOW + timedelta(days=1)
+    versions.register_version(storage, ann, "team/d", later)
+    with pytest.raises(StateError, match=full):
+        versions.rotate_version(storage, ann, "team/c", later)
+    assert versions.register_version(storage, ROOT, "ann/a", later).name == "ann/a@3"
 
 
 @pytest.mark.parametrize(
