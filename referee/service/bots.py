@@ -46,7 +46,7 @@ class BotServicer:
     async def Play(self, _requests: AsyncIterator[Any], context: PlayContext) -> None:
         """Serve a bot's stream."""
         stream, sdk = await self._admit(context)
-        with self._gate.playing(context, stream.connection.identity.version_id):
+        with self._gate.playing(context, stream.connection.identity):
             await self._serve(stream, sdk, context)
         closing = stream.connection.closing
         if closing is not None:

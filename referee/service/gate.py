@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 
 from referee import descriptors
+from referee.matches.auth import BotIdentity
 from referee.matches.lobby import Lobby
 from referee.protocol.reasons import Reason, Refused
 from referee.service import sockets
@@ -61,9 +62,10 @@ class Gate:
             self._endings.close()
             self._endings = None
 
-    def playing(self, context: CallContext, version: int) -> AbstractContextManager[None]:
+    def playing(self, context: CallContext, bot: BotIdentity) -> AbstractContextManager[None]:
         """Treat the connection of a bot's stream as known while the block runs."""
-        return self._traffic.playing(peer_of(context), version, clock())
+        owner = bot.name.partition("/")[0]
+        return self._traffic.playing(peer_of(context), bot.version_id, clock(), owner)
 
     def admit(self, context: CallContext) -> None:
         """Raise Refused if there is no room for the connection of a call, which is broken off soon after."""

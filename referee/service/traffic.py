@@ -45,6 +45,8 @@ MOST_DEBT = 4 << 20
 KNOWN = Allowance(1 << 20, 4 << 20, 1 << 20)
 """For each known connection, on which bots play or a token of the arena was presented: for each of its bots,
 and for its tokens together. A bot that plays as fast as a referee can sends a fifth of this."""
+AUTHOR = Allowance(4 << 20, 16 << 20, 0)
+"""For all connections together on which only bots of one owner play, in addition to that of each."""
 
 
 class Budget:
@@ -96,6 +98,10 @@ class Traffic:
         """Connections on which a bot plays, or a token of the arena was presented."""
         self._bots: dict[Peer, list[int]] = {}
         """The bot versions that play on them; ``TOKEN`` for tokens of the arena."""
+        self._owners: dict[Peer, set[str]] = {}
+        """The owners of these bots."""
+        self._authors: dict[str, Budget] = {}
+        """What is left to the owners of bots that have spent something."""
         self._received: dict[Peer, int] = {}
         """Bytes received by the last look, oldest connections first."""
         self._looked_at = -math.inf
@@ -104,9 +110,11 @@ class Traffic:
         the kernel may report their end later than a look notices it."""
 
     @contextmanager
-    def playing(self, peer: Peer | None, version: int, now: float) -> Iterator[None]:
+    def playing(self, peer: Peer | None, version: int, now: float, owner: str = "") -> Iterator[None]:
         """Treat a connection as known while the block runs, as a bot plays on it; None is this process."""
         self.know(peer, now, version)
+        if peer is not None:
+            self._owners.setdefault(peer, set()).add(owner)
         try:
             yield
         finally:
@@ -142,6 +150,7 @@ class Traffic:
 
     def _forget(self, peer: Peer) -> None:
         del self._bots[peer], self._known[peer]
+        self._owners.pop(peer, None)
         self._left[peer] = self._looked_at
 
     def called(self, peer: Peer | None, now: float, headers: int = 0) -> bool:
@@ -198,6 +207,7 @@ class Traffic:
             self._receive(peer, seen[peer].received, now)
         self._received = {peer: seen[peer].received for peer in old + new}
         self._hosts = {host: budget for host, budget in self._hosts.items() if not budget.full(now)}
+        self._authors = {owner: budget for owner, budget in self._authors.items() if not budget.full(now)}
         enough = {host: LET_IN if host in self.barred else 0 for host in self._hosts}
         barred = {host for host, budget in self._hosts.items() if budget.left(now) <= enough[host]}
         for host in barred - self.barred:
@@ -221,7 +231,7 @@ class Traffic:
         for peer in self._received:
             known = self._known.get(peer)
             if known is not None:
-                wrong = known.left(now) <= 0
+                wrong = known.left(now) <= 0 or self._has_spent_all(self._author(peer), now)
             else:
                 strangers[peer.host] += 1
                 wrong = peer.host in self.barred or strangers[peer.host] > MOST_CONNECTIONS
@@ -230,6 +240,17 @@ class Traffic:
 
     def _spend(self, peer: Peer, cost: int, now: float) -> None:
         self._budget(peer, now).spend(cost / len(self._bots.get(peer, (TOKEN,))), now)
+        if author := self._author(peer):
+            self._authors.setdefault(author, Budget(AUTHOR, now)).spend(cost, now)
+
+    def _author(self, peer: Peer) -> str:
+        """Return whose bots play on a connection; empty if that is nobody, or several."""
+        owners = self._owners.get(peer, ())
+        return next(iter(owners)) if len(owners) == 1 else ""
+
+    def _has_spent_all(self, author: str, now: float) -> bool:
+        budget = self._authors.get(author)
+        return budget is not None and budget.left(now) <= 0
 
     def _budget(self, peer: Peer, now: float) -> Budget:
         budget = self._known.get(peer)

@@ -2,12 +2,14 @@
 
 import contextlib
 import itertools
+from contextlib import ExitStack
 
 import pytest
 
 from referee.service.peers import Peer, peer_at
 from referee.service.sockets import Connection
 from referee.service.traffic import (
+    AUTHOR,
     CALL,
     CONNECTION,
     KNOWN,
@@ -263,3 +265,26 @@ def test_host_when_a_bot_of_it_was_let_in_then_it_is_kept_out_as_at_first(traffi
     assert bars(traffic, 3) == [3, 4, 6]
     traffic.know(peer(77), NOW + 20)
     assert bars(traffic, 1, NOW + 20) == [3]
+
+
+def test_bots_when_one_owner_has_many_then_their_connections_share_an_allowance(traffic: Traffic) -> None:
+    each, many = KNOWN.burst // 2, 2 * AUTHOR.burst // KNOWN.burst
+    owners = ["ann"] * many + ["bob"] * (many - 1)
+    peers = [peer(1 + number) for number in range(len(owners))]
+    with ExitStack() as playing:
+        for number, owner in enumerate(owners):
+            playing.enter_context(traffic.playing(peers[number], number, NOW, owner))
+        assert traffic.look([at(one) for one in peers], NOW) == []
+        wrong = traffic.look([at(one, each) for one in peers], NOW)
+        assert wrong == [at(one, each) for one in peers[:many]]
+        assert traffic.look([at(one, each) for one in peers], NOW + 1) == []
+
+
+def test_bots_when_a_connection_carries_those_of_several_owners_then_each_bot_counts_alone(
+    traffic: Traffic,
+) -> None:
+    with ExitStack() as playing:
+        for number in range(10):
+            playing.enter_context(traffic.playing(peer(1), number, NOW, f"owner-{number}"))
+        assert traffic.look([at(peer(1))], NOW) == []
+        assert traffic.look([at(peer(1), 2 * AUTHOR.burst)], NOW) == []
