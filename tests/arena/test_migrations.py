@@ -19,6 +19,7 @@ from arena.models import (
     BotVersion,
     Entrant,
     EntrantSum,
+    Invitation,
     League,
     Rating,
     Seat,
@@ -251,3 +252,24 @@ def test_migration_when_it_is_taken_back_then_the_rows_stay(first: Storage) -> N
     migrate(first)
     with first.read() as tx:
         assert tx.exec(select(Tournament)).one().credit_ms == 100
+
+
+def test_migration_when_invitations_were_made_then_they_are_bound_to_the_accounts_of_their_makers(
+    first: Storage,
+) -> None:
+    move(first, "0041")
+    with first.write() as tx:
+        tx.connection().execute(
+            text(f"INSERT INTO accounts (id, name, role, created_at) VALUES (7, 'olga', 'operator', '{NOW}')")
+        )
+        for code, maker in (("a", "olga"), ("b", "somebody at the terminal")):
+            values = f"('{code}', 'operator', '{maker}', '{NOW}', '{NOW}')"
+            columns_ = "code_hash, role, invited_by, created_at, expires_at"
+            tx.connection().execute(text(f"INSERT INTO invitations ({columns_}) VALUES {values}"))
+    migrate(first)
+    with first.read() as tx:
+        found = tx.exec(select(Invitation.inviter_id).order_by(col(Invitation.code_hash))).all()
+    assert found == [7, None]
+    move(first, "0041")
+    with first.read() as tx:
+        assert "inviter_id" not in columns(tx)["invitations"]
