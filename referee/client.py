@@ -2,19 +2,27 @@
 
 import asyncio
 import json
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import grpc
 
 from referee.addresses import split
 from referee.channel import sync_channel
-from referee.errors import LogClosed, LogQueryError, MatchRefused, NotBegun, RefereeUnavailable, TokenRefused
+from referee.errors import (
+    AttemptsBegun,
+    LogClosed,
+    LogQueryError,
+    MatchRefused,
+    NotBegun,
+    RefereeUnavailable,
+    TokenRefused,
+)
 from referee.matches.journal import BotDeal, DealQuery, LogEntry, LogQuery
-from referee.matches.match import MatchSpec, Presence, Update
+from referee.matches.match import Attempt, MatchSpec, Presence, Update
 from referee.protocol.logs import deals_request, query_request, read_deal, read_entry
 from referee.protocol.reasons import Failure, Reason, read_failure
-from referee.protocol.requests import match_request, read_updates
+from referee.protocol.requests import match_request, read_updates, write_attempts
 from referee.tls import ClientTls
 from referee.unreached import through, why_failed
 from referee.v1 import logs_pb2_grpc
@@ -47,6 +55,9 @@ class RefereeStatus:
     spectators: int
     bots: tuple[Presence, ...]
     """The bot versions that were asked about, in the same order."""
+    begun: int = 0
+    """The latest attempt that it has begun at a session that was asked about; 0 if those asked about are new
+    to it."""
 
 
 def referee_status(
@@ -55,19 +66,23 @@ def referee_status(
     version_ids: Sequence[int] = (),
     *,
     ruleset: Mapping[str, object] | None = None,
+    attempts: Collection[Attempt] = (),
     tls: ClientTls | None = None,
     timeout: float = 2.0,
 ) -> RefereeStatus:
     """Ask the referee at ``address`` how busy it is, and how these bot versions stand there.
 
-    Raise RefereeUnavailable when it does not answer within ``timeout`` seconds or refuses the token.
+    It also says whether it has begun one of these ``attempts``, or a later one at the same session. Raise
+    RefereeUnavailable when it does not answer within ``timeout`` seconds or refuses the token.
     """
     with sync_channel(address, tls, _OPTIONS) as channel:
         stub = worker_pb2_grpc.WorkerServiceStub(channel)
         try:
             status = stub.GetStatus(
                 worker_pb2.GetStatusRequest(
-                    version_ids=version_ids, ruleset=json.dumps(dict(ruleset)) if ruleset is not None else ""
+                    version_ids=version_ids,
+                    ruleset=json.dumps(dict(ruleset)) if ruleset is not None else "",
+                    attempts=write_attempts(attempts),
                 ),
                 metadata=_bearer(token),
                 timeout=timeout,
@@ -86,7 +101,13 @@ def referee_status(
         for bot in status.bots
     )
     return RefereeStatus(
-        status.draining, status.matches, status.sessions, status.streams, status.spectators, bots
+        draining=status.draining,
+        matches=status.matches,
+        sessions=status.sessions,
+        streams=status.streams,
+        spectators=status.spectators,
+        bots=bots,
+        begun=status.attempts_begun.latest,
     )
 
 
@@ -149,7 +170,7 @@ def run_match(
 
     Closing the iterator stops the match; sessions not finished are void. Raise NotBegun when the referee
     cannot be reached or refuses the worker's token, RefereeUnavailable when it goes away later, MatchRefused
-    when it does not take the match.
+    when it does not take the match, AttemptsBegun when it has begun one of the attempts before.
     """
     with sync_channel(address, tls, _OPTIONS) as channel:
         stub = worker_pb2_grpc.WorkerServiceStub(channel)
@@ -159,6 +180,8 @@ def run_match(
         try:
             for response in call:
                 began = True
+                if response.HasField("attempts_begun"):
+                    raise AttemptsBegun(address, response.attempts_begun.latest)
                 yield from read_updates(response)
         except grpc.RpcError as error:
             raise _meaning(address, error, began=began) from None

@@ -24,6 +24,7 @@ RefereeError
  ├─ LogClosed            a token does not open a bot's log
  ├─ LogQueryError        a query for a bot's log is wrong
  ├─ MatchRefused         the referee does not take the match, and says why
+ ├─ AttemptsBegun        a referee has begun attempts of the match before (``latest``)
  ├─ ConnectionRefused    the referee does not take the bot's connection, and says why
  ├─ WrongThread          a bot cannot run in this thread
  └─ BotFailed            the code of a bot raised an exception, or answered with a wrong type
@@ -189,6 +190,17 @@ class LogQueryError(RefereeError):
 
 class MatchRefused(RefereeError):
     """The referee does not take the match; the message says why."""
+
+
+class AttemptsBegun(RefereeError):
+    """A referee has begun attempts of the match before, and would deal the same cards again.
+
+    ``latest`` is the highest number of an attempt that it has begun at one of the sessions.
+    """
+
+    def __init__(self, address: str, latest: int) -> None:
+        super().__init__(f"referee {address} has begun attempt {latest} before")
+        self.latest = latest
 
 
 class ConnectionRefused(RefereeError):

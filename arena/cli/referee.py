@@ -1,6 +1,7 @@
 """``arena referee``: the process that bots and workers connect to."""
 
 import logging
+import sqlite3
 from typing import Annotated
 
 import typer
@@ -16,6 +17,7 @@ from arena.settings import Settings
 from arena.storage import open_storage
 from arena.tokens import DatabaseAuthenticator
 from referee.service import server
+from referee.service.begun import BegunAttempts
 from referee.service.meter import Meter
 from referee.service.metrics import PrometheusMeter
 from referee.service.server import ServerOptions
@@ -47,6 +49,7 @@ def referee(
     with (
         open_storage(settings) as storage,
         DatabaseJournal(storage, name) as journal,
+        begun_attempts(settings) as begun,
         published(settings, "referee", *([meter] if meter else ())),
     ):
         register_key(storage, name, key.public, utc_now())
@@ -63,9 +66,23 @@ def referee(
                 journal=logs.LoggingJournal(journal) if settings.log_level == "debug" else journal,
                 meter=meter or Meter(),
                 key=key,
+                begun=begun,
             ),
             on_ready=lambda port: logging.getLogger("arena").info("the referee listens on port %d", port),
         )
+
+
+def begun_attempts(settings: Settings) -> BegunAttempts:
+    """Return what remembers the attempts that the referees of this data folder have begun.
+
+    Raise SettingsError.
+    """
+    file = settings.prepare().data / "begun-attempts.db"
+    try:
+        return BegunAttempts(file)
+    except (OSError, sqlite3.Error) as error:
+        why = getattr(error, "strerror", None) or error
+        raise SettingsError("data", f"cannot note in {file} which attempts are begun: {why}") from None
 
 
 def place_of(settings: Settings, address: str | None) -> int:

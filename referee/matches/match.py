@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.deals.forfeit import Forfeit, OnForfeit
@@ -115,6 +116,23 @@ class MatchSpec:
     """Whether other tables play the same deals: then watching needs an organiser's or a spectator's token."""
     pool: str = ""
     """Name, for people, of the pool in which it is rated; empty if it is not rated."""
+
+    @property
+    def attempts(self) -> dict[int, "Attempt"]:
+        """The attempts that it begins, by the session's number."""
+        return {one.number: Attempt(self._digest(one), one.attempt) for one in self.sessions}
+
+    def _digest(self, session: SessionSpec) -> bytes:
+        name = f"{self.match_id}/{session.number}"
+        return sha256(session.seed + name.encode()).digest()[:16]
+
+
+class Attempt(NamedTuple):
+    """An attempt at a session, which deals cards of its own."""
+
+    session: bytes
+    """Digest of the session's name and its seed, 16 bytes: it says nothing about the cards."""
+    number: int
 
 
 class Signed(NamedTuple):

@@ -9,6 +9,7 @@ from referee.deals.forfeit import Forfeit
 from referee.deals.succession import Legacy
 from referee.errors import MatchRefused
 from referee.matches.match import (
+    Attempt,
     DealsFinished,
     Finished,
     Limits,
@@ -218,6 +219,21 @@ def progress_response(progress: Progress) -> worker_pb2.RunMatchResponse:
             sessions_left=progress.sessions_left,
         )
     )
+
+
+def begun_response(latest: int) -> worker_pb2.RunMatchResponse:
+    """Return the message that says that attempts up to ``latest`` have been begun before."""
+    return worker_pb2.RunMatchResponse(attempts_begun=worker_pb2.AttemptsBegun(latest=latest))
+
+
+def write_attempts(attempts: Iterable[Attempt]) -> list[worker_pb2.SessionAttempt]:
+    """Return messages that name attempts at sessions."""
+    return [worker_pb2.SessionAttempt(session=one.session, attempt=one.number) for one in attempts]
+
+
+def read_attempts(attempts: Iterable[worker_pb2.SessionAttempt]) -> list[Attempt]:
+    """Return the attempts that these messages name."""
+    return [Attempt(one.session, one.attempt) for one in attempts]
 
 
 def read_updates(response: worker_pb2.RunMatchResponse) -> list[Update]:

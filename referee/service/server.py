@@ -125,7 +125,9 @@ class Services:
             self.lobby, self.access, self.gate, open_to_anyone=options.open_to_spectators
         )
         self._logs = logs.LogServicer(self.access, options.journal)
-        self._workers = workers.WorkerServicer(self.lobby, self.alarm, self.access, options.meter)
+        self._workers = workers.WorkerServicer(
+            self.lobby, self.alarm, self.access, options.meter, options.begun
+        )
         names = tuple(service.full_name for service in SERVICES)
         self.tools = _tools(names) if options.for_tools else None
 

@@ -11,6 +11,7 @@ from referee.service.meter import Meter
 from referee.tls import ServerTls
 
 if TYPE_CHECKING:
+    from referee.service.begun import BegunAttempts
     from referee.signing import SigningKey
 
 
@@ -36,6 +37,8 @@ class ServerOptions:
     """Counts what happens."""
     key: "SigningKey | None" = None
     """Signs the results of sessions; None if they have only a digest, and no signature."""
+    begun: "BegunAttempts | None" = None
+    """Remembers the attempts at sessions that were begun; None if they may be begun again."""
     for_tools: bool = True
     """Whether operators' tools are served: health and reflection, which a light installation lacks."""
 

@@ -3,6 +3,8 @@
 import asyncio
 import contextlib
 import logging
+import sqlite3
+from collections.abc import Collection
 from typing import Any, TypeAlias
 
 import grpc
@@ -11,6 +13,7 @@ from google.protobuf.duration_pb2 import Duration
 from referee.errors import Draining, MatchRefused, RulesetError
 from referee.matches.auth import Scope
 from referee.matches.lobby import STOPPED_BY_WORKER, Lobby
+from referee.matches.match import MatchSpec
 from referee.matches.running import Match
 from referee.protocol import requests
 from referee.protocol.messages import Unreadable, readable
@@ -18,6 +21,7 @@ from referee.protocol.reasons import Reason, Refused
 from referee.ruleset import load_ruleset
 from referee.ruleset.model import Ruleset
 from referee.service.access import Access
+from referee.service.begun import BegunAttempts
 from referee.service.calls import Calls, generic_handler
 from referee.service.meter import Meter
 from referee.service.peers import CallContext
@@ -48,14 +52,25 @@ def _field_invalid(error: MatchRefused | RulesetError) -> Refused:
     return Refused(Reason.FIELD_INVALID, text, field=text.partition(":")[0])
 
 
+def _read_match(request: worker_pb2.RunMatchRequest) -> MatchSpec:
+    """Return the match of a request. Raise Refused if it does not describe one."""
+    try:
+        return requests.read_match(request)
+    except (MatchRefused, RulesetError) as error:
+        raise _field_invalid(error) from None
+
+
 class WorkerServicer:
     """What workers call."""
 
-    def __init__(self, lobby: Lobby, alarm: Alarm, access: Access, meter: Meter) -> None:
+    def __init__(
+        self, lobby: Lobby, alarm: Alarm, access: Access, meter: Meter, begun: BegunAttempts | None
+    ) -> None:
         self._lobby = lobby
         self._alarm = alarm
         self._access = access
         self._meter = meter
+        self._begun = begun
 
     def handler(self, calls: Calls) -> "grpc.GenericRpcHandler[Any, Any]":
         """Return the service's calls for a server."""
@@ -71,7 +86,12 @@ class WorkerServicer:
         await self._access.require(context, Scope.WORKER)
         request = readable(message)
         wake = asyncio.Event()
-        match = self._open(request, wake)
+        spec = _read_match(request)
+        if latest := await self._note_begun(spec):
+            log.warning("match %s: attempt %d was begun before: nothing is played", spec.match_id, latest)
+            await context.write(requests.begun_response(latest).SerializeToString())
+            return
+        match = await self._open(spec, wake)
         self._alarm.set()
         self._meter.opened(match)
         about = {"tournament": request.tournament, "match": request.match_id}
@@ -85,18 +105,44 @@ class WorkerServicer:
             if outcome != "done":
                 log.info("match %s: not finished: %s", request.match_id, match.ended, extra=about)
 
-    def _open(self, request: worker_pb2.RunMatchRequest, wake: asyncio.Event) -> Match:
+    async def _note_begun(self, spec: MatchSpec) -> int:
+        """Note durably that the attempts of a match begin; return 0, or the latest if one has begun before.
+
+        Raise Refused if that cannot be noted.
+        """
+        if self._begun is None:
+            return 0
+        try:
+            return await asyncio.to_thread(self._begun.begin, spec.attempts.values())
+        except sqlite3.Error as error:
+            log.error("match %s: its attempts cannot be noted: %s", spec.match_id, error)
+            text = f"the referee cannot note the attempts that it begins: {error}"
+            raise Refused(Reason.MATCH_STOPPED, text) from None
+
+    async def _forget(self, spec: MatchSpec, sessions: Collection[int]) -> None:
+        """Take back the attempts at sessions of which nobody was shown a card, before the worker is told."""
+        if self._begun is not None and sessions:
+            begun = spec.attempts
+            attempts = [begun[number] for number in sessions]
+            try:
+                await asyncio.to_thread(self._begun.forget, attempts)
+            except sqlite3.Error as error:  # if they are begun again, the arena takes other numbers
+                log.warning("attempts that did not begin cannot be taken back: %s", error)
+
+    async def _open(self, spec: MatchSpec, wake: asyncio.Event) -> Match:
         """Begin a match. Raise Refused if the referee does not take it."""
         try:
-            return self._lobby.open_match(requests.read_match(request), clock(), wake.set)
+            return self._lobby.open_match(spec, clock(), wake.set)
         except Draining as error:
-            raise Refused(Reason.CLOSING, str(error)) from None
+            refused = Refused(Reason.CLOSING, str(error))
         except (MatchRefused, RulesetError) as error:
-            raise _field_invalid(error) from None
+            refused = _field_invalid(error)
+        await self._forget(spec, [*spec.attempts])
+        raise refused
 
     async def _follow(self, match: Match, wake: asyncio.Event, context: RunContext) -> None:
         deals_due = clock() + PROGRESS_SECONDS
-        began = False
+        began, left = False, 0
         while True:
             while results := match.take_results():  # more may come while one is written
                 for result in results:
@@ -108,8 +154,10 @@ class WorkerServicer:
                     await context.write(requests.deals_response(deals).SerializeToString())
                 deals_due = clock() + PROGRESS_SECONDS
             if not over or match.left or not began:  # without any update, a worker knows that nothing began
-                progress = requests.progress_response(self._lobby.progress(match))
-                await context.write(progress.SerializeToString())
+                progress = self._lobby.progress(match)
+                await self._forget(match.spec, progress.sessions_left[left:])
+                left = len(progress.sessions_left)
+                await context.write(requests.progress_response(progress).SerializeToString())
                 began = True
             if over and match.ended:
                 raise why_ended(self._lobby, match)
@@ -153,4 +201,8 @@ class WorkerServicer:
                 bounds=() if connection is None else connection.bounds,
                 thinking=Duration(seconds=int(lobby.connections.thinking(version, clock()))),
             )
+        if self._begun is not None and request.attempts:
+            asked = requests.read_attempts(request.attempts)
+            if latest := await asyncio.to_thread(self._begun.latest, asked):
+                response.attempts_begun.latest = latest
         return response

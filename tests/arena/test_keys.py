@@ -9,6 +9,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.rsa import generate_private_key
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
+from arena.cli.referee import begun_attempts
 from arena.errors import SettingsError
 from arena.keys import register_key, signing_key
 from arena.models import RefereeKey
@@ -115,3 +116,10 @@ def test_key_when_it_was_missed_at_the_lock_then_it_is_noted_before_the_next_eve
         tx.add(RefereeKey(referee="late", key=OTHER.public, since=world.clock()))
     lifecycle.pause(world.storage, ROOT, status.name, world.clock())
     assert [event["event"] for event in events(world)] == ["started", "key_added", "paused"]
+
+
+def test_memory_of_begun_attempts_when_it_cannot_be_used_then_it_is_named(settings: Settings) -> None:
+    file = settings.prepare().data / "begun-attempts.db"
+    file.write_text("no database, and longer than the header of one" * 100)
+    with pytest.raises(SettingsError, match=f"{file} which attempts are begun: file is not a database"):
+        begun_attempts(settings)

@@ -2,14 +2,19 @@
 
 import asyncio
 import json
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from referee.bot import Play, Turn
 from referee.client import hold_match, run_match
 from referee.deals.forfeit import OnForfeit
-from referee.errors import MatchRefused, RefereeUnavailable
-from referee.matches.match import Limits, Progress, SessionResult
+from referee.errors import AttemptsBegun, MatchRefused, NotBegun, RefereeUnavailable
+from referee.matches.match import Attempt, Limits, Progress, SessionResult
+from referee.service.begun import BegunAttempts
+from referee.service.server import ServerOptions
 from tests.referee.support import (
     DEADLINE,
     WORKER_TOKEN,
@@ -86,6 +91,75 @@ async def test_match_when_held_then_it_ends_well_and_every_session_that_began_is
     ):
         results = await asyncio.to_thread(run, address)
     assert 1 <= len(results) == len(open_sessions) < 100
+
+
+async def test_match_when_the_referee_has_begun_an_attempt_then_it_deals_it_no_more_even_after_a_restart(
+    tmp_path: Path,
+) -> None:
+    spec = match_spec(sessions=100, deals=1)
+
+    def hold(address: str) -> list[int]:
+        left: list[int] = []
+        for update in run_match(address, WORKER_TOKEN, spec):
+            if isinstance(update, Progress) and update.sessions_open:
+                hold_match(address, WORKER_TOKEN, spec.match_id)
+            if isinstance(update, Progress):
+                left = [*update.sessions_left]
+        return left
+
+    async def play(address: str, numbers: Iterable[int], attempt: int = 1) -> list[int]:
+        sessions = tuple(replace(spec.sessions[number - 1], attempt=attempt) for number in numbers)
+        return [one.number for one in await play_match(address, replace(spec, sessions=sessions))]
+
+    file = tmp_path / "begun.db"
+    bots = dict.fromkeys((1, 2, 3, 4), lowest)
+    with BegunAttempts(file) as begun:
+        options = ServerOptions(drain_seconds=0, begun=begun)
+        async with referee(options=options) as address, sdk_bots(address, bots, max_sessions=1):
+            left = await asyncio.to_thread(hold, address)
+            assert 1 not in left
+            with pytest.raises(AttemptsBegun) as caught:
+                await play(address, [1, left[-1]])
+            assert caught.value.latest == 1
+            assert await play(address, left[-2:]) == left[-2:]  # nobody had been shown a card of these
+    with BegunAttempts(file) as begun:
+        options = ServerOptions(drain_seconds=0, begun=begun)
+        async with referee(options=options) as address, sdk_bots(address, bots):
+            with pytest.raises(AttemptsBegun):
+                await play(address, left[-1:])
+            assert await play(address, [1, 2, 3], attempt=7) == [1, 2, 3]
+            with pytest.raises(AttemptsBegun) as caught:
+                await play(address, [2], attempt=6)
+            assert caught.value.latest == 7
+            with pytest.raises(MatchRefused):
+                await play(address, [])
+
+
+async def test_match_when_the_referee_does_not_take_it_then_its_attempts_have_not_begun(
+    tmp_path: Path,
+) -> None:
+    spec = match_spec()
+    with BegunAttempts(tmp_path / "begun.db") as begun:
+        async with referee(options=ServerOptions(drain_seconds=0, begun=begun)) as address:
+            with pytest.raises(MatchRefused):
+                await play_match(address, replace(spec, bots=spec.bots[:3]))
+        assert begun.latest(spec.attempts.values()) == 0
+        begun.close()
+        async with referee(options=ServerOptions(drain_seconds=0, begun=begun)) as address:
+            with pytest.raises(NotBegun, match="cannot note the attempts that it begins"):
+                await play_match(address, spec)
+
+
+def test_begun_attempts_when_there_are_more_than_fit_then_the_latest_are_remembered(tmp_path: Path) -> None:
+    attempts = [Attempt(bytes([number]) * 16, 1) for number in range(10)]
+    file = tmp_path / "begun.db"
+    with BegunAttempts(file, most=4) as begun, BegunAttempts(file, most=4) as another_process:
+        for attempt in attempts:
+            assert begun.begin([attempt]) == 0
+        assert [another_process.latest([attempt]) for attempt in attempts] == [0] * 6 + [1] * 4
+        assert another_process.begin([Attempt(b"x" * 16, 1), attempts[-1]]) == 1
+        assert begun.latest([Attempt(b"x" * 16, 1)]) == 0  # all or none
+    assert file.stat().st_mode & 0o777 == 0o600
 
 
 async def test_hold_when_no_such_match_runs_then_nothing_happens_and_a_wrong_token_is_refused() -> None:

@@ -306,7 +306,7 @@ Global___Forfeit: _TypeAlias = Forfeit  # noqa: Y015
 @_typing.final
 class RunMatchResponse(_message.Message):
     """RunMatchResponse is one thing that happened in the match. The stream ends when all sessions are finished, void or
-    left.
+    left, or after attempts_begun.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -314,6 +314,7 @@ class RunMatchResponse(_message.Message):
     PROGRESS_FIELD_NUMBER: _builtins.int
     SESSION_FINISHED_FIELD_NUMBER: _builtins.int
     DEALS_FINISHED_FIELD_NUMBER: _builtins.int
+    ATTEMPTS_BEGUN_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def progress(self) -> Global___MatchProgress:
         """progress comes at least every two seconds."""
@@ -326,22 +327,51 @@ class RunMatchResponse(_message.Message):
     def deals_finished(self) -> Global___DealsFinished:
         """deals_finished comes now and then, with the deals that finished in sessions that are being played or are void."""
 
+    @_builtins.property
+    def attempts_begun(self) -> Global___AttemptsBegun:
+        """attempts_begun comes alone: the referee has begun one of the attempts before, and plays nothing, as it would deal
+        cards that have been seen.
+        """
+
     def __init__(
         self,
         *,
         progress: Global___MatchProgress | None = ...,
         session_finished: Global___SessionFinished | None = ...,
         deals_finished: Global___DealsFinished | None = ...,
+        attempts_begun: Global___AttemptsBegun | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["deals_finished", b"deals_finished", "progress", b"progress", "session_finished", b"session_finished", "update", b"update"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["attempts_begun", b"attempts_begun", "deals_finished", b"deals_finished", "progress", b"progress", "session_finished", b"session_finished", "update", b"update"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["deals_finished", b"deals_finished", "progress", b"progress", "session_finished", b"session_finished", "update", b"update"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attempts_begun", b"attempts_begun", "deals_finished", b"deals_finished", "progress", b"progress", "session_finished", b"session_finished", "update", b"update"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_update: _TypeAlias = _typing.Literal["progress", "session_finished", "deals_finished"]  # noqa: Y015
+    _WhichOneofReturnType_update: _TypeAlias = _typing.Literal["progress", "session_finished", "deals_finished", "attempts_begun"]  # noqa: Y015
     _WhichOneofArgType_update: _TypeAlias = _typing.Literal["update", b"update"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_update) -> _WhichOneofReturnType_update | None: ...
 
 Global___RunMatchResponse: _TypeAlias = RunMatchResponse  # noqa: Y015
+
+@_typing.final
+class AttemptsBegun(_message.Message):
+    """AttemptsBegun says that attempts at sessions have been begun before."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LATEST_FIELD_NUMBER: _builtins.int
+    latest: _builtins.int
+    """latest is the highest number of an attempt that was begun at one of these sessions."""
+    def __init__(
+        self,
+        *,
+        latest: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["latest", b"latest"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___AttemptsBegun: _TypeAlias = AttemptsBegun  # noqa: Y015
 
 @_typing.final
 class MatchProgress(_message.Message):
@@ -562,25 +592,57 @@ class GetStatusRequest(_message.Message):
 
     VERSION_IDS_FIELD_NUMBER: _builtins.int
     RULESET_FIELD_NUMBER: _builtins.int
+    ATTEMPTS_FIELD_NUMBER: _builtins.int
     ruleset: _builtins.str
     """ruleset is the full resolved ruleset, as one JSON object, that the bots are to play; empty where that is not asked."""
     @_builtins.property
     def version_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """version_ids are the bot versions that are asked about."""
 
+    @_builtins.property
+    def attempts(self) -> _containers.RepeatedCompositeFieldContainer[Global___SessionAttempt]:
+        """attempts are those that another referee is about to begin."""
+
     def __init__(
         self,
         *,
         version_ids: _abc.Iterable[_builtins.int] | None = ...,
         ruleset: _builtins.str = ...,
+        attempts: _abc.Iterable[Global___SessionAttempt] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["ruleset", b"ruleset", "version_ids", b"version_ids"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attempts", b"attempts", "ruleset", b"ruleset", "version_ids", b"version_ids"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___GetStatusRequest: _TypeAlias = GetStatusRequest  # noqa: Y015
+
+@_typing.final
+class SessionAttempt(_message.Message):
+    """SessionAttempt is an attempt at a session."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SESSION_FIELD_NUMBER: _builtins.int
+    ATTEMPT_FIELD_NUMBER: _builtins.int
+    session: _builtins.bytes
+    """session is a digest that stands for the session and its seed, 16 bytes."""
+    attempt: _builtins.int
+    """attempt is the number of the attempt."""
+    def __init__(
+        self,
+        *,
+        session: _builtins.bytes = ...,
+        attempt: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attempt", b"attempt", "session", b"session"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SessionAttempt: _TypeAlias = SessionAttempt  # noqa: Y015
 
 @_typing.final
 class GetStatusResponse(_message.Message):
@@ -594,6 +656,7 @@ class GetStatusResponse(_message.Message):
     STREAMS_FIELD_NUMBER: _builtins.int
     SPECTATORS_FIELD_NUMBER: _builtins.int
     BOTS_FIELD_NUMBER: _builtins.int
+    ATTEMPTS_BEGUN_FIELD_NUMBER: _builtins.int
     draining: _builtins.bool
     """draining is true when the referee takes no new match, as it is shutting down."""
     matches: _builtins.int
@@ -608,6 +671,12 @@ class GetStatusResponse(_message.Message):
     def bots(self) -> _containers.RepeatedCompositeFieldContainer[Global___BotStatus]:
         """bots tells of the bot versions that were asked about, in the same order."""
 
+    @_builtins.property
+    def attempts_begun(self) -> Global___AttemptsBegun:
+        """attempts_begun is set when the referee has begun one of the attempts that were asked about, or a later one at the
+        same session.
+        """
+
     def __init__(
         self,
         *,
@@ -617,10 +686,11 @@ class GetStatusResponse(_message.Message):
         streams: _builtins.int = ...,
         spectators: _builtins.int = ...,
         bots: _abc.Iterable[Global___BotStatus] | None = ...,
+        attempts_begun: Global___AttemptsBegun | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["attempts_begun", b"attempts_begun"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bots", b"bots", "draining", b"draining", "matches", b"matches", "sessions", b"sessions", "spectators", b"spectators", "streams", b"streams"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attempts_begun", b"attempts_begun", "bots", b"bots", "draining", b"draining", "matches", b"matches", "sessions", b"sessions", "spectators", b"spectators", "streams", b"streams"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -61,7 +61,7 @@ class WorkerServiceServicer:
     def RunMatch(self, request, context):
         """RunMatch starts a match and streams its results. Ending the call stops the match. It fails with FIELD_INVALID for a
         match that cannot be played, CLOSING when the referee is shutting down, MATCH_TAKEN_OVER when another call took the
-        match over, MATCH_STOPPED when the referee gives it up.
+        match over, MATCH_STOPPED when the referee gives it up or cannot remember that it began it.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -40,7 +40,7 @@ class WorkerServiceStub:
     RunMatch: _grpc.UnaryStreamMultiCallable[_worker_pb2.RunMatchRequest, _worker_pb2.RunMatchResponse]
     """RunMatch starts a match and streams its results. Ending the call stops the match. It fails with FIELD_INVALID for a
     match that cannot be played, CLOSING when the referee is shutting down, MATCH_TAKEN_OVER when another call took the
-    match over, MATCH_STOPPED when the referee gives it up.
+    match over, MATCH_STOPPED when the referee gives it up or cannot remember that it began it.
     """
     HoldMatch: _grpc.UnaryUnaryMultiCallable[_worker_pb2.HoldMatchRequest, _worker_pb2.HoldMatchResponse]
     """HoldMatch has a running match begin no further session: its RunMatch ends, well, when those that are open have
@@ -59,7 +59,7 @@ class WorkerServiceAsyncStub(WorkerServiceStub):
     RunMatch: _aio.UnaryStreamMultiCallable[_worker_pb2.RunMatchRequest, _worker_pb2.RunMatchResponse]  # type: ignore[assignment]
     """RunMatch starts a match and streams its results. Ending the call stops the match. It fails with FIELD_INVALID for a
     match that cannot be played, CLOSING when the referee is shutting down, MATCH_TAKEN_OVER when another call took the
-    match over, MATCH_STOPPED when the referee gives it up.
+    match over, MATCH_STOPPED when the referee gives it up or cannot remember that it began it.
     """
     HoldMatch: _aio.UnaryUnaryMultiCallable[_worker_pb2.HoldMatchRequest, _worker_pb2.HoldMatchResponse]  # type: ignore[assignment]
     """HoldMatch has a running match begin no further session: its RunMatch ends, well, when those that are open have
@@ -81,7 +81,7 @@ class WorkerServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_abc.Iterator[_worker_pb2.RunMatchResponse], _abc.AsyncIterator[_worker_pb2.RunMatchResponse]]:
         """RunMatch starts a match and streams its results. Ending the call stops the match. It fails with FIELD_INVALID for a
         match that cannot be played, CLOSING when the referee is shutting down, MATCH_TAKEN_OVER when another call took the
-        match over, MATCH_STOPPED when the referee gives it up.
+        match over, MATCH_STOPPED when the referee gives it up or cannot remember that it began it.
         """
 
     @_abc_1.abstractmethod
