@@ -15,6 +15,7 @@ ArenaError
  ├─ TakenError       the name is taken
  ├─ StateError       not possible in the present state
  ├─ LeaseLost        the match is no longer this worker's
+ ├─ DatabaseChanged  the database went back to an earlier state
  └─ ProcessFailed    a child process ended as soon as it had started
 """
 
@@ -101,6 +102,10 @@ class StateError(ArenaError):
 
 class LeaseLost(ArenaError):
     """The match was cancelled, or another worker has it, so that its results must not be stored."""
+
+
+class DatabaseChanged(ArenaError):
+    """The database has another history than before: it may have forgotten attempts that were begun."""
 
 
 class ProcessFailed(ArenaError):

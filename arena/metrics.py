@@ -51,7 +51,7 @@ matches_claimed = Counter("arena_matches_claimed", "Matches that this worker beg
 matches_ended = Counter(
     "arena_matches_ended",
     "Matches that this worker has ended: done, handed_back (paused or stopping), unavailable (the referee "
-    "failed), refused, lease_lost, error.",
+    "failed), dealt_anew (the database had forgotten that it was begun), refused, lease_lost, error.",
     ["outcome"],
     registry=WORKER,
 )
@@ -66,7 +66,7 @@ store_seconds = Histogram(
 lease_renewals = Counter(
     "arena_lease_renewals", "Leases renewed other than by storing a session.", registry=WORKER
 )
-OUTCOMES = ("done", "handed_back", "unavailable", "refused", "lease_lost", "error")
+OUTCOMES = ("done", "handed_back", "unavailable", "dealt_anew", "refused", "lease_lost", "error")
 for _outcome in OUTCOMES:
     matches_ended.labels(_outcome)  # shown from the beginning, as 0
 

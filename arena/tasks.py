@@ -29,7 +29,7 @@ from arena.storage import Storage, open_storage
 from arena.strength.kept import unfitted
 from arena.webhooks.sending import deliver_due, forget_old
 from referee.client import RefereeStatus, hold_match, run_match
-from referee.errors import NotBegun
+from referee.errors import AttemptsBegun, NotBegun
 from referee.matches.match import MatchSpec, Update
 from referee.tls import ClientTls
 
@@ -185,7 +185,7 @@ class Referees:
         """The addresses where matches are played, by the matches' names."""
 
     def run(self, route: int, spec: MatchSpec) -> Generator[Update]:
-        """Have one of them play a match. Raise RefereeUnavailable, MatchRefused."""
+        """Have one of them play a match. Raise RefereeUnavailable, MatchRefused, AttemptsBegun."""
         token = self._settings.worker_secret()
         address = choose_referee(self._settings.referees, token, route, spec, self._tls)
         self._places[spec.match_id] = address
@@ -223,11 +223,18 @@ def connected_bots(settings: Settings) -> Connected:
 def choose_referee(
     addresses: Sequence[str], token: str, route: int, spec: MatchSpec, tls: ClientTls | None
 ) -> str:
-    """Ask all referees for their status, and return the best one for a match. Raise NotBegun if none can."""
+    """Ask all referees for their status, and return the best one for a match. Raise NotBegun if none can.
+
+    Raise AttemptsBegun if one of them has begun an attempt of the match before.
+    """
     if len(addresses) == 1:
-        return addresses[0]
-    versions = [bot.version_id for bot in spec.bots]
-    return best_referee(ask_referees(addresses, token, versions, tls=tls, timeout=STATUS_SECONDS), route)
+        return addresses[0]  # which refuses such a match itself
+    versions, attempts = [bot.version_id for bot in spec.bots], spec.attempts.values()
+    answers = ask_referees(addresses, token, versions, attempts=attempts, tls=tls, timeout=STATUS_SECONDS)
+    for answer in answers:
+        if answer.status is not None and answer.status.begun:
+            raise AttemptsBegun(answer.address, answer.status.begun)
+    return best_referee(answers, route)
 
 
 def best_referee(answers: Sequence[Answer], route: int) -> str:

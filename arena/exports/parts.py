@@ -23,8 +23,8 @@ FORMAT = "bigtwo-export/2"
 """The ``format`` of every part; that of deal records is ``bigtwo-deal/1``."""
 
 RESTORED_ABOVE = 1_000_000_000
-"""After a backup was restored, attempts are numbered from the Unix time in seconds, and from here at least:
-no session gets so high a number otherwise, so a bot that sees one knows of the restore."""
+"""After the database went back, attempts are numbered from the Unix time in seconds, and from here at least:
+no session gets so high a number otherwise, so a bot that sees one knows of it."""
 
 Count = Field(ge=1)
 

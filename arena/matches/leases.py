@@ -17,7 +17,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Update, bindparam, or_, update
 from sqlmodel import col, select
 
-from arena.errors import LeaseLost
+from arena.errors import DatabaseChanged, LeaseLost
 from arena.events import lock_row, note
 from arena.matches.attempts import (
     begin_attempts,
@@ -26,6 +26,7 @@ from arena.matches.attempts import (
     note_void,
     undo_attempts,
 )
+from arena.matches.lineage import lineage_changed
 from arena.matches.spec import match_spec, resumed
 from arena.models import (
     Match,
@@ -96,10 +97,15 @@ class Claim:
 
 
 def claim(storage: Storage, match_id: int, now: datetime, lease: timedelta) -> Claim | None:
-    """Take a match that is due, if nobody else has it."""
+    """Take a match that is due, if nobody else has it.
+
+    Raise DatabaseChanged, and begin nothing, if the database has another history than before.
+    """
     owner = secrets.token_hex(8)
     free: dict[str, object] = {"match": match_id, **due_at(now, lease)}
     with storage.write() as tx:
+        if lineage_changed(tx):
+            raise DatabaseChanged("the database has another history than before")
         last = tx.exec(_select_free(), params=free).first()
         if last is None:
             return None

@@ -9,13 +9,14 @@ from datetime import datetime, timedelta
 from sqlmodel import col, select
 
 from arena import metrics
-from arena.errors import LeaseLost, StorageError
+from arena.errors import DatabaseChanged, LeaseLost, StorageError
 from arena.logs import about
+from arena.matches.anew import deal_anew_after, deal_anew_if_changed
 from arena.matches.leases import Claim, claim, hand_back, refuse, renew
 from arena.matches.storing import is_stored, store_deals, store_session
 from arena.models import Match, Tournament, TournamentState
 from arena.storage import Storage
-from referee.errors import MatchRefused, NotBegun, RefereeUnavailable
+from referee.errors import AttemptsBegun, MatchRefused, NotBegun, RefereeUnavailable
 from referee.matches.match import DealsFinished, MatchSpec, SessionResult, Update
 
 RENEWALS = 10
@@ -59,7 +60,7 @@ def play(
     is tried again after a ``wait``, as long as the lease holds.
     """
     try:
-        claimed = claim(storage, match_id, clock(), lease)
+        claimed = _claim(storage, match_id, clock, lease)
     except StorageError as error:
         log.warning("match %d cannot be played now: %s", match_id, error)
         raise
@@ -79,6 +80,9 @@ def play(
         except RefereeUnavailable as error:
             outcome = "unavailable"
             attempt.hand_back(error)
+        except AttemptsBegun as error:
+            outcome = "dealt_anew"
+            deal_anew_after(storage, claimed, clock(), error)
         except MatchRefused as error:
             outcome = "refused"
             refuse(storage, claimed, clock(), str(error))
@@ -88,6 +92,15 @@ def play(
         finally:
             metrics.matches_ended.labels(outcome).inc()
     return True
+
+
+def _claim(storage: Storage, match_id: int, clock: Clock, lease: timedelta) -> Claim | None:
+    """Take a match that is due; if the database has another history than before, deal anew first."""
+    try:
+        return claim(storage, match_id, clock(), lease)
+    except DatabaseChanged:
+        deal_anew_if_changed(storage, clock())
+        return claim(storage, match_id, clock(), lease)
 
 
 class _Attempt:

@@ -1,12 +1,13 @@
 """What the referees report about themselves and their bots; all are asked at once."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from arena.settings import Settings
 from referee.client import RefereeStatus, referee_status
 from referee.errors import RefereeUnavailable
+from referee.matches.match import Attempt
 from referee.tls import ClientTls
 
 STATUS_SECONDS = 1.0
@@ -96,17 +97,21 @@ def ask_referees(
     version_ids: Sequence[int],
     *,
     ruleset: Mapping[str, object] | None = None,
+    attempts: Collection[Attempt] = (),
     tls: ClientTls | None,
     timeout: float,
 ) -> list[Answer]:
     """Return what each referee says within ``timeout`` seconds about itself and these bot versions.
 
-    With ``ruleset`` it also says what the ruleset requires that they cannot do.
+    With ``ruleset`` it also says what the ruleset requires that they cannot do, and with ``attempts`` whether
+    it has begun one of them.
     """
 
     def ask(address: str) -> Answer:
         try:
-            status = referee_status(address, token, version_ids, ruleset=ruleset, tls=tls, timeout=timeout)
+            status = referee_status(
+                address, token, version_ids, ruleset=ruleset, attempts=attempts, tls=tls, timeout=timeout
+            )
             return Answer(address, status)
         except RefereeUnavailable as error:
             return Answer(address, None, str(error))

@@ -1,4 +1,4 @@
 """The schema's history (Alembic). ``python -m arena.migrations TEXT`` writes the next migration."""
 
-HEAD = "0048"
+HEAD = "0049"
 """The revision that this version of the arena requires: the latest in ``versions/``."""

@@ -18,7 +18,7 @@ from arena.models.events import TournamentEvent
 from arena.models.leagues import Arrival, League, LeagueMember, Season, SeasonDivision, SeasonPlace
 from arena.models.matches import Match, MatchState, OpenDeal, Seat, Session, SessionRecords
 from arena.models.ratings import Rating, RatingChange
-from arena.models.referees import RefereeKey
+from arena.models.referees import DatabaseLineage, RefereeKey
 from arena.models.standings import Encounter, EntrantSum
 from arena.models.strengths import (
     Baseline,
@@ -56,6 +56,7 @@ __all__ = [
     "BotLogEntry",
     "BotVersion",
     "BrowserSession",
+    "DatabaseLineage",
     "DeliveryState",
     "Encounter",
     "Entrant",

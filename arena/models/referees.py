@@ -1,4 +1,4 @@
-"""Referees that have been started."""
+"""Referees that have been started, and the history of the database in which they play."""
 
 from datetime import datetime
 from typing import ClassVar
@@ -17,3 +17,14 @@ class RefereeKey(SQLModel, table=True):
     """Its public key, in hexadecimal digits."""
     since: datetime
     """When it was first started with this key."""
+
+
+class DatabaseLineage(SQLModel, table=True):
+    """The history that the database had when attempts at sessions were last begun; one row."""
+
+    __tablename__: ClassVar[str] = "database_lineage"
+
+    id: int = Field(primary_key=True)
+    lineage: str = Field(max_length=64)
+    """What tells it from other histories (``arena.matches.lineage``); empty if none has begun, or the
+    database does not say it."""

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from sqlmodel import col, select
 
-from arena.events import known_keys
+from arena.events import known_keys, note
 from arena.exports.parts import HeadPart, make_part
 from arena.formats import PAIRING_VERSION
 from arena.models import Entrant, StoredRuleset, Tournament, TournamentHead
@@ -15,13 +15,18 @@ from arena.tournaments.entrants import list_entrants
 
 
 def lock_head(tx: Transaction, tournament: Tournament, now: datetime) -> None:
-    """Settle the head of a tournament that has none yet; its digest is the commitment from now on."""
+    """Settle the head of a tournament that has none yet; its digest is the commitment from now on.
+
+    If the database went back to a state before that, the first event says so: it may have been locked before.
+    """
     if tournament.commitment is not None:
         return
     head = head_of(tx, tournament, now)
     tx.add(TournamentHead(tournament_id=tournament.id, head=head))
     tournament.commitment = str(head["digest"])
     tx.flush()
+    if tournament.attempts_above:
+        note(tx, tournament, "restored", now, attempts_above=tournament.attempts_above)
 
 
 def head_of(tx: Transaction, tournament: Tournament, now: datetime | None) -> dict[str, object]:

@@ -174,7 +174,7 @@ def _compare(found: Comparison, where: str, line: LogLine, report: Report, seen:
     played = report.sessions.get(line.session)
     if reason := _untrue(line):
         problems = [reason]
-    elif line.commitment != report.commitment:
+    elif line.commitment != report.commitment and not _is_undone(line, report, played, seen):
         problems = [f"the bot was sent the commitment {line.commitment}, the export's is {report.commitment}"]
     elif played is None or (line.bot not in played.seats and _is_undone(line, report, played, seen)):
         problems = list(_missing(found, where, line, report, seen))
@@ -224,7 +224,7 @@ def _missing(found: Comparison, where: str, line: LogLine, report: Report, seen:
     if report.problem is not None:
         return
     if _is_undone(line, report, report.sessions.get(line.session), seen):
-        found.remarks.append(f"{where}: is not in the export: the arena was restored from an older backup")
+        found.remarks.append(f"{where}: is not in the export: the arena went back to an earlier state")
     elif line.signed is None and _is_cut_off(line, report):
         found.remarks.append(f"{where}: is not in the export: it was being played at the cancellation")
     else:
@@ -243,7 +243,7 @@ def _place(line: LogLine) -> tuple[int, int]:
 
 
 def _is_undone(line: LogLine, report: Report, played: PlayedSession | None, seen: _Seen) -> bool:
-    """Return whether a session may have been undone by restoring a backup, after which the bot played on.
+    """Return whether a session may have been undone when the arena went back to an earlier state, and the bot played on.
 
     Rounds that were begun before the backup was made stay as they were paired. In any other, nothing has a
     number up to the one above which attempts were counted then.

@@ -147,7 +147,7 @@ def postgres(
     If a ``folder`` is given, the databases stay in it for the next time.
     """
     server = program("postgres")
-    with _folder("postgres") if folder is None else nullcontext(folder) as place:
+    with folder_for("postgres") if folder is None else nullcontext(folder) as place:
         place.mkdir(exist_ok=True)
         data = place / "data"
         as_user = _as_user("postgres", place)
@@ -174,6 +174,20 @@ def postgres(
             yield one
 
 
+@contextmanager
+def standby_of(server: Postgres, folder: Path) -> Iterator[Postgres]:
+    """Run a standby that has what the server has now, and learns of nothing that comes later."""
+    data = folder / "data"
+    server.run("pg_basebackup", "--checkpoint=fast", "--pgdata", str(data))
+    (data / "standby.signal").touch()
+    if os.geteuid() == 0:
+        owner = _user("postgres")
+        for path in (data, *data.rglob("*")):
+            os.chown(path, owner.pw_uid, owner.pw_gid)
+    with postgres(folder=folder) as standby:
+        yield standby
+
+
 def _make_cluster(data: Path, as_user: Sequence[str]) -> None:
     options = ["-U", "arena", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"]
     subprocess.run(
@@ -197,7 +211,7 @@ def redis_server() -> Iterator[tuple[int, Server]]:
     """Run Redis as ``redis`` does, and yield the server as well."""
     server = program("redis-server")
     port = free_port()
-    with _folder("redis") as folder, Supervisor(folder / "log") as supervisor:
+    with folder_for("redis") as folder, Supervisor(folder / "log") as supervisor:
         options = {"port": port, "bind": LOOPBACK, "dir": folder, "save": "", "appendonly": "no"}
         arguments = [part for name, value in options.items() for part in (f"--{name}", str(value))]
         supervisor.start("redis", [server, *arguments])
@@ -218,7 +232,7 @@ def rabbitmq_server() -> Iterator[tuple[int, Server]]:
     """Run RabbitMQ as ``rabbitmq`` does, and yield the server as well."""
     server, epmd = program("rabbitmq-server"), program("epmd")
     port, mapper = free_port(), free_port()
-    with _folder("rabbitmq") as folder, Supervisor(folder / "log") as supervisor:
+    with folder_for("rabbitmq") as folder, Supervisor(folder / "log") as supervisor:
         as_user = _as_user("rabbitmq", folder)
         environment = {
             "HOME": str(folder),  # for the cookie that the node's processes share
@@ -249,7 +263,7 @@ def rabbitmq_server() -> Iterator[tuple[int, Server]]:
 
 
 @contextmanager
-def _folder(name: str) -> Iterator[Path]:
+def folder_for(name: str) -> Iterator[Path]:
     """Make a folder that other users may enter, unlike pytest's."""
     with tempfile.TemporaryDirectory(prefix=f"arena-{name}-", ignore_cleanup_errors=True) as folder:
         yield Path(folder)
@@ -259,13 +273,17 @@ def _as_user(name: str, folder: Path) -> Sequence[str]:
     """As root, give ``folder`` to the user, and return the prefix with which commands run as that user."""
     if os.geteuid() != 0:
         return []
-    try:
-        user = pwd.getpwnam(name)
-    except KeyError:
-        user = pwd.getpwnam("nobody")
+    user = _user(name)
     os.chown(folder, user.pw_uid, user.pw_gid)
     ids = [f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups"]
     return [program("setpriv"), *ids, "--pdeathsig", "KILL"]
+
+
+def _user(name: str) -> pwd.struct_passwd:
+    try:
+        return pwd.getpwnam(name)
+    except KeyError:
+        return pwd.getpwnam("nobody")
 
 
 def _succeeds(command: Sequence[str]) -> bool:

@@ -273,7 +273,7 @@ def test_logs_when_a_backup_was_restored_then_what_was_played_again_is_noted_and
         assert [one.problems for one in found.values()] == [[]] * 16
         remarks = " ".join(remark for one in found.values() for remark in one.remarks)
         assert "the bot was sent the result of attempt 1, which came to nothing; attempt " in remarks
-        assert "is not in the export: the arena was restored from an older backup" in remarks
+        assert "is not in the export: the arena went back to an earlier state" in remarks
         assert_nothing_before_the_backup_is_excused(world, bots, write)
         for bot, lines in bots.kept.items():
             del lines[before[bot] :]

@@ -25,9 +25,11 @@ from arena.tasks import best_referee, choose_referee, preference
 from arena.tournaments import creation, lifecycle, overview
 from arena.verify import check_export
 from referee.client import RefereeStatus
-from referee.errors import RefereeUnavailable
+from referee.errors import AttemptsBegun, RefereeUnavailable
 from referee.matches.journal import LogQuery
 from referee.matches.match import Presence
+from referee.service.begun import BegunAttempts
+from referee.service.server import ServerOptions
 from tests.arena.calm import attempts_of, in_attempts, play_all
 from tests.arena.databases import open_new
 from tests.arena.fakes import LOCKED, ROOT
@@ -41,6 +43,29 @@ from tests.referee.support import WORKER_TOKEN, WireBot, match_spec, referee, ti
 HERE = Presence(connected=True, max_sessions=4, sessions=0)
 FULL = Presence(connected=True, max_sessions=0, sessions=0)
 AWAY = Presence(connected=False, max_sessions=0, sessions=0)
+
+
+async def test_match_when_another_referee_has_begun_an_attempt_of_it_then_nobody_is_asked_to_play_it(
+    tmp_path: Path,
+) -> None:
+    spec = match_spec()
+    with BegunAttempts(tmp_path / "here.db") as here, BegunAttempts(tmp_path / "there.db") as there:
+        here.begin(replace(spec, sessions=(replace(spec.sessions[0], attempt=2),)).attempts.values())
+        async with (
+            referee(options=ServerOptions(drain_seconds=0, begun=here)) as first,
+            referee(options=ServerOptions(drain_seconds=0, begun=there)) as second,
+        ):
+
+            def choose(attempt: int) -> str:
+                session = replace(spec.sessions[0], attempt=attempt)
+                return choose_referee(
+                    [first, second], WORKER_TOKEN, 1, replace(spec, sessions=(session,)), None
+                )
+
+            assert await asyncio.to_thread(choose, 3) == second
+            for attempt in (1, 2):
+                with pytest.raises(AttemptsBegun, match=f"referee {first} has begun attempt 2 before"):
+                    await asyncio.to_thread(choose, attempt)
 
 
 def status(*bots: Presence, sessions: int = 0, draining: bool = False) -> RefereeStatus:

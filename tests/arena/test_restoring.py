@@ -1,6 +1,10 @@
 """What is played again after a backup is restored: other cards, and an export that can be verified."""
 
+import asyncio
 import json
+import sqlite3
+from collections.abc import AsyncIterator, Generator
+from contextlib import ExitStack, asynccontextmanager, closing
 from pathlib import Path
 
 import pytest
@@ -8,17 +12,28 @@ import pytest
 from arena.actors import Actor, Role
 from arena.errors import NotAllowed
 from arena.matches import leases
+from arena.matches.playing import Run
+from arena.matches.referees import nobody_asked
 from arena.models import MatchState
 from arena.operations.anew import deal_anew
 from arena.operations.losses import Lost, contents
 from arena.settings import Settings
 from arena.storage import Storage, open_storage
-from arena.tournaments import creation
+from arena.tournaments import creation, lifecycle
+from arena.verify import check_export, compare, read_log, sessions_in
+from referee.bot.client import BotClient
+from referee.bot.sessionlog import SessionLog
+from referee.client import run_match
+from referee.matches.match import DealsFinished, MatchSpec, SessionResult, Update
+from referee.service.begun import BegunAttempts
+from referee.service.server import ServerOptions
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.exported import check, lines_of, play_by_table, problem, with_new_digests
 from tests.arena.fakes import ROOT, Clock
 from tests.arena.test_attempts import play_whole, void_after
 from tests.arena.world import LEASE, World
+from tests.referee.key import KEY
+from tests.referee.support import WORKER_TOKEN, lowest, referee
 
 
 @pytest.fixture
@@ -30,6 +45,56 @@ def dealt(world: World, name: str = "cup") -> dict[tuple[int, int, int, int], st
     """Return the seeds of a tournament's deals, by round, table, session and number."""
     records = [one for one in map(json.loads, lines_of(world, name)) if "deal" in one]
     return {(one["round"], one["table"], one["session"], one["deal"]): one["seed"] for one in records}
+
+
+Dealt = dict[tuple[str, int, int, int], str]
+"""The hands that were dealt, by match, session, attempt and deal."""
+
+
+def watched(run: Run, dealt: Dealt) -> Run:
+    """Return a run that adds to ``dealt`` what is dealt in it."""
+
+    def watched(route: int, spec: MatchSpec) -> Generator[Update]:
+        attempts = {session.number: session.attempt for session in spec.sessions}
+        with closing(run(route, spec)) as updates:
+            for update in updates:
+                if isinstance(update, SessionResult | DealsFinished):
+                    for deal in map(json.loads, update.records):
+                        place = (spec.match_id, update.number, attempts[update.number], deal["deal"])
+                        dealt[place] = str(deal["hands"])
+                yield update
+
+    return watched
+
+
+@asynccontextmanager
+async def real_bots(folder: Path, count: int, dealt: Dealt) -> AsyncIterator[Run]:
+    """Run a referee, which keeps its memory in the folder, and bots with their logs; yield what runs a match.
+
+    What was dealt is added to ``dealt``.
+    """
+    with ExitStack() as stack:
+        begun = stack.enter_context(BegunAttempts(folder / "begun.db"))
+        logs = [SessionLog(lambda bot: folder / f"{bot.replace('/', '-')}.log") for _ in range(count)]
+        for log in logs:
+            stack.callback(log.close)
+        options = ServerOptions(drain_seconds=0, key=KEY, begun=begun)
+        async with referee(options=options) as address:
+            clients = [
+                BotClient(lowest, f"bot-{number}", keep=log.add) for number, log in enumerate(logs, start=1)
+            ]
+            playing = [asyncio.create_task(client.run([address])) for client in clients]
+
+            yield watched(lambda _, spec: run_match(address, WORKER_TOKEN, spec), dealt)
+            for client in clients:
+                client.leave()
+            await asyncio.gather(*playing)
+
+
+def copy_database(source: Path, target: Path) -> None:
+    """Copy what is committed, over whatever the target holds, even if it is open."""
+    with closing(sqlite3.connect(source)) as of, closing(sqlite3.connect(target)) as to:
+        of.backup(to)
 
 
 def restored(settings: Settings) -> World:
@@ -85,6 +150,58 @@ def test_restore_of_a_tournament_that_went_on_deals_other_cards_and_its_export_c
         assert new.isdisjoint(seen.values())
         assert {again[where] for where in kept} <= {*seen.values()}
         assert check(lines_of(world)).problem is None
+
+
+@pytest.mark.parametrize("state", ["created", "running"])
+async def test_database_when_it_goes_back_under_a_referee_then_no_cards_are_dealt_twice(
+    world: World, migrated: Settings, tmp_path: Path, state: str
+) -> None:
+    database, earlier = migrated.data / "arena.db", tmp_path / "earlier.db"
+    spec = world.spec(world.register(8), format="swiss", rounds=2, sessions=2, deals=2)
+    cup = creation.create(world.storage, ROOT, spec, world.clock()).id
+    copy_database(database, earlier)
+    lifecycle.start(world.storage, ROOT, "cup", world.clock(), nobody_asked)
+    world.advance(cup)
+    if state == "running":
+        copy_database(database, earlier)
+    dealt: Dealt = {}
+    async with real_bots(tmp_path, 8, dealt) as run:
+        assert await asyncio.to_thread(world.play, world.messages[0], run)
+    lost = len(dealt)
+    assert lost == 4
+    copy_database(earlier, database)
+    world.clock.move(10)
+    if state == "created":
+        lifecycle.start(world.storage, ROOT, "cup", world.clock(), nobody_asked)
+    async with real_bots(tmp_path, 8, dealt) as run:  # the referee, too, was started again
+        await asyncio.to_thread(world.finish, cup, run)
+    assert len(dealt) == lost + 16
+    assert len({*dealt.values()}) == len(dealt)
+    lines = lines_of(world)
+    events = [one["event"] for one in map(json.loads, lines) if one.get("part") == "event"]
+    assert events == ["started", "void", "restored", "finished"]
+    logs = [read_log(file) for file in tmp_path.glob("*.log")]
+    assert len(logs) == 8
+    report = check_export((line.encode() for line in lines), wanted=sessions_in(logs))
+    assert (report.problem, report.state) == (None, "finished")
+    assert [problem for log in logs for problem in compare(log, [report]).problems] == []
+
+
+async def test_database_when_it_went_back_before_a_tournament_was_locked_then_the_first_event_says_so(
+    world: World, migrated: Settings, tmp_path: Path
+) -> None:
+    names = world.register(4)
+    creation.create(world.storage, ROOT, world.spec(names, sessions=1, deals=1), world.clock())
+    deal_anew(world.storage, ROOT, world.clock())
+    lifecycle.start(world.storage, ROOT, "cup", world.clock(), nobody_asked)
+    world.finish(1, play_whole)
+    parts = [json.loads(line) for line in lines_of(world)]
+    assert [one["event"] for one in parts if one.get("part") == "event"] == [
+        "restored",
+        "started",
+        "finished",
+    ]
+    assert check(lines_of(world)).problem is None
 
 
 def test_restore_twice_of_one_backup_deals_other_cards_each_time(world: World) -> None:

@@ -1,11 +1,12 @@
 """Databases and brokers on servers: lost, cut off and restored under processes that keep running."""
 
+import json
 import os
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -28,9 +29,12 @@ from arena.settings import Settings, load_settings
 from arena.storage import Storage, Transaction, open_storage
 from tests.arena import servers
 from tests.arena.databases import open_new
+from tests.arena.exported import check, lines_of
 from tests.arena.fakes import ROOT, Clock
 from tests.arena.ports import LOOPBACK
 from tests.arena.servers import Postgres, Proxy
+from tests.arena.test_attempts import play_whole
+from tests.arena.test_restoring import Dealt, watched
 from tests.arena.waiting import DEADLINE, wait_for
 from tests.arena.world import World, results
 from tests.tied import tied
@@ -142,6 +146,38 @@ def test_cup_when_postgresql_and_rabbitmq_fail_under_it_then_it_goes_on_by_itsel
             cup.reach(14)
             cut(database)
             assert cup.finish() == calm_results(make_world)
+
+
+def test_standby_when_it_takes_over_without_the_last_commits_then_no_cards_are_dealt_twice(
+    tmp_path: Path,
+) -> None:
+    dealt: Dealt = {}
+    run = watched(play_whole, dealt)
+    with ExitStack() as both, ExitStack() as first:
+        place, other = (both.enter_context(servers.folder_for("postgres")) for _ in range(2))
+        primary = first.enter_context(servers.postgres(folder=place))
+        with open_new(settings_of(tmp_path, database_url=primary.url())) as storage:
+            world = World(storage, Clock())
+            cup = world.tournament(8, format="swiss", rounds=2, sessions=2, deals=2).id
+            world.advance(cup)
+            kept, lost = world.messages
+            world.play(kept, run)
+        standby = both.enter_context(servers.standby_of(primary, other))
+        hosts = "&".join(f"host={LOOPBACK}:{one.port}" for one in (primary, standby))
+        url = f"postgresql+psycopg://arena@/arena?{hosts}&target_session_attrs=read-write"
+        world = World(both.enter_context(open_storage(settings_of(tmp_path, database_url=url))), Clock())
+        world.play(lost, run)  # of which the standby knows nothing, as nothing is copied to it any more
+        assert len(dealt) == 8
+        first.close()
+        standby.sql("SELECT pg_promote()")
+        world.clock.move(60)
+        assert world.play(lost, run)
+        world.finish(cup, run)
+        lines = lines_of(world)
+    assert len({*dealt.values()}) == len(dealt) == 8 + 4 + 8
+    events = [one["event"] for one in map(json.loads, lines) if one.get("part") == "event"]
+    assert events == ["started", "restored", "finished"]
+    assert check(lines).problem is None
 
 
 def test_backup_when_made_of_sqlite_in_mid_cup_then_the_cup_is_finished_elsewhere(
