@@ -4,6 +4,7 @@ Commands with a short query need no more than this; ``arena.storage`` adds trans
 """
 
 import os
+import re
 import sqlite3
 import threading
 import time
@@ -22,6 +23,8 @@ from arena.migrations import HEAD
 from arena.settings import PREFIX, Settings
 
 NEWER = "database: it is from a newer version of the arena; update the arena"
+
+FOREIGN = "database: it belongs to something else than an arena ({}); name an empty one, or an arena's"
 
 BUSY_SECONDS = 30
 """How long SQLite waits for another writer."""
@@ -197,7 +200,7 @@ def _use_wal(connection: sqlite3.Connection) -> None:
             connection.execute("PRAGMA journal_mode = WAL")
             return
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > end:
                 raise
         time.sleep(RETRY_SECONDS)
 
@@ -297,8 +300,14 @@ def check_schema(database: Database) -> None:
 
 
 def find_revision(database: Database) -> str | None:
-    """Return the revision of the schema; None for a database without one."""
+    """Return the revision of the schema; None for an empty database. Raise SchemaError for a foreign one."""
     with database.connect() as connection:
-        if not inspect(connection).has_table("alembic_version"):
-            return None
-        return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+        tables = inspect(connection)
+        revision = None
+        if tables.has_table("alembic_version"):
+            revision = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+        if revision is None and (others := {*tables.get_table_names()} - {"alembic_version"}):
+            raise SchemaError(FOREIGN.format(f"it has a table {min(others)}"))
+        if revision is not None and not re.fullmatch(r"[0-9]{4}", revision):
+            raise SchemaError(FOREIGN.format(f"its schema is {revision}"))
+        return revision

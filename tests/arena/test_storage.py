@@ -1,6 +1,5 @@
 """The database: its schema and history, and the errors when it cannot be used."""
 
-import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -17,9 +16,10 @@ from arena.database import find_revision
 from arena.errors import SchemaError, SettingsError, StorageError
 from arena.models import Owner
 from arena.settings import Settings, load_settings
-from arena.storage import Storage, migrate, migrate_storage, open_storage
+from arena.storage import Storage, Transaction, migrate, migrate_storage, open_storage
 from tests.arena.fakes import Clock
 from tests.arena.ports import LOOPBACK, deaf_address
+from tests.arena.test_migrations import move
 
 
 def test_schema_when_migrated_then_it_is_that_of_the_models(storage: Storage) -> None:
@@ -44,26 +44,21 @@ def test_migrate_when_several_do_so_at_once_then_all_have_the_schema(settings: S
     assert all(names == {*SQLModel.metadata.tables, "alembic_version"} for names in found)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (
-            "UPDATE alembic_version SET version_num = '0004'",
-            r"its schema is 0004, and \d{4} is needed; run: arena migrate",
-        ),
-        ("DROP TABLE alembic_version", "it has no tables yet; make them with: arena migrate"),
-    ],
-)
 def test_open_when_the_schema_is_older_then_one_line_says_what_to_run_and_it_is_left_alone(
-    migrated: Settings, change: str, message: str
+    migrated: Settings,
 ) -> None:
     with Storage(migrated.database_url) as storage:
-        with storage.write() as tx:
-            tx.connection().execute(text(change))
-        before = find_revision(storage)
+        move(storage, "0004")
+        message = r"its schema is 0004, and \d{4} is needed; run: arena migrate"
         with pytest.raises(SchemaError, match=rf"^database: {message} \(sqlite:.*db\)$"):
             open_storage(migrated)
-        assert find_revision(storage) == before
+        assert find_revision(storage) == "0004"
+
+
+def test_open_when_the_database_is_empty_then_one_line_says_what_to_run(settings: Settings) -> None:
+    (settings.prepare().data / "arena.db").touch()
+    with pytest.raises(SchemaError, match="it has no tables yet; make them with: arena migrate"):
+        open_storage(settings)
 
 
 def test_migrate_when_the_database_is_newer_then_one_line_says_so(migrated: Settings) -> None:
@@ -130,15 +125,23 @@ def test_open_when_the_url_has_a_password_in_its_query_then_the_error_does_not_t
     assert "hush" not in str(caught.value)
 
 
+def schema(tx: Transaction) -> list[str]:
+    """Return the statements that made what is in a SQLite database, and its revision."""
+    made = tx.connection().execute(text("SELECT sql FROM sqlite_master UNION SELECT * FROM alembic_version"))
+    return [str(one) for (one,) in made]
+
+
 def test_migration_when_it_fails_in_the_middle_then_nothing_of_it_stays(tmp_path: Path) -> None:
     file = tmp_path / "arena.db"
-    connection = sqlite3.connect(file)
-    connection.execute("CREATE TABLE sessions (id INTEGER)")  # conflicts with one of the last tables
-    connection.commit()
-    with Storage(f"sqlite:///{file}") as storage, pytest.raises(StorageError, match="already exists"):
-        migrate(storage)
-    assert connection.execute("SELECT name FROM sqlite_master").fetchall() == [("sessions",)]
-    connection.close()
+    with Storage(f"sqlite:///{file}") as storage:
+        move(storage, "0001")
+        with storage.write() as tx:  # conflicts with one of the last tables
+            tx.connection().execute(text("CREATE TABLE tournament_heads (id INTEGER)"))
+            before = schema(tx)
+        with pytest.raises(StorageError, match="already exists"):
+            migrate(storage)
+        with storage.read() as tx:
+            assert schema(tx) == before
 
 
 def test_write_when_the_block_raises_then_nothing_is_kept(storage: Storage) -> None:
