@@ -26,6 +26,11 @@ NEWER = "database: it is from a newer version of the arena; update the arena"
 
 FOREIGN = "database: it belongs to something else than an arena ({}); name an empty one, or an arena's"
 
+POOLED = (
+    "a pooler gives the transactions of one connection to different connections of the server, which would "
+    "execute the wrong prepared statements; let it keep one for each client (PgBouncer: pool_mode = session)"
+)
+
 BUSY_SECONDS = 30
 """How long SQLite waits for another writer."""
 
@@ -113,6 +118,7 @@ def _engine(url: str) -> Engine:
             given = {name: value for name, value in patience.items() if name not in parts.query}
             engine = create_engine(url, pool_pre_ping=True, connect_args=given)
             if parts.get_backend_name() == "postgresql":
+                event.listen(engine, "first_connect", _refuse_shared_connections)
                 event.listen(engine, "connect", _set_up_postgres)
             if engine.dialect.driver == "psycopg":
                 event.listen(engine, "do_execute", _plan_if_skewed)
@@ -176,6 +182,29 @@ def _set_up_sqlite(connection: Any, record: object) -> None:
     _use_wal(connection)
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute(f"PRAGMA mmap_size = {MAPPED}")
+
+
+def _refuse_shared_connections(connection: Any, _record: object) -> None:
+    """Raise SettingsError if a pooler is in between that gives each transaction any connection of the server.
+
+    Statements are prepared on the server's connections, under names that all clients use.
+    """
+    first = _server_process(connection)
+    if first == connection.info.backend_pid:
+        return  # a pooler would have given a number of its own
+    with connection.connect(connection.info.dsn, password=connection.info.password or None) as other:
+        shared = _server_process(other, keep=True) == first or _server_process(connection) != first
+    if shared:
+        connection.close()
+        raise SettingsError("database_url", POOLED)
+
+
+def _server_process(connection: Any, *, keep: bool = False) -> int:
+    """Return the process of the server that executes a transaction; ``keep`` leaves the transaction open."""
+    (process,) = connection.execute("SELECT pg_backend_pid()").fetchone()
+    if not keep:
+        connection.commit()
+    return int(process)
 
 
 def _set_up_postgres(connection: Any, _record: object) -> None:

@@ -200,6 +200,31 @@ def _make_cluster(data: Path, as_user: Sequence[str]) -> None:
 
 
 @contextmanager
+def pgbouncer(server: Postgres, mode: str) -> Iterator[int]:
+    """Run PgBouncer before a PostgreSQL server in this pool mode, and yield its port."""
+    command, port = program("pgbouncer"), free_port()
+    with folder_for("pgbouncer") as folder, Supervisor(folder / "log") as supervisor:
+        as_user = _as_user("postgres", folder)
+        (folder / "users").write_text('"arena" ""\n')
+        options = {
+            "listen_addr": LOOPBACK,
+            "listen_port": port,
+            "unix_socket_dir": "",
+            "auth_type": "trust",
+            "auth_file": folder / "users",
+            "pool_mode": mode,
+        }
+        settings = [f"{name} = {value}" for name, value in options.items()]
+        file = folder / "pgbouncer.ini"
+        pool = f"* = host={LOOPBACK} port={server.port}"
+        file.write_text("\n".join(["[databases]", pool, "[pgbouncer]", *settings, ""]))
+        supervisor.start("pgbouncer", [*as_user, command, str(file)], stop_with=signal.SIGTERM)
+        asks = [program("pg_isready"), "-q", "-h", LOOPBACK, "-p", str(port)]
+        Server(supervisor, "pgbouncer", lambda: _succeeds(asks)).wait()
+        yield port
+
+
+@contextmanager
 def redis() -> Iterator[int]:
     """Run a Redis server that keeps nothing on disk, and yield its port."""
     with redis_server() as (port, _):

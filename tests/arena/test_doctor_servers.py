@@ -12,10 +12,11 @@ from alembic import command
 from alembic.config import Config
 from redis import Redis
 
+from arena.errors import SettingsError
 from arena.messages import wake
 from arena.migrations import HEAD
-from arena.settings import Settings
-from arena.storage import Storage
+from arena.settings import Settings, load_settings
+from arena.storage import Storage, migrate_storage, open_storage
 from referee.cli.app import run
 from tests.arena import servers
 from tests.arena.ports import LOOPBACK, free_address
@@ -179,3 +180,22 @@ def test_doctor_when_migrations_are_behind_then_it_says_so_and_migrates_nothing(
             assert ["warn", "migrations"] in [line.split()[:2] for line in lines]
             assert any(f"the schema is 0001, not {HEAD} → run: arena migrate" in line for line in lines)
             assert len({line.find(line.split(maxsplit=1)[1]) for line in lines}) == 1
+
+
+def test_database_when_a_pooler_shares_connections_between_transactions_then_it_is_refused_at_the_start(
+    tmp_path: Path, postgres: Postgres
+) -> None:
+    postgres.create_migrated("pooled")
+    settings = load_settings({"data": tmp_path / "arena", "database_url": postgres.url("pooled")})
+    with servers.pgbouncer(postgres, "session") as port:
+        url = postgres.url("pooled", port)
+        open_storage(settings.model_copy(update={"database_url": url})).close()
+        assert "ok    database " in "\n".join(doctor(settings, database_url=url)[1])
+    with servers.pgbouncer(postgres, "transaction") as port:
+        url = postgres.url("pooled", port)
+        for start in (open_storage, migrate_storage):
+            with pytest.raises(SettingsError, match="pool_mode = session"):
+                start(settings.model_copy(update={"database_url": url}))
+        [line] = [line for line in doctor(settings, database_url=url)[1] if " database " in line]
+        assert line.startswith("fail  database ")
+        assert "pool_mode = session" in line
