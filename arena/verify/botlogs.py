@@ -174,7 +174,10 @@ def _compare(found: Comparison, where: str, line: LogLine, report: Report, seen:
     played = report.sessions.get(line.session)
     if reason := _untrue(line):
         problems = [reason]
-    elif line.commitment != report.commitment and not _is_undone(line, report, played, seen):
+    elif line.commitment != report.commitment and _was_locked_again(line, report, seen):
+        found.remarks.append(f"{where}: is not in the export: the arena went back, and locked it again")
+        problems = []
+    elif line.commitment != report.commitment:
         problems = [f"the bot was sent the commitment {line.commitment}, the export's is {report.commitment}"]
     elif played is None or (line.bot not in played.seats and _is_undone(line, report, played, seen)):
         problems = list(_missing(found, where, line, report, seen))
@@ -242,8 +245,13 @@ def _place(line: LogLine) -> tuple[int, int]:
     return (int(name[1]), int(name[2])) if name else (0, 0)
 
 
+def _was_locked_again(line: LogLine, report: Report, seen: _Seen) -> bool:
+    """Return whether the arena went back to before the tournament was locked, and the bot played on then."""
+    return any(line.attempt <= above < seen.latest[line.tournament] for above in report.restored)
+
+
 def _is_undone(line: LogLine, report: Report, played: PlayedSession | None, seen: _Seen) -> bool:
-    """Return whether a session may have been undone when the arena went back to an earlier state, and the bot played on.
+    """Return whether a session may have been undone when the arena went back, after which the bot played on.
 
     Rounds that were begun before the backup was made stay as they were paired. In any other, nothing has a
     number up to the one above which attempts were counted then.

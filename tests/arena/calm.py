@@ -1,9 +1,12 @@
 """An undisturbed run of a tournament, with each deal dealt in a given attempt."""
 
+import sqlite3
 from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 from itertools import groupby
+from pathlib import Path
 
 from sqlmodel import col, select
 
@@ -33,6 +36,12 @@ def attempts_of(storage: Storage) -> Attempts:
             (round, table, session.number): session.deal_attempts or [1] * len(session.deal_points)
             for round, table, session in tx.exec(rows)
         }
+
+
+def forget_begun(data: Path) -> None:
+    """Let the referees of this folder begin again what they have begun before: for a run to compare with."""
+    with closing(sqlite3.connect(data / "begun-attempts.db")) as file, file:
+        file.execute("DELETE FROM begun")
 
 
 def play_all(storage: Storage, tournament_id: int, run: Run, ended: Callable[[], bool]) -> None:

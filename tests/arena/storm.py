@@ -36,7 +36,7 @@ from arena.verify import check_export
 from referee.client import referee_status
 from referee.errors import RefereeUnavailable
 from referee.matches.journal import EntryKind
-from tests.arena.calm import Attempts, attempts_of, in_attempts, play_all
+from tests.arena.calm import Attempts, attempts_of, forget_begun, in_attempts, play_all
 from tests.arena.databases import open_new
 from tests.arena.fakes import LOCKED, ROOT
 from tests.arena.given_keys import give_keys
@@ -266,6 +266,7 @@ def calm(running: Cluster, folder: Path, attempts: Attempts) -> Outcome:
     with open_new(settings) as storage:
         give_keys(settings, storage)
         register_bots(storage)  # in the same order, so that they have the numbers that the referee knows
+        forget_begun(running.settings.data)
         run = in_attempts(running.settings.referees[0], running.settings.worker_secret(), attempts)
         play_all(storage, start_cup(storage), run, lambda: overview.status(storage, "cup").ended)
         assert running.faults() == []

@@ -30,7 +30,7 @@ from referee.matches.journal import LogQuery
 from referee.matches.match import Presence
 from referee.service.begun import BegunAttempts
 from referee.service.server import ServerOptions
-from tests.arena.calm import attempts_of, in_attempts, play_all
+from tests.arena.calm import attempts_of, forget_begun, in_attempts, play_all
 from tests.arena.databases import open_new
 from tests.arena.fakes import LOCKED, ROOT
 from tests.arena.given_keys import give_keys
@@ -164,6 +164,7 @@ def outcome(storage: Storage) -> object:
 def calm(arena: RunningArena, folder: Path) -> object:
     """Play the cup again in a database of its own, with the running referee and bots; return the outcome."""
     attempts = attempts_of(arena.storage)
+    forget_begun(arena.settings.data)
     referees = ",".join(arena.settings.referees)
     settings = load_settings({"data": folder, "referee_ids": IDS, "referees": referees})
     with open_new(settings) as storage:
