@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from arena.exports.parts import SignedLine
-from arena.verify.report import PlayedSession, Report
+from arena.verify.report import PlayedSession, Report, ToldFault
 from referee.matches.match import Signed
 from referee.records.files import skip_mark
 from referee.records.results import Result
@@ -21,6 +21,23 @@ Number = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,5}$")]
 Beginning = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16,64}$")]
 _SESSION = re.compile(r"[^/]*/([1-9][0-9]{0,9})/([1-9][0-9]{0,9})/[0-9]{1,9}")
 """The public name of a session: tournament, round, table and number."""
+
+
+class OwnFault(BaseModel):
+    """A fault of the bot's own, as the referee told it at the time."""
+
+    model_config = ConfigDict(strict=True, frozen=True, defer_build=True)
+
+    deal: int
+    action: int
+    kind: str
+    ms: int
+    credit_ms: int
+
+    @property
+    def told(self) -> ToldFault:
+        """Return it without its deal."""
+        return ToldFault(self.action, self.kind, self.ms, self.credit_ms)
 
 
 class LogLine(BaseModel):
@@ -47,6 +64,11 @@ class LogLine(BaseModel):
     digests: dict[Number, Beginning] | None = None
     """By number, the beginning of the digest after each deal that the bot saw to its end on this stream; None
     if an earlier SDK wrote the line."""
+    resumed: bool = False
+    """Whether the session was open before this stream: of its first deal there, the bot may have missed a
+    part."""
+    own_faults: tuple[OwnFault, ...] | None = None
+    """The bot's own faults that it was told of on this stream; None if its SDK does not keep them."""
 
     @property
     def bot(self) -> str:
@@ -184,7 +206,7 @@ def _compare(found: Comparison, where: str, line: LogLine, report: Report, seen:
     elif line.attempt > played.attempt:
         problems = [f"attempt: the bot was in attempt {line.attempt}, the export has {played.attempt}"]
     elif line.signed is not None and line.attempt == played.attempt:
-        problems = list(_differences(line, line.signed, played, report))
+        problems = [*_differences(line, line.signed, played, report), *_told_otherwise(line, played)]
         found.same += not problems
     else:
         problems = list(_compare_part(found, where, line, played, seen))
@@ -284,6 +306,7 @@ def _compare_part(
             return
         else:
             kept = deal
+    yield from _told_otherwise(line, played)
     found.same += kept > 0 and line.signed is None
     if again:
         yield from _played_again(found, where, line, played, seen, again)
@@ -300,6 +323,27 @@ def _compare_part(
             f"the bot was sent the result of attempt {line.attempt}, but attempt {played.attempt} counts, "
             "of which this log has no result"
         )
+
+
+def _told_otherwise(line: LogLine, played: PlayedSession) -> Iterator[str]:
+    """Yield the deals in which the bot was told of other faults of its own than the export has.
+
+    Deals are compared that count as the bot saw them. Of the first one on a stream that came in the midst of
+    it, the bot may have missed some.
+    """
+    for place, (deal, digest) in enumerate(line.seen.items() if line.own_faults is not None else ()):
+        if deal > len(played.digests) or not played.digests[deal - 1].startswith(digest):
+            continue
+        told = tuple(one.told for one in line.own_faults or () if one.deal == deal)
+        has = played.own_faults[deal - 1].get(line.bot, ())
+        if line.resumed and place == 0:
+            has = has[len(has) - len(told) :] if len(told) <= len(has) else has
+        if told != has:
+            yield f"deal {deal}: the bot was told of {_said(told)} of its own, the export has {_said(has)}"
+
+
+def _said(faults: Sequence[ToldFault]) -> str:
+    return ", ".join(f"{one.kind} at action {one.action} ({one.ms} ms)" for one in faults) or "no fault"
 
 
 def _played_again(

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from arena.exports.lines import is_close
 from arena.exports.parts import SignedLine
@@ -16,7 +17,8 @@ UNPROVEN = (
     "that the commitment was published in time: compare it with what anyone noted, or bots were sent",
     "that actions and faults are those of the bots, where the organiser has the referees' keys: a bot's own"
     " log (--with) tells",
-    "that bots reported absent were absent, and how long bots thought",
+    "that absences, time-outs, stalls and disconnects were the bots' own, and how long bots thought: only the"
+    " referees measure that",
     "that different owners are different people",
     "that late entries, withdrawals, pauses, stops and cancellations were not timed to somebody's advantage",
     "that no session was played before, and given up, with the same cards",
@@ -67,6 +69,15 @@ class Key:
     """Number of sessions that it has signed."""
 
 
+class ToldFault(NamedTuple):
+    """A fault as the bot itself was told of it."""
+
+    action: int
+    kind: str
+    ms: int
+    credit_ms: int
+
+
 @dataclass(frozen=True, slots=True)
 class PlayedSession:
     """A session of an export, for comparison with bots' logs."""
@@ -82,6 +93,8 @@ class PlayedSession:
     """For each deal, the attempt that dealt it."""
     digests: tuple[str, ...]
     """For each deal, the digest of the deals up to it, as shown to all seats."""
+    own_faults: tuple[Mapping[str, tuple[ToldFault, ...]], ...]
+    """For each deal, the faults of each bot."""
 
 
 @dataclass(slots=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 from arena.exports.lines import Lines
 from arena.exports.parts import EventPart, HeadPart, MatchPart, SessionLine
-from arena.verify.report import Key, PlayedSession, Report, note_attempt
+from arena.verify.report import Key, PlayedSession, Report, ToldFault, note_attempt
 from arena.verify.values import HEX_32
 from referee.matches.match import Signed
 from referee.records.results import NO_DEALS, Result, add_deal, record_as_shown, shown_digest
@@ -94,7 +94,17 @@ def note_session(
         signed=line.signed,
         attempts=tuple(record.get("attempt", 1) for record in records),
         digests=tuple(accumulate(shown, add_deal, initial=NO_DEALS))[1:],
+        own_faults=tuple(_faults(seats, record) for record in records),
     )
+
+
+def _faults(seats: Sequence[str], record: Mapping[str, Any]) -> dict[str, tuple[ToldFault, ...]]:
+    """Return the faults of each bot in a deal."""
+    found: dict[str, tuple[ToldFault, ...]] = dict.fromkeys(seats, ())
+    for one in record.get("faults", ()):
+        told = ToldFault(one["action"], one["kind"], one.get("ms", 0), one.get("credit_ms", 0))
+        found[seats[one["seat"]]] += (told,)
+    return found
 
 
 def session_id(tournament: str, match: MatchPart, line: SessionLine) -> str:

@@ -20,6 +20,12 @@ SHORT = 16
 """How many digits of the digest after each deal are kept: enough that nobody finds other deals with the same.
 """
 
+FAULT_KINDS = {
+    kind.number: kind.name.removeprefix("FAULT_KIND_").lower()
+    for kind in bots_pb2.FaultKind.DESCRIPTOR.values
+}
+"""Kinds of faults as deal records name them, by their numbers on the wire."""
+
 LOST = "lost"
 """How a session ended for a bot whose stream broke; other ends are named as in ``SESSION_ENDS``."""
 
@@ -37,7 +43,7 @@ class Entry(NamedTuple):
 class Evidence:
     """What one session on one stream leaves as evidence."""
 
-    __slots__ = ("_deals", "_digest", "_digests", "_started")
+    __slots__ = ("_deals", "_digest", "_digests", "_faults", "_started")
 
     def __init__(self, started: bots_pb2.SessionStarted) -> None:
         self._started = started
@@ -47,6 +53,8 @@ class Evidence:
         """The number of the last deal that ended on this stream; 0 if none did."""
         self._digests: dict[str, str] = {}
         """By number, the beginning of the digest after each deal: the last deal may be dealt again."""
+        self._faults: list[dict[str, object]] = []
+        """The bot's own faults that it was told of on this stream."""
 
     def deal_ended(self, view: SessionView, ended: Any) -> None:
         """Add a deal to the digest, before the view takes in its end, a lazy message."""
@@ -60,6 +68,11 @@ class Evidence:
             self._digest = None
         else:
             self._digests[str(ended.deal)] = self._digest[:SHORT]
+
+    def fault(self, told: bots_pb2.Fault) -> None:
+        """Note a fault of the bot's own."""
+        place = {"deal": told.deal, "action": told.action, "kind": FAULT_KINDS.get(told.kind, "unknown")}
+        self._faults.append({**place, "ms": told.elapsed_ms, "credit_ms": told.credit_ms})
 
     def broken(self) -> None:
         """Note that something could not be read, so that the digest is no longer known."""
@@ -104,6 +117,8 @@ class Evidence:
             "deals": self._deals,
             "deals_digest": self._digest,
             "digests": self._digests,
+            "resumed": started.resumed,
+            "own_faults": self._faults,
         }
 
     def _result(self, message: bots_pb2.SessionEnded) -> Result:
@@ -130,4 +145,5 @@ def _shown(view: SessionView, ended: Any) -> str:
         left=json_strings(map(cards, ended.left)),
         points=json_numbers(ended.points),
     )
-    return shown_json(text, ended.deal, view.dealer, 1 if view.clockwise else -1, DEAL_ENDS[ended.end])
+    step, end = 1 if view.clockwise else -1, DEAL_ENDS[ended.end]
+    return shown_json(text, ended.deal, view.dealer, step, end, ended.measured)

@@ -270,6 +270,8 @@ class Stream:
             case "fault":
                 at = self._seats.get(event.fault.session)
                 self._story.fault(at.view if isinstance(at, Seat) else None, event.fault)
+                if at is not None and at.evidence is not None:
+                    at.evidence.fault(event.fault)
             case "seat_forfeited":
                 gone = event.seat_forfeited
                 left = self._seats.get(gone.session)

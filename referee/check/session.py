@@ -29,6 +29,7 @@ from referee.matches.kinds import SessionEnd
 from referee.matches.match import Limits
 from referee.protocol import wire
 from referee.protocol.numbers import card_numbers
+from referee.records.results import measured_digest
 from referee.rules.rulebook import rules_of
 from referee.v1 import bots_pb2
 
@@ -297,7 +298,8 @@ class BotSession:
         deal, session = self.deal, self._session
         self._last = session.close_deal().legacy
         scores = tuple(session.scores)
-        wire.add_event(out, DealEnded(self.info, self.seat, deal, self._told, scores, Encodings()))
+        ended = DealEnded(self.info, self.seat, deal, self._told, scores, Encodings(), measured_digest("{}"))
+        wire.add_event(out, ended)
         if not session.over:
             self._open_deal(out)
         elif session.forfeited_by is None:

@@ -141,6 +141,8 @@ class DealEnded(NamedTuple):
     since: int
     scores: tuple[int, ...]
     encodings: Encodings
+    measured: str
+    """Digest of what the referee measured in the deal."""
 
 
 class SessionEnded(NamedTuple):

@@ -30,8 +30,8 @@ from referee.matches.match import Finished, Signed
 from referee.matches.outbox import Outbox
 from referee.matches.seat import Seat
 from referee.matches.table_events import TableEvents
-from referee.records.record import deal_json, deal_text
-from referee.records.results import NO_DEALS, Result, add_deal, deal_as_shown
+from referee.records.record import deal_json, deal_text, measured_json
+from referee.records.results import NO_DEALS, Result, add_deal, deal_as_shown, measured_digest
 from referee.records.times import MEASURABLE, Times
 
 INFINITY = float("inf")
@@ -424,26 +424,25 @@ class Table:
             self._show_actions()
         self.session.close_deal()
         text = deal_text(deal)
-        self.records.append(
-            deal_json(
-                deal,
-                faults=self._deal_faults,
-                times=self._times,
-                attempt=self.info.attempt,
-                why=self._why,
-                played_for=self.forfeits.recorded(),
-                text=text,
-            )
+        measured = measured_json(
+            len(deal.log),
+            faults=self._deal_faults,
+            times=self._times,
+            why=self._why,
+            played_for=self.forfeits.recorded(),
         )
-        self.deals_digest = add_deal(self.deals_digest, deal_as_shown(deal, text))
+        digest = measured_digest(measured)
+        self.records.append(deal_json(deal, measured=measured, attempt=self.info.attempt, text=text))
+        self.deals_digest = add_deal(self.deals_digest, deal_as_shown(deal, text, digest))
         if self._has_bank:
             self.bank_ms = tuple([int(seat.clock.bank * 1000) for seat in self.seats])
         scores = tuple(self.session.scores)
         encodings = self._encodings
+        ended = DealEnded(self.info, -1, deal, log_length(deal), scores, encodings, digest)
         for seat in self.seats:
-            self._send(seat.index, DealEnded(self.info, seat.index, deal, seat.told, scores, encodings))
+            self._send(seat.index, ended._replace(seat=seat.index, since=seat.told))
         if self.watched:
-            self.events.show(DealEnded(self.info, -1, deal, log_length(deal), scores, encodings))
+            self.events.show(ended)
         self._deal = None
         if self.session.over:
             forfeited_by = self.session.forfeited_by

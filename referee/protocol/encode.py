@@ -270,10 +270,10 @@ def _encode_start(event: DealStarted) -> bytes:
 
 
 def _encode_end(event: DealEnded) -> bytes:
-    info, deal = event.info, event.deal
-    packed = _FRAGMENTS[info.rules].packed
+    deal = event.deal
+    packed = _FRAGMENTS[event.info.rules].packed
     message = bots_pb2.DealEnded()
-    wire.write_outcome(message, info, deal, event.scores)
+    wire.write_outcome(message, event)
     parts = [message.SerializeToString()]
     for mask in deal.dealt:
         hand = packed(mask)

@@ -20,7 +20,6 @@ from referee.matches.events import (
     Notice,
     SeatForfeited,
     SessionEnded,
-    SessionInfo,
     SessionStarted,
     Turn,
 )
@@ -286,19 +285,19 @@ def write_deal_ended(message: bots_pb2.DealEnded, event: DealEnded) -> None:
         message.hands.add().cards.extend(cards.numbers(dealt))
     for left in deal.left:
         message.left.add().cards.extend(cards.numbers(left))
-    write_outcome(message, info, deal, event.scores)
+    write_outcome(message, event)
 
 
-def write_outcome(
-    message: bots_pb2.DealEnded, info: SessionInfo, deal: Deal, scores: tuple[int, ...]
-) -> None:
+def write_outcome(message: bots_pb2.DealEnded, event: DealEnded) -> None:
     """Fill in the outcome of a deal: everything about its end except the cards."""
-    message.session = info.handle
+    deal = event.deal
+    message.session = event.info.handle
     message.deal = deal.number
     message.end = _DEAL_ENDS[deal.end]
     message.out.extend(deal.out)
     message.points.extend(deal.points)
-    message.scores.extend(scores)
+    message.scores.extend(event.scores)
+    message.measured = event.measured
 
 
 def write_session_ended(message: bots_pb2.SessionEnded, event: SessionEnded) -> None:
@@ -340,6 +339,10 @@ def write_fault(message: bots_pb2.Fault, event: Fault) -> None:
     message.default_cards.extend(cards.numbers(event.default))
     message.faults = event.faults
     message.fault_limit = event.info.limits.faults
+    message.deal = event.deal
+    message.action = event.action
+    message.elapsed_ms = event.elapsed_ms
+    message.credit_ms = event.credit_ms
 
 
 def write_notice(message: bots_pb2.Notice, event: Notice) -> None:

@@ -19,6 +19,9 @@ FORMAT = "bigtwo-deal/1"
 
 _ACTION = re.compile(r"([0-7])(?::-(?: \+.+)?|([:!])([^-].*))")
 
+MEASURED = ("absent", "answers", "credit_ms", "faults", "ms", "played_for", "used_ms")
+"""The fields of a record that follow from nothing else in it: what the referee measured or judged."""
+
 DIRECTIONS = {1: "clockwise", -1: "anticlockwise"}
 """A direction's name by its step."""
 
@@ -37,7 +40,7 @@ def deal_record(deal: Deal, *, faults: Sequence[Mapping[str, object]] = ()) -> d
 
     ``faults`` is the record's field: where the referee acted for a seat.
     """
-    record: dict[str, object] = json.loads(deal_json(deal, faults=faults))
+    record: dict[str, object] = json.loads(deal_json(deal, measured=measured_json(faults=faults)))
     return record
 
 
@@ -64,42 +67,47 @@ def deal_text(deal: Deal) -> DealText:
     )
 
 
-def deal_json(
-    deal: Deal,
+def measured_json(
+    actions: int = 0,
     *,
     faults: Sequence[Mapping[str, object]] = (),
     times: Times | None = None,
-    attempt: int = 1,
     why: Mapping[str, object] | None = None,
     played_for: Sequence[Mapping[str, object]] = (),
-    text: DealText | None = None,
 ) -> str:
-    """Return ``deal_record`` as a JSON object without blanks; ``times`` is for a deal with clocks.
+    """Return what only the referee knows of a deal, the fields ``MEASURED`` of its record, as canonical JSON.
 
-    ``attempt`` is the attempt at the session that dealt it. ``why`` has the fields that say why a deal was
-    forfeited if that was not for faults: ``absent`` or ``used_ms``. ``played_for`` is the record's field: the
-    seats whose bots forfeited the session, which goes on. ``text`` is what has been written of it already.
+    ``times`` is for a deal with clocks, which had this number of ``actions``. ``why`` has the field that says
+    why a deal was forfeited if that was not for faults: ``absent`` or ``used_ms``. ``played_for`` is the
+    record's field: the seats whose bots forfeited the session, which goes on.
+    """
+    fields = {} if times is None else times.fields(actions)
+    if faults:
+        fields["faults"] = _ENCODER.encode(faults)
+    if played_for:
+        fields["played_for"] = _ENCODER.encode(played_for)
+    for name, seats in (why or {}).items():
+        fields[name] = _ENCODER.encode(seats)
+    return "{" + ",".join([f'"{name}":{fields[name]}' for name in sorted(fields)]) + "}"
 
-    The object is written field by field because a referee does this for every deal; only text in faults
-    needs escaping.
+
+def deal_json(deal: Deal, *, measured: str = "{}", attempt: int = 1, text: DealText | None = None) -> str:
+    """Return ``deal_record`` as a JSON object without blanks; ``measured`` is from ``measured_json``.
+
+    ``attempt`` is the attempt at the session that dealt it, ``text`` what has been written of it already.
+    The object is written field by field because a referee does this for every deal.
     """
     rules = deal.rules
     hands, actions, out, left, points = text or deal_text(deal)
     exchange = ""
     again = "" if attempt == 1 else f'"attempt":{attempt},'
-    end = "" if times is None else times.fields(len(deal.log))
+    end = f',"forfeit":{deal.culprit}' if deal.end == "forfeit" else ""
+    if measured != "{}":
+        end += f",{measured[1:-1]}"
     if deal.exchange is not None:
         loser, winner, given, returned = deal.exchange
         cards = f'"given":"{rules.text(given)}","returned":"{rules.text(returned)}"'
         exchange = f'"exchange":{{"loser":{loser},"winner":{winner},{cards}}},'
-    if faults:
-        end += f',"faults":{_ENCODER.encode(faults)}'
-    if played_for:
-        end += f',"played_for":{_ENCODER.encode(played_for)}'
-    if deal.end == "forfeit":
-        end += f',"forfeit":{deal.culprit}'
-        for name, seats in (why or {}).items():
-            end += f',"{name}":{_ENCODER.encode(seats)}'
     return (
         f'{{"deal":{deal.number},{again}"seed":"{deal.seed.hex()}","dealer":{deal.dealer},'
         f'"direction":"{DIRECTIONS[deal.step]}","hands":{hands},'
@@ -114,7 +122,7 @@ def played_for(forfeits: Iterable[Forfeit], by: OnForfeit) -> list[dict[str, obj
     return [{**forfeit._asdict(), "by": by} for forfeit in forfeits]
 
 
-_ENCODER = json.JSONEncoder(separators=(",", ":"))
+_ENCODER = json.JSONEncoder(separators=(",", ":"), sort_keys=True)
 
 
 def json_strings(texts: Iterable[str]) -> str:

@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import Any
 
 from referee.deals.deal import Deal
-from referee.records.record import DIRECTIONS, DealText
+from referee.records.record import DIRECTIONS, MEASURED, DealText
 
 FORMAT = "bigtwo-result/1"
 """The format that a signed result names."""
@@ -70,19 +70,29 @@ def shown_digest(records: Iterable[Mapping[str, Any]]) -> str:
     return digest
 
 
-def deal_as_shown(deal: Deal, text: DealText) -> str:
-    """Return a deal that is over as all seats are shown it, as canonical JSON."""
+def measured_digest(measured: str) -> str:
+    """Return the SHA-256 of what ``measured_json`` writes, which all seats are told at the end of a deal."""
+    return sha256(measured.encode()).hexdigest()
+
+
+def deal_as_shown(deal: Deal, text: DealText, measured: str) -> str:
+    """Return a deal that is over as all seats are shown it, as canonical JSON.
+
+    ``measured`` is the digest of what the referee measured.
+    """
     shown = text._replace(actions=_without_drawn(text.actions))
-    return shown_json(shown, deal.number, deal.dealer, deal.step, deal.end)
+    return shown_json(shown, deal.number, deal.dealer, deal.step, deal.end, measured)
 
 
 def record_as_shown(record: Mapping[str, Any]) -> str:
     """Return the same from a deal's record."""
     shown = {name: record[name] for name in SHOWN}
-    return canonical({**shown, "actions": [_without_drawn(text) for text in record["actions"]]}).decode()
+    measured = sha256(canonical({name: record[name] for name in MEASURED if name in record})).hexdigest()
+    shown |= {"actions": [_without_drawn(text) for text in record["actions"]], "measured": measured}
+    return canonical(shown).decode()
 
 
-def shown_json(text: DealText, deal: int, dealer: int, step: int, end: str) -> str:
+def shown_json(text: DealText, deal: int, dealer: int, step: int, end: str, measured: str) -> str:
     """Return the same from what each seat knows: of drawn cards, ``text`` has only their number.
 
     ``step`` is 1 clockwise, -1 anticlockwise.
@@ -90,7 +100,7 @@ def shown_json(text: DealText, deal: int, dealer: int, step: int, end: str) -> s
     return (
         f'{{"actions":{text.actions},"deal":{deal},"dealer":{dealer},'
         f'"direction":"{DIRECTIONS[step]}","end":"{end}","hands":{text.hands},"left":{text.left},'
-        f'"out":{text.out},"points":{text.points}}}'
+        f'"measured":"{measured}","out":{text.out},"points":{text.points}}}'
     )
 
 

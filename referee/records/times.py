@@ -35,8 +35,8 @@ class Times:
         if credit >= MEASURABLE:
             self.credits_ms[action] = int(credit * 1000)
 
-    def fields(self, actions: int) -> str:
-        """Return the fields for a record with this number of actions, as JSON with a comma before each."""
+    def fields(self, actions: int) -> dict[str, str]:
+        """Return the fields for a record with this number of actions: canonical JSON by name."""
         ms, credits_ms = self.ms, self.credits_ms
         if actions in ms:  # with a forfeit, the last decision led to no action
             ms = {action: one for action, one in ms.items() if action < actions}
@@ -44,13 +44,13 @@ class Times:
         for action in ms:
             numbers[action] = "%.0f"
         line = " ".join(numbers)  # one format for both lines, as they are made for every deal
-        fields = f',"ms":"{line % tuple(ms.values())}"'
+        fields = {"ms": f'"{line % tuple(ms.values())}"'}
         if credits_ms:
             if ms.keys() != credits_ms.keys():
                 credits_ms = {action: credits_ms.get(action, 0) for action in ms}
-            fields += f',"credit_ms":"{line % tuple(credits_ms.values())}"'
+            fields["credit_ms"] = f'"{line % tuple(credits_ms.values())}"'
         if self._answers:
-            fields += f',"answers":{json.dumps(self._answers, separators=(",", ":"))}'
+            fields["answers"] = json.dumps(self._answers, separators=(",", ":"), sort_keys=True)
         return fields
 
 

@@ -1303,12 +1303,17 @@ class DealEnded(_message.Message):
     OUT_FIELD_NUMBER: _builtins.int
     POINTS_FIELD_NUMBER: _builtins.int
     SCORES_FIELD_NUMBER: _builtins.int
+    MEASURED_FIELD_NUMBER: _builtins.int
     session: _builtins.int
     """session is the session's handle."""
     deal: _builtins.int
     """deal counts the deals of the session from 1."""
     end: Global___DealEnd.ValueType
     """end is how the deal ended."""
+    measured: _builtins.str
+    """measured is the digest of what only the referee knows of the deal: kinds, places and times of all faults, times of
+    decisions, who is played for (docs/formats.md, "Signed results"); 32 bytes in hexadecimal digits. Since 0.1.
+    """
     @_builtins.property
     def actions(self) -> _containers.RepeatedCompositeFieldContainer[Global___Action]:
         """actions is what happened since the bot's last turn."""
@@ -1347,10 +1352,11 @@ class DealEnded(_message.Message):
         out: _abc.Iterable[_builtins.int] | None = ...,
         points: _abc.Iterable[_builtins.int] | None = ...,
         scores: _abc.Iterable[_builtins.int] | None = ...,
+        measured: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["actions", b"actions", "deal", b"deal", "end", b"end", "hands", b"hands", "left", b"left", "out", b"out", "points", b"points", "scores", b"scores", "session", b"session"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["actions", b"actions", "deal", b"deal", "end", b"end", "hands", b"hands", "left", b"left", "measured", b"measured", "out", b"out", "points", b"points", "scores", b"scores", "session", b"session"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1474,6 +1480,10 @@ class Fault(_message.Message):
     DEFAULT_CARDS_FIELD_NUMBER: _builtins.int
     FAULTS_FIELD_NUMBER: _builtins.int
     FAULT_LIMIT_FIELD_NUMBER: _builtins.int
+    DEAL_FIELD_NUMBER: _builtins.int
+    ACTION_FIELD_NUMBER: _builtins.int
+    ELAPSED_MS_FIELD_NUMBER: _builtins.int
+    CREDIT_MS_FIELD_NUMBER: _builtins.int
     session: _builtins.int
     """session is the session's handle."""
     sequence: _builtins.int
@@ -1486,6 +1496,16 @@ class Fault(_message.Message):
     """faults counts the bot's faults in this session so far."""
     fault_limit: _builtins.int
     """fault_limit is the number of faults at which the bot forfeits the session."""
+    deal: _builtins.int
+    """deal is the deal of the session, from 1. Since 0.1."""
+    action: _builtins.int
+    """action is how many actions the deal had had by then, without those of an exchange. Since 0.1."""
+    elapsed_ms: _builtins.int
+    """elapsed_ms is how long the decision took, in milliseconds, from when the turn was handed to the stream; 0 if it was
+    not. Since 0.1.
+    """
+    credit_ms: _builtins.int
+    """credit_ms is what was added to the time for the network, in milliseconds. Since 0.1."""
     @_builtins.property
     def hand(self) -> _containers.RepeatedScalarFieldContainer[_cards_pb2.Card.ValueType]:
         """hand is the bot's hand at that turn."""
@@ -1515,10 +1535,14 @@ class Fault(_message.Message):
         default_cards: _abc.Iterable[_cards_pb2.Card.ValueType] | None = ...,
         faults: _builtins.int = ...,
         fault_limit: _builtins.int = ...,
+        deal: _builtins.int = ...,
+        action: _builtins.int = ...,
+        elapsed_ms: _builtins.int = ...,
+        credit_ms: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["answered", b"answered", "default_cards", b"default_cards", "fault_limit", b"fault_limit", "faults", b"faults", "hand", b"hand", "kind", b"kind", "reason", b"reason", "sequence", b"sequence", "session", b"session", "to_beat", b"to_beat"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "answered", b"answered", "credit_ms", b"credit_ms", "deal", b"deal", "default_cards", b"default_cards", "elapsed_ms", b"elapsed_ms", "fault_limit", b"fault_limit", "faults", b"faults", "hand", b"hand", "kind", b"kind", "reason", b"reason", "sequence", b"sequence", "session", b"session", "to_beat", b"to_beat"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -14,8 +14,10 @@ from referee.deals.session import Session
 from referee.matches.match import MatchSpec, Progress, SessionResult
 from referee.records.random_play import play_randomly
 from referee.records.record import deal_json
+from referee.records.results import Result, shown_digest
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset
+from referee.signing import SigningKey
 from tests.arena.fakes import signed
 from tests.arena.world import World
 
@@ -54,8 +56,8 @@ def problem(lines: list[str]) -> str:
     return found
 
 
-def with_new_digests(lines: list[str]) -> list[str]:
-    """Recompute all digests, as somebody would who wants to hide a change."""
+def with_new_digests(lines: list[str], key: SigningKey | None = None) -> list[str]:
+    """Recompute all digests, as somebody would who wants to hide a change; with a referee's key, sign too."""
     objects: list[dict[str, Any]] = [json.loads(line) for line in lines]
     digests = before = ""
     for at, one in enumerate(objects):
@@ -63,8 +65,11 @@ def with_new_digests(lines: list[str]) -> list[str]:
             continue
         first = at + 1
         for session in one.get("sessions", ()) if one["part"] == "match" else ():
-            session["digest"] = deals_digest(objects[first : first + session["deals"]])
+            records = objects[first : first + session["deals"]]
+            session["digest"] = deals_digest(records)
             first += session["deals"]
+            if key is not None:
+                session["signed"] = key.sign(_result(objects[0], one, session, records).digest)._asdict()
         if one["part"] == "event":
             one["previous"] = before
         if one["part"] == "end":
@@ -81,6 +86,21 @@ def changed(lines: list[str], part: str, **fields: object) -> list[str]:
     objects: list[dict[str, Any]] = [json.loads(line) for line in lines]
     next(one for one in objects if one.get("part") == part).update(fields)
     return with_new_digests([json.dumps(one) for one in objects])
+
+
+def _result(
+    head: dict[str, Any], match: dict[str, Any], session: dict[str, Any], records: list[dict[str, Any]]
+) -> Result:
+    return Result(
+        commitment=head["digest"],
+        session=f"{head['tournament']}/{match['round']}/{match['table']}/{session['session']}",
+        attempt=session["attempts"],
+        seats=[match["bots"][position] for position in session["seating"]],
+        points=session["points"],
+        faults=session["faults"],
+        forfeits=session["forfeits"],
+        deals=shown_digest(records),
+    )
 
 
 def digest_of(digests: str) -> str:

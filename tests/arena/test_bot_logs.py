@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Generator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from referee.records.results import shown_digest
 from referee.signing import SigningKey
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.exported import lines_of, play_by_table
-from tests.arena.fakes import ROOT
+from tests.arena.fakes import ROOT, signed
 from tests.arena.resigning import sign_anew
 from tests.arena.running import kept_log, running_arena
 from tests.arena.test_tampered_databases import blame, seat_that_passed
@@ -33,6 +34,7 @@ from tests.arena.world import World
 Line = dict[str, Any]
 
 BOTS = [f"owner-{number}/bot-{number}@1" for number in range(8)]
+LATE = {"kind": "timeout", "ms": 40, "credit_ms": 0}
 ALTERED = "cup/1/1"
 """The altered match."""
 
@@ -47,6 +49,19 @@ def played(world: World, run: Callable[..., Any] = play_by_table, **fields: obje
 def play_otherwise(route: int, spec: MatchSpec) -> Generator[SessionResult | Progress]:
     """Play as an organiser would who invents the play at one table, with the cards that were dealt."""
     return play_by_table(route, spec, how="otherwise" if spec.match_id == ALTERED else "")
+
+
+def one_is_late(route: int, spec: MatchSpec) -> Generator[SessionResult | Progress]:
+    """Play at random; the first pass of each session is a time-out."""
+    for result in play_by_table(route, spec):
+        assert isinstance(result, SessionResult)
+        [session] = [one for one in spec.sessions if one.number == result.number]
+        record = json.loads(result.records[0])
+        action, seat = seat_that_passed(record["actions"])
+        record["faults"] = [LATE | {"action": action, "seat": seat}]
+        records = (json.dumps(record), *result.records[1:])
+        faults = tuple(int(one == seat) for one in range(len(result.points)))
+        yield signed(spec, session, replace(result, records=records, faults=faults))
 
 
 def kept_by(storage: Storage, bot: str) -> list[Line]:
@@ -247,6 +262,35 @@ def test_line_when_the_bot_could_not_read_a_session_then_the_signature_alone_is_
     assert any("it was signed again" in one for one in problems(altered, log))
 
 
+@pytest.mark.parametrize(
+    ("told", "differs"),
+    [
+        ([], True),
+        ([("timeout", 40)], False),
+        ([("illegal", 40)], True),
+        ([("timeout", 41)], True),
+        ([("timeout", 40)] * 2, True),
+    ],
+)
+def test_fault_when_the_bot_was_told_of_another_then_its_log_finds_it(
+    world: World, write: Write, told: list[tuple[str, int]], differs: bool
+) -> None:
+    """The referee recorded, and signed, a time-out after 40 ms in the first deal."""
+    played(world, one_is_late)
+    line = next(line for bot in BOTS for line in kept_by(world.storage, bot) if line["faults"][line["seat"]])
+    with world.storage.read() as tx:
+        [row] = [row for row in tx.exec(select(Session)).all() if row.signed == line["signed"]]
+        records = lean_records(tx, row)
+    at = records[0]["faults"][0]["action"]
+    faults = [{"deal": 1, "action": at, "kind": kind, "ms": ms, "credit_ms": 0} for kind, ms in told]
+    digests = {str(deal): shown_digest(records[:deal]) for deal in (1, 2)}
+    found = problems(world, write([line | {"digests": digests, "own_faults": faults}]))
+    texts = ", ".join(f"{kind} at action {at} ({ms} ms)" for kind, ms in told) or "no fault"
+    assert [one.rpartition(": deal 1: ")[2] for one in found] == [
+        f"the bot was told of {texts} of its own, the export has timeout at action {at} (40 ms)"
+    ] * differs
+
+
 def part_of(line: Line, deals: int, digest: str, attempt: int = 1) -> Line:
     """Return the line that is kept of a session whose end the bot did not see."""
     nothing = dict.fromkeys(("points", "faults", "forfeits", "signed"))
@@ -348,7 +392,7 @@ def test_tournament_of_real_bots_when_an_organiser_blames_one_then_the_log_of_ea
             sign_anew(tx, signing_key(settings, settings.referees[0]))
         altered = list(export_lines(storage, "cup"))
     logs = [read_log(kept_log(settings, bot)) for bot in SAMPLES]
-    for export, problems_ in ((lines, 0), (altered, 2)):
+    for export, problems_ in ((lines, 0), (altered, 3)):
         report = check_export((line.encode() for line in export), wanted=sessions_in(logs))
         assert report.problem is None
         for log in logs:

@@ -16,6 +16,7 @@ from referee.matches.match import MatchSpec, SessionResult, Update
 from tests.arena.exported import check, lines_of, problem, with_new_digests
 from tests.arena.world import World
 from tests.referee.harness import Harness
+from tests.referee.key import KEY
 from tests.referee.test_forfeits import fail_when
 from tests.referee.test_shares import play_slowly
 
@@ -68,13 +69,13 @@ def overrun(world: World) -> list[str]:
 
 
 def with_records(lines: list[str], change: Callable[[Record], object]) -> list[str]:
-    """Change all records with forfeits, and recompute all digests."""
+    """Change all records with forfeits, recompute all digests, and sign anew."""
     objects = [json.loads(line) for line in lines]
     forfeits = [one for one in objects if "forfeit" in one and "part" not in one]
     assert forfeits
     for one in forfeits:
         change(one)
-    return with_new_digests([json.dumps(one) for one in objects])
+    return with_new_digests([json.dumps(one) for one in objects], KEY)
 
 
 def set_field(name: str, make: Callable[[Record], object]) -> Callable[[Record], object]:
@@ -230,7 +231,7 @@ def first_with(lines: list[str], why: str, change: Callable[[Record], object]) -
             if any(gone["why"] == why and gone["deal"] == one["deal"] for gone in one.get("played_for", ()))
         )
     )
-    return with_new_digests([json.dumps(one) for one in objects])
+    return with_new_digests([json.dumps(one) for one in objects], KEY)
 
 
 def entry(record: Record, why: str) -> Record:

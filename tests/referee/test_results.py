@@ -12,12 +12,13 @@ from referee.matches.events import SessionEnded, SessionStarted
 from referee.matches.match import MatchSpec, SessionResult
 from referee.matches.resuming import finished_deals
 from referee.records.random_play import play_randomly
-from referee.records.record import deal_json, deal_text
+from referee.records.record import MEASURED, deal_json, deal_text
 from referee.records.results import (
     NO_DEALS,
     Result,
     add_deal,
     deal_as_shown,
+    measured_digest,
     record_as_shown,
     shown_digest,
 )
@@ -39,7 +40,7 @@ def test_deal_when_played_then_its_record_is_shown_as_the_deal_itself(preset: st
         play_randomly(deal, Random(preset))
         session.close_deal()
         records.append(json.loads(deal_json(deal)))
-        shown = deal_as_shown(deal, deal_text(deal))
+        shown = deal_as_shown(deal, deal_text(deal), measured_digest("{}"))
         assert record_as_shown(records[-1]) == shown
         digest = add_deal(digest, shown)
     assert shown_digest(records) == digest
@@ -50,6 +51,26 @@ def test_record_when_cards_were_drawn_then_only_their_number_is_shown() -> None:
     record |= {"points": [0], "end": "out", "actions": ["0:- +7H", "1:- +7S 10C", "2:3D", "0!4D 4H 4S 4C 5D"]}
     shown = json.loads(record_as_shown(record))
     assert shown["actions"] == ["0:- +1", "1:- +2", "2:3D", "0!4D 4H 4S 4C 5D"]
+
+
+FAULT = {"action": 0, "seat": 0, "kind": "timeout", "ms": 5}
+MEASUREMENTS: dict[str, tuple[object, object]] = {
+    "absent": ([1], [0]),
+    "answers": ([{"action": 1, "seat": 0, "turn": "bomb", "ms": 5}], [{"action": 1, "seat": 0, "ms": 4}]),
+    "credit_ms": ("0 40", "40 0"),
+    "faults": ([FAULT], [FAULT | {"kind": "illegal"}]),
+    "ms": ("5 6", "6 5"),
+    "played_for": ([{"seat": 0, "why": "faults"}], [{"seat": 0, "why": "absent"}]),
+    "used_ms": ([5, 6], [6, 5]),
+}
+
+
+@pytest.mark.parametrize("field", MEASURED)
+def test_record_when_what_the_referee_measured_is_altered_then_its_digest_is_another(field: str) -> None:
+    record: dict[str, object] = {"deal": 1, "dealer": 0, "direction": "clockwise", "hands": [], "end": "out"}
+    record |= {"actions": [], "left": [], "out": [], "points": []}
+    records = [record, *(record | {field: value} for value in MEASUREMENTS[field])]
+    assert len({shown_digest([one]) for one in records}) == 3
 
 
 def test_result_when_digested_then_it_is_as_documented() -> None:

@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +32,14 @@ def last_legal(turn: Turn) -> Play | None:
     return turn.legal[-1] if turn.legal else None
 
 
-async def kept_of(spec: MatchSpec) -> tuple[list[Entry], list[SessionResult]]:
+async def kept_of(
+    spec: MatchSpec, choose: Callable[[Turn], Any] = last_legal
+) -> tuple[list[Entry], list[SessionResult]]:
     """Return the entries that the bots of a match keep, and its results."""
     kept: list[Entry] = []
     async with referee() as address:
         clients = [
-            BotClient(last_legal, f"bot-{bot.version_id}", keep=kept.append)  # as many as there are seats
+            BotClient(choose, f"bot-{bot.version_id}", keep=kept.append)  # as many as there are seats
             for bot in spec.bots
         ]
         async with asyncio.timeout(DEADLINE), asyncio.TaskGroup() as group:
@@ -86,6 +89,31 @@ async def test_bot_when_a_session_ends_then_it_has_seen_what_the_referee_signed(
         names = ("commitment", "session", "attempt", "seats", "points", "faults", "forfeits")
         whole = Result(**{name: line[name] for name in names}, deals=line["deals_digest"])
         assert whole.digest == line["signed"]["digest"]
+
+
+async def test_bot_when_it_has_faults_then_it_keeps_them_as_the_record_has_them() -> None:
+    """Each bot answers its second turn of each deal with cards that it does not have."""
+    spec = match_spec(deals=2)
+    asked: dict[tuple[int, int], int] = {}
+
+    def slips(turn: Turn) -> Play | str | None:
+        place = (turn.seat, turn.deal)
+        asked[place] = asked.get(place, 0) + 1
+        lacks = next(card for card in ("3D", "4D", "5D") if card not in turn.hand)
+        return lacks if asked[place] == 2 else first_legal(turn)
+
+    kept, [result] = await kept_of(spec, slips)
+    records = [json.loads(record) for record in result.records]
+    for kept_entry in kept:
+        line: Any = kept_entry.line
+        has = [
+            {"deal": deal} | {name: fault[name] for name in ("action", "kind", "ms", "credit_ms")}
+            for deal, record in enumerate(records, start=1)
+            for fault in record["faults"]
+            if fault["seat"] == line["seat"]
+        ]
+        assert [fault["kind"] for fault in has] == ["illegal"] * 2
+        assert (line["own_faults"], line["resumed"], kept_entry.differs) == (has, False, False)
 
 
 def entry(number: int, bot: str = "a/b@1") -> Entry:

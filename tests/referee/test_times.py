@@ -16,7 +16,8 @@ from referee.records.times import Times, decisions
 
 
 def fields(times: Times, actions: int) -> dict[str, Any]:
-    read: dict[str, Any] = json.loads(f'{{"end":"out"{times.fields(actions)}}}')
+    written = times.fields(actions)
+    read: dict[str, Any] = {"end": "out"} | {name: json.loads(text) for name, text in written.items()}
     return read
 
 

@@ -13,19 +13,23 @@ from tests.wire import capture
 from tests.wire.capture import BOT, BROKEN, END, GOODBYE, REFEREE, Capture, Frame
 from tests.wire.streams import DEADLINE, PLAY, ByteStream
 
-TIMES = ("decision_ms", "bank_ms", "credit_ms")
-"""Fields of a turn that differ from run to run."""
-WORDS = {"fault": "reason", "notice": "text"}
-"""Fields with text that a later referee may phrase differently."""
+VARYING = {
+    "turn": ("decision_ms", "bank_ms", "credit_ms"),
+    "deal_ended": ("measured",),
+    "session_started": ("deals_digest",),
+    "session_ended": ("digest",),
+    "fault": ("reason", "elapsed_ms", "credit_ms"),
+    "notice": ("text",),
+}
+"""Fields that differ from run to run, as times do, or whose text a later referee may phrase differently."""
 
 
 def meaning(event: Any) -> dict[str, Any]:
     """Return what an event means to a bot of v1: without times and texts, and with the ruleset as values."""
     told: dict[str, Any] = MessageToDict(event, preserving_proto_field_name=True, use_integers_for_enums=True)
-    for field in TIMES:
-        told.get("turn", {}).pop(field, None)
-    for kind, field in WORDS.items():
-        told.get(kind, {}).pop(field, None)
+    for kind, fields in VARYING.items():
+        for field in fields:
+            told.get(kind, {}).pop(field, None)
     if "session_started" in told:
         ruleset = json.loads(event.session_started.ruleset)
         told["session_started"]["ruleset"] = {field: ruleset[field] for field in capture.ruleset_fields()}

@@ -2426,7 +2426,10 @@ type DealEnded struct {
 	// points is the deal's result by seat; higher is better.
 	Points []int32 `protobuf:"zigzag32,8,rep,packed,name=points,proto3" json:"points,omitempty"`
 	// scores is the running score of the session by seat, including this deal.
-	Scores        []int32 `protobuf:"zigzag32,9,rep,packed,name=scores,proto3" json:"scores,omitempty"`
+	Scores []int32 `protobuf:"zigzag32,9,rep,packed,name=scores,proto3" json:"scores,omitempty"`
+	// measured is the digest of what only the referee knows of the deal: kinds, places and times of all faults, times of
+	// decisions, who is played for (docs/formats.md, "Signed results"); 32 bytes in hexadecimal digits. Since 0.1.
+	Measured      string `protobuf:"bytes,10,opt,name=measured,proto3" json:"measured,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2522,6 +2525,13 @@ func (x *DealEnded) GetScores() []int32 {
 		return x.Scores
 	}
 	return nil
+}
+
+func (x *DealEnded) GetMeasured() string {
+	if x != nil {
+		return x.Measured
+	}
+	return ""
 }
 
 // SessionEnded closes a session.
@@ -2734,7 +2744,16 @@ type Fault struct {
 	// faults counts the bot's faults in this session so far.
 	Faults uint32 `protobuf:"varint,9,opt,name=faults,proto3" json:"faults,omitempty"`
 	// fault_limit is the number of faults at which the bot forfeits the session.
-	FaultLimit    uint32 `protobuf:"varint,10,opt,name=fault_limit,json=faultLimit,proto3" json:"fault_limit,omitempty"`
+	FaultLimit uint32 `protobuf:"varint,10,opt,name=fault_limit,json=faultLimit,proto3" json:"fault_limit,omitempty"`
+	// deal is the deal of the session, from 1. Since 0.1.
+	Deal uint32 `protobuf:"varint,11,opt,name=deal,proto3" json:"deal,omitempty"`
+	// action is how many actions the deal had had by then, without those of an exchange. Since 0.1.
+	Action uint32 `protobuf:"varint,12,opt,name=action,proto3" json:"action,omitempty"`
+	// elapsed_ms is how long the decision took, in milliseconds, from when the turn was handed to the stream; 0 if it was
+	// not. Since 0.1.
+	ElapsedMs uint32 `protobuf:"varint,13,opt,name=elapsed_ms,json=elapsedMs,proto3" json:"elapsed_ms,omitempty"`
+	// credit_ms is what was added to the time for the network, in milliseconds. Since 0.1.
+	CreditMs      uint32 `protobuf:"varint,14,opt,name=credit_ms,json=creditMs,proto3" json:"credit_ms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2835,6 +2854,34 @@ func (x *Fault) GetFaults() uint32 {
 func (x *Fault) GetFaultLimit() uint32 {
 	if x != nil {
 		return x.FaultLimit
+	}
+	return 0
+}
+
+func (x *Fault) GetDeal() uint32 {
+	if x != nil {
+		return x.Deal
+	}
+	return 0
+}
+
+func (x *Fault) GetAction() uint32 {
+	if x != nil {
+		return x.Action
+	}
+	return 0
+}
+
+func (x *Fault) GetElapsedMs() uint32 {
+	if x != nil {
+		return x.ElapsedMs
+	}
+	return 0
+}
+
+func (x *Fault) GetCreditMs() uint32 {
+	if x != nil {
+		return x.CreditMs
 	}
 	return 0
 }
@@ -3071,7 +3118,7 @@ const file_referee_v1_bots_proto_rawDesc = "" +
 	"\x06passes\x18\x04 \x01(\bR\x06passes\x12\x18\n" +
 	"\afailure\x18\x05 \x01(\tR\afailure\".\n" +
 	"\x04Hand\x12&\n" +
-	"\x05cards\x18\x01 \x03(\x0e2\x10.referee.v1.CardR\x05cards\"\x9e\x02\n" +
+	"\x05cards\x18\x01 \x03(\x0e2\x10.referee.v1.CardR\x05cards\"\xba\x02\n" +
 	"\tDealEnded\x12\x18\n" +
 	"\asession\x18\x01 \x01(\rR\asession\x12\x12\n" +
 	"\x04deal\x18\x02 \x01(\rR\x04deal\x12,\n" +
@@ -3081,7 +3128,9 @@ const file_referee_v1_bots_proto_rawDesc = "" +
 	"\x04left\x18\x06 \x03(\v2\x10.referee.v1.HandR\x04left\x12\x10\n" +
 	"\x03out\x18\a \x03(\rR\x03out\x12\x16\n" +
 	"\x06points\x18\b \x03(\x11R\x06points\x12\x16\n" +
-	"\x06scores\x18\t \x03(\x11R\x06scores\"\xb2\x02\n" +
+	"\x06scores\x18\t \x03(\x11R\x06scores\x12\x1a\n" +
+	"\bmeasured\x18\n" +
+	" \x01(\tR\bmeasured\"\xb2\x02\n" +
 	"\fSessionEnded\x12\x18\n" +
 	"\asession\x18\x01 \x01(\rR\asession\x12\x16\n" +
 	"\x06scores\x18\x02 \x03(\x11R\x06scores\x12.\n" +
@@ -3097,7 +3146,7 @@ const file_referee_v1_bots_proto_rawDesc = "" +
 	"\rSeatForfeited\x12\x18\n" +
 	"\asession\x18\x01 \x01(\rR\asession\x12\x12\n" +
 	"\x04seat\x18\x02 \x01(\rR\x04seat\x121\n" +
-	"\x06reason\x18\x03 \x01(\x0e2\x19.referee.v1.ForfeitReasonR\x06reason\"\xef\x02\n" +
+	"\x06reason\x18\x03 \x01(\x0e2\x19.referee.v1.ForfeitReasonR\x06reason\"\xd7\x03\n" +
 	"\x05Fault\x12\x18\n" +
 	"\asession\x18\x01 \x01(\rR\asession\x12\x1a\n" +
 	"\bsequence\x18\x02 \x01(\rR\bsequence\x12)\n" +
@@ -3110,7 +3159,12 @@ const file_referee_v1_bots_proto_rawDesc = "" +
 	"\x06faults\x18\t \x01(\rR\x06faults\x12\x1f\n" +
 	"\vfault_limit\x18\n" +
 	" \x01(\rR\n" +
-	"faultLimit\"\xa1\x01\n" +
+	"faultLimit\x12\x12\n" +
+	"\x04deal\x18\v \x01(\rR\x04deal\x12\x16\n" +
+	"\x06action\x18\f \x01(\rR\x06action\x12\x1d\n" +
+	"\n" +
+	"elapsed_ms\x18\r \x01(\rR\telapsedMs\x12\x1b\n" +
+	"\tcredit_ms\x18\x0e \x01(\rR\bcreditMs\"\xa1\x01\n" +
 	"\x06Notice\x12*\n" +
 	"\x04code\x18\x01 \x01(\x0e2\x16.referee.v1.NoticeCodeR\x04code\x12\x12\n" +
 	"\x04text\x18\x02 \x01(\tR\x04text\x12\x1d\n" +
