@@ -1,13 +1,13 @@
 """Events of a locked tournament: a chain, in which each event covers the one before."""
 
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import update
 from sqlmodel import col, select
 
 from arena.exports.parts import EventKind, EventPart, make_part
-from arena.models import RefereeKey, Tournament, TournamentEvent, TournamentHead
+from arena.models import ArenaKey, RefereeKey, Tournament, TournamentEvent, TournamentHead
 from arena.storage import Transaction, changed
 from arena.webhooks.outbox import emit
 
@@ -18,6 +18,9 @@ TOLD: Final = {
 }
 """Events that organisers are notified of, with their names in webhooks."""
 
+DECISIONS: Final = ("corrected", "confirmed")
+"""Events after the end, which the arena signs."""
+
 KEY_ADDED: Final = "key_added"
 """The event of a referee whose key is not in the head."""
 
@@ -25,10 +28,13 @@ KEY_ADDED: Final = "key_added"
 def note(tx: Transaction, tournament: Tournament, kind: EventKind, now: datetime, **details: object) -> None:
     """Add an event in the transaction that makes the change; do nothing before the tournament is locked.
 
-    Events for keys of referees that are new to the tournament precede it.
+    Events for keys of referees that are new to the tournament precede it, unless it has ended.
     """
     if tournament.commitment is not None:
-        note_keys(tx, tournament, now)
+        if kind in DECISIONS:
+            lock_row(tx, tournament.id)
+        else:
+            note_keys(tx, tournament, now)
         _add(tx, tournament, kind, now, details)
         if kind in TOLD:
             emit(tx, tournament.id, TOLD[kind], now, **details)
@@ -57,6 +63,12 @@ def known_keys(tx: Transaction) -> list[dict[str, object]]:
     return [{"referee": one.referee, "key": one.key} for one in keys]
 
 
+def decision_key(tx: Transaction) -> str | None:
+    """Return the arena's public key for decisions; None if none was registered."""
+    found = tx.get(ArenaKey, ArenaKey.DECISIONS)
+    return None if found is None else found.key
+
+
 def _add(
     tx: Transaction,
     tournament: Tournament,
@@ -65,26 +77,33 @@ def _add(
     details: dict[str, object],
 ) -> None:
     """Add an event to a tournament whose row is locked."""
-    of_it = select(TournamentEvent).where(TournamentEvent.tournament_id == tournament.id)
-    last = tx.exec(of_it.order_by(col(TournamentEvent.number).desc()).limit(1)).first()
+    number, previous, at = next_event(tx, tournament, now)
     event = TournamentEvent(
-        tournament_id=tournament.id,
-        number=last.number + 1 if last else 1,
-        at=now,
-        kind=kind,
-        details=details,
-        digest="",
+        tournament_id=tournament.id, number=number, at=at, kind=kind, details=details, digest=""
     )
-    event.digest = str(event_part(event, last.digest if last else tournament.commitment or "")["digest"])
+    event.digest = str(event_part(event, previous)["digest"])
     tx.add(event)
     tx.flush()
 
 
-def latest_digest(tx: Transaction, tournament: Tournament) -> str:
-    """Return the digest that the next event will cover, of a tournament whose row is locked."""
-    of_it = select(TournamentEvent.digest).where(TournamentEvent.tournament_id == tournament.id)
+class Next(NamedTuple):
+    """Where the next event of a tournament stands."""
+
+    number: int
+    previous: str
+    """The digest that it covers."""
+    at: datetime
+    """Its time: now, or that of the event before, or of the lock, if the clock was set back since."""
+
+
+def next_event(tx: Transaction, tournament: Tournament, now: datetime) -> Next:
+    """Return where the next event stands of a locked tournament, whose row is locked, too."""
+    of_it = select(TournamentEvent).where(TournamentEvent.tournament_id == tournament.id)
     last = tx.exec(of_it.order_by(col(TournamentEvent.number).desc()).limit(1)).first()
-    return last or tournament.commitment or ""
+    if last is not None:
+        return Next(last.number + 1, last.digest, max(now, last.at))
+    locked_at = str(tx.get_one(TournamentHead, tournament.id).head["locked_at"])
+    return Next(1, tournament.commitment or "", max(now, datetime.fromisoformat(locked_at)))
 
 
 def lock_row(tx: Transaction, tournament_id: int) -> None:

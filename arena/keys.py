@@ -12,7 +12,7 @@ from sqlmodel import col, select
 from arena.errors import SettingsError
 from arena.events import note_keys
 from arena.files import make_private
-from arena.models import RefereeKey, Tournament
+from arena.models import ArenaKey, RefereeKey, Tournament
 from arena.settings import Settings
 from arena.storage import Storage
 from arena.tournaments.overview import ENDED
@@ -26,12 +26,21 @@ def signing_key(settings: Settings, referee: str) -> SigningKey:
 
 
 def arena_key(settings: Settings) -> SigningKey:
-    """Return the key with which the arena signs organisers' decisions; generate it at the first one.
+    """Return the key with which the arena signs organisers' decisions; generate it if there is none.
 
     Raise SettingsError.
     """
     folder = settings.prepare().data / "arena-key"
     return _kept(folder, folder / "decisions.pem", "arena")
+
+
+def register_arena_key(storage: Storage, settings: Settings, now: datetime) -> None:
+    """Record the public key for decisions, which heads of tournaments name. Raise SettingsError."""
+    public = arena_key(settings).public
+    with storage.write() as tx:
+        known = tx.get(ArenaKey, ArenaKey.DECISIONS)
+        if known is None or known.key != public:
+            tx.merge(ArenaKey(name=ArenaKey.DECISIONS, key=public, since=now))
 
 
 def _kept(folder: Path, file: Path, whose: str) -> SigningKey:

@@ -22,6 +22,7 @@ from arena.cli.watch import follow
 from arena.errors import SettingsError, StateError
 from arena.exports.write import export_lines
 from arena.files import make_private
+from arena.keys import register_arena_key
 from arena.matches.referees import asker
 from arena.messages import wake
 from arena.models import HighlightKind, utc_now
@@ -93,6 +94,7 @@ def demo(
             open_storage(settings) as storage,
             Supervisor(settings.logs, settings.environment()) as supervisor,
         ):
+            register_arena_key(storage, settings, utc_now())
             _start(supervisor, settings, storage)
             for name, format, ruleset, rounds in TOURNAMENTS:
                 spec = TournamentSpec(

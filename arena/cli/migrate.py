@@ -3,8 +3,10 @@
 import typer
 
 from arena.cli.context import settings_of
+from arena.keys import register_arena_key
 from arena.migrations import HEAD
-from arena.storage import migrate_storage
+from arena.models import utc_now
+from arena.storage import migrate_storage, open_storage
 from referee.cli.output import AsJson, print_json, say
 
 
@@ -13,7 +15,10 @@ def migrate(ctx: typer.Context, as_json: AsJson = False) -> None:
 
     This is one transaction: it happens as a whole or not at all. Make a backup first.
     """
-    before = migrate_storage(settings_of(ctx))
+    settings = settings_of(ctx)
+    before = migrate_storage(settings)
+    with open_storage(settings) as storage:
+        register_arena_key(storage, settings, utc_now())
     if as_json:
         print_json({"before": before, "schema": HEAD})
     elif before == HEAD:

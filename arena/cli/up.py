@@ -10,6 +10,7 @@ from arena.accounts.invitations import invite_first
 from arena.cli.context import settings_of
 from arena.cli.house import House
 from arena.cli.local import local_referees, metrics_addresses, only_arena, start_arena, watch_over
+from arena.keys import register_arena_key
 from arena.models import utc_now
 from arena.processes import Supervisor
 from arena.running import left_in
@@ -32,6 +33,8 @@ def up(ctx: typer.Context) -> None:
     if settings.embedded_database:  # one on a server belongs to other hosts, too
         migrate_storage(settings)
     with open_storage(settings) as storage:  # what is wrong with it is said here, not in a child's log
+        if settings.embedded_database:
+            register_arena_key(storage, settings, utc_now())
         first = invite_first(storage, utc_now()) if settings.web_listen else None
     stop = threading.Event()
     with (

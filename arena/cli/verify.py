@@ -18,6 +18,7 @@ from arena.verify import Report, check_export, check_links, compare, read_log, s
 from arena.verify.botlogs import BotLog, Comparison
 from arena.verify.report import Key
 from referee.cli.output import AsJson, console, print_json, say
+from referee.plain import plain
 from referee.records.files import skip_mark
 
 MOST_TOLD = 20
@@ -78,7 +79,7 @@ def verify(
             report = _check(export, sessions_in(kept))
         reports.append(report)
         if not as_json:
-            say(f"{file}: {_sentence(report)}", *_settled(report))
+            _say(f"{file}: {_sentence(report)}", *_settled(report))
     links = check_links(reports)
     compared = [compare(log, reports, kept) for log in kept]
     if as_json:
@@ -87,12 +88,17 @@ def verify(
     else:
         closing = ["", "an export cannot prove:", *(f"  - {line}" for line in unproven(reports))]
         right = [report for report in reports if not report.problem]
-        say(
+        _say(
             *(line for one in compared for line in _lines(one)),
             *([links] if links else closing if right else ()),
         )
     if links or any(report.problem for report in reports) or any(one.problems for one in compared):
         raise typer.Exit(1)
+
+
+def _say(*lines: str) -> None:
+    """Print lines with text from files, none of which becomes more than one line."""
+    say(*map(plain, lines))
 
 
 def _read(log: Path) -> BotLog:

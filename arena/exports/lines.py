@@ -1,12 +1,12 @@
 """Reading the lines of an export in order, and checking that they are what they should be."""
 
 import hashlib
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from arena.exports.parts import Part, PartError, check_digest, kind_of, read_part
+from arena.exports.strict import JsonError, read_json
 
 P = TypeVar("P", bound=Part)
 
@@ -119,12 +119,10 @@ class Lines:
             size += len(text)
             seen(size)
             try:
-                given = json.loads(text)
+                given = read_json(text)
                 kind = kind_of(given)
-            except PartError as error:
+            except (JsonError, PartError) as error:
                 raise Difference(f"line {number}: {error}") from None
-            except (ValueError, RecursionError) as error:
-                raise Difference(f"line {number}: is not JSON: {error}") from None
             yield Line(number, text, given, kind)
 
 

@@ -211,6 +211,9 @@ class HeadPart(Plan, Entry, Complete, Part):
     """The entrants in the order of seeding."""
     referees: tuple[HeadReferee, ...]
     """The referees in the order of their names; later ones are in events."""
+    decision_key: str | None
+    """The arena's public key, with which it signs decisions after the end: 32 bytes in hexadecimal digits.
+    None if it had none, so that there can be no decisions."""
     seed_hash: str
     """SHA-256 of the seed, as hex."""
     locked_at: str | None

@@ -1,14 +1,37 @@
 """The deal records of a tournament alone, as JSON lines."""
 
-from collections.abc import Generator, Sequence
+import zlib
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 
+from sqlalchemy.exc import NoResultFound
 from sqlmodel import col, select
 
+from arena.errors import StateError
 from arena.exports.digests import json_line
 from arena.matches.records import full_records, may_be_shown, names_and_points, sessions_of
 from arena.models import Match, Round, Tournament
 from arena.storage import Storage, Transaction
 from arena.tournaments.overview import find_tournament
+from referee.plain import plain_line
+
+LONGEST_REASON = 100
+"""The most characters of what damaged rows led to."""
+
+
+@contextmanager
+def naming_damage(name: str) -> Iterator[None]:
+    """Raise StateError for rows of a tournament that do not belong together, or hold what they never should.
+
+    Only somebody who changed the database by hand, or a damaged disk, leaves such rows.
+    """
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError, NoResultFound, zlib.error) as error:
+        reason = plain_line(f"{type(error).__name__}: {error}", LONGEST_REASON)
+        raise StateError(
+            f"tournament {name} cannot be exported: its rows in the database are damaged ({reason})"
+        ) from error
 
 
 def export_records(storage: Storage, name: str) -> Generator[str]:
@@ -17,7 +40,7 @@ def export_records(storage: Storage, name: str) -> Generator[str]:
     For a duplicate tournament that has not ended, only those of closed rounds: the deals of an open one are
     still to be played at other tables. Raise UnknownError if there is no such tournament.
     """
-    with storage.read() as tx:
+    with storage.read() as tx, naming_damage(name):
         tournament = find_tournament(tx, name)
         for round in shown_rounds(tx, tournament):
             for match in _matches(tx, round):

@@ -21,7 +21,7 @@ from arena.exports.parts import (
     make_part,
     standing_object,
 )
-from arena.exports.records import shown_rounds
+from arena.exports.records import naming_damage, shown_rounds
 from arena.formats import FORMATS
 from arena.matches.records import full_records, lean_records, sessions_of
 from arena.matches.tables import tables_of
@@ -62,7 +62,7 @@ def export_lines(storage: Storage, name: str) -> Generator[str]:
 
     The seed is included once the tournament has ended.
     """
-    with storage.read() as tx:
+    with storage.read() as tx, naming_damage(name):
         tournament = find_tournament(tx, name)
         entrants = list_entrants(tx, tournament)
         parts = sha256()
@@ -74,9 +74,10 @@ def export_lines(storage: Storage, name: str) -> Generator[str]:
         def line(kind: type[Part], **content: object) -> str:
             return written(make_part(kind, **content))
 
+        events = events_of(tx, tournament)
         yield written(head_of(tx, tournament, now=None))
-        yield line(TournamentPart, **_tournament(tx, tournament, entrants))
-        yield from map(written, events_of(tx, tournament))
+        yield line(TournamentPart, **_tournament(tx, tournament, entrants, events))
+        yield from map(written, events)
         for round in _in_rated_order(tx, tournament, shown_rounds(tx, tournament)):
             tables = _with_entrants(tx, round, entrants)
             yield line(RoundPart, **_round(tx, tournament, round, tables))
@@ -97,8 +98,12 @@ def export_lines(storage: Storage, name: str) -> Generator[str]:
 
 
 def _tournament(
-    tx: Transaction, tournament: Tournament, entrants: Sequence[EntrantInfo]
+    tx: Transaction,
+    tournament: Tournament,
+    entrants: Sequence[EntrantInfo],
+    events: Sequence[Mapping[str, object]],
 ) -> dict[str, object]:
+    times = {str(event["event"]): event["at"] for event in reversed(events)}
     rows = {row.number: row for row in tx.exec(select(Entrant).where(Entrant.tournament_id == tournament.id))}
     return {
         "state": tournament.state.value,
@@ -117,8 +122,8 @@ def _tournament(
         "seed": tournament.seed if tournament.state in ENDED else None,
         "beacon_value": tournament.beacon_value,
         "created_at": _time(tournament.created_at),
-        "started_at": _time(tournament.started_at),
-        "finished_at": _time(tournament.finished_at),
+        "started_at": times.get("started"),
+        "finished_at": times.get("finished", times.get("cancelled", _time(tournament.finished_at))),
         **({"confirm": True} if tournament.confirm else {}),
     }
 

@@ -18,7 +18,7 @@ from arena.models.events import TournamentEvent
 from arena.models.leagues import Arrival, League, LeagueMember, Season, SeasonDivision, SeasonPlace
 from arena.models.matches import Match, MatchState, OpenDeal, Seat, Session, SessionRecords
 from arena.models.ratings import Rating, RatingChange
-from arena.models.referees import DatabaseLineage, RefereeKey
+from arena.models.referees import ArenaKey, DatabaseLineage, RefereeKey
 from arena.models.standings import Encounter, EntrantSum
 from arena.models.strengths import (
     Baseline,
@@ -49,6 +49,7 @@ __all__ = [
     "COUNTED",
     "Account",
     "ApiKey",
+    "ArenaKey",
     "Arrival",
     "AuditEntry",
     "Baseline",

@@ -6,6 +6,20 @@ from typing import ClassVar
 from sqlmodel import Field, SQLModel
 
 
+class ArenaKey(SQLModel, table=True):
+    """The public half of a key of the arena's own."""
+
+    __tablename__: ClassVar[str] = "arena_keys"
+    DECISIONS: ClassVar[str] = "decisions"
+    """The name of the one that signs organisers' decisions."""
+
+    name: str = Field(primary_key=True, max_length=20)
+    key: str = Field(max_length=64)
+    """The public key, in hexadecimal digits."""
+    since: datetime
+    """When it was registered."""
+
+
 class RefereeKey(SQLModel, table=True):
     """The key with which a referee signs the results of sessions."""
 

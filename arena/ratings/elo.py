@@ -22,6 +22,9 @@ SCALE = 400.0
 """The difference in points that makes the better one ten times as likely to finish before the other."""
 
 
+LARGEST_POWER = 300.0
+"""The largest power of ten that is formed; with a larger one the share would be 0 all the same."""
+
 UNKNOWN = 200.0
 """Standard deviation, in rating points, of the assumed worth of a bot of which nothing is known."""
 
@@ -39,7 +42,7 @@ def match_weight(sessions: int, deals: int) -> float:
 
 def expected(own: float, other: float) -> float:
     """Return the share that the first of two is expected to win: 1 / (1 + 10 ** ((other - own) / 400))."""
-    return 1.0 / (1.0 + math.pow(10.0, (other - own) / SCALE))
+    return 1.0 / (1.0 + math.pow(10.0, min((other - own) / SCALE, LARGEST_POWER)))
 
 
 class Share(NamedTuple):

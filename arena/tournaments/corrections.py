@@ -9,10 +9,20 @@ from sqlmodel import col, select
 from arena.actors import Actor, Role
 from arena.audit import record
 from arena.errors import SpecError, StateError, TakenError
-from arena.events import latest_digest, lock_row, note, note_keys
+from arena.events import lock_row, next_event, note
 from arena.exports.digests import decision_digest
 from arena.exports.parts import EventKind
-from arena.models import BotVersion, Entrant, Match, MatchState, Round, Seat, Tournament, TournamentEvent
+from arena.models import (
+    BotVersion,
+    Entrant,
+    Match,
+    MatchState,
+    Round,
+    Seat,
+    Tournament,
+    TournamentEvent,
+    TournamentHead,
+)
 from arena.standings.corrections import (
     MOST_POINTS,
     Correction,
@@ -172,8 +182,14 @@ def _decide(
     details: dict[str, object],
 ) -> TournamentEvent:
     """Add a signed event to the chain of a tournament whose row is locked, and return it."""
-    note_keys(tx, tournament, now)
-    digest = decision_digest(kind, latest_digest(tx, tournament), now.isoformat(), details)
+    head = tx.get_one(TournamentHead, tournament.id).head
+    if head["decision_key"] != key.public:
+        raise StateError(
+            f"tournament {tournament.name}: the arena's key for decisions is not the one in its head; "
+            "arena-key/decisions.pem in the data folder must be as it was when the tournament was locked"
+        )
+    _, previous, at = next_event(tx, tournament, now)
+    digest = decision_digest(kind, previous, at.isoformat(), details)
     note(tx, tournament, kind, now, **details, signed=key.sign(digest)._asdict())
     of_it = select(TournamentEvent).where(TournamentEvent.tournament_id == tournament.id)
     return tx.exec(of_it.order_by(col(TournamentEvent.number).desc()).limit(1)).one()

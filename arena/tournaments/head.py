@@ -4,7 +4,7 @@ from datetime import datetime
 
 from sqlmodel import col, select
 
-from arena.events import known_keys, note
+from arena.events import decision_key, known_keys, note
 from arena.exports.parts import HeadPart, make_part
 from arena.formats import PAIRING_VERSION
 from arena.models import Entrant, StoredRuleset, Tournament, TournamentHead
@@ -21,7 +21,7 @@ def lock_head(tx: Transaction, tournament: Tournament, now: datetime) -> None:
     """
     if tournament.commitment is not None:
         return
-    head = head_of(tx, tournament, now)
+    head = head_of(tx, tournament, max(now, tournament.created_at))
     tx.add(TournamentHead(tournament_id=tournament.id, head=head))
     tournament.commitment = str(head["digest"])
     tx.flush()
@@ -59,6 +59,7 @@ def head_of(tx: Transaction, tournament: Tournament, now: datetime | None) -> di
             for entrant in list_entrants(tx, tournament)
         ],
         referees=known_keys(tx),
+        decision_key=decision_key(tx),
         seed_hash=tournament.seed_hash,
         locked_at=None if now is None else now.isoformat(),
     )

@@ -8,25 +8,36 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import AfterValidator, Field, ValidationError
 
-from arena.exports.parts import SignedLine
+from arena.exports.parts import SignedLine, Value
+from arena.exports.strict import JsonError, read_json
 from arena.verify.report import PlayedSession, Report, ToldFault
 from referee.matches.match import Signed
 from referee.records.files import skip_mark
 from referee.records.results import Result
 from referee.signing import is_valid
+from referee.validation import Wording, problems, shown
 
-Number = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,5}$")]
-Beginning = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16,64}$")]
+_WORDING = Wording("a line of a bot's log")
+
+_NUMBER = re.compile(r"[1-9][0-9]{0,5}")
+_BEGINNING = re.compile(r"[0-9a-f]{16,64}")
 _SESSION = re.compile(r"[^/]*/([1-9][0-9]{0,9})/([1-9][0-9]{0,9})/[0-9]{1,9}")
 """The public name of a session: tournament, round, table and number."""
 
 
-class OwnFault(BaseModel):
-    """A fault of the bot's own, as the referee told it at the time."""
+def _digests(given: dict[str, str]) -> dict[str, str]:
+    for number, digest in given.items():
+        if not _NUMBER.fullmatch(number):
+            raise ValueError(f"{shown(number)} is not the number of a deal")
+        if not _BEGINNING.fullmatch(digest):
+            raise ValueError(f"{shown(digest)} is not 16 to 64 hexadecimal digits")
+    return given
 
-    model_config = ConfigDict(strict=True, frozen=True, defer_build=True)
+
+class OwnFault(Value):
+    """A fault of the bot's own, as the referee told it at the time."""
 
     deal: int
     action: int
@@ -40,12 +51,12 @@ class OwnFault(BaseModel):
         return ToldFault(self.action, self.kind, self.ms, self.credit_ms)
 
 
-class LogLine(BaseModel):
+class LogLine(Value):
     """A line of a bot's log (docs/formats.md)."""
 
-    model_config = ConfigDict(strict=True, frozen=True, defer_build=True)
-
     format: Literal["bigtwo-bot-log/1"]
+    at: str
+    end: Literal["played", "forfeit", "void", "lost"]
     tournament: str
     session: str
     commitment: str
@@ -61,7 +72,7 @@ class LogLine(BaseModel):
     forfeits: tuple[int, ...] | None
     signed: SignedLine | None
     """The signed result that the referee sent; None if the bot saw no end of the session that counts."""
-    digests: dict[Number, Beginning] | None = None
+    digests: Annotated[dict[str, str], AfterValidator(_digests)] | None = None
     """By number, the beginning of the digest after each deal that the bot saw to its end on this stream; None
     if an earlier SDK wrote the line."""
     resumed: bool = False
@@ -115,8 +126,8 @@ class BotLog:
     """The name of the file."""
     lines: dict[int, LogLine] = field(default_factory=dict)
     """The lines by their numbers in the file, from 1."""
-    unreadable: list[int] = field(default_factory=list)
-    """Numbers of unreadable lines; a crash may leave half a line."""
+    unreadable: dict[int, str] = field(default_factory=dict)
+    """What is wrong with the unreadable lines, by their numbers; a crash may leave half a line."""
 
 
 @dataclass(slots=True)
@@ -141,9 +152,12 @@ def read_log(path: Path) -> BotLog:
         skip_mark(texts)
         for number, text in enumerate(texts, start=1):
             try:
+                read_json(text)
                 found.lines[number] = LogLine.model_validate_json(text)
-            except ValidationError:
-                found.unreadable.append(number)
+            except JsonError as error:
+                found.unreadable[number] = str(error)
+            except ValidationError as error:
+                found.unreadable[number] = str(problems(error, LogLine.model_json_schema(), _WORDING)[0])
     return found
 
 
@@ -163,9 +177,7 @@ def compare(log: BotLog, reports: Sequence[Report], others: Sequence[BotLog] = (
             by_name.setdefault(report.tournament, []).append(report)
     lines = {number: line for number, line in log.lines.items() if line.tournament in by_name}
     found = Comparison(log.name, tuple(sorted({line.bot for line in lines.values()})))
-    if log.unreadable:
-        numbers = ", ".join(map(str, log.unreadable))
-        found.remarks.append(f"cannot be read, and are left out: lines {numbers}")
+    found.remarks += [f"line {number} is left out: {why}" for number, why in log.unreadable.items()]
     if not lines:
         found.problems.append("has no session of these tournaments")
     more = [line for other in others for line in other.lines.values() if line.bot in found.bots]

@@ -39,6 +39,8 @@ def check_export(
         lines.end()
     except Difference as difference:
         report.problem = str(difference)
+    except RecursionError:
+        report.problem = "a value in the export has too many others inside each other"
     return report
 
 
@@ -47,6 +49,9 @@ def _check_end(lines: Lines, head: Head, course: Course, rounds: Rounds) -> None
     rounds.check_number(course.stopped)
     for round, table in course.void:
         raise lines.wrong(f"the events name attempts at round {round}, table {table}, which is not there")
+    for round, table in course.named:
+        if (round, table) not in rounds.tables:
+            raise lines.wrong(f"the events name round {round}, table {table}, which is not there")
     try:
         outcomes = adjusted(rounds.outcomes, course.corrections)
     except CorrectionError as error:
@@ -63,7 +68,7 @@ def _check_end(lines: Lines, head: Head, course: Course, rounds: Rounds) -> None
         lines.same(f"standings.{place}: fields", sorted(given), sorted(right))
         for name, value in right.items():
             where = f"standings.{place}.{name}"
-            if isinstance(value, float) and isinstance(given[name], int | float):
+            if isinstance(value, float) and type(given[name]) in (int, float):
                 lines.near(where, given[name], value)
             else:
                 lines.same(where, given[name], value)

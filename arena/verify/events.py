@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from arena.exports.details import check_details
 from arena.exports.digests import decision_digest
 from arena.exports.lines import Lines
-from arena.exports.parts import RESTORED_ABOVE, EventPart
+from arena.exports.parts import RESTORED_ABOVE, EventPart, PartError
 from arena.formats import FORMATS
 from arena.standings.corrections import Correction, CorrectionError, disqualified_by, read_correction
 from arena.verify.head import Head, check_time
@@ -47,6 +48,8 @@ class Course:
     """By round and table, the last void attempt at each session that has any."""
     restored: list[int] = field(default_factory=list)
     """For each restored backup, the number above which later attempts are numbered."""
+    named: list[tuple[int, int]] = field(default_factory=list)
+    """Rounds and tables of matches that were refused, or lost deals."""
 
 
 @dataclass(slots=True)
@@ -68,13 +71,15 @@ def check_events(lines: Lines, report: Report, head: Head) -> Course:
     Raise Difference.
     """
     course, previous, number = Course(), head.part.digest, 0
+    now = check_time(lines, "locked_at", head.part.locked_at)
     stays = [_Stay(one.bot, 1, 0 if one.withdrawn else None) for one in head.part.entrants]
     while lines.next_is(EventPart):
         event, number = lines.take_part(EventPart), number + 1
+        _check_details(lines, event)
         lines.same("number", event.number, number)
         if event.previous != previous:
             raise lines.wrong("previous: is not the digest of what came before: the chain is broken")
-        check_time(lines, "at", event.at)
+        now = check_time(lines, "at", event.at, now)
         _check_state(lines, head, course, event)
         if event.event == "entered":
             _enter(lines, event, stays)
@@ -88,10 +93,13 @@ def check_events(lines: Lines, report: Report, head: Head) -> Course:
             _note_void(lines, report, head, course, event)
         elif event.event == "lost":
             _check_lost(lines, head, event)
+            course.named.append(_place(event))
+        elif event.event == "refused":
+            course.named.append(_place(event))
         elif event.event == "restored":
             _note_restored(lines, course, event)
         elif event.event in DECISIONS:
-            _note_decision(lines, report, course, event, stays)
+            _note_decision(lines, report, head, course, event, stays)
         lines.close(event)
         previous = event.digest
     _check_entrants(lines, head, stays)
@@ -104,25 +112,36 @@ def check_events(lines: Lines, report: Report, head: Head) -> Course:
     return course
 
 
+def _check_details(lines: Lines, event: EventPart) -> None:
+    try:
+        check_details(event)
+    except PartError as error:
+        raise lines.wrong(error) from None
+
+
 def _check_state(lines: Lines, head: Head, course: Course, event: EventPart) -> None:
     """Check that an event is possible in the tournament's state, and update the state."""
     to = AFTER.get(event.event)
     if to is not None:
         if course.state not in to:
             raise lines.wrong(f"event: a tournament that is {course.state} cannot be {event.event}")
-        if course.state == "created" and event.event == "started":
-            lines.same(
-                "details.beacon_value", event.details.get("beacon_value"), head.tournament.beacon_value
-            )
+        if event.event == "started":
+            first = course.state == "created"
+            value = head.tournament.beacon_value if first else None
+            lines.same("details.beacon_value", event.details.get("beacon_value"), value)
+            if first:
+                lines.same("at", event.at, head.tournament.started_at)
         course.state = to[course.state]
+        if course.state not in OPEN:
+            lines.same("at", event.at, head.tournament.finished_at)
+        if course.state == "finished":
+            lines.same("details.rounds", event.details["rounds"], head.tournament.rounds)
     elif event.event in DECISIONS:
         if course.state in OPEN or course.confirmed:
             state = "confirmed" if course.confirmed else course.state
             raise lines.wrong(f"event: {event.event} in a tournament that is {state}")
         if event.event == "confirmed" and not head.tournament.confirm:
             raise lines.wrong("event: confirmed in a tournament whose results were not provisional")
-    elif event.event == "key_added" and course.state not in OPEN:
-        pass  # a referee that was added before a decision was recorded
     elif course.state not in OPEN or (event.event in ("void", "lost") and course.state == "created"):
         raise lines.wrong(f"event: {event.event} in a tournament that is {course.state}")
     elif event.event == "entered" and not FORMATS[head.part.pairing].late_entry:
@@ -130,13 +149,12 @@ def _check_state(lines: Lines, head: Head, course: Course, event: EventPart) -> 
 
 
 def _note_decision(
-    lines: Lines, report: Report, course: Course, event: EventPart, stays: Sequence[_Stay]
+    lines: Lines, report: Report, head: Head, course: Course, event: EventPart, stays: Sequence[_Stay]
 ) -> None:
     """Record a decision of the organiser, which the arena signed together with the events before it."""
-    given = event.details.get("signed")
-    if not isinstance(given, dict) or {*given} != {"digest", "signature", "key"}:
-        raise lines.wrong("details.signed: the arena has not signed it")
-    signed = Signed(str(given["digest"]), str(given["signature"]), str(given["key"]))
+    signed = Signed(**event.details["signed"])
+    if signed.key != head.part.decision_key:
+        raise lines.wrong("details.signed.key: is not the decision_key of the head")
     if signed.digest != decision_digest(event.event, event.previous, event.at, event.details):
         raise lines.wrong("details.signed: the arena signed something else")
     if not is_valid(signed):
@@ -183,8 +201,12 @@ def _note_restored(lines: Lines, course: Course, event: EventPart) -> None:
 def _check_lost(lines: Lines, head: Head, event: EventPart) -> None:
     """Check an event about unreadable deals, which names the last readable deal of each session."""
     for session, after in _by_session(lines, head, event, "after"):
-        if type(after) is not int or after < 0:
-            raise lines.wrong(f"details.after.{session}: is not a whole number")
+        if after >= head.deals:
+            raise lines.wrong(f"details.after.{session}: is {after}, but a session has {head.deals} deals")
+
+
+def _place(event: EventPart) -> tuple[int, int]:
+    return event.details["round"], event.details["table"]
 
 
 def _by_session(lines: Lines, head: Head, event: EventPart, name: str) -> list[tuple[int, Any]]:

@@ -95,8 +95,10 @@ def _check_settled(lines: Lines, part: HeadPart) -> Ruleset:
         raise lines.wrong(
             f"pairing_version: is {part.pairing_version}, and this verifier has version {PAIRING_VERSION}"
         )
-    if not HEX_32.fullmatch(part.seed_hash):
-        raise lines.wrong("seed_hash: is not 64 hexadecimal digits")
+    for name in ("seed_hash", "decision_key"):
+        text = getattr(part, name)
+        if text is not None and not HEX_32.fullmatch(text):
+            raise lines.wrong(f"{name}: is not 64 hexadecimal digits")
     _check_listed(lines, part.entrants)
     return ruleset
 
@@ -134,21 +136,28 @@ def _seed(lines: Lines, head: HeadPart, part: TournamentPart) -> bytes:
 
 
 def _check_times(lines: Lines, head: HeadPart, part: TournamentPart) -> None:
-    """Check that times are valid; their order is not checked, as clocks may be wrong."""
-    times = {"locked_at": head.locked_at}
-    times |= {name: getattr(part, name) for name in ("created_at", "started_at", "finished_at")}
-    for name, text in times.items():
-        if text is not None:
-            check_time(lines, name, text)
+    """Check that times are valid and in order: an arena whose clock is set back repeats its latest time."""
+    now = check_time(lines, "created_at", part.created_at)
+    now = check_time(lines, "locked_at", head.locked_at, now)
+    now = check_time(lines, "started_at", part.started_at, now)
+    check_time(lines, "finished_at", part.finished_at, now)
     if part.started_at is not None and head.locked_at is None:
         raise lines.wrong("started_at: is there, but the head was never locked")
 
 
-def check_time(lines: Lines, name: str, text: str) -> None:
-    """Check that a field is a time with its zone. Raise Difference."""
+def check_time(lines: Lines, name: str, text: str | None, after: datetime | None = None) -> datetime | None:
+    """Check that a field is None, or a time with its zone, not before ``after``; return the later of the two.
+
+    Raise Difference.
+    """
+    if text is None:
+        return after
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
         time = None
     if time is None or time.tzinfo is None:
         raise lines.wrong(f"{name}: {text!r} is not a time with a time zone")
+    if after is not None and time < after:
+        raise lines.wrong(f"{name}: {text} is before {after.isoformat()}, which came first")
+    return time

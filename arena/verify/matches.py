@@ -103,7 +103,7 @@ def _session(
         "seats": [match.bots[position] for position in line.seating],
     }
     place = f"round {match.round}, table {match.table}, session {line.session}"
-    replayer = Replayer()
+    replayer = Replayer(strict=True)
     records: list[dict[str, object]] = []
     points: list[list[int]] = []
     attempts: list[int] = []

@@ -29,9 +29,7 @@ ALONE = "that the organiser did not draw several seeds and choose one: there was
 STATED = "that the beacon {!r} said {!r}, and only after the tournament was locked: look it up"
 NEW = "that bots said to be new under the ruleset had no rating from a tournament whose export is not given"
 BATCHES = "who was free for each batch of a continuous tournament, and what these were rated then"
-DECIDED = (
-    "that corrections are right, and their organiser's: compare the key with the one that the arena shows"
-)
+DECIDED = "that corrections are right: the arena's key in the head signed them"
 ELSEWHERE = "the ratings that come from tournaments whose exports are not given: {}"
 
 

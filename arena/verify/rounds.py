@@ -62,6 +62,8 @@ class Rounds:
         """How many of them were other tournaments' when a bot was last rated in this one."""
         self.byes: list[int] = []
         """The entrants that sat out in finished rounds, once for each time."""
+        self.tables: set[tuple[int, int]] = set()
+        """Round and table of each match."""
 
     def check_next(self) -> None:
         """Read the lines of the next round, including its matches, and check them. Raise Difference."""
@@ -74,6 +76,7 @@ class Rounds:
         before = self._pool(part)
         lines.close(part)
         tables, void, restored = range(1, len(part.tables) + 1), self._void, self._restored
+        self.tables.update((part.round, table) for table in tables)
         matches = [
             check_match(lines, report, self._head, part, table, void.pop((part.round, table), {}), restored)
             for table in tables
@@ -124,6 +127,10 @@ class Rounds:
             lines.same(f"tables.{place}: bots at the table", len(table), head.part.table_size)
         if part.state not in STATES.get(head.tournament.state, ("open", "closed")):
             raise lines.wrong(f"state: is {part.state!r} in a tournament that is {head.tournament.state}")
+        lines.same("free: is there", part.free is not None, head.format.in_batches)
+        free = [one.entrant for one in part.free or ()]
+        if len(set(free)) < len(free):
+            raise lines.wrong("free: an entrant is listed twice")
         everyone = [*(number for table in part.tables for number in table), *part.byes]
         for number in everyone:
             if number not in head.names:
@@ -149,6 +156,9 @@ class Rounds:
         if part.state != "open" and self._head.part.rated:
             sitting = [self._head.names[number] for table in part.tables for number in table]
             before = {bot: self._ratings[bot] for bot in sitting if bot in self._ratings}
+            listed = [line.bot for line in part.pool]
+            if len(set(listed)) < len(listed):
+                raise self._lines.wrong("pool: a bot is listed twice")
             for place, line in enumerate(part.pool):
                 where = f"pool.{place}"
                 if line.bot not in sitting:

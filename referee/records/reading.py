@@ -58,8 +58,11 @@ class Record(NamedTuple):
     """The seats whose bots have forfeited the session, in the record's own form."""
 
 
-def read_record(given: object) -> Record:
-    """Return the record in a JSON value. Raise RecordError, which names the first wrong field."""
+def read_record(given: object, *, strict: bool = False) -> Record:
+    """Return the record in a JSON value. Raise RecordError, which names the first wrong field.
+
+    If ``strict``, it may have no fields that are not those of a record.
+    """
     if not isinstance(given, Mapping):
         raise RecordError(None, f"a deal record must be an object, not {shown(given)}")
     if given.get("format") != FORMAT:
@@ -72,7 +75,7 @@ def read_record(given: object) -> Record:
     rules = _rules(given["ruleset"])
     reads = reader(rules.ruleset.players)
     try:
-        found = reads.adapter.validate_python(given)
+        found = reads.adapter.validate_python(given, extra="forbid" if strict else None)
     except ValidationError as error:
         raise _first(error, reads, given) from None
     _check_faults(found)
@@ -115,6 +118,8 @@ def _first(error: ValidationError, reads: Reader, given: Mapping[str, object]) -
     path, value = first["loc"], first["input"]
     if first["type"] == "missing":
         return _wrong(path_text(path), "is missing")
+    if first["type"] == "extra_forbidden":
+        return _wrong(path_text(path), "is not a field of a deal record")
     if first["type"] == "value_error":
         return _wrong(path_text(path), str(first["ctx"]["error"]))
     if len(path) == 2 and isinstance(path[1], int) and node_at(reads.schema, path).get("type") != "object":

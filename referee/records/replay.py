@@ -23,7 +23,9 @@ Place = tuple[str, int, int, int, int, str]
 class Replayer:
     """Checks records one after the other, each against its predecessor if that was read and right."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, strict: bool = False) -> None:
+        """Begin; if ``strict``, records may have no fields that are not theirs."""
+        self._strict = strict
         self._seen: dict[Place, tuple[Legacy, int]] = {}
         """What each deal left to the next, and the attempt that dealt it."""
 
@@ -32,7 +34,7 @@ class Replayer:
 
         Raise RecordError for the first thing that is wrong.
         """
-        record = read_record(given)
+        record = read_record(given, strict=self._strict)
         last, attempt = self._seen.get(_place(record, record.deal - 1), (None, 1))
         if record.attempt < attempt:
             raise RecordError(None, f"attempt: is {record.attempt}, but the deal before is of {attempt}")

@@ -91,9 +91,8 @@ def _record(least: int, most: int) -> type:
         """The index in ``actions``."""
         seat: Seat
         """Whose decision it was."""
-        kind: str
-        """Why: ``illegal``, ``malformed``, ``timeout``, ``stall``, ``disconnect``, ``flood`` or
-        ``exception``."""
+        kind: Literal["illegal", "timeout", "malformed", "disconnect", "stall", "flood", "exception"]
+        """Why."""
         turn: NotRequired[Literal["exchange", "bomb"]]
         """What the decision was about, if it was not a turn to play."""
         ms: NotRequired[Time]

@@ -16,6 +16,7 @@ from tests.arena.compiling import compile_once
 from tests.arena.databases import empty_sqlite
 from tests.arena.everywhere import make_everything
 from tests.arena.fakes import Clock
+from tests.arena.given_keys import give_arena_key
 from tests.arena.pool import open_pool, play_pool
 from tests.arena.searching import searched_once
 from tests.arena.servers import Postgres
@@ -69,6 +70,7 @@ def everything(everything_once: Path, tmp_path: Path) -> Path:
 def migrated(settings: Settings, empty_database: bytes) -> Settings:
     """Return the settings of an arena whose database has its tables."""
     (settings.prepare().data / "arena.db").write_bytes(empty_database)
+    give_arena_key(settings)
     return settings
 
 

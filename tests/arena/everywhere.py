@@ -35,12 +35,12 @@ from referee.matches.match import Presence
 from referee.records.random_play import random_records
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset
-from tests.arena.fakes import ROOT, Clock
+from tests.arena.fakes import DECISION_KEY, ROOT, Clock
+from tests.arena.given_keys import give_arena_key
 from tests.arena.leagues import START, WEEK, LeagueWorld, winter
 from tests.arena.random_play import play_randomly, play_with_faults
 from tests.arena.running import SAMPLE_BOTS
 from tests.arena.world import World
-from tests.referee.key import KEY
 
 ENDLESS = {
     "account keys": "takes an account with an arena on the network",
@@ -199,6 +199,7 @@ def make_everything(folder: Path, empty_database: bytes) -> None:
     """Make the arena in ``folder/data``, and next to it the files that commands take."""
     settings = load_settings({"data": folder / "data"})
     (settings.prepare().data / "arena.db").write_bytes(empty_database)
+    give_arena_key(settings)
     for name, text in FILES.items():
         (folder / name).write_text(text)
     with open_storage(settings) as storage:
@@ -208,7 +209,8 @@ def make_everything(folder: Path, empty_database: bytes) -> None:
         world.finish(world.tournament_of(names[:4], name="faults").id, play_with_faults)
         provisional = world.tournament_of(names[:4], name="provisional", sessions=1, deals=1, confirm=True)
         world.finish(provisional.id, play_randomly)
-        correct(storage, ROOT, "provisional", Wanted(names[0], "disqualified", "late"), utc_now(), KEY)
+        late = Wanted(names[0], "disqualified", "late")
+        correct(storage, ROOT, "provisional", late, utc_now(), DECISION_KEY)
         for name in ("cup", "provisional"):
             text = "".join(f"{line}\n" for line in export_lines(storage, name))
             (folder / f"{name}.jsonl").write_text(text)

@@ -6,9 +6,12 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
 from arena.actors import Actor, Role
 from referee.matches.match import MatchSpec, Progress, SessionResult, SessionSpec
 from referee.records.results import NO_DEALS, Result, add_deal, record_as_shown
+from referee.signing import SigningKey
 from tests.referee.key import KEY
 
 ROOT = Actor(Role.OPERATOR, "root")
@@ -16,6 +19,9 @@ ROOT = Actor(Role.OPERATOR, "root")
 
 LOCKED = datetime(2026, 1, 1, tzinfo=UTC)
 """When tournaments whose runs are compared start, since the first pairings depend on it."""
+
+DECISION_KEY = SigningKey.of(Ed25519PrivateKey.from_private_bytes(bytes([99] * 32)))
+"""The arena's key for decisions."""
 
 DEALS = 3
 """Deals in a session if the match leaves their number to the ruleset."""

@@ -9,7 +9,14 @@ from arena.keys import register_key
 from arena.settings import Settings
 from arena.storage import Storage
 from referee.signing import SigningKey
-from tests.arena.fakes import LOCKED
+from tests.arena.fakes import DECISION_KEY, LOCKED
+
+
+def give_arena_key(settings: Settings) -> None:
+    """Give an arena the key for decisions that worlds register."""
+    folder = settings.prepare().data / "arena-key"
+    make_private(folder)
+    (folder / "decisions.pem").write_bytes(DECISION_KEY.pem())
 
 
 def give_keys(settings: Settings, storage: Storage) -> None:

@@ -25,10 +25,9 @@ from arena.settings import Settings
 from arena.storage import Storage
 from arena.tournaments import admission, corrections, creation, entry, lifecycle
 from tests.arena.cli import make_arena
-from tests.arena.fakes import ROOT
+from tests.arena.fakes import DECISION_KEY, ROOT
 from tests.arena.leagues import winter
 from tests.arena.world import World
-from tests.referee.key import KEY
 
 ANN = Actor(Role.AUTHOR, "ann", frozenset({"ann"}))
 ORA = Actor(Role.ORGANISER, "ora", account_id=1)
@@ -121,11 +120,11 @@ USES: dict[str, tuple[Use, Role]] = {
     "invite": (of(admission.invite, "cup", ["bob"]), Role.ORGANISER),
     "uninvite": (of(admission.uninvite, "cup", "bob"), Role.ORGANISER),
     "confirm": (
-        lambda storage, actor, now: corrections.confirm(storage, actor, "cup", now, KEY),
+        lambda storage, actor, now: corrections.confirm(storage, actor, "cup", now, DECISION_KEY),
         Role.ORGANISER,
     ),
     "correct": (
-        lambda storage, actor, now: corrections.correct(storage, actor, "cup", LATE, now, KEY),
+        lambda storage, actor, now: corrections.correct(storage, actor, "cup", LATE, now, DECISION_KEY),
         Role.ORGANISER,
     ),
     "join": (of(membership.join, "winter", "bob/a"), Role.OPERATOR),

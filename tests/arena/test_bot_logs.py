@@ -320,7 +320,7 @@ def test_log_when_lines_are_missing_or_broken_then_that_is_a_remark(world: World
     _, found = held(world, read_log(path))
     assert found.problems == []
     assert found.remarks == [
-        "cannot be read, and are left out: lines 2",
+        "line 2 is left out: is not JSON: Unterminated string starting at: line 1 column 11 (char 10)",
         f"cup: 1 sessions of {BOTS[0]} are not in this log",
     ]
 

@@ -302,6 +302,15 @@ def test_line_when_what_it_says_of_deals_is_nonsense_then_it_is_left_out(
     lines: list[dict[str, Any]] = next(iter(bots.kept.values()))
     nonsense: list[dict[str, Any]] = [{"x": "0" * 16}, {"0": "0" * 16}, {"1": ""}, {"9" * 9: "0" * 16}]
     log = write([lines[0], *(lines[1] | {"digests": one} for one in nonsense), lines[1] | {"deals": -1}])
-    assert (len(log.lines), log.unreadable) == (1, [2, 3, 4, 5, 6])
+    assert (len(log.lines), [*log.unreadable.values()]) == (
+        1,
+        [
+            "digests: 'x' is not the number of a deal",
+            "digests: '0' is not the number of a deal",
+            "digests: '' is not 16 to 64 hexadecimal digits",
+            "digests: '999999999' is not the number of a deal",
+            "deals: must be a whole number from 0 on, not -1",
+        ],
+    )
     altered = lines[0] | {"digests": {**lines[0]["digests"], "3": "0" * 16}}
     assert "the line was altered" in held(world, write([altered]))[1].problems[0]

@@ -19,10 +19,9 @@ from arena.tournaments import corrections, creation
 from referee.signing import SigningKey
 from tests.arena.cli import make_arena
 from tests.arena.exported import check, lines_of, play_by_table, problem, with_new_digests
+from tests.arena.fakes import DECISION_KEY as KEY
 from tests.arena.fakes import ROOT
 from tests.arena.world import World
-
-KEY = SigningKey.draw()
 
 SHORT: dict[str, Any] = {"sessions": 1, "deals": 2}
 
@@ -132,9 +131,9 @@ def test_correction_when_somebody_changes_it_then_the_export_is_wrong(world: Wor
     assert "standings.0.bot" in problem(without)
     for name, value, said in (
         ("reason", "another", "details.signed: the arena signed something else"),
-        ("correction", "hanged", "details.signed: the arena signed something else"),
-        ("signed", None, "details.signed: the arena has not signed it"),
-        ("signed", {"digest": "", "signature": "", "key": ""}, "the arena signed something else"),
+        ("entrant", 2, "details.signed: the arena signed something else"),
+        ("signed", None, "details.signed: must be an object, not null"),
+        ("signed", {"digest": "", "signature": "", "key": KEY.public}, "the arena signed something else"),
     ):
         assert said in problem(changed(lines, at, **{name: value}))
     digest = json.loads(lines[at])["details"]["signed"] | {"signature": "00" * 64}
@@ -151,13 +150,15 @@ def changed(lines: list[str], at: int, **details: object) -> list[str]:
 @pytest.mark.parametrize(
     ("details", "said"),
     [
-        ({"correction": "hanged"}, "correction: is none of disqualified, reinstated, points"),
+        ({"correction": "hanged"}, "must be one of disqualified, reinstated, points, not 'hanged'"),
         ({"correction": "reinstated"}, "is not disqualified"),
         ({"entrant": 99}, "there is no entrant 99 yet"),
-        ({"entrant": "1"}, "entrant: is not a whole number"),
+        ({"entrant": "1"}, "details.entrant: must be a whole number from 1 on, not '1'"),
         ({"bot": "ann/a@1"}, "details.bot: is 'ann/a@1'"),
         ({"points": 3}, "points: does not belong to it"),
-        ({"reason": None}, "reason: is not text"),
+        ({"reason": None}, "details.reason: must be a text, not null"),
+        ({"why": "late"}, "details.why: is not a field of these details"),
+        ({"correction": "points", "round": 1, "points": 1}, "details.table: is missing"),
         (
             {"correction": "points", "round": 9, "table": 1, "points": 1},
             "entrant 1 has no finished match at round 9, table 1",
@@ -179,6 +180,21 @@ def test_correction_when_it_can_be_none_then_signing_it_does_not_help(
     part["details"] |= details
     digest = decision_digest("corrected", part["previous"], part["at"], part["details"])
     assert said in problem(changed(lines, at, **details, signed=KEY.sign(digest)._asdict()))
+
+
+def test_decision_when_it_is_signed_by_another_key_than_the_head_names_then_it_is_none(world: World) -> None:
+    play(world, 4, rounds=1)
+    other = SigningKey.draw()
+    wanted = corrections.Wanted("owner-0/bot-0", "disqualified", "late")
+    with pytest.raises(StateError, match="the arena's key for decisions is not the one in its head"):
+        corrections.correct(world.storage, ROOT, "cup", wanted, world.clock(), other)
+    disqualify(world, "owner-0/bot-0")
+    lines = lines_of(world)
+    at = next(at for at, line in enumerate(lines) if '"corrected"' in line)
+    part = json.loads(lines[at])
+    digest = decision_digest("corrected", part["previous"], part["at"], part["details"])
+    anew = changed(lines, at, signed=other.sign(digest)._asdict())
+    assert "details.signed.key: is not the decision_key of the head" in problem(anew)
 
 
 def test_results_when_they_are_to_be_confirmed_then_they_are_provisional_until_then(world: World) -> None:

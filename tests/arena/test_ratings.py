@@ -52,6 +52,8 @@ def test_apply_match_leaves_its_input_alone() -> None:
 def test_expected_of_400_points_is_ten_to_one() -> None:
     assert expected(1900, 1500) == pytest.approx(10 / 11)
     assert expected(1500, 1500) == 0.5
+    assert expected(1e300, 0) == 1
+    assert expected(0, 1e300) == pytest.approx(0)
 
 
 tables = st.dictionaries(

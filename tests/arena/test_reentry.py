@@ -214,7 +214,7 @@ def seat_the_absent(parts: list[Any]) -> None:
         (set_entrant("withdrawn_after", 1), "entrants.0.withdrawn_after: does not match the events"),
         (set_event("entered", "bot", "zoe/z@1"), "details.entrant: 1 is owner-0/bot-0@1, which cannot enter"),
         (set_event("entered", "entrant", 2), "details.entrant: 2 is owner-1/bot-1@1, which cannot enter"),
-        (set_event("entered", "entrant", 0), "details.entrant: there is no entrant 0 yet"),
+        (set_event("entered", "entrant", 0), "details.entrant: must be a whole number from 1 on, not 0"),
         (set_event("entered", "entrant", 11), "details.entrant: there is no entrant 11 yet"),
         (set_event("entered", "first_round", 1), "details.first_round: is 1, and it withdrew after round 1"),
         (set_event("withdrew", "entrant", 2), "details.entrant: 1 is owner-0/bot-0@1, which cannot enter"),

@@ -266,7 +266,7 @@ def test_restore_without_a_file_gives_new_cards_to_what_was_restored_by_other_me
 
 @pytest.mark.parametrize(
     ("above", "found"),
-    [(None, "is not a whole number"), (1, "is 1, which is not above 999999999")],
+    [(None, "must be a whole number from 1 on, not null"), (1, "is 1, which is not above 999999999")],
 )
 def test_verify_when_the_number_after_a_restore_makes_no_sense_then_it_says_so(
     world: World, above: object, found: str

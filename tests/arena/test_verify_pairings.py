@@ -86,6 +86,9 @@ def drop_round(parts: list[Any]) -> list[Any]:
     first = max(at for at, one in enumerate(parts) if one.get("part") == "round")
     last = max(at for at, one in enumerate(parts) if one.get("part") == "round_end")
     parts[1]["rounds"] -= 1
+    for one in parts:
+        if one.get("event") == "finished":
+            one["details"]["rounds"] -= 1
     return [*parts[:first], *parts[last + 1 :]]
 
 

@@ -13,6 +13,7 @@ from arena.matches import playing
 from arena.matches.playing import Run
 from arena.matches.referees import nobody_asked
 from arena.models import (
+    ArenaKey,
     BotVersion,
     Entrant,
     Match,
@@ -29,7 +30,7 @@ from arena.specs import TournamentSpec, make_spec
 from arena.storage import Storage
 from arena.tournaments import creation, lifecycle, overview
 from arena.tournaments.overview import TournamentStatus
-from tests.arena.fakes import ROOT, Clock, play_at_once
+from tests.arena.fakes import DECISION_KEY, ROOT, Clock, play_at_once
 from tests.referee.key import KEY
 from tests.referee.support import timeless
 
@@ -45,6 +46,8 @@ class World:
         self.clock = clock
         self.messages: list[int] = []
         register_key(storage, "referee", KEY.public, clock())
+        with storage.write() as tx:
+            tx.merge(ArenaKey(name=ArenaKey.DECISIONS, key=DECISION_KEY.public, since=clock()))
 
     def register(self, count: int, owners: int = 4) -> list[str]:
         """Register ``count`` bots of this many owners."""

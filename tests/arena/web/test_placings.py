@@ -6,8 +6,7 @@ from fastapi.testclient import TestClient
 from arena.tournaments.corrections import Wanted, correct
 from arena.web.pages.tournaments import place_of
 from arena.web.placings import OLDEST, SHARE, Placings
-from referee.signing import SigningKey
-from tests.arena.fakes import ROOT
+from tests.arena.fakes import DECISION_KEY, ROOT
 from tests.arena.random_play import play_randomly
 from tests.arena.web.markup import Read
 from tests.arena.web.test_pages import client as client
@@ -79,7 +78,7 @@ def test_standings_when_the_organiser_decides_then_they_are_worked_out_at_once(w
     placings = Placings(world.storage, Watch(1.0))
     first = placings.of(world.status("cup")).standings[0].name
     wanted = Wanted(first, "disqualified", "late")
-    correct(world.storage, ROOT, "cup", wanted, world.clock(), SigningKey.draw())
+    correct(world.storage, ROOT, "cup", wanted, world.clock(), DECISION_KEY)
     assert placings.of(world.status("cup")).standings[-1].name == first
 
 

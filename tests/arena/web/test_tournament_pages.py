@@ -20,8 +20,7 @@ from arena.tournaments.overview import status
 from arena.web.app import make_app
 from arena.web.pages.links import bot_url, deal_url, match_url, round_url, tournament_url
 from arena.web.pages.tournaments import StandingsAsked
-from referee.signing import SigningKey
-from tests.arena.fakes import ROOT, Clock
+from tests.arena.fakes import DECISION_KEY, ROOT, Clock
 from tests.arena.random_play import play_with_faults
 from tests.arena.web.markup import Read
 from tests.arena.world import World
@@ -41,7 +40,7 @@ def world(tmp_path_factory: pytest.TempPathFactory, empty_database: bytes) -> It
         world.finish(world.tournament_of(names[:4], name="faults").id, play_with_faults)
         world.finish(world.tournament_of(names[:4], name="decided", rounds=1, confirm=True).id)
         wanted = corrections.Wanted(names[0], "disqualified", HOSTILE)
-        corrections.correct(storage, ROOT, "decided", wanted, world.clock(), SigningKey.draw())
+        corrections.correct(storage, ROOT, "decided", wanted, world.clock(), DECISION_KEY)
         flowing = world.tournament_of(names[:8], name="flow", format="continuous")
         world.advance(flowing.id)
         world.play(world.messages.pop(0))

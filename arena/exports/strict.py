@@ -1,0 +1,85 @@
+"""JSON that all programs read alike; what ``json.loads`` takes beyond that is refused, naming the field."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from referee.validation import Path, path_text
+
+MOST = 2**53 - 1
+"""The largest number, up or down: up to here every whole number is a double, too."""
+
+LONGEST = 25
+"""The most characters of a number, or of a name, that are shown."""
+
+
+class JsonError(ValueError):
+    """A text is not JSON, or not read alike by all programs; the message names the field."""
+
+
+class _Wrong(NamedTuple):
+    """Stands for a value that is refused."""
+
+    why: str
+
+
+def read_json(text: bytes) -> Any:
+    """Return a JSON value in UTF-8 in which no object has two fields of one name, and numbers are bounded.
+
+    That is, each is a number from -``MOST`` to ``MOST``. Raise JsonError.
+    """
+    wrong: list[_Wrong] = []
+
+    def refused(why: str) -> _Wrong:
+        wrong.append(_Wrong(why))
+        return wrong[-1]
+
+    def whole(digits: str) -> int | _Wrong:
+        number = int(digits) if len(digits) <= LONGEST else MOST + 1
+        return number if abs(number) <= MOST else refused(f"{_short(digits)} is beyond ±{MOST}")
+
+    def fraction(digits: str) -> float | _Wrong:
+        number = float(digits)
+        return number if abs(number) <= MOST else refused(f"{_short(digits)} is beyond ±{MOST}")
+
+    def fields(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            [(twice, _times)] = Counter(name for name, _ in pairs).most_common(1)
+            found[twice] = refused("is there twice")
+        return found
+
+    def constant(name: str) -> _Wrong:
+        return refused(f"{name} is not a number of JSON")
+
+    try:
+        read = json.loads(
+            text.decode(),
+            object_pairs_hook=fields,
+            parse_int=whole,
+            parse_float=fraction,
+            parse_constant=constant,
+        )
+    except (ValueError, RecursionError) as error:
+        raise JsonError(f"is not JSON: {error}") from None
+    if wrong:
+        path, one = _first(read)
+        raise JsonError(f"{path_text(path)}: {one.why}" if path else one.why)
+    return read
+
+
+def _first(value: object) -> tuple[Path, _Wrong]:
+    """Return the first refused value in a value, which has one, with where it is."""
+    waiting: list[tuple[Path, object]] = [((), value)]
+    while True:
+        path, value = waiting.pop()
+        if isinstance(value, _Wrong):
+            return path, value
+        if isinstance(value, dict | list):
+            inner = value.items() if isinstance(value, dict) else enumerate(value)
+            waiting += [((*path, step), one) for step, one in reversed([*inner])]
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
