@@ -1,5 +1,6 @@
 """The terms of a tournament: each field is defined once, for files, options, the database and exports."""
 
+import re
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -10,7 +11,24 @@ from referee.matches.match import MAX_SESSIONS
 from referee.ruleset.limits import MAX_DEALS
 
 BEACON = r"^[ -~]+$"
-"""A beacon and its value: printable ASCII."""
+"""A beacon: printable ASCII."""
+
+BEACON_FORM = r"^(hex|digits):[1-9][0-9]{0,2}$"
+"""The form of a beacon's value: which signs it has, and how many."""
+
+_SIGNS = {"hex": ("[0-9a-f]", "hexadecimal digits in lower case"), "digits": ("[0-9]", "decimal digits")}
+
+
+def is_in_form(value: str, form: str) -> bool:
+    """Return whether a beacon's value is spelled as its form says, in the one way that there is."""
+    signs, _, count = form.partition(":")
+    return re.fullmatch(f"{_SIGNS[signs][0]}{{{count}}}", value) is not None
+
+
+def form_text(form: str) -> str:
+    """Return the form of a beacon's value in words."""
+    signs, _, count = form.partition(":")
+    return f"{count} {_SIGNS[signs][1]} and nothing else"
 
 
 LEAST_RATED_MS = 100
@@ -83,6 +101,9 @@ class Entry(BaseModel):
     """A public value that nobody can know in advance, named by its source and time, as
     ``drand round 4829341``: it is mixed into the seed when the tournament starts. By default the organiser
     alone draws the seed."""
+    beacon_form: str = Field(default="hex:64", pattern=BEACON_FORM)
+    """How the beacon's value is spelled: ``hex:N``, exactly N hexadecimal digits in lower case, or
+    ``digits:N``, exactly N decimal digits; nothing else is in it."""
 
 
 class Discretion(BaseModel):

@@ -36,7 +36,7 @@ MOST_SEASONS = 9_999
 
 MOST_DIVISIONS = 100
 
-SET_BY_LEAGUE = ("name", "entrants", "allow_same_owner", "owner_limit", "confirm", "beacon")
+SET_BY_LEAGUE = ("name", "entrants", "allow_same_owner", "owner_limit", "confirm", "beacon", "beacon_form")
 """Fields of a tournament that its league sets; its tournaments start by themselves, so without a beacon."""
 
 
@@ -139,8 +139,8 @@ class LeagueSpec(_Table):
     or by owner. ``approved``: these too, and others that the organiser has approved."""
     tournament: Tournament
     """Fields for the tournaments of all divisions: those of a tournament's file, except ``name``,
-    ``entrants``, ``allow_same_owner``, ``owner_limit``, ``confirm`` and ``beacon``. A ruleset file is copied
-    into the league."""
+    ``entrants``, ``allow_same_owner``, ``owner_limit``, ``confirm``, ``beacon`` and ``beacon_form``. A
+    ruleset file is copied into the league."""
     divisions: Annotated[tuple[Division, ...], Field(strict=False, min_length=1, max_length=MOST_DIVISIONS)]
     """The divisions, from the highest to the lowest."""
     qualification: Qualification | None = None

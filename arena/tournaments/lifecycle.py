@@ -1,6 +1,5 @@
 """Starting, pausing, resuming and stopping tournaments; ``arena.rounds.closing`` cancels them."""
 
-import re
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -23,14 +22,11 @@ from arena.models import (
     TournamentState,
 )
 from arena.storage import Storage, Transaction, changed
-from arena.terms import BEACON
+from arena.terms import form_text, is_in_form
 from arena.tournaments.ability import require_able
 from arena.tournaments.creation import check_count, require_ready
 from arena.tournaments.head import lock_head
 from arena.tournaments.overview import TournamentStatus, find_tournament, status_of
-
-LONGEST_VALUE = 1000
-"""The most characters in the value of a beacon."""
 
 
 def lock(storage: Storage, actor: Actor, name: str, now: datetime) -> TournamentStatus:
@@ -125,11 +121,11 @@ def _check_beacon(tournament: Tournament, value: str | None) -> None:
         )
     if value is None:
         raise StateError(
-            f"tournament {name} waits for its beacon, {tournament.beacon}; "
-            f"give its value with: arena tournament start {name} --beacon VALUE"
+            f"tournament {name} waits for its beacon, {tournament.beacon}: "
+            f"{form_text(tournament.beacon_form)}; give it with: arena tournament start {name} --beacon VALUE"
         )
-    if len(value) > LONGEST_VALUE or not re.fullmatch(BEACON, value):
-        raise SpecError("beacon", f"its value must be printable ASCII, at most {LONGEST_VALUE} characters")
+    if not is_in_form(value, tournament.beacon_form):
+        raise SpecError("beacon", f"its value must be {form_text(tournament.beacon_form)}")
 
 
 def pause(storage: Storage, actor: Actor, name: str, now: datetime) -> TournamentStatus:

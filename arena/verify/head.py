@@ -9,6 +9,7 @@ from arena.exports.lines import Lines
 from arena.exports.parts import EntrantLine, HeadEntrant, HeadPart, TournamentPart
 from arena.formats import FORMATS, PAIRING_VERSION, Format, Setup
 from arena.pairing.chance import lots
+from arena.terms import form_text, is_in_form
 from arena.verify.report import Report
 from arena.verify.signatures import note_head_keys
 from arena.verify.values import HEX_32
@@ -132,6 +133,8 @@ def _seed(lines: Lines, head: HeadPart, part: TournamentPart) -> bytes:
         raise lines.wrong("beacon_value: is there, but the head has no beacon")
     if head.beacon is not None and part.beacon_value is None and part.started_at is not None:
         raise lines.wrong("beacon_value: is missing")
+    if part.beacon_value is not None and not is_in_form(part.beacon_value, head.beacon_form):
+        raise lines.wrong(f"beacon_value: is not {form_text(head.beacon_form)}, as the head says")
     return seed
 
 

@@ -27,6 +27,8 @@ UNPROVEN = (
 
 ALONE = "that the organiser did not draw several seeds and choose one: there was no beacon"
 STATED = "that the beacon {!r} said {!r}, and only after the tournament was locked: look it up"
+TICKETS = "that {} was the only tournament locked before that beacon: the best of several could be kept"
+TOGETHER = "that none of {} was chosen for its cards: they had one beacon, so they were as many tickets"
 NEW = "that bots said to be new under the ruleset had no rating from a tournament whose export is not given"
 BATCHES = "who was free for each batch of a continuous tournament, and what these were rated then"
 DECIDED = "that corrections are right: the arena's key in the head signed them"
@@ -156,7 +158,11 @@ def unproven(reports: Sequence[Report]) -> list[str]:
     missing = {link.where[0] for report in reports for link in report.links} - names
     if any(report.beacon is None for report in reports):
         found.append(ALONE)
-    found += [STATED.format(one.beacon, one.beacon_value) for one in reports if one.beacon_value is not None]
+    spoken = [one for one in reports if one.beacon_value is not None]
+    found += [STATED.format(one.beacon, one.beacon_value) for one in spoken]
+    for value in dict.fromkeys(one.beacon_value for one in spoken):
+        alike = dict.fromkeys(one.tournament for one in spoken if one.beacon_value == value)
+        found.append((TOGETHER if len(alike) > 1 else TICKETS).format(" and ".join(alike)))
     if any(None in rated.sources.values() for report in reports for rated in report.rated):
         found.append(NEW)
     if any(report.pairing == "continuous" for report in reports):

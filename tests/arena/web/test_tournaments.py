@@ -118,14 +118,14 @@ def test_head_when_a_tournament_is_locked_then_it_has_its_commitment_and_what_ha
 def test_organiser_when_it_runs_a_tournament_then_each_step_tells_how_it_stands(
     organiser: TestClient, world: World, woken: list[int]
 ) -> None:
-    made = organiser.post("/tournaments", json=wanted(world, beacon="drand round 1"))
+    made = organiser.post("/tournaments", json=wanted(world, beacon="drand round 1", beacon_form="hex:4"))
     assert (made.status_code, made.json()["state"], made.json()["warnings"]) == (201, "created", [])
     path = "/tournaments/new"
     assert organiser.post(f"{path}/lock").json()["commitment"] is not None
     early = organiser.post(f"{path}/start")
     assert (early.status_code, early.json()["type"]) == (409, "/problems/not-now")
-    started = organiser.post(f"{path}/start", json={"beacon": "value"}).json()
-    assert (started["state"], started["beacon_value"]) == ("running", "value")
+    started = organiser.post(f"{path}/start", json={"beacon": "00ff"}).json()
+    assert (started["state"], started["beacon_value"]) == ("running", "00ff")
     assert started["warnings"] == [
         f"no referee says which bots are connected: {NO_REFEREE}; is `arena up` or `arena referee` running?"
     ]

@@ -1,4 +1,4 @@
-"""The arena's public key for decisions is kept, so that heads of tournaments can name it."""
+"""Heads of tournaments name the arena's key for decisions, and the form of their beacon's value."""
 
 from collections.abc import Sequence
 
@@ -19,7 +19,11 @@ def upgrade() -> None:
         sa.Column("since", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("name", name="pk_arena_keys"),
     )
+    op.add_column(
+        "tournaments", sa.Column("beacon_form", sa.String(), nullable=False, server_default="hex:64")
+    )
 
 
 def downgrade() -> None:
+    op.drop_column("tournaments", "beacon_form")
     op.drop_table("arena_keys")
