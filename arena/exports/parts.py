@@ -145,7 +145,7 @@ class SessionLine(Value):
     forfeit: int | None
     """The seat whose forfeit ended it; None if it was played to its end."""
     forfeits: tuple[int, ...]
-    """The seats whose bots forfeited it, in order."""
+    """The seats whose bots forfeited it, by number."""
     attempts: int = Count
     """Number of the attempt that played it to its end: from 1, or from a higher number after a backup was
     restored."""

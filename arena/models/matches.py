@@ -129,7 +129,7 @@ class Session(SQLModel, table=True):
     forfeit: int | None = None
     """The seat whose forfeit ended the session; NULL if it was played to its end."""
     forfeits: list[int] = Field(default_factory=list, sa_type=JSON)
-    """The seats whose bots forfeited the session, in order."""
+    """The seats whose bots forfeited the session, by number."""
     forfeited_from: list[int] = Field(default_factory=list, sa_type=JSON)
     """For each of ``forfeits`` the index, from 0, of the first deal that its bot did not play to the end."""
     deal_points: list[list[int]] = Field(sa_type=JSON)

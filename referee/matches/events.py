@@ -154,7 +154,7 @@ class SessionEnded(NamedTuple):
     faults: tuple[int, ...] = ()
     """By seat; empty for a void session."""
     forfeits: tuple[int, ...] = ()
-    """All seats whose bots forfeited it, in order; empty for a void session."""
+    """All seats whose bots forfeited it, by number; empty for a void session."""
     signed: Signed | None = None
     """The result; None for a void session."""
 

@@ -162,7 +162,7 @@ class SessionResult:
     signed: Signed | None = None
     """None if no referee has signed it."""
     forfeits: tuple[int, ...] = ()
-    """All seats whose bots forfeited the session, in order."""
+    """All seats whose bots forfeited the session, by number."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -270,7 +270,7 @@ class Table:
 
     @property
     def forfeited(self) -> tuple[int, ...]:
-        """The seats whose bots have forfeited the session, in order."""
+        """The seats whose bots have forfeited the session, by number."""
         seats = self.forfeits.seats
         if self.session.forfeited_by is not None:
             seats |= {self.session.forfeited_by, *self._why.get("absent", ())}

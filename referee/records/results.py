@@ -42,7 +42,7 @@ class Result:
     faults: Sequence[int]
     """By seat."""
     forfeits: Sequence[int]
-    """The seats whose bots forfeited it, in order."""
+    """The seats whose bots forfeited it, by number."""
     deals: str
     """Digest of all its deals."""
 

@@ -1403,7 +1403,7 @@ class SessionEnded(_message.Message):
 
     @_builtins.property
     def forfeits(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """forfeits lists the seats whose bots forfeited the session, in order: the one that ended it and those that were played
+        """forfeits lists the seats whose bots forfeited the session, by number: the one that ended it and those that were played
         for. Since 0.1.
         """
 

@@ -79,6 +79,31 @@ def test_export_of_a_finished_tournament_is_right(cup: list[str]) -> None:
     assert (report.rounds, report.matches, report.deals) == (2, 4, 24)
 
 
+@pytest.mark.parametrize(
+    ("end", "is_over"),
+    [
+        ({"deals": 3}, lambda sums, deals: deals == 3),
+        ({"target": -9}, lambda sums, deals: min(sums) <= -9),
+        ({"chips": 9}, lambda sums, deals: min(sums) <= -9),
+        ({"deals": 2, "target": -9}, lambda sums, deals: deals == 2 or min(sums) <= -9),
+    ],
+)
+def test_session_when_its_end_is_a_number_of_deals_or_a_score_then_verify_knows_it(
+    world: World, end: dict[str, int], is_over: Callable[[list[int], int], bool]
+) -> None:
+    ruleset = {"extends": "chinese", "name": "ends", "session": end}
+    cup = world.tournament(4, ruleset=ruleset, deals=None, sessions=2, rounds=1)
+    world.finish(cup.id, play_by_table)
+    lines = lines_of(world)
+    assert (check(lines).problem, json.loads(lines[0])["deals"]) == (None, None)
+    records = [json.loads(line) for line in lines if part_of(line) == "deal"]
+    for record in records:
+        of_it = [one for one in records if one["session"] == record["session"]]
+        so_far = [one["points"] for one in of_it if one["deal"] <= record["deal"]]
+        sums = [sum(column) for column in zip(*so_far, strict=True)]
+        assert is_over(sums, record["deal"]) == (record is of_it[-1])
+
+
 def test_export_with_digests_made_anew_is_as_it_was(cup: list[str]) -> None:
     assert [json.loads(line) for line in with_new_digests(cup)] == [json.loads(line) for line in cup]
 

@@ -119,6 +119,29 @@ def test_faults_when_they_are_too_many_then_the_seat_is_played_for_from_there_on
 
 
 @each_mode
+def test_forfeits_when_a_higher_seat_is_first_then_they_are_by_number_and_played_for_by_time(
+    mode: OnForfeit,
+) -> None:
+    harness = Harness()
+    spec, bots = spec_of(mode, deals=4), four(harness)
+
+    def fails(bot: FakeBot, turn: Turn) -> bool:
+        return turn.seat == 3 or (turn.seat == 1 and len(told(bot)) > 0)
+
+    (result,) = fail_when(harness, harness.open(spec), bots, fails)
+    check_records(spec, result)
+    assert (result.forfeit, result.forfeits) == (None, (1, 3))
+    records = records_of(result)
+    assert [one["seat"] for one in records[-1]["played_for"]] == [3, 1]
+    assert [ended(bot)[0].forfeits for bot in bots] == [(1, 3)] * 4
+    for one in records[-1]["played_for"]:
+        record = records[one["deal"] - 1]
+        last = [fault for fault in record["faults"] if fault["seat"] == one["seat"]][-1]
+        assert (last["action"], last.get("turn")) == (one["action"], None)
+        assert record["actions"][one["action"]].startswith(f"{one['seat']}:")
+
+
+@each_mode
 def test_bot_when_it_leaves_for_good_then_its_turns_run_out_and_the_session_goes_on(mode: OnForfeit) -> None:
     harness = Harness()
     bots = four(harness)

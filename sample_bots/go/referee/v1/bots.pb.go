@@ -2555,7 +2555,7 @@ type SessionEnded struct {
 	Signature string `protobuf:"bytes,7,opt,name=signature,proto3" json:"signature,omitempty"`
 	// public_key is the referee's key, 32 bytes in hexadecimal digits; empty with the digest. Since 0.1.
 	PublicKey string `protobuf:"bytes,8,opt,name=public_key,json=publicKey,proto3" json:"public_key,omitempty"`
-	// forfeits lists the seats whose bots forfeited the session, in order: the one that ended it and those that were played
+	// forfeits lists the seats whose bots forfeited the session, by number: the one that ended it and those that were played
 	// for. Since 0.1.
 	Forfeits      []uint32 `protobuf:"varint,9,rep,packed,name=forfeits,proto3" json:"forfeits,omitempty"`
 	unknownFields protoimpl.UnknownFields

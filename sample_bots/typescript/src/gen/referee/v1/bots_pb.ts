@@ -1225,7 +1225,7 @@ export type SessionEnded = Message<"referee.v1.SessionEnded"> & {
   publicKey: string;
 
   /**
-   * forfeits lists the seats whose bots forfeited the session, in order: the one that ended it and those that were played
+   * forfeits lists the seats whose bots forfeited the session, by number: the one that ended it and those that were played
    * for. Since 0.1.
    *
    * @generated from field: repeated uint32 forfeits = 9;
