@@ -88,7 +88,7 @@ def check_events(lines: Lines, report: Report, head: Head) -> Course:
         elif event.event == "key_added":
             note_added_key(lines, report, event)
         elif event.event == "stopped":
-            course.stopped = _whole(lines, event, "rounds")
+            course.stopped = event.details["rounds"]
         elif event.event == "void":
             _note_void(lines, report, head, course, event)
         elif event.event == "lost":
@@ -181,8 +181,7 @@ def _note_void(lines: Lines, report: Report, head: Head, course: Course, event: 
     After a backup was restored, they continue above the number that the event gives.
     """
     above = max(course.restored, default=0)
-    place = (_whole(lines, event, "round"), _whole(lines, event, "table"))
-    void = course.void.setdefault(place, {})
+    void = course.void.setdefault(_place(event), {})
     for session, attempt in _by_session(lines, head, event, "attempts"):
         lines.same(f"details.attempts.{session}", attempt, max(void.get(session, 0), above) + 1)
         void[session] = attempt
@@ -191,7 +190,7 @@ def _note_void(lines: Lines, report: Report, head: Head, course: Course, event: 
 
 def _note_restored(lines: Lines, course: Course, event: EventPart) -> None:
     """Record the number above which attempts begin after a backup was restored; it grows each time."""
-    above = _whole(lines, event, "attempts_above")
+    above = event.details["attempts_above"]
     before = max(course.restored, default=RESTORED_ABOVE - 1)
     if above <= before:
         raise lines.wrong(f"details.attempts_above: is {above}, which is not above {before}")
@@ -211,10 +210,8 @@ def _place(event: EventPart) -> tuple[int, int]:
 
 def _by_session(lines: Lines, head: Head, event: EventPart, name: str) -> list[tuple[int, Any]]:
     """Return what an event of a match says about each of its sessions."""
-    for where in ("round", "table"):
-        _whole(lines, event, where)
-    given = event.details.get(name)
-    if not isinstance(given, dict) or not given:
+    given = event.details[name]
+    if not given:
         raise lines.wrong(f"details.{name}: names no session")
     numbers = {str(number): number for number in range(1, head.part.sessions + 1)}
     for session in given:
@@ -227,7 +224,7 @@ def _by_session(lines: Lines, head: Head, event: EventPart, name: str) -> list[t
 
 def _enter(lines: Lines, event: EventPart, stays: list[_Stay]) -> None:
     """Record that an entrant entered: a new one, or one that had withdrawn."""
-    number, first = _whole(lines, event, "entrant"), _whole(lines, event, "first_round")
+    number, first = event.details["entrant"], event.details["first_round"]
     bot = event.details.get("bot")
     if number == len(stays) + 1:
         stays.append(_Stay(str(bot), first))
@@ -243,10 +240,10 @@ def _enter(lines: Lines, event: EventPart, stays: list[_Stay]) -> None:
 
 
 def _withdraw(lines: Lines, event: EventPart, stays: Sequence[_Stay]) -> None:
-    stay = _numbered(lines, stays, _whole(lines, event, "entrant"))
+    stay = _numbered(lines, stays, event.details["entrant"])
     if stay.last is not None:
         raise lines.wrong(f"details.entrant: {stay.bot} has withdrawn already")
-    stay.last = _whole(lines, event, "last_round")
+    stay.last = event.details["last_round"]
 
 
 def _numbered(lines: Lines, stays: Sequence[_Stay], number: int) -> _Stay:
@@ -269,10 +266,3 @@ def _check_entrants(lines: Lines, head: Head, stays: Sequence[_Stay]) -> None:
         for name, value in (("withdrawn_after", stay.last), ("absences", stay.absences)):
             if getattr(entrant, name) != value:
                 raise lines.wrong(f"entrants.{at}.{name}: does not match the events")
-
-
-def _whole(lines: Lines, event: EventPart, name: str) -> int:
-    value = event.details.get(name)
-    if type(value) is not int or value < 0:
-        raise lines.wrong(f"details.{name}: is not a whole number")
-    return value

@@ -27,9 +27,7 @@ def note_head_keys(lines: Lines, report: Report, head: HeadPart) -> None:
 
 def note_added_key(lines: Lines, report: Report, event: EventPart) -> None:
     """Record the key of a referee that was added later, or whose key is new. Raise Difference."""
-    referee, key = event.details.get("referee"), event.details.get("key")
-    if not isinstance(referee, str) or not isinstance(key, str):
-        raise lines.wrong("details: do not name a referee and its key")
+    referee, key = event.details["referee"], event.details["key"]
     if key in report.keys:
         raise lines.wrong("details.key: is known already")
     _note(lines, report, "details.key", key, Key(referee, event.at))

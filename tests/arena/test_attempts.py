@@ -222,9 +222,9 @@ def test_claim_when_a_kept_deal_is_damaged_then_the_session_goes_on_after_the_la
     ("details", "found"),
     [
         ({"after": {"3": 0}}, "details.after: '3' is not one of the 2 sessions of a match"),
-        ({"after": {"2": -1}}, "details.after.2: is not a whole number"),
+        ({"after": {"2": -1}}, "details.after.2: must be a whole number from 0 on, not -1"),
         ({"after": {}}, "details.after: names no session"),
-        ({"table": "1"}, "details.table: is not a whole number"),
+        ({"table": "1"}, "details.table: must be a whole number from 1 on, not '1'"),
     ],
 )
 def test_lost_deals_when_the_event_makes_no_sense_then_verify_says_so(
