@@ -49,6 +49,7 @@ ABOUT = "`arena demo` made this folder, and deletes what it made here when it ru
 
 MADE = {
     *("arena.db", "arena.db-wal", "arena.db-shm", "arena.db-journal"),
+    *("begun-attempts.db", "begun-attempts.db-wal", "begun-attempts.db-shm", "begun-attempts.db-journal"),
     *("arena-key", "broker", "logs", "referee-keys", "worker-token"),
 }
 """The files that a demo makes in its folder."""

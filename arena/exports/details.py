@@ -64,7 +64,7 @@ class NotTaken(Value):
 
 
 class Restored(Value):
-    """The arena was restored from a backup."""
+    """The database went back to an earlier state."""
 
     attempts_above: Number
 

@@ -185,7 +185,7 @@ def _note_void(lines: Lines, report: Report, head: Head, course: Course, event: 
     for session, attempt in _by_session(lines, head, event, "attempts"):
         lines.same(f"details.attempts.{session}", attempt, max(void.get(session, 0), above) + 1)
         void[session] = attempt
-        note_attempt(report, place[0], attempt)
+        note_attempt(report, _place(event)[0], attempt)
 
 
 def _note_restored(lines: Lines, course: Course, event: EventPart) -> None:

@@ -73,6 +73,10 @@ class Stream(FakeBot):
             self._seats[content.session].deal_started(content)
         elif kind == "deal_ended":
             self._seats[content.session].deal_ended(content)
+        elif kind == "fault":
+            at = self._seats.get(content.session)
+            if at is not None and at.evidence is not None:
+                at.evidence.fault(content)
         elif kind == "session_ended":
             self._keep(self._seats.pop(content.session), lambda evidence: evidence.ended(content))
 

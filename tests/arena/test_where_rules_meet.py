@@ -26,9 +26,8 @@ from referee.matches.match import DealsFinished, MatchSpec, Progress, SessionRes
 from referee.records.record import deal_json
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset
-from referee.signing import SigningKey
 from tests.arena.exported import check, lines_of
-from tests.arena.fakes import ROOT, signed
+from tests.arena.fakes import DECISION_KEY, ROOT, signed
 from tests.arena.random_play import finish_deal
 from tests.arena.world import World
 
@@ -39,7 +38,6 @@ PAIRS = [*combinations(RULES, 2)]
 MORE = 1000
 """The points that a correction adds."""
 
-KEY = SigningKey.draw()
 
 Record = dict[str, Any]
 
@@ -73,7 +71,7 @@ class Cup:
 
     def adjust(self, bot: str, round: int, points: int = MORE) -> None:
         wanted = corrections.Wanted(bot, "points", "a fault", points=points, round=round, table=1)
-        corrections.correct(self.world.storage, ROOT, "cup", wanted, self.world.clock(), KEY)
+        corrections.correct(self.world.storage, ROOT, "cup", wanted, self.world.clock(), DECISION_KEY)
 
 
 def playing(rules: tuple[str, ...], fail_after: int | None = None) -> Callable[..., Generator[Update]]:
