@@ -39,6 +39,9 @@ class KeyScope(StrEnum):
 
 ALL_SCOPES = frozenset(KeyScope)
 
+HOUSE = "house"
+"""The owner of house bots; nobody's account gets its name."""
+
 
 @dataclass(frozen=True, slots=True)
 class Who:

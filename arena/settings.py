@@ -28,7 +28,7 @@ from arena.addresses import NO_PLACE, check_address, local_addresses, split_addr
 from arena.certificates import Rehearsal, read_authorities, read_pair
 from arena.errors import SettingsError
 from arena.files import make_private
-from arena.running import REFEREE_TLS, TOGETHER, WEB_TLS, found_in
+from arena.running.presence import REFEREE_TLS, TOGETHER, WEB_TLS, found_in
 from arena.urls import check_broker, check_database, without_secrets
 from referee.errors import Problem, TomlError
 from referee.tls import ClientTls, ServerTls

@@ -20,15 +20,16 @@ def write_lines(
     file: TextIO,
     kind: "type[DataclassInstance]",
     lines: Sequence["DataclassInstance"],
-    names: Mapping[str, str] = {},
+    names: Mapping[str, str | None] = {},
     without: Collection[str] = (),
 ) -> None:
     """Write dataclasses of one kind as ``write_rows`` does; nested fields are named with a dot.
 
     ``names`` has the fields that have other names there.
     """
-    paths = [path for path in _columns(kind) if path[0] not in without]
-    columns = [".".join([names.get(path[0], path[0]), *path[1:]]) for path in paths]
+    left_out = {*without, *(name for name, other in names.items() if other is None)}
+    paths = [path for path in _columns(kind) if path[0] not in left_out]
+    columns = [".".join([names.get(path[0]) or path[0], *path[1:]]) for path in paths]
     write_rows(file, columns, ([_at(line, path) for path in paths] for line in lines))
 
 
@@ -76,7 +77,7 @@ def _raw(value: object) -> str:
         return str(value).lower()
     if isinstance(value, Enum):
         return str(value.value)
-    return value.isoformat() if isinstance(value, date) else str(value)
+    return value.isoformat().replace("+00:00", "Z") if isinstance(value, date) else str(value)
 
 
 def _text(text: str) -> str:

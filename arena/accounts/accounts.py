@@ -9,9 +9,8 @@ from sqlmodel import col, select
 
 from arena.accounts.invitations import require_invitation, use_invitation
 from arena.accounts.passwords import check_password, hash_password, is_password
-from arena.actors import Actor, Role
+from arena.actors import HOUSE, Actor, Role
 from arena.audit import record
-from arena.bots.house import HOUSE
 from arena.errors import SpecError, StateError, TakenError
 from arena.models import Account, BrowserSession, Membership, Owner
 from arena.specs import check_name
@@ -40,6 +39,8 @@ class Accounts:
     """Accounts by name."""
 
     accounts: list[AccountInfo]
+    next: str | None
+    """Cursor of the next page; None if there is none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,10 @@ from datetime import datetime
 
 from sqlmodel import select
 
-from arena.actors import Actor
+from arena.actors import HOUSE, Actor
 from arena.bots.versions import register_version
 from arena.models import BotVersion
 from arena.storage import Storage
-
-HOUSE = "house"
-"""The owner of house bots; nobody's account gets its name."""
 
 BOTS = ("keeper", "greedy", "pairs-first", "lowest", "random", "sage-quick", "sage", "sage-deep")
 """Sample bots in the order in which they are run: the fast ones, best first, and then sage at three

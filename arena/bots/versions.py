@@ -280,26 +280,8 @@ def revoke_version(storage: Storage, actor: Actor, name: str, now: datetime) -> 
         )
 
 
-def version_to_rotate(storage: Storage, name: str) -> str:
-    """Return the name of the version to which ``rotate_version`` would give a token. Raise its errors."""
-    with storage.read() as tx:
-        [version] = find_versions(tx, [name], None)
-        if version.revoked_at is not None:
-            raise _revoked(version.name)
-        return version.name
-
-
 def _revoked(name: str) -> StateError:
     return StateError(f"the token of {name} is revoked, for good; register another version")
-
-
-def version_to_revoke(storage: Storage, name: str, now: datetime) -> str:
-    """Return the name of the version that ``revoke_version`` would revoke. Raise its errors."""
-    with storage.read() as tx:
-        version = _to_revoke(tx, name, now)
-    if version.revoked_at is not None:
-        raise StateError(f"the token of {version.name} is revoked already")
-    return version.name
 
 
 def _to_revoke(tx: Transaction, name: str, now: datetime) -> BotVersion:

@@ -2,25 +2,21 @@
 
 import getpass
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-import arena.client as api
-from arena.accounts import accounts, invitations
-from arena.accounts.accounts import AccountInfo
+from arena.accounts.accounts import AccountInfo, Accounts
+from arena.accounts.apikeys import KeyInfo, Keys
+from arena.accounts.invitations import InvitationInfo, Invitations, Invited
 from arena.actors import RANKS, Role
 from arena.cli.asking import Yes, confirm
-from arena.cli.context import actor_at_terminal, answer, client_of, require_server
-from arena.cli.lists import LARGEST_PAGE, say_cut
+from arena.cli.context import ask, require_server
+from arena.cli.doors import command_of, to_json
 from arena.errors import SpecError
-from arena.models import utc_now
-from arena.storage import Storage
-from referee.cli.output import AsJson, moment, print_json, renamed, say, show
+from arena.operations import accounts
+from referee.cli.output import AsJson, moment, print_json, say, show
 from referee.names import LONGEST_NAME
-
-if TYPE_CHECKING:
-    from arena.client import Client
 
 app = typer.Typer(
     no_args_is_help=True, help="Create and change accounts of people who use the arena over the network."
@@ -51,38 +47,16 @@ def create(
     as_json: AsJson = False,
 ) -> None:
     """Create an account, and an owner of the same name. Asks for the password in the terminal."""
-
-    def here(storage: Storage) -> AccountInfo:
-        password = _password(password_stdin)
-        return accounts.create_account(storage, actor_at_terminal(), name, role, utc_now(), password)
-
-    def there(arena: "Client") -> AccountInfo:
-        return arena.send(api.operator.create_account(name, role, _password(password_stdin)))
-
-    made = answer(ctx, here, there)
+    made = ask(ctx, accounts.create_account, name, role, _password(password_stdin))
     _tell(made, as_json, f"{made.account} is an {made.role}")
 
 
 @app.command("list")
-def list_(
-    ctx: typer.Context,
-    limit: Annotated[int, typer.Option(min=1, max=LARGEST_PAGE, help="Show at most this many.")] = 100,
-    after: Annotated[str, typer.Option(metavar="NAME", help="Show those that follow this name.")] = "",
-    as_json: AsJson = False,
-) -> None:
+@command_of(accounts.list_accounts, metavars={"after": "NAME"})
+def list_(found: Accounts) -> None:
     """List accounts by name."""
-    found = answer(
-        ctx,
-        lambda storage: accounts.list_accounts(storage, actor_at_terminal(), limit, after),
-        lambda arena: arena.send(api.operator.list_accounts(limit, after)).accounts,
-    )
-    if as_json:
-        print_json({"accounts": found})
-    else:
-        rows = [(one.account, one.role, " ".join(one.owners), _state(one)) for one in found]
-        empty = "no accounts yet: arena account create NAME --role …"
-        show(["account", "role", "owners", "state"], rows, empty)
-        say_cut(len(rows), limit, f"--after {rows[-1][0]}" if rows else "")
+    rows = [(one.account, one.role, " ".join(one.owners), _state(one)) for one in found.accounts]
+    show(["account", "role", "owners", "state"], rows, "no accounts yet: arena account create NAME --role …")
 
 
 @app.command()
@@ -93,12 +67,7 @@ def role(
     as_json: AsJson = False,
 ) -> None:
     """Change what an account may do."""
-    changed = answer(
-        ctx,
-        lambda storage: accounts.change_role(storage, actor_at_terminal(), name, new, utc_now()),
-        lambda arena: arena.send(api.operator.change_account(name, role=new)),
-    )
-    _tell(changed, as_json, f"{name} is an {new} now")
+    _tell(ask(ctx, accounts.change_account, name, role=new), as_json, f"{name} is an {new} now")
 
 
 @app.command()
@@ -106,16 +75,7 @@ def password(
     ctx: typer.Context, name: Name, password_stdin: FromInput = False, as_json: AsJson = False
 ) -> None:
     """Give an account a new password, and sign it out everywhere."""
-
-    def here(storage: Storage) -> AccountInfo:
-        new, actor = _password(password_stdin), actor_at_terminal()
-        accounts.reset_password(storage, actor, name, new, utc_now())
-        return accounts.show_account(storage, actor, name)
-
-    def there(arena: "Client") -> AccountInfo:
-        return arena.send(api.operator.change_account(name, password=_password(password_stdin)))
-
-    changed = answer(ctx, here, there)
+    changed = ask(ctx, accounts.change_account, name, password=_password(password_stdin))
     _tell(changed, as_json, f"{name} has a new password, and is signed out everywhere")
 
 
@@ -123,87 +83,40 @@ def password(
 def disable(ctx: typer.Context, name: Name, yes: Yes = False, as_json: AsJson = False) -> None:
     """Refuse an account and its keys from now on. Its bots go on playing."""
     confirm(f"Disable the account {name}", yes)
-    changed = answer(
-        ctx,
-        lambda storage: accounts.disable_account(storage, actor_at_terminal(), name, utc_now()),
-        lambda arena: arena.send(api.operator.change_account(name, disabled=True)),
-    )
-    _tell(changed, as_json, f"{name} is disabled")
+    _tell(ask(ctx, accounts.change_account, name, disabled=True), as_json, f"{name} is disabled")
 
 
 @app.command()
 def enable(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
     """Let a disabled account be used again."""
-    changed = answer(
-        ctx,
-        lambda storage: accounts.enable_account(storage, actor_at_terminal(), name, utc_now()),
-        lambda arena: arena.send(api.operator.change_account(name, disabled=False)),
-    )
-    _tell(changed, as_json, f"{name} is enabled")
+    _tell(ask(ctx, accounts.change_account, name, disabled=False), as_json, f"{name} is enabled")
 
 
 @app.command()
-def invite(
-    ctx: typer.Context,
-    role: AnyRole = Role.AUTHOR,
-    owner: Annotated[
-        str | None, typer.Option(metavar="OWNER", help="Whoever uses it becomes a member of this owner.")
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
+@command_of(accounts.invite)
+def invite(made: Invited) -> None:
     """Create an invitation: a code with which one person can create an account."""
-    made = answer(
-        ctx,
-        lambda storage: invitations.invite(storage, actor_at_terminal(), role, utc_now(), owner),
-        lambda arena: arena.send(api.accounts.invite(role, owner)),
-    )
-    if as_json:
-        print_json(renamed(made))
-    else:
-        until = moment(made.expires_at)
-        told = f"invitation {made.number}, for an {made.role}, until {until}. It cannot be shown again:"
-        say(told, made.code)
+    until = moment(made.expires_at)
+    told = f"invitation {made.number}, for an {made.role}, until {until}. It cannot be shown again:"
+    say(told, made.code)
 
 
 @app.command("invitations")
-def list_invitations(ctx: typer.Context, as_json: AsJson = False) -> None:
+@command_of(accounts.list_invitations)
+def list_invitations(found: Invitations) -> None:
     """List the invitations that can still be used, without their codes."""
-    found = answer(
-        ctx,
-        lambda storage: invitations.list_invitations(storage, actor_at_terminal(), utc_now()),
-        lambda arena: arena.send(api.accounts.list_invitations()).invitations,
-    )
-    if as_json:
-        print_json({"invitations": found})
-    else:
-        rows = [
-            (one.number, one.role, one.owner or "", one.invited_by, moment(one.expires_at)) for one in found
-        ]
-        empty = "no unused invitations"
-        show(["number", "role", "joins", "invited by", "expires"], rows, empty)
+    rows = [
+        (one.number, one.role, one.owner or "", one.invited_by, moment(one.expires_at))
+        for one in found.invitations
+    ]
+    show(["number", "role", "joins", "invited by", "expires"], rows, "no unused invitations")
 
 
 @app.command("revoke-invitation")
-def revoke_invitation(
-    ctx: typer.Context,
-    number: Annotated[
-        int,
-        typer.Argument(metavar="NUMBER", min=1, max=2**31 - 1, help="Its number, as `invitations` lists it."),
-    ],
-    yes: Yes = False,
-    as_json: AsJson = False,
-) -> None:
+@command_of(accounts.revoke_invitation, sure="Revoke the invitation {number}")
+def revoke_invitation(revoked: InvitationInfo) -> None:
     """Revoke an invitation that was not used yet."""
-    confirm(f"Revoke the invitation {number}", yes)
-    revoked = answer(
-        ctx,
-        lambda storage: invitations.revoke_invitation(storage, actor_at_terminal(), number, utc_now()),
-        lambda arena: arena.send(api.accounts.revoke_invitation(number)),
-    )
-    if as_json:
-        print_json(renamed(revoked))
-    else:
-        say(f"the invitation {number} is revoked")
+    say(f"the invitation {revoked.number} is revoked")
 
 
 def _password(from_input: bool) -> str:
@@ -220,7 +133,7 @@ def _password(from_input: bool) -> str:
 
 def _tell(account: AccountInfo, as_json: bool, line: str) -> None:
     if as_json:
-        print_json(renamed(account))
+        print_json(to_json(account))
     else:
         say(line)
 
@@ -231,11 +144,9 @@ def _state(account: AccountInfo) -> str:
 
 
 @app.command()
-def keys(ctx: typer.Context) -> None:
+@command_of(accounts.list_keys, before=require_server)
+def keys(found: Keys) -> None:
     """List your keys for an arena on the network, without the keys themselves."""
-    require_server(ctx)
-    with client_of(ctx) as arena:
-        found = arena.send(api.accounts.list_keys())
     rows = [
         (
             one.name,
@@ -251,14 +162,7 @@ def keys(ctx: typer.Context) -> None:
 
 
 @app.command("revoke-key")
-def revoke_key(
-    ctx: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The key's name, as `keys` lists it.")],
-    yes: Yes = False,
-) -> None:
+@command_of(accounts.revoke_key, before=require_server, sure="Revoke the key {name}")
+def revoke_key(_: KeyInfo, name: str) -> None:
     """Revoke a key of yours for an arena on the network, for good."""
-    require_server(ctx)
-    confirm(f"Revoke the key {name}", yes)
-    with client_of(ctx) as arena:
-        arena.send(api.accounts.revoke_key(name))
     say(f"the key {name} is revoked")

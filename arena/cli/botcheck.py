@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-import arena.client as api
 from arena.bots import versions
-from arena.bots.checks import checked_version, store_check
-from arena.cli import remote
-from arena.cli.context import actor_at_terminal, client_of, is_here, storage_of
-from arena.models import utc_now
+from arena.bots.reports import SentReport
+from arena.cli.bots import version_of
+from arena.cli.context import asking
+from arena.errors import StateError
+from arena.operations import bots
 from referee.cli.botcheck import Asked, Codes, Command, Listen, LogFile, Wait, check_asked, run_check
 from referee.cli.output import AsJson
 from referee.cli.starting import bot_command
@@ -62,16 +62,12 @@ def check_(
 @contextmanager
 def _kept_by(ctx: typer.Context, bot: str) -> Iterator[tuple[str, Callable[["Report"], object]]]:
     """Yield the version that is checked, and a function that stores the report."""
-    if is_here(ctx):
-        with storage_of(ctx) as storage:
-            version, actor = checked_version(storage, bot), actor_at_terminal()
-            yield (
-                version,
-                lambda report: store_check(
-                    storage, actor, version, report.to_object(), report.passed, utc_now()
-                ),
-            )
-    else:
-        with client_of(ctx) as arena:
-            version = remote.version_of(arena, bot)
-            yield version, lambda report: arena.send(api.bots.store_check(version, report.to_object()))
+    with asking(ctx) as call:
+        version = version_of(call, bot)
+        [found] = call(bots.show_bot, version, 1).versions
+        if found.revoked_at is not None:
+            raise StateError(f"the token of {version} is revoked: it will not play any more")
+        yield (
+            version,
+            lambda report: call(bots.store_check, version, SentReport.model_validate(report.to_object())),
+        )

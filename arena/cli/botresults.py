@@ -2,66 +2,29 @@
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Annotated
 
-import typer
-
-import arena.client as api
-from arena.cli.context import answer
+from arena.cli.doors import command_of
 from arena.cli.leaderboard import show_leaderboards
-from arena.cli.lists import LARGEST_PAGE, AsCsv, Cursor, check_form, objected, print_csv, print_list, say_next
-from arena.cli.matches import MATCH_KEYS, show_matches
-from arena.queries.board import LeaderboardLine
-from arena.queries.histories import Asked, HistoryKind, HistoryLine, history
-from arena.queries.meetings import CrossLine, Met, crosstable
-from arena.queries.profiles import Profile, SeatLine, profile
-from arena.queries.versus import PoolLine, Versus, versus
-from referee.cli.output import AsJson, console, headline, moment, note, print_json, renamed, say, show
+from arena.cli.matches import show_matches
+from arena.operations import bots, results
+from arena.queries.histories import HistoryLine, HistoryPage
+from arena.queries.meetings import CrossLine, Crosstable, Met
+from arena.queries.profiles import Profile, SeatLine
+from arena.queries.versus import Versus
+from referee.cli.output import console, headline, moment, note, say, show
 from referee.cli.tables import in_pages
-
-BotName = Annotated[
-    str, typer.Argument(metavar="OWNER/BOT[@VERSION]", help="The bot with all its versions, or one version.")
-]
-Ruleset = Annotated[
-    str | None, typer.Option(help="Only this ruleset: its name, name@version, or the start of its hash.")
-]
-Size = Annotated[int | None, typer.Option(min=2, max=8, help="Only tables of this size.")]
-
-LINE_KEYS = {"name": "bot", "last_played": "last_played_at"}
 
 PLAYED = "rated deals that all bots of the table played"
 """The deals that count for meetings."""
 NOT_COUNTED = "for matches in which a bot forfeited, see: arena match list --bot A --opponent B"
 
-MOST_BOTS = 100
-"""Maximum number of bots in a crosstable."""
 
-
-def show_(
-    ctx: typer.Context,
-    name: BotName,
-    limit: Annotated[
-        int, typer.Option(min=1, max=LARGEST_PAGE, help="Show at most this many matches and opponents.")
-    ] = 10,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
-) -> None:
+@command_of(bots.show_bot, csv="pools")
+def show_(found: Profile, bot: str) -> None:
     """Show a bot: its standing, results by seat, faults, most frequent opponents, and latest matches.
 
     With --csv: its standing, a line for each version and pool.
     """
-    check_form(as_json, as_csv)
-    found = answer(
-        ctx,
-        lambda storage: profile(storage, name, limit),
-        lambda arena: arena.send(api.bots.show_bot(name, limit)),
-    )
-    if as_json:
-        print_json(_profile_object(found))
-        return
-    if as_csv:
-        print_csv(LeaderboardLine, found.pools, LINE_KEYS)
-        return
     say(f"{found.bot}: {found.language or 'no language told'}, {found.link or 'no link'}")
     versions = [
         (one.name, one.language, moment(one.created_at), moment(one.revoked_at)) for one in found.versions
@@ -86,17 +49,7 @@ def show_(
         f"nobody yet; {NOT_COUNTED}",
     )
     headline("\nLatest matches")
-    show_matches(found.matches, name)
-
-
-def _profile_object(found: Profile) -> dict[str, object]:
-    return {
-        **renamed(found),
-        "versions": [objected(one, {"name": "bot"}) for one in found.versions],
-        "pools": [objected(one, LINE_KEYS) for one in found.pools],
-        "opponents": [objected(one, {"name": "bot"}) for one in found.opponents],
-        "matches": [objected(one, MATCH_KEYS) for one in found.matches],
-    }
+    show_matches(found.matches, bot)
 
 
 def _show_seats(lines: Sequence[SeatLine]) -> None:
@@ -130,31 +83,11 @@ def _met(met: Met) -> tuple[object, ...]:
     return met.matches, met.deals, met.ahead, met.behind, f"{met.lead:+d}"
 
 
-def history_(
-    ctx: typer.Context,
-    name: BotName,
-    ruleset: Ruleset = None,
-    size: Size = None,
-    kind: Annotated[HistoryKind | None, typer.Option(help="Only changes of Elo, or of the strength.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=LARGEST_PAGE, help="Show at most this many changes.")] = 50,
-    cursor: Cursor = None,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
-) -> None:
+@command_of(bots.show_history, csv=True)
+def history_(page: HistoryPage) -> None:
     """List how a bot's Elo changed by matches and its strength by fits, the latest change first."""
-    asked = (name, ruleset, size, kind)
-    page = answer(
-        ctx,
-        lambda storage: history(storage, Asked(*asked), limit, cursor),
-        lambda arena: arena.send(api.bots.show_history(*asked, limit, cursor)),
-    )
-    names = {"name": "bot"}
-    if not print_list(
-        "history", HistoryLine, page.lines, as_json=as_json, as_csv=as_csv, next=page.next, names=names
-    ):
-        columns = ["when", "bot version", "pool", "match", ">Elo", ">change", ">strength", ">95 %", ">deals"]
-        show(columns, list(map(_history_row, page.lines)), "nothing has changed yet: no round is closed")
-        say_next(page.next)
+    columns = ["when", "bot version", "pool", "match", ">Elo", ">change", ">strength", ">95 %", ">deals"]
+    show(columns, list(map(_history_row, page.lines)), "nothing has changed yet: no round is closed")
 
 
 def _history_row(line: HistoryLine) -> tuple[object, ...]:
@@ -167,30 +100,12 @@ def _history_row(line: HistoryLine) -> tuple[object, ...]:
     return moment(line.at), line.name, pool, "", "", "", *strength, line.deals
 
 
-def versus_(
-    ctx: typer.Context,
-    bot: BotName,
-    opponent: BotName,
-    limit: Annotated[int, typer.Option(min=1, max=LARGEST_PAGE, help="Show at most this many matches.")] = 10,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
-) -> None:
+@command_of(bots.show_versus, metavars={"opponent": "OWNER/BOT[@VERSION]"}, csv="pools")
+def versus_(found: Versus, bot: str, opponent: str) -> None:
     """Show two bots head to head: who finished ahead, points, by seat, by version, latest matches.
 
     With --csv: who finished ahead, a line for each pool.
     """
-    check_form(as_json, as_csv)
-    found = answer(
-        ctx,
-        lambda storage: versus(storage, bot, opponent, limit),
-        lambda arena: arena.send(api.bots.show_versus(bot, opponent, limit)),
-    )
-    if as_json:
-        print_json(_versus_object(found))
-        return
-    if as_csv:
-        print_csv(PoolLine, found.pools)
-        return
     say(f"{bot} against {opponent}, in {PLAYED}:")
     if not found.pools:
         note(f"none yet; {NOT_COUNTED}")
@@ -217,33 +132,10 @@ def versus_(
     show_matches(found.matches, bot)
 
 
-def _versus_object(found: Versus) -> dict[str, object]:
-    versions = [objected(one, {"name": "bot", "other": "opponent"}) for one in found.versions]
-    matches = [objected(one, MATCH_KEYS) for one in found.matches]
-    return {**renamed(found), "versions": versions, "matches": matches}
-
-
-def crosstable_(
-    ctx: typer.Context,
-    bots: Annotated[
-        list[str],
-        typer.Argument(metavar="OWNER/BOT[@VERSION]...", help="Two bots or more, or versions of them."),
-    ],
-    ruleset: Ruleset = None,
-    size: Size = None,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
-) -> None:
+@command_of(results.show_crosstable, metavars={"bot": "OWNER/BOT[@VERSION]..."}, csv="crosstable")
+def crosstable_(found: Crosstable, bot: list[str]) -> None:
     """Show how often these bots finished ahead of each other, in each pool in which they met."""
-    if len(bots) > MOST_BOTS:
-        raise typer.BadParameter(f"{MOST_BOTS} bots at most, not {len(bots)}", param_hint="'BOT'")
-    lines = answer(
-        ctx,
-        lambda storage: crosstable(storage, bots, ruleset, size),
-        lambda arena: arena.send(api.results.show_crosstable(bots, ruleset, size)).crosstable,
-    )
-    if not print_list("crosstable", CrossLine, lines, as_json=as_json, as_csv=as_csv, paged=False):
-        _show_crosstables(list(dict.fromkeys(bots)), lines)
+    _show_crosstables(list(dict.fromkeys(bot)), found.crosstable)
 
 
 def _show_crosstables(bots: Sequence[str], lines: Sequence[CrossLine]) -> None:

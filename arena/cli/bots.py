@@ -1,33 +1,31 @@
 """``arena bot …``: listing bots, replacing their tokens, and reading their log and deals."""
 
 from contextlib import nullcontext
-from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import fields, replace
+from typing import Annotated, Any
 
 import typer
 
-import arena.client as api
 from arena.bots import versions
-from arena.bots.deals import newest_deals
 from arena.bots.journal import kinds_of, read_log, readable_versions
 from arena.bots.versions import VersionInfo
-from arena.cli import remote
 from arena.cli.asking import Yes, confirm
 from arena.cli.context import (
+    Call,
     actor_at_terminal,
-    answer,
+    ask,
+    asking,
     client_of,
     is_here,
     own_settings,
-    settings_of,
     storage_of,
 )
+from arena.cli.doors import print_answer, to_json
 from arena.cli.expiring import ExpiresIn, token_text
-from arena.cli.lists import LARGEST_PAGE, AsCsv, Cursor, check_form, print_csv, print_list, say_next
-from arena.matches.connected import ConnectedBot, connected_bots, connected_in
-from arena.matches.referees import asker
+from arena.cli.lists import LARGEST_PAGE, AsCsv, Cursor, check_form, print_csv, say_next
+from arena.matches.connected import ConnectedBot, connected_in
 from arena.models import utc_now
-from arena.queries.versions import find_bots
+from arena.operations import bots, operator
 from referee.cli.botdeals import print_deals, print_deals_json, print_deals_whole
 from referee.cli.botlog import follow_log, follow_pages, print_entry
 from referee.cli.botown import (
@@ -45,14 +43,10 @@ from referee.cli.botown import (
     say_no_faults,
     token_of,
 )
-from referee.cli.output import AsJson, moment, print_json, renamed, say, show, warn
+from referee.cli.output import MOST, AsJson, moment, print_json, say, show, warn
 from referee.client import read_deals as read_deals_from
 from referee.client import read_log as read_log_from
-from referee.matches.journal import ASKED, DealQuery, LogEntry, LogQuery
-
-if TYPE_CHECKING:
-    from arena.client import Client
-    from arena.storage import Storage
+from referee.matches.journal import ASKED, BotDeal, DealQuery, LogEntry, LogQuery
 
 
 def list_(
@@ -74,13 +68,8 @@ def list_(
     if connected:
         _list_connected(ctx, owner, as_json, as_csv)
         return
-    page = answer(
-        ctx,
-        lambda storage: find_bots(storage, owner, limit, cursor),
-        lambda arena: arena.send(api.bots.list_bots(owner, limit, cursor)),
-    )
-    form: dict[str, Any] = {"as_json": as_json, "as_csv": as_csv, "next": page.next}
-    if not print_list("bots", VersionInfo, page.bots, names={"name": "bot"}, **form):
+    page = ask(ctx, bots.list_bots, owner, limit, cursor)
+    if not print_answer(bots.list_bots, page, as_json, as_csv):
         rows = [
             (
                 one.name,
@@ -97,11 +86,7 @@ def list_(
 
 
 def _list_connected(ctx: typer.Context, owner: str | None, as_json: bool, as_csv: bool) -> None:
-    found, silent = answer(
-        ctx,
-        lambda storage: connected_bots(storage, asker(settings_of(ctx)), owner),
-        lambda arena: connected_in(arena.send(api.operator.referees()), owner),
-    )
+    found, silent = connected_in(ask(ctx, operator.referees), owner)
     warn(*silent)
     if as_json:
         print_json({"bots": found})
@@ -117,56 +102,58 @@ def _list_connected(ctx: typer.Context, owner: str | None, as_json: bool, as_csv
     show(columns, rows, "no bot is connected")
 
 
-def revoke(
-    ctx: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="OWNER/BOT[@VERSION]", help="The bot, or one version.")],
-    yes: Yes = False,
-    as_json: AsJson = False,
-) -> None:
+AnyVersion = Annotated[str, typer.Argument(metavar="OWNER/BOT[@VERSION]", help="The bot, or one version.")]
+
+
+def revoke(ctx: typer.Context, name: AnyVersion, yes: Yes = False, as_json: AsJson = False) -> None:
     """Revoke the token of a bot version for good; a bot connected with it is disconnected."""
-
-    def here(storage: "Storage") -> VersionInfo:
-        version = versions.version_to_revoke(storage, name, utc_now())
+    with asking(ctx) as call:
+        version = version_of(call, name, unexpired=True)
         confirm(f"Revoke the token of {version} for good", yes)
-        return versions.revoke_version(storage, actor_at_terminal(), version, utc_now())
-
-    def there(arena: "Client") -> VersionInfo:
-        version = remote.version_of(arena, name, unexpired=True)
-        confirm(f"Revoke the token of {version} for good", yes)
-        return arena.send(api.bots.revoke_bot(version))
-
-    revoked = answer(ctx, here, there)
+        revoked = call(bots.revoke_bot, version)
     if as_json:
-        print_json(renamed(revoked, name="bot"))
+        print_json(to_json(revoked))
     else:
         say(f"the token of {revoked.name} is revoked")
 
 
 def rotate(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="OWNER/BOT[@VERSION]", help="The bot, or one version.")],
+    name: AnyVersion,
     expires_in: ExpiresIn = None,
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
     """Give a bot version a new token. The old one is refused at once; a bot that uses it is disconnected."""
-
-    def sure(version: str) -> str:
+    with asking(ctx) as call:
+        version = version_of(call, name)
         confirm(f"Replace the token of {version}, so that the old one is refused at once", yes)
-        return version
-
-    def here(storage: "Storage") -> versions.Registered:
-        version = sure(versions.version_to_rotate(storage, name))
-        return versions.rotate_version(storage, actor_at_terminal(), version, utc_now(), expires_in)
-
-    def there(arena: "Client") -> versions.Registered:
-        return arena.send(api.bots.rotate_bot(sure(remote.version_of(arena, name)), expires_in))
-
-    rotated = answer(ctx, here, there)
+        rotated = call(bots.rotate_bot, version, expires_in)
     if as_json:
-        print_json(renamed(rotated, name="bot"))
+        print_json(to_json(rotated))
     else:
         say(f"{rotated.name} has a new token, which cannot be shown again:", rotated.token)
+
+
+def version_of(call: Call, name: str, *, unexpired: bool = False) -> str:
+    """Return the version that a name means: a bot's newest one whose token is not revoked.
+
+    With ``unexpired``, versions with a valid token come first. Raise UnknownError.
+    """
+    if "@" in name:
+        call(bots.show_bot, name, 1)  # which tells if there is none
+        return name
+    listed = call(bots.list_bots, name.partition("/")[0], MOST).bots
+    found = [one for one in listed if one.name.partition("@")[0] == name]
+    if not found:
+        call(bots.show_bot, name, 1)  # which tells what there is instead
+    return max(found, key=lambda one: _goodness(one, unexpired)).name
+
+
+def _goodness(version: VersionInfo, unexpired: bool) -> tuple[bool, bool, int]:
+    good = version.revoked_at is None
+    expired = version.expires_at is not None and version.expires_at <= utc_now()
+    return good and not (unexpired and expired), good, int(version.name.partition("@")[2])
 
 
 def log_(
@@ -229,12 +216,12 @@ FOLLOWED = 200
 
 
 def _log_there(ctx: typer.Context, query: LogQuery, *, as_json: bool, follow: bool) -> None:
-    word = next((one for one, kinds in ASKED.items() if kinds == query.kinds), None)
+    word: Any = next((one for one, kinds in ASKED.items() if kinds == query.kinds), None)
     with client_of(ctx) as arena:
 
         def read(limit: int = FOLLOWED) -> list[LogEntry]:
-            found = arena.send(api.bots.show_log(query.bot, word, query.session, limit)).entries
-            return [remote.log_entry(line) for line in found[::-1]]
+            found = arena.call(bots.show_log, query.bot, word, query.session, limit).entries
+            return [LogEntry(id=0, **_fields_of(line)) for line in found[::-1]]
 
         entries = read(query.limit)
         for entry in entries:
@@ -270,15 +257,15 @@ def games(
     """
     query = DealQuery(bot, session, lost, limit)
     if referee is None:
-        found = answer(
-            ctx,
-            lambda storage: newest_deals(storage, actor_at_terminal(), query),
-            lambda arena: [
-                *map(remote.bot_deal, arena.send(api.bots.show_own_deals(bot, session, lost, limit)).deals)
-            ],
-        )
+        deals = ask(ctx, bots.show_own_deals, bot, session, lost, limit).deals
+        names = [field.name for field in fields(BotDeal)]
+        found = [BotDeal(**{name: getattr(one, name) for name in names}) for one in deals]
     else:
         tls = own_settings(ctx).client_tls()
         found = list(read_deals_from(referee, token_of(token, token_file), query, tls=tls))
     show = print_deals_json if as_json else print_deals_whole if whole else print_deals
     show(found[::-1])
+
+
+def _fields_of(value: Any) -> dict[str, Any]:
+    return {field.name: getattr(value, field.name) for field in fields(value)}

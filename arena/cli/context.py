@@ -2,12 +2,12 @@
 
 import getpass
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeVar
 
 import typer
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from arena.actors import Actor
     from arena.client import Client
     from arena.database import Database
+    from arena.operations.operation import Context, Operation
     from arena.settings import Settings
     from arena.storage import Storage
 
@@ -31,19 +32,47 @@ class Given:
     """The address of an arena on the network; None for the local one."""
 
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def answer(ctx: typer.Context, here: Callable[["Storage"], T], there: Callable[["Client"], T]) -> T:
-    """Return the answer of the arena that this call is about: the local one's storage, or one on the network.
+def ask(ctx: typer.Context, operation: "Operation[P, T]", /, *args: P.args, **kwargs: P.kwargs) -> T:
+    """Return the answer of an operation, by the local arena or by one on the network.
 
     Raise ArenaError.
     """
-    if is_here(ctx):
-        with storage_of(ctx) as storage:
-            return here(storage)
-    with client_of(ctx) as arena:
-        return there(arena)
+    with asking(ctx) as call:
+        return call(operation, *args, **kwargs)
+
+
+class Call(Protocol):
+    """Does operations, one after another."""
+
+    def __call__(self, operation: "Operation[P, T]", /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Return the answer of an operation. Raise ArenaError."""
+
+
+@contextmanager
+def asking(ctx: typer.Context) -> Iterator[Call]:
+    """Return the function that does operations in the arena that this call is about, during the block."""
+    if not is_here(ctx):
+        with client_of(ctx) as arena:
+            yield arena.call
+        return
+    with storage_of(ctx) as storage:
+        settings = settings_of(ctx)
+
+        def call(operation: "Operation[P, T]", /, *args: P.args, **kwargs: P.kwargs) -> T:
+            return operation(local_context(storage, settings), *args, **kwargs)
+
+        yield call
+
+
+def local_context(storage: "Storage", settings: "Settings") -> "Context":
+    """Return the context of the operator at this terminal."""
+    from arena.operations.local import make_context
+
+    return make_context(storage, settings, actor_at_terminal())
 
 
 def is_here(ctx: typer.Context) -> bool:

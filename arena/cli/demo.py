@@ -207,9 +207,9 @@ def _play(supervisor: Supervisor, settings: Settings, storage: Storage, spec: To
     status = follow(storage, spec.name, console(), tick=supervisor.check)
     if not status.ended:
         raise StateError(f"{spec.name} has failed: {status.problem}; logs in {settings.logs}")
-    show_standings(scoreboard.standings(storage, spec.name), spec.format)
+    show_standings(scoreboard.scoreboard(storage, spec.name))
     say(legend(spec.format))
-    show_crosstable(scoreboard.crosstable(storage, spec.name))
+    show_crosstable(scoreboard.crosstable(storage, spec.name).matrix)
 
 
 def _wait_for_strengths(supervisor: Supervisor, storage: Storage) -> None:

@@ -2,11 +2,11 @@
 
 import typer
 
-import arena.client as api
 from arena.cli.context import Given, client_of, is_here
 from arena.models import utc_now
-from arena.operations.doctor import examine
-from arena.operations.findings import Finding, Level
+from arena.operations import operator
+from arena.running.doctor import examine
+from arena.running.findings import Finding, Level
 from referee.cli.output import AsJson, print_json, say
 
 
@@ -30,7 +30,7 @@ def _findings(ctx: typer.Context) -> list[Finding]:
     if is_here(ctx):
         return examine({} if given.data is None else {"data": given.data}, utc_now)
     with client_of(ctx) as arena:
-        return arena.send(api.operator.findings()).findings
+        return arena.call(operator.findings).findings
 
 
 def _line(finding: Finding, width: int) -> str:

@@ -1,46 +1,33 @@
 """``arena tournament enter``, ``may-enter``, ``invite``, ``entries``, ``approve``, ``decline``: who plays."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-import arena.client as api
-from arena.cli.context import actor_at_terminal, answer, settings_of
+from arena.cli.context import ask, asking
+from arena.cli.doors import command_of, to_json
 from arena.cli.pairings import BotName, Name
-from arena.matches.referees import asker
-from arena.models import utc_now
-from arena.tournaments import admission, entry
+from arena.leagues.admission import LeagueEntries
+from arena.operations import entries as operations
 from arena.tournaments.admission import EntriesShown, InvitationShown, RequestShown
-from arena.tournaments.roster import absence, roster
-from referee.cli.output import AsJson, headline, moment, print_json, renamed, say, show, warn
-
-if TYPE_CHECKING:
-    from arena.client import Client
-    from arena.storage import Storage
+from arena.tournaments.answers import Entered
+from referee.cli.output import AsJson, headline, moment, print_json, say, show, warn
 
 MAY = {"enter": "may enter", "ask": "may ask to enter", "no": "cannot enter"}
 
 
-def enter(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False) -> None:
+Invited = Annotated[list[str], typer.Argument(metavar="OWNER|OWNER/BOT...", help="Owners, or bots.")]
+
+
+@command_of(operations.enter_bot)
+def enter(entered: Entered) -> None:
     """Enter a bot into a tournament; after the start, only if its format allows that."""
-
-    def here(storage: "Storage") -> int | None:
-        actor, now, ask = actor_at_terminal(), utc_now(), asker(settings_of(ctx))
-        first = entry.enter(storage, actor, name, bot, now, ask)
-        if first is not None and first > 1:  # it is being played
-            entered = roster(storage, name, now, ask)
-            own = [line for line in entered if bot in (line.bot, line.bot.partition("@")[0])]
-            warn(*absence(own, ask))
-        return first
-
-    first = answer(ctx, here, lambda arena: arena.send(api.entries.enter_bot(name, bot)).first_round)
-    if as_json:
-        print_json({"tournament": name, "bot": bot, "first_round": first})
-    elif first is None:
-        say(f"{bot} has asked to enter {name}; its organiser decides")
+    warn(*entered.warnings)
+    if entered.first_round is None:
+        say(f"{entered.bot} has asked to enter {entered.tournament}; its organiser decides")
     else:
-        say(f"{bot} plays in {name} from round {first} on")
+        say(f"{entered.bot} plays in {entered.tournament} from round {entered.first_round} on")
 
 
 def may_enter(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False) -> None:
@@ -48,14 +35,9 @@ def may_enter(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = Fa
 
     Exits with status 1 if the bot cannot enter.
     """
-    actor, now = actor_at_terminal(), utc_now()
-    found = answer(
-        ctx,
-        lambda storage: entry.may_enter(storage, actor, name, bot, now, asker(settings_of(ctx))),
-        lambda arena: arena.send(api.entries.may_enter(name, bot)),
-    )
+    found = ask(ctx, operations.may_enter, name, bot)
     if as_json:
-        print_json(renamed(found))
+        print_json(to_json(found))
     else:
         from_round = f" from round {found.first_round} on" if found.first_round else ""
         say(f"{found.bot} {MAY[found.answer]} {found.tournament}{from_round}", *found.reasons)
@@ -66,48 +48,35 @@ def may_enter(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = Fa
 def invite(
     ctx: typer.Context,
     name: Name,
-    invited: Annotated[list[str], typer.Argument(metavar="OWNER|OWNER/BOT...", help="Owners, or bots.")],
+    invited: Invited,
     take_back: Annotated[
         bool, typer.Option("--take-back", help="Invite them no longer; those that have entered stay.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Let owners, or single bots, enter a tournament that is not open to everybody."""
-    actor, now = actor_at_terminal(), utc_now()
+    with asking(ctx) as call:
+        if take_back:
+            for one in invited:
+                call(operations.uninvite_bot, name, one)
+            found = call(operations.list_entries, name)
+        else:
+            found = call(operations.invite_bots, name, invited)
+    say_invited(name, found, as_json)
 
-    def here(storage: "Storage") -> EntriesShown:
-        if not take_back:
-            return admission.invite(storage, actor, name, invited, now)
-        for one in invited:
-            admission.uninvite(storage, actor, name, one, now)
-        return admission.list_entries(storage, actor, name)
 
-    def there(arena: "Client") -> EntriesShown:
-        if not take_back:
-            return arena.send(api.entries.invite_bots(name, invited))
-        for one in invited:
-            uninvite = api.entries.uninvite_bot if "/" in one else api.entries.uninvite_owner
-            arena.send(uninvite(name, one))
-        return arena.send(api.entries.list_entries(name))
-
-    found = answer(ctx, here, there)
+def say_invited(name: str, found: EntriesShown | LeagueEntries, as_json: bool) -> None:
+    """Print who is invited to a tournament or a league."""
     if as_json:
-        print_json(renamed(found))
+        print_json(to_json(found))
     else:
         names = ", ".join(one.invited for one in found.invitations)
         say(f"invited to {name}: {names or 'nobody'}")
 
 
-def entries(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
+@command_of(operations.list_entries)
+def entries(found: EntriesShown) -> None:
     """Show who is invited to a tournament, which bots have asked to enter it, and what they were answered."""
-    found = answer(
-        ctx,
-        lambda storage: admission.list_entries(storage, actor_at_terminal(), name),
-        lambda arena: arena.send(api.entries.list_entries(name)),
-    )
-    if as_json:
-        print_json(renamed(found))
-        return
     limit = f"; at most {found.owner_limit} bots of an owner" if found.owner_limit else ""
     say(f"entries: {found.entries}{limit}")
     show_invitations(found.invitations)
@@ -136,37 +105,13 @@ def show_requests(requests: Sequence[RequestShown], none: str) -> None:
     show(columns, rows, none)
 
 
-def approve(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False) -> None:
+@command_of(operations.approve_bot, metavars={"bot": "BOT"})
+def approve(entered: Entered) -> None:
     """Approve a bot that has asked to enter a tournament."""
-    actor, now = actor_at_terminal(), utc_now()
-
-    def there(arena: "Client") -> tuple[str, int | None]:
-        found = arena.send(api.entries.approve_bot(name, bot))
-        return found.bot, found.first_round
-
-    version, first = answer(
-        ctx, lambda storage: entry.approve(storage, actor, name, bot, now, asker(settings_of(ctx))), there
-    )
-    if as_json:
-        print_json({"tournament": name, "bot": version, "first_round": first})
-    else:
-        say(f"{version} plays in {name} from round {first} on")
+    say(f"{entered.bot} plays in {entered.tournament} from round {entered.first_round} on")
 
 
-def decline(
-    ctx: typer.Context,
-    name: Name,
-    bot: BotName,
-    reason: Annotated[str, typer.Option(help="The reason, which its author can read.")],
-    as_json: AsJson = False,
-) -> None:
+@command_of(operations.decline_bot, options=["reason"], metavars={"bot": "BOT"})
+def decline(found: RequestShown) -> None:
     """Decline a bot that has asked to enter a tournament."""
-    found = answer(
-        ctx,
-        lambda storage: admission.decline(storage, actor_at_terminal(), name, bot, reason, utc_now()),
-        lambda arena: arena.send(api.entries.decline_bot(name, bot, reason)),
-    )
-    if as_json:
-        print_json({"tournament": name, **renamed(found)})
-    else:
-        say(f"{found.bot} is declined: {found.reason}")
+    say(f"{found.bot} is declined: {found.reason}")

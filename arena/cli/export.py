@@ -7,15 +7,13 @@ from typing import Annotated
 
 import typer
 
-import arena.client as api
-from arena.cli import remote
 from arena.cli.asking import Force
-from arena.cli.context import answer, client_of, is_here, storage_of
+from arena.cli.context import ask, client_of, is_here, storage_of
 from arena.cli.linefiles import write_lines
 from arena.cli.paces import progress
 from arena.exports.records import export_records
 from arena.exports.write import export_lines
-from arena.tournaments.overview import status
+from arena.operations import tournaments
 from referee.cli.output import say
 from referee.cli.terminal import PlainConsole
 from referee.interrupts import unwound_on_signals
@@ -61,15 +59,7 @@ def _exported(ctx: typer.Context, tournament: str, deals: bool) -> Iterator[Iter
 def _watched(ctx: typer.Context, tournament: str, lines: Iterator[str]) -> Iterator[str]:
     """Yield the lines of an export, and show the progress on a terminal."""
     out = PlainConsole(stderr=True)
-    total = (
-        answer(
-            ctx,
-            lambda storage: status(storage, tournament),
-            lambda arena: remote.status_in(arena.send(api.tournaments.show_tournament(tournament))),
-        ).sessions_done
-        if out.is_terminal
-        else 0
-    )
+    total = ask(ctx, tournaments.show_tournament, tournament).sessions_done if out.is_terminal else 0
     with progress(tournament, total, out) as show:
         yield from seen(lines, show)
 

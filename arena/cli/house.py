@@ -6,7 +6,8 @@ from pathlib import Path
 
 from sqlmodel import select
 
-from arena.bots.house import BOTS, HOUSE, is_registered
+from arena.actors import HOUSE
+from arena.bots.house import BOTS, is_registered
 from arena.bots.versions import register_version, rotate_version
 from arena.cli.context import actor_at_terminal
 from arena.cli.local import arena_command

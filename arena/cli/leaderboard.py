@@ -1,118 +1,41 @@
 """``arena leaderboard``: the best of each pool."""
 
-import sys
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import groupby
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
 import typer
 
-import arena.client as api
-from arena.cli.context import answer, database_of, is_here
-from arena.cli.lists import LARGEST_PAGE, AsCsv, Cursor, check_form, moment_of, objected, print_csv
-from arena.queries.board import LeaderboardLine
+from arena.cli.context import database_of, is_here
+from arena.cli.doors import command_of
+from arena.operations import leaderboards as operations
+from arena.queries.board import Leaderboard, LeaderboardLine
 from arena.strength.scale import ENOUGH, HELD
-from referee.cli.output import MOST, AsJson, change, console, headline, note, print_json, say
-
-if TYPE_CHECKING:
-    from arena.client import Client
-    from arena.queries.board import Leaderboard
-    from arena.storage import Storage
-
-Bot = Annotated[
-    str | None, typer.Option(metavar="OWNER/BOT[@VERSION]", help="Show the lines around this bot.")
-]
-
+from referee.cli.output import change, console, headline, note, say
 
 PROVISIONAL = "?"
 """Marks strengths that come from few deals."""
 
+ALL: Mapping[str, Any] = {name: one.default for name, one in operations.leaderboard.parameters.items()}
+"""The parameters of the whole leaderboard."""
+
+EMPTY = Leaderboard((), None)
+
 NOBODY = "no ratings yet: they appear when the first round of a rated tournament closes"
 
 
-def leaderboard(
-    ctx: typer.Context,
-    ruleset: Annotated[
-        str | None, typer.Option(help="Only this ruleset: its name, name@version, or the start of its hash.")
-    ] = None,
-    size: Annotated[int | None, typer.Option(min=2, max=8, help="Only tables of this size.")] = None,
-    league: Annotated[str | None, typer.Option(help="Only bots with a place in this league.")] = None,
-    season: Annotated[
-        int | None, typer.Option(min=1, max=MOST, help="In this season of it; by default the latest.")
-    ] = None,
-    division: Annotated[str | None, typer.Option(help="In this division of it.")] = None,
-    owner: Annotated[str | None, typer.Option(help="Only bots of this owner.")] = None,
-    language: Annotated[str | None, typer.Option(help="Only bots written in this language.")] = None,
-    active_since: Annotated[
-        str | None, typer.Option(metavar="DATE", help="Only bots that have played since then.")
-    ] = None,
-    min_matches: Annotated[
-        int, typer.Option(min=1, max=MOST, help="Only bots with at least this many rated matches.")
-    ] = 1,
-    provisional: Annotated[
-        bool | None,
-        typer.Option(
-            "--provisional/--settled",
-            help=f"Only bots whose strength comes from fewer than {ENOUGH} deals, or only the others.",
-        ),
-    ] = None,
-    around: Bot = None,
-    since: Annotated[
-        str | None, typer.Option(metavar="DATE", help="Show how Elo, strength and rank changed since then.")
-    ] = None,
-    limit: Annotated[
-        int, typer.Option(min=1, max=LARGEST_PAGE, help="Show this many places of each pool.")
-    ] = 100,
-    cursor: Cursor = None,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
-) -> None:
+@command_of(
+    operations.leaderboard,
+    flags={"provisional": "--provisional/--settled"},
+    metavars={"around": "OWNER/BOT[@VERSION]"},
+    csv=True,
+    quick=lambda ctx, given: EMPTY if given == ALL and is_here(ctx) and _is_empty(ctx) else None,
+)
+def leaderboard(found: Leaderboard, ctx: typer.Context) -> None:
     """Show the ratings: a leaderboard for each ruleset and table size."""
-    given: dict[str, Any] = {
-        "ruleset": ruleset,
-        "table_size": size,
-        "league": league,
-        "season": season,
-        "division": division,
-        "owner": owner,
-        "language": language,
-        "active_since": moment_of(active_since, "--active-since") if active_since else None,
-        "matches": min_matches if min_matches > 1 else None,
-        "provisional": provisional,
-        "since": moment_of(since, "--since") if since else None,
-    }
-    given = {name: value for name, value in given.items() if value is not None}
-    if is_here(ctx) and not (given or cursor or around or as_csv) and _is_empty(ctx):
-        if as_json:
-            print_json({"leaderboard": [], "next": None, "cut": []})
-        else:
-            show_leaderboards([])
-        return
-
-    def here(storage: "Storage") -> "Leaderboard":
-        from arena.queries.leaderboards import Asked
-        from arena.queries.leaderboards import leaderboard as find
-
-        return find(storage, Asked(**given), limit, cursor, around)
-
-    def there(arena: "Client") -> "Leaderboard":
-        asked = {"min_matches" if name == "matches" else name: value for name, value in given.items()}
-        return arena.send(api.results.leaderboard(**asked, around=around, limit=limit, cursor=cursor))
-
-    found = answer(ctx, here, there)
-    names = {"name": "bot", "last_played": "last_played_at"}
-    check_form(as_json, as_csv)
-    if as_json:
-        lines = [objected(line, names) for line in found.lines]
-        print_json({"leaderboard": lines, "next": found.next, "cut": found.cut})
-    elif as_csv:
-        print_csv(LeaderboardLine, found.lines, names)
-        for line in _more(found):
-            print(line, file=sys.stderr)
-    else:
-        empty = "no such ratings" if given else NOBODY
-        show_leaderboards(found.lines, changes=since is not None, empty=empty)
-        say(*_more(found))
+    given = {name: ctx.params[name] for name, default in ALL.items() if ctx.params[name] != default}
+    changes = given.get("since") is not None
+    show_leaderboards(found.lines, changes=changes, empty="no such ratings" if given else NOBODY)
 
 
 def _is_empty(ctx: typer.Context) -> bool:
@@ -121,13 +44,6 @@ def _is_empty(ctx: typer.Context) -> bool:
 
     with database_of(ctx) as database:
         return not is_anybody_rated(database)
-
-
-def _more(found: "Leaderboard") -> Iterator[str]:
-    """Yield how to go on where pools have more places."""
-    for one in found.cut:
-        of_which = "" if found.next else f" of {one.ruleset}, tables of {one.table_size}"
-        yield f"more{of_which}: --cursor {one.next}"
 
 
 def show_leaderboards(

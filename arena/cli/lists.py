@@ -1,15 +1,14 @@
 """Lists in pages, for people and for scripts: JSON, CSV, and the cursor of the next page."""
 
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from arena.tabular import write_lines, write_rows
-from referee.cli.output import print_json, say
+from referee.cli.output import say
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -25,33 +24,6 @@ LARGEST_PAGE = 10_000
 """Maximum number of lines in a page."""
 
 
-def print_list(
-    key: str,
-    kind: "type[DataclassInstance]",
-    lines: Sequence["DataclassInstance"],
-    *,
-    as_json: bool,
-    as_csv: bool,
-    next: str | None = None,
-    paged: bool = True,
-    names: Mapping[str, str] = {},
-) -> bool:
-    """Print lines of one kind as JSON or CSV, if that is requested; return whether it was.
-
-    ``names`` has the fields that have other names there; ``paged`` says whether there may be more pages.
-    Raise BadParameter if both forms are requested.
-    """
-    check_form(as_json, as_csv)
-    if as_json:
-        found = {key: [objected(line, names) for line in lines]}
-        print_json(found | {"next": next} if paged else found)
-    elif as_csv:
-        print_csv(kind, lines, names)
-        if next is not None:
-            print(f"more: --cursor {next}", file=sys.stderr)
-    return as_json or as_csv
-
-
 def check_form(as_json: bool, as_csv: bool) -> None:
     """Raise BadParameter if both forms are requested."""
     if as_json and as_csv:
@@ -64,21 +36,19 @@ def say_next(next: str | None) -> None:
         say(f"more: --cursor {next}")
 
 
-def say_cut(shown: int, limit: int, how: str) -> None:
-    """Say how to see what may follow a list without cursors, if it is as long as its limit."""
-    if shown == limit:
-        say(f"at most {limit} are shown; there may be more: {how}")
-
-
-def objected(value: "DataclassInstance", names: Mapping[str, str]) -> dict[str, object]:
-    """Return a dataclass as an object for JSON."""
-    return {names.get(name, name): part for name, part in asdict(value).items()}
+def more_of(found: Any) -> Iterator[str]:
+    """Yield how to go on after a page, or after the beginnings of several lists that were cut."""
+    for one in getattr(found, "cut", ()):
+        of_which = "" if found.next else f" of {one.ruleset}, tables of {one.table_size}"
+        yield f"more{of_which}: --cursor {one.next}"
+    if not hasattr(found, "cut") and getattr(found, "next", None) is not None:
+        yield f"more: --cursor {found.next}"
 
 
 def print_csv(
     kind: "type[DataclassInstance]",
     lines: Sequence["DataclassInstance"],
-    names: Mapping[str, str] = {},
+    names: Mapping[str, str | None] = {},
     without: Collection[str] = (),
 ) -> None:
     """Print lines of one kind as comma-separated values (``arena.tabular``)."""

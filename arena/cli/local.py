@@ -13,7 +13,7 @@ from arena.addresses import local_addresses, split_address
 from arena.cli.listening import LAST_PORT, require_free
 from arena.errors import SettingsError, StateError
 from arena.processes import Supervisor
-from arena.running import LOCK
+from arena.running.presence import LOCK
 from arena.settings import PREFIX, Settings
 from referee.environment import safely
 

@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-import arena.client as api
+from arena.actors import KeyScope, Role
 from arena.cli.context import Given
+from arena.client import Client, sessions
 from arena.client.address import address_of, require_secret
 from arena.client.logins import Login, check_key, own_logins
 from arena.errors import ArenaError, NotSignedIn, SpecError, UnknownError
+from arena.operations import accounts
 from referee.cli.output import moment, say
 
 if TYPE_CHECKING:
     from arena.accounts.accounts import SignedIn
     from arena.accounts.apikeys import MadeKey
-    from arena.client import Client
 
 KEY_DAYS = 90
 """How long a key created by `arena login --account` is valid."""
@@ -54,13 +55,13 @@ def login(
     address = _address(ctx, url)
     require_secret(address)
     if account:
-        with api.Client(address) as client:
+        with Client(address) as client:
             found, made = _new_key(client, account, sign_up, invitation)
         login, until = Login(found.account, made.key, made.name), f" until {moment(made.expires_at)}"
     else:
         key = check_key(_key(key_file))
-        with api.Client(address, key) as client:
-            found = client.send(api.accounts.me())
+        with Client(address, key) as client:
+            found = client.call(accounts.me)
         login, until = Login(found.account, key), ""
     logins = own_logins()
     logins.keep(address, login)
@@ -75,17 +76,16 @@ def _new_key(
     client: "Client", account: str, sign_up: bool, invitation: str | None
 ) -> tuple["SignedIn", "MadeKey"]:
     """Sign in with a password; return the account, and a new key with all of its permissions."""
-    from arena.actors import KeyScope, Role
 
     password = _hidden("password: ")
     if sign_up:
         if sys.stdin.isatty() and _hidden("again: ") != password:
             raise SpecError("password", "the two entries are not the same")
-        client.send(api.accounts.sign_up(account, password, invitation))
-    found = client.send(api.accounts.sign_in(account, password))
+        client.send(sessions.sign_up(account, password, invitation))
+    found = client.send(sessions.sign_in(account, password))
     scopes = [one for one in KeyScope if one is not KeyScope.OPERATE or found.role is Role.OPERATOR]
-    made = client.send(api.accounts.create_key(f"login-{secrets.token_hex(4)}", scopes, KEY_DAYS))
-    client.send(api.accounts.sign_out())
+    made = client.call(accounts.create_key, f"login-{secrets.token_hex(4)}", scopes, KEY_DAYS)
+    client.send(sessions.sign_out())
     return found, made
 
 
@@ -103,8 +103,8 @@ def logout(ctx: typer.Context, url: Url = None) -> None:
 def _revoke(address: str, login: Login) -> str:
     """Revoke a key; return why that failed, empty if it did not."""
     try:
-        with api.Client(address, login.key) as client:
-            client.send(api.accounts.revoke_key(login.name))
+        with Client(address, login.key) as client:
+            client.call(accounts.revoke_key, login.name)
     except NotSignedIn:
         return "it was no longer valid"
     except ArenaError as error:

@@ -1,79 +1,22 @@
 """``arena match list``: finished matches."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any
 
-import typer
-
-import arena.client as api
-from arena.cli.context import answer
-from arena.cli.lists import LARGEST_PAGE, AsCsv, Cursor, moment_of, print_list, say_next
-from arena.queries.matches import Asked, MatchLine, Result, find_matches
-from referee.cli.output import MOST, AsJson, change, moment, show
-
-MATCH_KEYS = {"names": "bots"}
-"""Fields of a match with other names in JSON."""
-
-BotName = Annotated[str | None, typer.Option(metavar="OWNER/BOT[@VERSION]", help="Only matches of this bot.")]
+from arena.cli.doors import command_of
+from arena.operations import results
+from arena.queries.matches import MatchLine, MatchPage
+from referee.cli.output import change, moment, show
 
 
-def list_(
-    ctx: typer.Context,
-    bot: BotName = None,
-    opponent: Annotated[
-        str | None, typer.Option(metavar="OWNER/BOT[@VERSION]", help="Only its matches against this one.")
-    ] = None,
-    ruleset: Annotated[
-        str | None, typer.Option(help="Only this ruleset: its name, name@version, or the start of its hash.")
-    ] = None,
-    tournament: Annotated[str | None, typer.Option(help="Only matches of this tournament.")] = None,
-    round: Annotated[
-        int | None, typer.Option(min=1, max=MOST, help="Only matches of this round of the tournament.")
-    ] = None,
-    since: Annotated[
-        str | None, typer.Option("--from", metavar="DATE", help="Only matches that finished then or later.")
-    ] = None,
-    until: Annotated[
-        str | None, typer.Option("--to", metavar="DATE", help="Only matches that finished before.")
-    ] = None,
-    faults: Annotated[
-        bool, typer.Option("--faults", help="Only matches with faults; with --bot, with faults of that bot.")
-    ] = False,
-    result: Annotated[
-        Result | None,
-        typer.Option(help="Only matches that the bot won (nobody had more points), or lost."),
-    ] = None,
-    limit: Annotated[int, typer.Option(min=1, max=LARGEST_PAGE, help="Show at most this many matches.")] = 50,
-    cursor: Cursor = None,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
-) -> None:
+@command_of(
+    results.list_matches,
+    flags={"since": "--from", "until": "--to"},
+    metavars=dict.fromkeys(("bot", "opponent"), "OWNER/BOT[@VERSION]"),
+    csv=True,
+)
+def list_(page: MatchPage, bot: str | None) -> None:
     """List finished matches, newest first, with points and changes of Elo."""
-    if round is not None and tournament is None:
-        raise typer.BadParameter("not given, and --round needs it", param_hint="'--tournament'")
-    asked: dict[str, Any] = {
-        "bot": bot,
-        "opponent": opponent,
-        "ruleset": ruleset,
-        "tournament": tournament,
-        "round": round,
-        "since": moment_of(since, "--from") if since else None,
-        "until": moment_of(until, "--to") if until else None,
-        "faults": faults,
-        "result": result,
-    }
-    if asked["since"] and asked["until"] and asked["since"] >= asked["until"]:
-        raise typer.BadParameter(f"{until} is not after --from, which is {since}", param_hint="'--to'")
-    page = answer(
-        ctx,
-        lambda storage: find_matches(storage, Asked(**asked), limit, cursor),
-        lambda arena: arena.send(api.results.list_matches(**asked, limit=limit, cursor=cursor)),
-    )
-    if not print_list(
-        "matches", MatchLine, page.lines, as_json=as_json, as_csv=as_csv, next=page.next, names=MATCH_KEYS
-    ):
-        show_matches(page.lines, bot)
-        say_next(page.next)
+    show_matches(page.lines, bot)
 
 
 def show_matches(lines: Sequence[MatchLine], bot: str | None = None) -> None:

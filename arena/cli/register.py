@@ -1,23 +1,21 @@
 """``arena bot register`` and ``arena bot describe``: bots and their descriptions."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-import arena.client as api
-from arena.bots import bulk, describing, versions
-from arena.bots.versions import Registered
-from arena.cli.context import actor_at_terminal, answer, is_here, own_settings
+from arena.bots import bulk
+from arena.bots.describing import Description
+from arena.cli.context import ask, is_here, own_settings
+from arena.cli.doors import command_of, to_json
 from arena.cli.expiring import ExpiresIn
 from arena.cli.tokenfiles import token_file, token_files
-from arena.models import utc_now
+from arena.operations import bots
 from referee.addresses import USUAL_PORT
-from referee.cli.output import AsJson, print_json, renamed, say, show, warn
+from referee.cli.output import AsJson, print_json, say, show, warn
 
 if TYPE_CHECKING:
-    from arena.client import Client
     from arena.settings import Settings
 
 Language = Annotated[str | None, typer.Option(help="The language it is written in: go, c++, …")]
@@ -60,14 +58,9 @@ def register(
         raise typer.BadParameter("a bot or --file is needed", param_hint="'OWNER/BOT'")
     if bot.count("/") != 1:
         raise typer.BadParameter(f"{bot!r} is not of the form OWNER/BOT", param_hint="'OWNER/BOT'")
-    actor, now = actor_at_terminal(), utc_now()
-    registered = answer(
-        ctx,
-        lambda storage: versions.register_version(storage, actor, bot, now, language, expires_in, link),
-        lambda arena: arena.send(api.bots.register_bot(bot, language, link, expires_in)),
-    )
+    registered = ask(ctx, bots.register_bot, bot, language, link, expires_in)
     if as_json:
-        print_json(renamed(registered, name="bot"))
+        print_json(to_json(registered))
     else:
         where = _here(own_settings(ctx)) if is_here(ctx) else f"at {ctx.obj.server}"
         number = int(registered.name.rpartition("@")[2])
@@ -91,25 +84,14 @@ def _here(settings: "Settings") -> str:
 
 
 def _register_all(ctx: typer.Context, file: Path, folder: Path, as_json: bool) -> None:
-    bots = bulk.load_bots(file)
-    with token_files(folder, [one.bot for one in bots]) as keep:
-
-        def there(arena: "Client") -> Sequence[Registered]:
-            made = arena.send(
-                api.bots.register_bots([one.model_dump(exclude_none=True) for one in bots])
-            ).bots
-            try:
-                keep(made)
-            except OSError:
-                warn("the bots are registered all the same: give them new tokens with `arena bot rotate`")
-                raise
-            return made
-
-        registered = answer(
-            ctx,
-            lambda storage: bulk.register_all(storage, actor_at_terminal(), bots, utc_now(), keep),
-            there,
-        )
+    new = bulk.load_bots(file)
+    with token_files(folder, [one.bot for one in new]) as keep:
+        registered = ask(ctx, bots.register_bots, new).bots
+        try:
+            keep(registered)
+        except OSError:
+            warn("the bots are registered all the same: give them new tokens with `arena bot rotate`")
+            raise
     files = [{"bot": one.name, "token_file": str(token_file(folder, one.name))} for one in registered]
     if as_json:
         print_json({"bots": files})
@@ -118,23 +100,10 @@ def _register_all(ctx: typer.Context, file: Path, folder: Path, as_json: bool) -
         show(["bot version", "its token is in"], rows, "no bots")
 
 
-def describe(
-    ctx: typer.Context,
-    bot: Annotated[str, typer.Argument(metavar="OWNER/BOT", help="The bot.")],
-    language: Language = None,
-    link: Link = None,
-    as_json: AsJson = False,
-) -> None:
+@command_of(bots.describe_bot, metavars={"link": "URL"})
+def describe(told: Description) -> None:
     """Change a bot's description: its language and a link. An empty text, as in --link "", removes it.
 
     A version keeps the description that it was registered with.
     """
-    told = answer(
-        ctx,
-        lambda storage: describing.describe(storage, actor_at_terminal(), bot, utc_now(), language, link),
-        lambda arena: arena.send(api.bots.describe_bot(bot, language, link)),
-    )
-    if as_json:
-        print_json(renamed(told))
-    else:
-        say(f"{told.bot}: {told.language or 'no language told'}, {told.link or 'no link'}")
+    say(f"{told.bot}: {told.language or 'no language told'}, {told.link or 'no link'}")

@@ -2,34 +2,27 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import fields
+from typing import Annotated, Any
 
 import typer
 
-import arena.client as api
-from arena.cli import remote
-from arena.cli.context import actor_at_terminal, answer, settings_of, storage_of
+from arena.cli.context import actor_at_terminal, asking, storage_of
+from arena.cli.doors import to_json
 from arena.cli.matches import list_ as list_matches
 from arena.errors import StateError, UnknownError
-from arena.matches import overview
 from arena.matches.overview import MatchView, SessionView
-from arena.matches.referees import asker
 from arena.matches.seating import balance, seatings
 from arena.models import utc_now
+from arena.operations import entries, leaderboards, results
 from arena.ratings.rebuild import mend as mend_ratings
 from arena.ratings.rebuild import rebuild as check_ratings
-from arena.standings.scoreboard import Crosstable
-from arena.storage import Storage
-from arena.strength.baselines import add_baselines, list_baselines, remove_baselines
-from arena.tournaments import entry
+from arena.standings.scoreboard import CrosstableMatrix
 from referee.cli.deals import show_deal
 from referee.cli.output import MOST, AsJson, console, headline, print_json, renamed, say, show
 from referee.cli.tables import in_pages
 from referee.cli.tables import table as make_table
 from referee.matches.match import MAX_SESSIONS
-
-if TYPE_CHECKING:
-    from arena.client import Client
 
 SEATINGS = 120
 """Maximum number of sessions whose seatings are shown."""
@@ -39,24 +32,27 @@ match.command("list")(list_matches)
 rating = typer.Typer(no_args_is_help=True, help="Recompute and check the ratings.")
 
 
-def show_crosstable(crossed: Crosstable) -> None:
+def show_crosstable(crossed: CrosstableMatrix) -> None:
     """Print in how many of their common deals the bot in the row finished ahead of the one in the column."""
     out, first = console(), crossed.offset + 1
-    places = range(len(crossed.names))
     rows = [
-        (a + first, crossed.names[a], *("·" if a == b else _cell(*crossed.before[a, b]) for b in places))
-        for a in places
+        (place, name, *map(_cell, *counts))
+        for place, (name, *counts) in enumerate(
+            zip(crossed.bots, crossed.before, crossed.deals, strict=True), start=first
+        )
     ]
     headline("\nCrosstable: deals finished before / deals together")
-    columns = [f">{place + first}" for place in places]
+    columns = [f">{place}" for place in range(first, first + len(rows))]
     for page in in_pages([">", "finished before"], columns, rows, out.width):
         out.print(page, "")
     last = crossed.offset + len(rows)
     if len(rows) < crossed.entrants:
-        say(f"places {first} to {last} of {crossed.entrants}; others: --limit N --offset N")
+        say(f"places {first} to {last} of {crossed.entrants}")
 
 
-def _cell(before: int, deals: int) -> str:
+def _cell(before: int | None, deals: int | None) -> str:
+    if deals is None:
+        return "·"
     return f"{before}/{deals}" if deals else "-"
 
 
@@ -76,11 +72,7 @@ def show_match(
 
     Deals that other tables of a duplicate tournament still have to play are not shown, nor their points.
     """
-    view = answer(
-        ctx,
-        lambda storage: overview.match_view(storage, tournament, round, table),
-        lambda arena: remote.match_view(arena, tournament, round, table),
-    )
+    view = _view(ctx, tournament, round, table)
     if as_json:
         print_json(match_object(view))
         return
@@ -98,19 +90,33 @@ def show_match(
         say("another one: --session N --deal N")
 
 
+def _view(ctx: typer.Context, tournament: str, round: int, table: int) -> MatchView:
+    """Return a match with the deals of all its sessions."""
+    place = tournament, round, table
+    with asking(ctx) as call:
+        found = call(results.show_match, *place)
+        sessions = tuple(
+            SessionView(
+                **_fields_of(one),
+                records=()
+                if found.withheld
+                else tuple(call(results.list_deals, *place, one.number, MOST).deals),
+            )
+            for one in found.sessions
+        )
+    return MatchView(**{**_fields_of(found), "sessions": sessions})
+
+
+def _fields_of(value: Any) -> dict[str, Any]:
+    return {field.name: getattr(value, field.name) for field in fields(value)}
+
+
 def match_object(view: MatchView) -> dict[str, object]:
     """Return a match as an object for JSON, with the ruleset only once instead of in each record."""
-    return {
-        **renamed(view, names="bots"),
-        "sessions": [_session_object(session) for session in view.sessions],
-    }
-
-
-def _session_object(session: SessionView) -> dict[str, object]:
-    found = renamed(session, number="session", names="bots")
-    found["records"] = [
-        {name: value for name, value in record.items() if name != "ruleset"} for record in session.records
-    ]
+    found = to_json(view)
+    for session in found["sessions"]:
+        for record in session["records"]:
+            record.pop("ruleset", None)
     return found
 
 
@@ -260,27 +266,14 @@ def baseline(
             raise typer.BadParameter("say which bots", param_hint=f"'{option}'")
     if remove and enter:
         raise typer.BadParameter("is for bots that become baselines", param_hint="'--enter'")
-    named = bots or []
-    entries = [(tournament, bot) for tournament in enter or [] for bot in named]
-
-    def here(storage: Storage) -> list[str]:
-        if named:
-            change = remove_baselines if remove else add_baselines
-            change(storage, actor_at_terminal(), named, utc_now())
-        for tournament, bot in entries:
-            entry.enter(storage, actor_at_terminal(), tournament, bot, utc_now(), asker(settings_of(ctx)))
-        return list_baselines(storage)
-
-    def there(arena: "Client") -> list[str]:
-        calls = api.operator
-        change = calls.remove_baselines if remove else calls.add_baselines
-        found = arena.send(change(named) if named else calls.list_baselines()).baselines
-        for tournament, bot in entries:
-            arena.send(api.entries.enter_bot(tournament, bot))
-        return found
-
-    found = answer(ctx, here, there)
+    change = leaderboards.remove_baselines if remove else leaderboards.add_baselines
+    with asking(ctx) as call:
+        found = call(change, bots) if bots else call(leaderboards.list_baselines)
+        for tournament, bot in ((one, bot) for one in enter or () for bot in bots or ()):
+            call(entries.enter_bot, tournament, bot)
     if as_json:
-        print_json({"baselines": found})
+        print_json(to_json(found))
     else:
-        show(["baseline"], [(name,) for name in found], "no baselines: the mean of each pool is 1500")
+        show(
+            ["baseline"], [(name,) for name in found.baselines], "no baselines: the mean of each pool is 1500"
+        )

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from arena.cli.watch import progress_text, status_object
-from arena.rounds.showing import TournamentShown
+from arena.cli.watch import progress_text
 from arena.terms import Terms
 from arena.tournaments.overview import TournamentStatus
 from arena.tournaments.roster import RosterLine
@@ -12,11 +11,6 @@ from referee.cli.tables import table
 
 MOST_LISTED = 50
 """Up to this many entrants are all listed; of more, only those with remarks."""
-
-
-def shown_object(found: TournamentShown) -> dict[str, object]:
-    """Return a tournament as an object for JSON."""
-    return status_object(found) | {"settings": found.settings.model_dump()}
 
 
 def show_progress(status: TournamentStatus) -> None:

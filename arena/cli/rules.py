@@ -2,8 +2,9 @@
 
 import typer
 
-import arena.client as api
-from arena.cli.context import client_of, is_here
+from arena.cli.context import ask, is_here
+from arena.cli.doors import to_json
+from arena.operations import rulesets
 from referee.cli import rules
 from referee.cli.output import MOST, AsJson, print_json, say, show
 from referee.cli.rules import NameOrFile
@@ -17,12 +18,11 @@ def list_(ctx: typer.Context, as_json: AsJson = False) -> None:
     if is_here(ctx):
         rules.list_(as_json)
         return
-    with client_of(ctx) as arena:
-        rulesets = arena.send(api.rulesets.list_rulesets(limit=MOST)).rulesets
+    found = ask(ctx, rulesets.list_rulesets, MOST)
     if as_json:
-        print_json({"rulesets": rulesets})
+        print_json(to_json(found))
     else:
-        rows = [(one.ruleset, one.players, one.hash[:12]) for one in rulesets]
+        rows = [(one.ruleset, one.players, one.hash[:12]) for one in found.rulesets]
         show(["ruleset", ">players", "hash"], rows, "no rulesets")
 
 
@@ -32,8 +32,7 @@ def show_(ctx: typer.Context, ruleset: NameOrFile, as_json: AsJson = False) -> N
     if is_here(ctx) or rules.is_file(ruleset):
         rules.show_(ruleset, as_json)
         return
-    with client_of(ctx) as arena:
-        found = arena.send(api.rulesets.show_ruleset(ruleset))
+    found = ask(ctx, rulesets.show_ruleset, ruleset)
     if as_json:
         print_json({"ruleset": found.ruleset})
     else:

@@ -1,32 +1,22 @@
 """``arena tournament standings``: the standings of a tournament."""
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-import arena.client as api
-from arena.cli import decisions, remote
-from arena.cli.context import answer
-from arena.cli.lists import AsCsv, check_form, print_rows
+from arena.cli import decisions
+from arena.cli.context import ask, asking
+from arena.cli.doors import print_answer, to_json
+from arena.cli.lists import AsCsv, check_form, say_next
 from arena.cli.pairings import Name
 from arena.cli.results import show_crosstable
 from arena.cli.watch import progress_text
 from arena.formats import FORMATS
-from arena.standings import scoreboard
-from arena.standings.corrections import Correction
-from arena.standings.scoreboard import CROSSED, Crosstable, StandingLine
-from arena.storage import Storage
-from arena.tournaments import overview
-from arena.tournaments.overview import TournamentStatus
-from referee.cli.output import MOST, AsJson, console, note, number, print_json, say
+from arena.operations import tournaments
+from arena.standings.scoreboard import CROSSED, Placed, Scoreboard
+from arena.tournaments.overview import ENDED
+from referee.cli.output import AsJson, console, note, number, print_json, say
 from referee.cli.tables import table
-
-if TYPE_CHECKING:
-    from arena.client import Client
-
-Shown = tuple[list[StandingLine], Crosstable | None, TournamentStatus, list[Correction]]
-"""Standings, a crosstable if requested, the tournament's status, and the organiser's later decisions."""
 
 
 def standings(
@@ -38,77 +28,44 @@ def standings(
     limit: Annotated[
         int, typer.Option(min=1, max=500, help="Show this many places in the crosstable.")
     ] = CROSSED,
-    offset: Annotated[
-        int, typer.Option(min=0, max=MOST, help="Skip this many places of the crosstable.")
-    ] = 0,
+    cursor: Annotated[
+        str | None, typer.Option(help="Continue the crosstable after the one that ended with this cursor.")
+    ] = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
     """Show a tournament's standings. CSV has no crosstable; `arena crosstable` makes one of any bots."""
     check_form(as_json, as_csv)
 
-    def here(storage: Storage) -> Shown:
-        return (
-            scoreboard.standings(storage, name),
-            scoreboard.crosstable(storage, name, limit, offset) if crosstable else None,
-            overview.status(storage, name),
-            scoreboard.corrections(storage, name),
-        )
-
-    def there(arena: "Client") -> Shown:
-        found = arena.send(api.tournaments.tournament_standings(name))
-        asked = api.tournaments.tournament_crosstable(name, limit, offset)
-        return (
-            remote.standing_lines(found.standings),
-            remote.crosstable_of(arena.send(asked).crosstable) if crosstable else None,
-            arena.send(api.tournaments.show_tournament(name)),
-            list(found.corrections),
-        )
-
-    lines, crossed, status, corrections = answer(ctx, here, there)
+    with asking(ctx) as call:
+        found = call(tournaments.tournament_standings, name)
+        crossed = call(tournaments.tournament_crosstable, name, limit, cursor) if crosstable else None
     if as_json:
-        found: dict[str, object] = {
-            "tournament": name,
-            "state": status.state,
-            "provisional": status.provisional,
-            "corrections": corrections,
-            "standings": [standing_object(line) for line in lines],
-        }
-        if crossed:
-            found["crosstable"] = crossed.matrix
-        print_json(found)
+        print_json(to_json(found) | (to_json(crossed) if crossed else {}))
         return
     if as_csv:
-        objects = [standing_object(line) for line in lines]
-        print_rows([*objects[0]], (one.values() for one in objects))
+        print_answer(tournaments.tournament_standings, found, False, True, "standings")
         return
-    show_standings(lines, status.format)
+    show_standings(found)
     if crossed:
-        show_crosstable(crossed)
-    decisions.show_corrections(corrections)
-    if not status.ended:
-        say(f"{name} is {status.state.value}, so this is not final: {progress_text(status)}")
-    elif status.provisional:
+        show_crosstable(crossed.crosstable)
+        say_next(crossed.next)
+    decisions.show_corrections(found.corrections)
+    if found.state not in ENDED:
+        progress = progress_text(ask(ctx, tournaments.show_tournament, name))
+        say(f"{name} is {found.state.value}, so this is not final: {progress}")
+    elif found.provisional:
         say(f"this is provisional until the organiser confirms it: arena tournament confirm {name}")
 
 
-def standing_object(line: StandingLine) -> dict[str, object]:
-    """Return a line of the standings as an object for JSON."""
-    standing = asdict(line.standing)
-    del standing["entrant"]
-    names = ("raw", "deals", "plus_minus", "disqualified", "forfeits")
-    rest = {name: getattr(line, name) for name in names}
-    return {"rank": standing.pop("rank"), "bot": line.name, **standing, **rest}
-
-
-def show_standings(lines: list[StandingLine], format: str) -> None:
+def show_standings(found: Scoreboard) -> None:
     """Print standings, with the criteria of the format from left to right."""
-    decisive = FORMATS[format].criteria.decisive
+    lines, decisive = found.standings, FORMATS[found.format].criteria.decisive
     points = ["points", "±"]
-    if any(line.raw != line.standing.points for line in lines):  # which only duplicate deals lead to
+    if any(line.raw != line.points for line in lines):  # which only duplicate deals lead to
         points.append("raw")
     names = [name for key in decisive for name in (points if key == "points" else [key])]
-    rows = [(line.standing.rank, _name(line), *(_cell(line, name) for name in names)) for line in lines]
+    rows = [(line.rank, _name(line), *(_cell(line, name) for name in names)) for line in lines]
     columns = [">", "bot version", *(f">{_COLUMNS.get(name, name)}" for name in names)]
     if any(line.forfeits for line in lines):
         columns.append(">forfeited")
@@ -121,7 +78,7 @@ def show_standings(lines: list[StandingLine], format: str) -> None:
         )
 
 
-def _name(line: StandingLine) -> str:
+def _name(line: Placed) -> str:
     return f"{line.name} (disqualified)" if line.disqualified else line.name
 
 
@@ -147,11 +104,11 @@ _MEANINGS = {
 _COLUMNS = {"opponents_cut": "cut", "reached": "round", "last": "last match"}
 
 
-def _cell(line: StandingLine, name: str) -> object:
+def _cell(line: Placed, name: str) -> object:
     if name == "±":
         return _spread(line)
-    return line.raw if name == "raw" else number(getattr(line.standing, name))
+    return line.raw if name == "raw" else number(getattr(line, name))
 
 
-def _spread(line: StandingLine) -> str:
+def _spread(line: Placed) -> str:
     return "" if line.plus_minus is None else f"{line.plus_minus:.0f}"

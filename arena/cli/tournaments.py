@@ -3,35 +3,31 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-import arena.client as api
-from arena.cli import decisions, entries, pairings, remote
+from arena.cli import decisions, entries, pairings
 from arena.cli.asking import Yes, confirm
-from arena.cli.context import actor_at_terminal, answer, settings_of, storage_of
+from arena.cli.context import ask, asking, client_of, is_here, settings_of, storage_of
+from arena.cli.doors import command_of, to_json
 from arena.cli.fields import given_fields, with_fields
-from arena.cli.lists import LARGEST_PAGE, AsCsv, check_form, print_csv, say_cut
-from arena.cli.roster import show_progress, show_roster, show_terms, shown_object
+from arena.cli.lists import AsCsv, check_form, print_csv
+from arena.cli.roster import show_progress, show_roster, show_terms
 from arena.cli.standings import standings
-from arena.cli.watch import follow, follow_there, status_object
+from arena.cli.watch import follow, follow_there
 from arena.errors import ArenaError, SpecError, StateError
+from arena.jsonnames import names_of
 from arena.matches.referees import asker
 from arena.models import utc_now
-from arena.rounds import closing, showing
-from arena.settings import Settings
+from arena.operations import tournaments
+from arena.queries.tournaments import TournamentPage
 from arena.specs import TournamentSpec, entrants_asked_for, load_spec, located, make_spec
-from arena.storage import Storage
-from arena.tournaments import creation, lifecycle, overview
-from arena.tournaments.doubts import list_doubts
+from arena.tournaments import creation, overview
+from arena.tournaments.answers import Changed
 from arena.tournaments.overview import TournamentStatus
-from arena.tournaments.roster import absence, roster
 from referee.cli.output import AsJson, console, moment, print_json, say, show, warn
 from referee.errors import Problem
-
-if TYPE_CHECKING:
-    from arena.client import Client
 
 app = typer.Typer(no_args_is_help=True, help="Create, start, follow and end tournaments.")
 
@@ -60,25 +56,12 @@ def create(
         text = "a tournament with a beacon is locked first, and started with the beacon's value"
         raise typer.BadParameter(text, param_hint="'--start'")
 
-    def here(storage: Storage) -> tuple[TournamentStatus, list[str]]:
-        status = creation.create(storage, actor_at_terminal(), spec, utc_now())
-        warnings = list_doubts(storage, spec.name)
-        if start:
-            with _created(spec.name):
-                status, absent = _start(storage, settings_of(ctx), spec.name)
-            warnings += absent
-        return status, warnings
-
-    def there(arena: "Client") -> tuple[TournamentStatus, list[str]]:
-        fields = spec.model_dump(mode="json", exclude_unset=True)
-        changed = arena.send(api.tournaments.create_tournament(fields))
-        if start:
-            with _created(spec.name):
-                changed = arena.send(api.tournaments.start_tournament(spec.name))
-        return remote.status_in(changed), list(changed.warnings)
-
     try:
-        status, warnings = answer(ctx, here, there)
+        with asking(ctx) as call:
+            status = call(tournaments.create_tournament, spec.model_dump(mode="json", exclude_unset=True))
+            if start:
+                with _created(spec.name):
+                    status = call(tournaments.start_tournament, spec.name)
     except SpecError as error:
         raise located(file, given, error) if file else error from None
     step = "lock" if status.beacon else "start"
@@ -86,7 +69,7 @@ def create(
     enough = status.entrants >= status.table_size
     enter = f"enter bots with: arena tournament enter {status.name} BOT"
     then = [follow] if start else [f"{step} it with: arena tournament {step} {status.name}"]
-    _tell(status, as_json, *(then if enough else [enter, *then]), warnings=warnings)
+    _tell(status, as_json, *(then if enough else [enter, *then]))
 
 
 @contextmanager
@@ -123,18 +106,14 @@ def show_(ctx: typer.Context, name: Name, as_json: AsJson = False, as_csv: AsCsv
     As comma-separated values: its progress, as a line of arena tournament list.
     """
     check_form(as_json, as_csv)
-    found = answer(
-        ctx,
-        lambda storage: showing.show(storage, name, utc_now(), asker(settings_of(ctx))),
-        lambda arena: arena.send(api.tournaments.show_tournament(name)),
-    )
+    found = ask(ctx, tournaments.show_tournament, name)
     if as_json:
-        print_json(shown_object(found))
+        print_json(to_json(found))
         return
     if as_csv:
-        print_csv(TournamentStatus, [found], {"name": "tournament"}, without={"id"})
+        print_csv(TournamentStatus, [found], names_of(TournamentStatus))
         return
-    _tell(found, False)
+    _say_status(found)
     show_progress(found)
     show_terms(found.settings)
     show_roster(found.roster)
@@ -142,84 +121,32 @@ def show_(ctx: typer.Context, name: Name, as_json: AsJson = False, as_csv: AsCsv
 
 
 @app.command()
-def lock(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
+@command_of(tournaments.lock_tournament)
+def lock(status: Changed) -> None:
     """Close the entries of a tournament that has not started, and publish its commitment."""
-    status = answer(
-        ctx,
-        lambda storage: lifecycle.lock(storage, actor_at_terminal(), name, utc_now()),
-        lambda arena: remote.status_in(arena.send(api.tournaments.lock_tournament(name))),
-    )
     value = " --beacon VALUE" if status.beacon else ""
-    _tell(status, as_json, f"start it with: arena tournament start {status.name}{value}")
+    _tell(status, False, f"start it with: arena tournament start {status.name}{value}")
 
 
 @app.command()
-def start(
-    ctx: typer.Context,
-    name: Name,
-    beacon: Annotated[
-        str | None,
-        typer.Option(metavar="VALUE", help="The beacon's value, published after the tournament was locked."),
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
+@command_of(tournaments.start_tournament, metavars={"beacon": "VALUE"})
+def start(status: Changed) -> None:
     """Start a tournament, or continue one that failed."""
-
-    def here(storage: Storage) -> tuple[TournamentStatus, list[str]]:
-        status, warnings = _start(storage, settings_of(ctx), name, beacon)
-        return status, [*list_doubts(storage, name), *warnings]
-
-    def there(arena: "Client") -> tuple[TournamentStatus, list[str]]:
-        changed = arena.send(api.tournaments.start_tournament(name, beacon))
-        return remote.status_in(changed), list(changed.warnings)
-
-    status, warnings = answer(ctx, here, there)
-    _tell(status, as_json, f"follow it with: arena tournament watch {status.name}", warnings=warnings)
-
-
-def _start(
-    storage: Storage, settings: Settings, name: str, beacon: str | None = None
-) -> tuple[TournamentStatus, list[str]]:
-    """Start a tournament; return its status, and a line for each entrant that is not connected."""
-    ask, now = asker(settings), utc_now()
-    status = lifecycle.start(storage, actor_at_terminal(), name, now, ask, beacon)
-    _wake(settings, status)
-    return status, absence(roster(storage, name, now, ask), ask)
-
-
-def _wake(settings: Settings, status: TournamentStatus) -> None:
-    from arena.messages import wake  # Celery, which takes long to load, and no other command here needs
-
-    wake(settings, status.id)
+    _tell(status, False, f"follow it with: arena tournament watch {status.name}")
 
 
 @app.command()
-def pause(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
+@command_of(tournaments.pause_tournament)
+def pause(status: Changed) -> None:
     """Pause a running tournament: open sessions finish, and no others start."""
-    status = answer(
-        ctx,
-        lambda storage: lifecycle.pause(storage, actor_at_terminal(), name, utc_now()),
-        lambda arena: remote.status_in(arena.send(api.tournaments.pause_tournament(name))),
-    )
-    _tell(status, as_json, f"go on with: arena tournament resume {status.name}")
+    _tell(status, False, f"go on with: arena tournament resume {status.name}")
 
 
 @app.command()
-def resume(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
+@command_of(tournaments.resume_tournament)
+def resume(status: Changed) -> None:
     """Continue a paused tournament."""
-
-    def here(storage: Storage) -> TournamentStatus:
-        status = lifecycle.resume(storage, actor_at_terminal(), name, utc_now())
-        _wake(settings_of(ctx), status)
-        return status
-
-    def there(arena: "Client") -> TournamentStatus:
-        changed = arena.send(api.tournaments.resume_tournament(name))
-        warn(*changed.warnings)
-        return remote.status_in(changed)
-
-    status = answer(ctx, here, there)
-    _tell(status, as_json, f"follow it with: arena tournament watch {status.name}")
+    _tell(status, False, f"follow it with: arena tournament watch {status.name}")
 
 
 @app.command()
@@ -229,15 +156,9 @@ def cancel(ctx: typer.Context, name: Name, yes: Yes = False, as_json: AsJson = F
     To end it without losing any match, stop it instead.
     """
 
-    def here(storage: Storage) -> TournamentStatus:
-        _confirm_cancelling(overview.status(storage, name), yes)
-        return closing.cancel(storage, actor_at_terminal(), name, utc_now())
-
-    def there(arena: "Client") -> TournamentStatus:
-        _confirm_cancelling(arena.send(api.tournaments.show_tournament(name)), yes)
-        return remote.status_in(arena.send(api.tournaments.cancel_tournament(name)))
-
-    _tell(answer(ctx, here, there), as_json)
+    with asking(ctx) as call:
+        _confirm_cancelling(call(tournaments.show_tournament, name), yes)
+        _tell(call(tournaments.cancel_tournament, name), as_json)
 
 
 def _confirm_cancelling(status: TournamentStatus, yes: bool) -> None:
@@ -256,15 +177,14 @@ def watch(
 ) -> None:
     """Follow a tournament to its end: sessions done, rate, time left, and what it waits for."""
 
-    def here(storage: Storage) -> TournamentStatus:
-        _require_started(overview.status(storage, name))
-        return follow(storage, name, console(), ask=asker(settings_of(ctx)), as_json=as_json)
-
-    def there(arena: "Client") -> TournamentStatus:
-        _require_started(arena.send(api.tournaments.show_tournament(name)))
-        return follow_there(arena, name, console(), as_json=as_json)
-
-    status = answer(ctx, here, there)
+    if is_here(ctx):
+        with storage_of(ctx) as storage:
+            _require_started(overview.status(storage, name))
+            status = follow(storage, name, console(), ask=asker(settings_of(ctx)), as_json=as_json)
+    else:
+        with client_of(ctx) as arena:
+            _require_started(arena.call(tournaments.show_tournament, name))
+            status = follow_there(arena, name, console(), as_json=as_json)
     if not status.ended:
         raise StateError(f"{name} has failed: {status.problem}; go on with: arena tournament start {name}")
     if not as_json:
@@ -277,27 +197,9 @@ def _require_started(status: TournamentStatus) -> None:
 
 
 @app.command("list")
-def list_(
-    ctx: typer.Context,
-    limit: Annotated[
-        int, typer.Option(min=1, max=LARGEST_PAGE, help="Show at most this many tournaments.")
-    ] = 100,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
-) -> None:
+@command_of(tournaments.list_tournaments, csv=True)
+def list_(found: TournamentPage) -> None:
     """List tournaments, the newest first."""
-    check_form(as_json, as_csv)
-    found = answer(
-        ctx,
-        lambda storage: overview.list_tournaments(storage, limit),
-        lambda arena: arena.send(api.tournaments.list_tournaments(limit=limit)).tournaments,
-    )
-    if as_json:
-        print_json({"tournaments": list(map(status_object, found))})
-        return
-    if as_csv:
-        print_csv(TournamentStatus, found, {"name": "tournament"}, without={"id"})
-        return
     rows = [
         (
             one.name,
@@ -310,7 +212,7 @@ def list_(
             f"{one.sessions_done}/{one.sessions_total}",
             moment(one.created_at),
         )
-        for one in found
+        for one in found.tournaments
     ]
     columns = [
         "tournament",
@@ -324,7 +226,6 @@ def list_(
         "created",
     ]
     show(columns, rows, "no tournaments yet: arena tournament create")
-    say_cut(len(rows), limit, "--limit")
 
 
 for command in (
@@ -342,14 +243,17 @@ def _luck(status: TournamentStatus) -> str:
     return f"the seed and the beacon {status.beacon!r}: {said}"
 
 
-def _tell(
-    status: TournamentStatus, as_json: bool, *next_steps: str, warnings: Sequence[str] | None = None
-) -> None:
-    """Print a tournament's status and what to do next; warnings are part of the JSON object."""
+def _tell(status: Changed, as_json: bool, *next_steps: str) -> None:
+    """Print a tournament after a change, and what to do next."""
     if as_json:
-        print_json(status_object(status) | ({} if warnings is None else {"warnings": warnings}))
+        print_json(to_json(status))
         return
-    warn(*warnings or ())
+    warn(*status.warnings)
+    _say_status(status)
+    say(*next_steps)
+
+
+def _say_status(status: TournamentStatus) -> None:
     say(
         f"{status.name} is {status.state.value}: {status.format}, {status.ruleset}, {status.entrants} bots "
         f"at tables of {status.table_size}{'' if status.rated else '; not rated'}",
@@ -357,5 +261,4 @@ def _tell(
         f"commitment: {status.commitment or 'none before it is locked or started'}",
         f"luck: {_luck(status)}",
         *([f"its seed: {status.seed}"] if status.seed else []),
-        *next_steps,
     )

@@ -13,7 +13,7 @@ from arena.cli.local import local_referees, metrics_addresses, only_arena, start
 from arena.keys import register_arena_key
 from arena.models import utc_now
 from arena.processes import Supervisor
-from arena.running import left_in
+from arena.running.presence import left_in
 from arena.storage import migrate_storage, open_storage
 from arena.web.pages.links import sign_up_url
 from referee.cli.output import say

@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Protocol
 from rich.console import Console
 from rich.live import Live
 
-import arena.client as api
+from arena.cli.doors import to_json
 from arena.errors import Unreachable
 from arena.matches.referees import Ask, nobody_asked
 from arena.models import TournamentState, utc_now
+from arena.operations import tournaments
 from arena.rounds import waiting
 from arena.rounds.waiting import Obstacles
 from arena.storage import Storage
 from arena.tournaments import overview
 from arena.tournaments.overview import TournamentStatus
 from referee.cli.bars import FittedBar
-from referee.cli.output import print_json_line, renamed
+from referee.cli.output import print_json_line
 
 if TYPE_CHECKING:
     from arena.client import Client
@@ -150,13 +151,6 @@ class Lines:
         pass
 
 
-def status_object(status: TournamentStatus) -> dict[str, object]:
-    """Return a tournament's status as an object for JSON."""
-    found = renamed(status, name="tournament")
-    del found["id"]  # is nobody else's business
-    return found
-
-
 class JsonLines:
     """Prints a JSON object on a line of its own whenever something has changed."""
 
@@ -164,7 +158,7 @@ class JsonLines:
         self._last: dict[str, object] = {}
 
     def show(self, status: TournamentStatus, text: str, notes: Sequence[str]) -> None:
-        shown = {**status_object(status), "notes": list(notes)}
+        shown = {**to_json(status), "notes": list(notes)}
         del shown["leased_until"]  # changes all the time
         if shown != self._last:
             self._last = shown
@@ -252,7 +246,7 @@ def follow_there(
             seconds = clock()
             pace.add(seconds, told.sessions_done)
             if seconds - looked_at >= LOOK_SECONDS:
-                looked_at, notes = seconds, list(arena.send(api.tournaments.show_tournament(name)).waits)
+                looked_at, notes = seconds, list(arena.call(tournaments.show_tournament, name).waits)
             display.show(told, pace_text(told, pace), [] if told.ended else notes)
             if told.ended or told.state == "failed":
                 return told

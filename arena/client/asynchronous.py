@@ -3,12 +3,12 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Any, Self, TypeVar
+from typing import Any, ParamSpec, Self, TypeVar
 
 import httpx2
 
 from arena.client.address import PREFIX, address_of, host_of, require_secret
-from arena.client.call import Call, following, in_one
+from arena.client.call import Call, call_of, following, in_one
 from arena.client.exchange import (
     Known,
     Lost,
@@ -32,8 +32,10 @@ from arena.client.streams import (
     export_of,
 )
 from arena.client.sync import PATIENCE_SECONDS, TIMEOUT_SECONDS
+from arena.operations.operation import Operation
 from referee.proxies import is_near
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -71,8 +73,12 @@ class AsyncClient:
         """Close the connections."""
         await self._http.aclose()
 
+    async def call(self, operation: Operation[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Return the answer of an operation; pages longer than the API's maximum are joined from several."""
+        return await self.send(call_of(operation, *args, **kwargs))
+
     async def send(self, call: Call[T]) -> T:
-        """Return the answer to a call; pages longer than the API's maximum are assembled from several."""
+        """Return the answer to a call."""
         if not call.lines:
             return await self._send(call)
         calls = in_one(call)
@@ -84,9 +90,11 @@ class AsyncClient:
             joined: T = ended.value
             return joined
 
-    async def pages(self, call: Call[T]) -> AsyncIterator[T]:
-        """Yield the answer to a call for a page, then the following pages."""
-        wanted: Call[T] | None = call
+    async def pages(
+        self, operation: Operation[P, T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> AsyncIterator[T]:
+        """Yield the answer of an operation that lists a page, then the following pages."""
+        wanted: Call[T] | None = call_of(operation, *args, **kwargs)
         while wanted is not None:
             page = await self._send(wanted)
             yield page

@@ -1,13 +1,17 @@
-"""A request to an arena over HTTP as a value; each route has a function that makes one."""
+"""A request to an arena over HTTP as a value."""
 
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 from enum import Enum
-from importlib import import_module
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar
 from urllib.parse import quote
 
+from pydantic_core import to_jsonable_python
+
+from arena.operations.operation import Operation
+
+P = ParamSpec("P")
 T = TypeVar("T")
 
 LARGEST_PAGE = 200
@@ -21,9 +25,8 @@ class Call(Generic[T]):
     method: str
     path: str
     """The path as in the OpenAPI document, with its parameters in braces."""
-    kind: type[T] | str
-    """The dataclass that the answer is decoded into, or its place as ``module:name`` if it takes long to
-    load."""
+    answer: type[T]
+    """The type that the answer is decoded into."""
     named: Mapping[str, object] = field(default_factory=dict)
     """The values of the path parameters."""
     query: Mapping[str, object] = field(default_factory=dict)
@@ -32,15 +35,6 @@ class Call(Generic[T]):
     """The JSON object to send; None if there is none."""
     lines: str = ""
     """The field of the answer whose lines ``limit`` counts; empty if there is none."""
-
-    @property
-    def answer(self) -> type[T]:
-        """Return the dataclass that the answer is decoded into."""
-        if not isinstance(self.kind, str):
-            return self.kind
-        module, _, name = self.kind.partition(":")
-        found: type[T] = getattr(import_module(module), name)
-        return found
 
     @property
     def place(self) -> str:
@@ -70,16 +64,29 @@ def _text(value: object) -> str:
     return value.isoformat() if isinstance(value, date) else str(value)
 
 
-def of_bot(bot: str) -> dict[str, object]:
-    """Return the path parameters for ``owner/bot``."""
-    owner, _, name = bot.partition("/")
-    return {"owner": owner, "bot": name}
-
-
-def of_version(version: str) -> dict[str, object]:
-    """Return the path parameters for ``owner/bot@number``."""
-    bot, _, number = version.partition("@")
-    return {**of_bot(bot), "number": number}
+def call_of(operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> Call[T]:
+    """Return the request for an operation with these parameters."""
+    in_path: dict[str, object] = {}
+    in_query: dict[str, object] = {}
+    in_body: dict[str, object] = {}
+    body: Any = None
+    given = operation.bind(*args, **kwargs)
+    for name, parameter in operation.parameters.items():
+        if parameter.parts is not None:
+            parts = parameter.parts.split(given[name])
+            number = parts.pop(parameter.parts.query, None)
+            in_path |= parts
+            in_query |= {parameter.parts.query: number} if number else {}
+        elif operation.in_path(parameter):
+            in_path[name] = given[name]
+        elif name == operation.body:
+            body = given[name]
+        elif operation.has_body:
+            in_body[name] = given[name]
+        else:
+            in_query[name] = given[name]
+    body = to_jsonable_python(in_body or None if body is None else body)
+    return Call(operation.method, operation.path, operation.answer, in_path, in_query, body, operation.lines)
 
 
 def following(call: Call[T], page: Any) -> Call[T] | None:

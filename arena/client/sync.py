@@ -3,12 +3,12 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Self, TypeVar
+from typing import Any, ParamSpec, Self, TypeVar
 
 import httpx2
 
 from arena.client.address import PREFIX, address_of, host_of, require_secret
-from arena.client.call import Call, following, in_one
+from arena.client.call import Call, call_of, following, in_one
 from arena.client.exchange import (
     Known,
     Lost,
@@ -31,8 +31,10 @@ from arena.client.streams import (
     Told,
     export_of,
 )
+from arena.operations.operation import Operation
 from referee.proxies import is_near
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 TIMEOUT_SECONDS = 30.0
@@ -78,8 +80,12 @@ class Client:
         """Close the connections."""
         self._http.close()
 
+    def call(self, operation: Operation[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Return the answer of an operation; pages longer than the API's maximum are joined from several."""
+        return self.send(call_of(operation, *args, **kwargs))
+
     def send(self, call: Call[T]) -> T:
-        """Return the answer to a call; pages longer than the API's maximum are assembled from several."""
+        """Return the answer to a call."""
         if not call.lines:
             return self._send(call)
         calls = in_one(call)
@@ -91,9 +97,9 @@ class Client:
             joined: T = ended.value
             return joined
 
-    def pages(self, call: Call[T]) -> Iterator[T]:
-        """Yield the answer to a call for a page, then the following pages."""
-        wanted: Call[T] | None = call
+    def pages(self, operation: Operation[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
+        """Yield the answer of an operation that lists a page, then the following pages."""
+        wanted: Call[T] | None = call_of(operation, *args, **kwargs)
         while wanted is not None:
             page = self._send(wanted)
             yield page

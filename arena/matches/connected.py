@@ -29,29 +29,11 @@ class ConnectedBot:
     """The limits that it declares on what it plays, in words; empty if it plays everything."""
 
 
-def connected_bots(
-    storage: Storage, ask: Ask, owner: str | None = None
-) -> tuple[list[ConnectedBot], list[str]]:
-    """Return the bots that are connected, of all owners or of one, by name.
-
-    Also return a line for each referee that does not say who is connected to it. Raise StateError if none
-    does.
-    """
-    names = _good_versions(storage, owner)
-    answers = ask(list(names), None)
-    silent = [f"referee {answer.address} {answer.trouble}" for answer in answers if answer.status is None]
-    if len(silent) == len(answers):
-        raise StateError(f"nobody says who is connected: {', '.join(silent) or NO_REFEREE}")
-    bots = [bot for answer in answers for bot in _connected(names, answer)]
-    return sorted(bots, key=lambda one: (one.bot, one.referee)), silent
-
-
-def _good_versions(storage: Storage, owner: str | None = None) -> dict[int, str]:
-    """Return the names of the versions that are not revoked, of all owners or of one, by id."""
+def _good_versions(storage: Storage) -> dict[int, str]:
+    """Return the names of the versions that are not revoked, by id."""
     good = select(BotVersion.id, BotVersion.name).where(col(BotVersion.revoked_at).is_(None))
     with storage.read() as tx:
-        named = [(version_id, name) for version_id, name in tx.connection().execute(good)]
-    return dict(named if owner is None else (one for one in named if owner_of(one[1]) == owner))
+        return {row.id: row.name for row in tx.connection().execute(good)}
 
 
 def _connected(names: Mapping[int, str], answer: Answer) -> list[ConnectedBot]:
@@ -90,9 +72,16 @@ class Referees:
 
 
 def connected_in(found: Referees, owner: str | None = None) -> tuple[list[ConnectedBot], list[str]]:
-    """Return what ``connected_bots`` returns, from the state of all referees."""
+    """Return the bots that are connected, of all owners or of one, by name.
+
+    Also return a line for each referee that takes no matches, and why. Raise StateError if no referee
+    reported its bots.
+    """
+    silent = [f"referee {line.referee} {line.problem}" for line in found.referees if line.problem]
+    if len(silent) == len(found.referees) and not any(line.bots for line in found.referees):
+        raise StateError(f"no referee reported its bots: {', '.join(silent) or found.problem}")
     bots = [bot for line in found.referees for bot in line.bots if owner in (None, owner_of(bot.bot))]
-    return sorted(bots, key=lambda one: (one.bot, one.referee)), [found.problem] if found.problem else []
+    return sorted(bots, key=lambda one: (one.bot, one.referee)), silent
 
 
 def referees(storage: Storage, actor: Actor, ask: Ask) -> Referees:

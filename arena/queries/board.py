@@ -6,6 +6,14 @@ from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
+class Baselines:
+    """All baselines."""
+
+    baselines: list[str]
+    """Names of bot versions, sorted."""
+
+
+@dataclass(frozen=True, slots=True)
 class Before:
     """The standing of a bot version in its pool at an earlier time."""
 

@@ -2,13 +2,15 @@
 
 from dataclasses import dataclass
 
-from sqlmodel import col, select
+from sqlalchemy import ColumnElement
+from sqlmodel import col, or_, select
 
 from arena.actors import Actor, Role
 from arena.audit import Change, change_of
 from arena.models import AuditEntry
 from arena.queries.cursors import make_cursor, read_cursor
 from arena.storage import Storage
+from arena.unknown import unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +35,14 @@ class ChangePage:
 def changes(
     storage: Storage, actor: Actor, asked: Asked, limit: int = 100, cursor: str | None = None
 ) -> ChangePage:
-    """Return a page of changes. Raise NotAllowed, SpecError."""
+    """Return a page of changes; ``owner/bot`` includes all versions of the bot.
+
+    Raise NotAllowed, SpecError; UnknownError if there are no changes of the subject.
+    """
     actor.require(Role.OPERATOR, "see who changed what")
     wanted = select(AuditEntry).order_by(col(AuditEntry.id).desc()).limit(limit + 1)
     if asked.subject is not None:
-        wanted = wanted.where(AuditEntry.subject == asked.subject)
+        wanted = wanted.where(_is_about(asked.subject))
     if asked.account is not None:
         wanted = wanted.where(AuditEntry.account == asked.account)
     if cursor is not None:
@@ -45,6 +50,14 @@ def changes(
         wanted = wanted.where(col(AuditEntry.id) < before)
     with storage.read() as tx:
         rows = tx.exec(wanted).all()
+        if asked.subject is not None and not rows and cursor is None:
+            raise unknown(tx, "change of", asked.subject, col(AuditEntry.subject))
     page = rows[:limit]
     following = make_cursor(asked, (page[-1].id,)) if len(rows) > limit else None
     return ChangePage(tuple(map(change_of, page)), following)
+
+
+def _is_about(subject: str) -> ColumnElement[bool]:
+    of_it = col(AuditEntry.subject) == subject
+    versions = col(AuditEntry.subject).startswith(f"{subject}@", autoescape=True)
+    return or_(of_it, versions) if "/" in subject else of_it

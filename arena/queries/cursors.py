@@ -26,6 +26,16 @@ def make_cursor(question: object, key: Key) -> str:
     return urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
+def read_place(question: object, cursor: str | None) -> int:
+    """Return how many lines precede a page of a list that is numbered. Raise SpecError."""
+    return 0 if cursor is None else int(read_cursor(question, cursor, int)[0])
+
+
+def next_place(question: object, place: int, count: int) -> str | None:
+    """Return the cursor of the page after the first ``place`` of ``count`` lines; None if there is none."""
+    return make_cursor(question, (place,)) if place < count else None
+
+
 def read_cursor(question: object, cursor: str, *kinds: type) -> Key:
     """Return the key from which a cursor was made; its parts must be of these kinds.
 

@@ -46,6 +46,8 @@ class RoundTables:
     byes: tuple[str, ...]
     """Bots that sit out."""
     tables: tuple[TableLine, ...]
+    next: str | None = None
+    """Cursor of the next page; None if there is none."""
 
 
 def round_tables(

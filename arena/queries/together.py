@@ -48,7 +48,9 @@ class SameDeal:
     sessions: tuple[int, ...]
     """The numbers of the sessions of the round's matches."""
     tables: tuple[AtTable, ...]
-    """In order."""
+    """In order; those of the page have their records."""
+    next: str | None = None
+    """Cursor of the next page of records; None if there is none."""
 
 
 def same_deal(

@@ -44,12 +44,34 @@ class StandingLine:
     """Sessions that it forfeited, by absence or by too many faults."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Placed(Standing):
+@dataclass(frozen=True, slots=True)
+class Placed:
     """A line of the standings, flat."""
 
+    rank: int
+    """Place, from 1; shared only by those who are equal in everything that decides."""
     name: str
     """``owner/bot@version``."""
+    entrant: int
+    """Number of the entrant."""
+    score: float
+    """Sum of its match scores: of k bots at a table the first has k - 1, the last 0."""
+    points: float
+    """Points of all deals; in a duplicate tournament compared with the same seat elsewhere."""
+    wins: int
+    """Matches in which everyone else had fewer points."""
+    opponents: float
+    """Mean of the opponents' scores, each as often as met; per match where ``mean`` decides."""
+    opponents_cut: float
+    """The same without the lowest."""
+    mean: float
+    """Mean score of its matches."""
+    matches: int
+    """Matches finished."""
+    reached: int
+    """Rounds played or sat out; in a knockout, the round that was reached."""
+    last: float
+    """Score of its last match."""
     raw: int
     """Points as they were played."""
     deals: int
@@ -69,6 +91,8 @@ class Scoreboard:
     tournament: str
     state: TournamentState
     """The standings are final if it is finished or cancelled and they are not provisional."""
+    format: str
+    """Its criteria order the standings."""
     provisional: bool
     """Whether its organiser still has to confirm them."""
     corrections: tuple[Correction, ...]
@@ -98,6 +122,8 @@ class Crossed:
 
     tournament: str
     crosstable: CrosstableMatrix
+    next: str | None
+    """Cursor of the next places; None if there are none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +160,8 @@ def scoreboard(storage: Storage, name: str) -> Scoreboard:
     standing = attrgetter(*names)
     placed = [
         Placed(
-            **dict(zip(names, standing(line.standing), strict=True)),
             name=line.name,
+            **dict(zip(names, standing(line.standing), strict=True)),
             raw=line.raw,
             deals=line.deals,
             plus_minus=line.plus_minus,
@@ -145,7 +171,7 @@ def scoreboard(storage: Storage, name: str) -> Scoreboard:
         for line in lines
     ]
     provisional = tournament.confirm and tournament.confirmed_at is None
-    return Scoreboard(name, tournament.state, provisional, decided, tuple(placed))
+    return Scoreboard(name, tournament.state, tournament.format, provisional, decided, tuple(placed))
 
 
 def corrections(storage: Storage, name: str) -> list[Correction]:

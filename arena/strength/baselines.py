@@ -1,7 +1,6 @@
 """Which bot versions are the baselines of strengths; the operator decides."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from sqlmodel import col, select
@@ -13,14 +12,6 @@ from arena.bots.versions import find_versions
 from arena.errors import StateError
 from arena.models import Baseline, BotVersion
 from arena.storage import Storage
-
-
-@dataclass(frozen=True, slots=True)
-class Baselines:
-    """All baselines."""
-
-    baselines: list[str]
-    """Names of bot versions, sorted."""
 
 
 def list_baselines(storage: Storage) -> list[str]:

@@ -22,6 +22,8 @@ class Entered:
     bot: str
     first_round: int | None
     """From which round on it plays; None if the organiser must approve it first."""
+    warnings: Sequence[str] = ()
+    """What keeps it from playing, if the tournament is running."""
 
 
 @dataclass(frozen=True, slots=True)

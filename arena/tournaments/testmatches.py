@@ -6,9 +6,8 @@ from datetime import datetime
 
 from sqlmodel import col, select
 
-from arena.actors import Actor
+from arena.actors import HOUSE, Actor
 from arena.audit import record
-from arena.bots.house import HOUSE
 from arena.bots.versions import WITHOUT_REPORT, find_versions, token_problem
 from arena.errors import StateError, UnknownError
 from arena.matches.referees import Answer, Ask, find_unable, silence

@@ -10,11 +10,13 @@ from fastapi.responses import RedirectResponse
 from arena.matches.referees import asker
 from arena.messages import wake
 from arena.models import utc_now
+from arena.operations.all import OPERATIONS
 from arena.settings import Settings
 from arena.storage import Storage
 from arena.web.callers import Known
 from arena.web.context import Web
 from arena.web.document import Application
+from arena.web.doors import router_of
 from arena.web.feeds import Feeds
 from arena.web.glancing import Glancing
 from arena.web.headers import AlwaysHeaders, Compressed, Unchanged
@@ -25,23 +27,7 @@ from arena.web.pairings import Pairings
 from arena.web.placings import Placings
 from arena.web.problems import add_handlers
 from arena.web.remembered import Remembered
-from arena.web.routes import (
-    accounts,
-    authors,
-    bots,
-    deals,
-    entries,
-    events,
-    exports,
-    leaderboards,
-    leagues,
-    matches,
-    operator,
-    rulesets,
-    testing,
-    tournaments,
-    webhooks,
-)
+from arena.web.routes import events, exports, sessions
 from arena.web.routing import PREFIX, name_of
 from arena.web.slots import Slots
 from arena.web.telling import Telling
@@ -49,21 +35,8 @@ from arena.web.texts import WithoutNul
 from arena.web.watching import Watching
 
 ROUTERS: tuple[APIRouter, ...] = (
-    accounts.router,
-    authors.router,
-    bots.router,
-    deals.router,
-    entries.router,
-    events.router,
-    exports.router,
-    leaderboards.router,
-    leagues.router,
-    matches.router,
-    operator.router,
-    rulesets.router,
-    testing.router,
-    tournaments.router,
-    webhooks.router,
+    *(router_of(module) for module in OPERATIONS),
+    *(events.router, exports.router, sessions.router),
 )
 
 TABLES = 24

@@ -4,6 +4,8 @@ Dependencies that do not wait for the database are coroutines, because FastAPI c
 which takes longer than they do.
 """
 
+from collections.abc import Awaitable, Callable
+from functools import cache
 from http.cookies import CookieError, SimpleCookie
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -18,6 +20,7 @@ from arena.accounts.apikeys import holder_of
 from arena.accounts.browsers import STAYS, actor_in_browser
 from arena.actors import ANONYMOUS, Actor, KeyScope, Role
 from arena.errors import NotAllowed, NotSignedIn
+from arena.operations.operation import Context
 from arena.web.callers import host_of
 from arena.web.context import Shared, Web
 
@@ -100,6 +103,14 @@ def keep_signed_in(request: Request, answer: Response, session: str) -> None:
 Holder = Annotated[Actor, Depends(holder)]
 
 
+def require_scope(actor: Actor, scope: KeyScope) -> None:
+    """Raise NotSignedIn for an anonymous request, and NotAllowed for a key without the scope."""
+    if actor.role is Role.ANONYMOUS:
+        raise NotSignedIn("sign in, or send a key: Authorization: Bearer …")
+    if scope not in actor.scopes:
+        raise NotAllowed(f"this key lacks the scope {scope}")
+
+
 class Asks:
     """A dependency that returns the actor of a request that is not open to everybody.
 
@@ -111,10 +122,7 @@ class Asks:
 
     async def __call__(self, holder: Holder) -> Actor:
         """Return the actor."""
-        if holder.role is Role.ANONYMOUS:
-            raise NotSignedIn("sign in, or send a key: Authorization: Bearer …")
-        if self.scope not in holder.scopes:
-            raise NotAllowed(f"the key does not allow that; it takes one with the scope {self.scope}")
+        require_scope(holder, self.scope)
         return holder
 
 
@@ -137,3 +145,27 @@ Author = Annotated[Actor, Depends(Asks(KeyScope.BOTS))]
 Organiser = Annotated[Actor, Depends(Asks(KeyScope.TOURNAMENTS))]
 Self = Annotated[Actor, Depends(Asks(KeyScope.ACCOUNT))]
 Operator = Annotated[Actor, Depends(Asks(KeyScope.OPERATE))]
+
+
+@cache
+def allowed(scope: KeyScope | None) -> Callable[..., Awaitable[Context]]:
+    """Return the dependency that makes the context of an operation, if the caller's key has its scope."""
+
+    async def context(web: Shared, holder: Holder) -> Context:
+        if scope is not None:
+            require_scope(holder, scope)
+        return Context(
+            storage=web.storage,
+            settings=web.settings,
+            actor=holder,
+            now=web.clock(),
+            ask=web.ask,
+            wake=web.wake,
+            standings=web.placings.of,
+        )
+
+    return context
+
+
+Organising = Annotated[Context, Depends(allowed(KeyScope.TOURNAMENTS))]
+"""The context of what an organiser asks for."""

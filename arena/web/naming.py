@@ -40,3 +40,11 @@ async def _version(name: BotName, number: Annotated[int, Path(ge=1, le=LARGEST)]
 
 VersionName = Annotated[str, Depends(_version)]
 """``owner/bot@number``."""
+
+
+async def _entrant(owner: str, bot: Annotated[str, Path(description="The bot, or `bot@version`.")]) -> str:
+    return f"{owner}/{bot}"
+
+
+EntrantName = Annotated[str, Depends(_entrant)]
+"""``owner/bot``, or ``owner/bot@number``."""

@@ -9,17 +9,16 @@ from typing import Any
 
 import pytest
 
+from arena.accounts import access_tokens as tokens
 from arena.accounts import accounts, invitations
-from arena.actors import Actor, Role
+from arena.actors import HOUSE, Actor, Role
 from arena.bots import versions
-from arena.bots.house import HOUSE
 from arena.bots.journal import DatabaseJournal
 from arena.exports.write import export_lines
 from arena.leagues import admission as joining
 from arena.leagues import applying, membership
 from arena.matches.referees import Answer, nobody_asked
 from arena.models import utc_now
-from arena.operations import tokens
 from arena.settings import load_settings
 from arena.storage import open_storage
 from arena.strength.fitting import fit_due
@@ -57,6 +56,9 @@ ENDLESS = {
     "worker": "runs until it is stopped",
 }
 """Commands that the tests of all commands leave out, with the reason."""
+
+OF_ACCOUNTS = {"account keys", "account revoke-key"}
+"""Those of them that end by themselves."""
 
 CALLS = {
     "account create": "ann --password-stdin",
@@ -266,7 +268,7 @@ def all_connected(version_ids: Sequence[int], _: object) -> list[Answer]:
 
 def connect_all(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make every bot appear connected, as test matches require."""
-    for place in ("arena.cli.testmatch.asker", "arena.web.app.asker"):
+    for place in ("arena.matches.referees.asker", "arena.web.app.asker"):
         monkeypatch.setattr(place, lambda _: all_connected)
 
 

@@ -27,8 +27,8 @@ from arena.keys import register_key
 from arena.matches import playing
 from arena.matches.referees import nobody_asked
 from arena.models import OpenDeal, TournamentEvent
-from arena.operations.anew import deal_anew
 from arena.rounds.closing import cancel
+from arena.running.anew import deal_anew
 from arena.settings import load_settings
 from arena.storage import open_storage
 from arena.tournaments import corrections, creation, entry, lifecycle, overview

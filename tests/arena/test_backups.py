@@ -14,7 +14,7 @@ import pytest
 from sqlmodel import func, select
 
 from arena.models import Session
-from arena.operations import backups
+from arena.running import backups
 from arena.settings import Settings
 from arena.storage import Storage, open_storage
 from tests.arena.cli import Arena, make_arena

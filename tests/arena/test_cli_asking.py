@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
+from arena.accounts import access_tokens as tokens
 from arena.bots import versions
-from arena.operations import tokens
 from arena.settings import Settings
 from referee.matches.auth import Scope
 from tests.arena.cli import Arena, assert_one_line, make_arena

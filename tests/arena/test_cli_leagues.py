@@ -109,7 +109,7 @@ def test_apply_of_another_schedule_moves_the_next_season(arena: Arena, world: Wo
     file.write_text(TOML.replace("2026-01-05", "2400-01-08"))
     arena("league", "apply", file, "--yes")
     [found] = arena("league", "list", "--json").json["leagues"]
-    assert found["next_at"] == "2400-01-08T18:00:00+00:00"
+    assert found["next_at"] == "2400-01-08T18:00:00Z"
 
 
 def test_apply_of_a_wrong_file_is_one_line(arena: Arena, world: World, file: Path) -> None:
@@ -174,7 +174,7 @@ def test_show_has_divisions_tables_and_the_next_date(arena: Arena, league: Leagu
 def test_show_for_scripts_has_everything(arena: Arena, league: LeagueWorld) -> None:
     found = arena("league", "show", "winter", "--json").json
     assert (found["league"], found["season"], found["running"]) == ("winter", 1, False)
-    assert found["next_at"] == "2026-01-12T18:00:00+00:00"
+    assert found["next_at"] == "2026-01-12T18:00:00Z"
     assert found["seasons"][0]["divisions"][1]["lines"][0]["goes"] == "promoted"
     assert found["outside"] == []
 

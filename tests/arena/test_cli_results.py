@@ -119,7 +119,7 @@ def test_crosstable_on_a_terminal_of_any_width_cuts_no_number(
     out = io.StringIO()
     made = Console(file=out, width=width, markup=False, highlight=False)
     monkeypatch.setattr("arena.cli.results.console", lambda: made)
-    show_crosstable(Crosstable(names, cells, 0, size))
+    show_crosstable(Crosstable(names, cells, 0, size).matrix)
     shown = out.getvalue()
     assert "…" not in shown
     assert max(map(len, shown.splitlines())) <= width
@@ -135,7 +135,7 @@ def test_legend_when_standings_have_columns_then_it_tells_what_each_is(format: s
 
 
 def test_crosstable_of_some_places_names_them_as_in_the_standings(capsys: pytest.CaptureFixture[str]) -> None:
-    show_crosstable(Crosstable(("a/a@1", "b/b@1"), {(0, 1): (3, 8), (1, 0): (5, 8)}, 10, 40))
+    show_crosstable(Crosstable(("a/a@1", "b/b@1"), {(0, 1): (3, 8), (1, 0): (5, 8)}, 10, 40).matrix)
     shown = capsys.readouterr().out
     assert "places 11 to 12 of 40" in shown
     assert ["11", "a/a@1", "·", "3/8"] in [line.split() for line in shown.splitlines()]

@@ -248,7 +248,7 @@ def test_standings_show_ranks_and_tie_breaks(arena: Arena, world: World) -> None
     assert shown[0].split() == ["bot", "version", "score", "points", "±", "wins", "opponents"]
     assert len(shown) == 2 + 8
     lines = arena("tournament", "standings", "cup", "--json").json["standings"]
-    assert list(lines[0])[:6] == ["rank", "bot", "score", "points", "wins", "opponents"]
+    assert {"rank", "bot", "score", "points", "wins", "opponents"} <= {*lines[0]}
     assert [line["rank"] for line in lines] == list(range(1, 9))
     assert sum(line["score"] for line in lines) == 14 * 6
 
@@ -283,7 +283,7 @@ def test_leaderboard_shows_every_pool(arena: Arena, world: World) -> None:
     world.finish(world.tournament(8).id)
     shown = arena("leaderboard").out
     assert "chinese@1, tables of 4" in shown
-    lines = arena("leaderboard", "--ruleset", "chinese", "--size", 4, "--limit", 3, "--json").json[
+    lines = arena("leaderboard", "--ruleset", "chinese", "--table-size", 4, "--limit", 3, "--json").json[
         "leaderboard"
     ]
     assert [line["place"] for line in lines] == [1, 2, 3]
@@ -291,5 +291,5 @@ def test_leaderboard_shows_every_pool(arena: Arena, world: World) -> None:
         *("ruleset", "table_size", "place", "bot", "owner", "language", "strength", "provisional"),
         *("rating", "matches", "deals", "last_played_at", "before"),
     }
-    assert arena("leaderboard", "--size", 3, "--json").json["leaderboard"] == []
+    assert arena("leaderboard", "--table-size", 3, "--json").json["leaderboard"] == []
     assert_one_line(arena("leaderboard", "--ruleset", "nowhere"), 1, "nowhere")

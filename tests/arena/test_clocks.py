@@ -8,7 +8,7 @@ from sqlmodel import select
 from arena.exports.write import export_lines
 from arena.matches.leases import claim
 from arena.models import Match, MatchState, utc_now
-from arena.operations.doctor import examine
+from arena.running.doctor import examine
 from arena.settings import Settings
 from arena.verify import check_export
 from referee.errors import RefereeUnavailable

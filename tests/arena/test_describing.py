@@ -6,11 +6,11 @@ import pytest
 from sqlmodel import select
 
 from arena.actors import Actor, Role
-from arena.audit import list_changes
 from arena.bots.describing import Description, describe
 from arena.bots.versions import list_versions, register_version
 from arena.errors import NotAllowed, SpecError, UnknownError
 from arena.models import Bot
+from arena.queries.changes import Asked, changes
 from arena.storage import Storage
 from tests.arena.fakes import ROOT
 
@@ -55,7 +55,7 @@ def test_description_when_it_is_changed_then_the_rest_stays_and_the_audit_has_it
     ann = Actor(Role.AUTHOR, "ann", frozenset({"ann"}))
     assert describe(storage, ann, bot, NOW, language, link) == Description(bot, *after)
     assert told(storage) == [after]
-    change = list_changes(storage, ROOT)[0]
+    change = changes(storage, ROOT, Asked()).entries[0]
     assert (change.actor, change.action, change.subject) == (ann.who, "bot.describe", bot)
     given = {"language": language, "link": link}
     assert change.details == {name: value or None for name, value in given.items() if value is not None}

@@ -14,9 +14,9 @@ from arena.leagues import applying
 from arena.matches import leases
 from arena.messages import wake
 from arena.models import utc_now
-from arena.operations.doctor import descriptors_for, disk, examine
-from arena.operations.findings import Finding
 from arena.processes import Supervisor
+from arena.running.doctor import descriptors_for, disk, examine
+from arena.running.findings import Finding
 from arena.settings import Settings
 from tests.arena.cli import Arena, Result, make_arena
 from tests.arena.fakes import ROOT

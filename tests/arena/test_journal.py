@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from sqlmodel import func, select
 
+from arena.accounts import access_tokens as tokens
 from arena.bots import journal, versions
 from arena.bots.journal import (
     LOST,
@@ -27,7 +28,6 @@ from arena.bots.journal import (
 from arena.cli.local import arena_command
 from arena.errors import SpecError, UnknownError
 from arena.models import BotLogEntry
-from arena.operations import tokens
 from arena.settings import Settings
 from arena.storage import Storage
 from arena.tokens import DatabaseAuthenticator

@@ -178,9 +178,9 @@ def test_leaderboard_when_an_option_is_wrong_then_one_line_says_so(
 
 
 def test_leaderboard_when_nobody_is_as_asked_for_then_that_is_said(arena: Arena, pool: World) -> None:
-    assert arena("leaderboard", "--size", 5).out == "no such ratings\n"
+    assert arena("leaderboard", "--table-size", 5).out == "no such ratings\n"
     assert arena("leaderboard", "--language", "go").out == "no such ratings\n"
-    assert arena("leaderboard", "--size", 5, "--json").json["leaderboard"] == []
+    assert arena("leaderboard", "--table-size", 5, "--json").json["leaderboard"] == []
 
 
 def test_leaderboard_on_a_terminal_tells_changes_and_where_the_next_page_begins(

@@ -3,11 +3,11 @@
 import pytest
 
 from arena.actors import Actor, Role
-from arena.audit import list_changes
 from arena.bots import versions
 from arena.errors import NotAllowed, StateError, TakenError, UnknownError
 from arena.leagues import admission, applying, membership, overview
 from arena.leagues.admission import LeagueEntries
+from arena.queries.changes import Asked, changes
 from tests.arena.fakes import ROOT
 from tests.arena.leagues import winter
 from tests.arena.world import World
@@ -72,7 +72,7 @@ def test_bot_when_the_organiser_approves_then_it_is_a_member_from_then_on(world:
     assert (members(world), states(world)) == (1, {"ann/a": "approved"})
     membership.leave(world.storage, ANN, "winter", "ann/a", world.clock())
     assert join(world, ANN, "ann/a") == "joined"  # once approved, it may come back
-    actions = [one.action for one in list_changes(world.storage, ROOT, subject="winter")]
+    actions = [one.action for one in changes(world.storage, ROOT, Asked("winter")).entries]
     assert actions[::-1] == [
         *("league.apply", "league.ask", "league.approve", "league.join", "league.leave", "league.join"),
     ]

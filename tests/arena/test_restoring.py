@@ -15,8 +15,8 @@ from arena.matches import leases
 from arena.matches.playing import Run
 from arena.matches.referees import nobody_asked
 from arena.models import MatchState
-from arena.operations.anew import deal_anew
-from arena.operations.losses import Lost, contents
+from arena.running.anew import deal_anew
+from arena.running.losses import Lost, contents
 from arena.settings import Settings
 from arena.storage import Storage, open_storage
 from arena.tournaments import creation, lifecycle

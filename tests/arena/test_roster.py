@@ -358,4 +358,4 @@ def test_connected_bots_when_no_referee_answers_then_that_is_an_error(
     monkeypatch.setenv("ARENA_REFEREES", "127.0.0.1:1")
     monkeypatch.setenv("ARENA_WORKER_TOKEN", WORKER_TOKEN)
     refused = arena("bot", "list", "--connected", "--json")
-    assert_one_line(refused, 1, "nobody says who is connected: referee 127.0.0.1:1 cannot be reached")
+    assert_one_line(refused, 1, "no referee reported its bots: referee 127.0.0.1:1 cannot be reached")

@@ -21,10 +21,10 @@ from sqlmodel import SQLModel, col, select
 from arena.cli.local import arena_command
 from arena.messages import make_app
 from arena.models import Round, utc_now
-from arena.operations import backups
-from arena.operations.anew import deal_anew
 from arena.processes import Supervisor
 from arena.rounds import advance
+from arena.running import backups
+from arena.running.anew import deal_anew
 from arena.settings import Settings, load_settings
 from arena.storage import Storage, Transaction, open_storage
 from tests.arena import servers

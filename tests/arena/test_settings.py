@@ -20,7 +20,7 @@ from cryptography.x509.oid import NameOID
 from arena.errors import SettingsError
 from arena.messages import wake
 from arena.models import utc_now
-from arena.operations.doctor import examine
+from arena.running.doctor import examine
 from arena.settings import SECRETS, Settings, load_settings
 from arena.storage import migrate_storage, open_storage
 from referee.tls import ClientTls, ServerTls

@@ -5,10 +5,10 @@ import pytest
 from sqlmodel import select
 
 from arena.actors import Actor, Role
-from arena.audit import list_changes
 from arena.bots.versions import list_versions
 from arena.errors import NotAllowed, StateError, UnknownError
 from arena.models import Strength, StrengthFit
+from arena.queries.changes import Asked, changes
 from arena.queries.leaderboards import leaderboard
 from arena.strength.anchor import above_anchor
 from arena.strength.baselines import add_baselines, list_baselines, remove_baselines
@@ -137,7 +137,7 @@ def test_baselines_when_named_then_the_next_fit_hangs_on_them_and_the_audit_has_
         assert tx.exec(select(StrengthFit.baselines)).all() == [[1]]  # in place of the previous one
         assert len(tx.exec(select(Strength)).all()) == 4
     assert [one.anchored for one in history(world.storage, 2)] == [True, False]
-    assert list_changes(world.storage, ROOT, limit=1)[0].action == "rating.baseline"
+    assert changes(world.storage, ROOT, Asked(), 1).entries[0].action == "rating.baseline"
 
 
 def test_baselines_when_taken_back_then_the_mean_is_the_anchor_again(world: World) -> None:
@@ -148,7 +148,7 @@ def test_baselines_when_taken_back_then_the_mean_is_the_anchor_again(world: Worl
     world.clock.move(3600)
     assert fit_due(world.storage, world.clock()) == 1
     assert {line.strength.anchor for line in leaderboard(world.storage).lines if line.strength} == {"mean"}
-    assert list_changes(world.storage, ROOT, limit=1)[0].action == "rating.baseline.remove"
+    assert changes(world.storage, ROOT, Asked(), 1).entries[0].action == "rating.baseline.remove"
 
 
 def test_baselines_when_a_house_bot_was_never_run_then_it_is_registered(world: World) -> None:

@@ -7,8 +7,8 @@ import pytest
 from sqlmodel import col, select
 
 from arena.accounts.accounts import create_account, sign_up
-from arena.actors import Actor, Role
-from arena.bots.house import BOTS, HOUSE
+from arena.actors import HOUSE, Actor, Role
+from arena.bots.house import BOTS
 from arena.bots.versions import register_version
 from arena.errors import NotAllowed, SpecError, StateError, UnknownError
 from arena.matches.referees import NO_REFEREE, Answer, Ask, nobody_asked

@@ -11,11 +11,11 @@ import pytest
 from sqlalchemy import Engine, event
 from sqlmodel import select
 
+from arena.accounts import access_tokens as tokens
 from arena.bots import versions
 from arena.bots.journal import DatabaseJournal, readable_versions
 from arena.errors import SpecError, StateError, StorageError, TakenError, UnknownError
 from arena.models import Token
-from arena.operations import tokens
 from arena.settings import Settings
 from arena.storage import Storage
 from arena.tokens import DatabaseAuthenticator, hash_token

@@ -15,7 +15,7 @@ from arena.errors import NoArena, StorageError
 from arena.files import is_full
 from arena.messages import wake
 from arena.models import Owner, utc_now
-from arena.operations import doctor
+from arena.running import doctor
 from arena.settings import Settings, load_settings
 from arena.storage import Storage, open_storage
 from referee.cli.app import run

@@ -9,8 +9,8 @@ import pytest
 from arena.cli.listening import require_free
 from arena.cli.local import only_arena
 from arena.models import utc_now
-from arena.operations.doctor import examine
-from arena.running import SERVED, found_in, is_running, left_in
+from arena.running.doctor import examine
+from arena.running.presence import SERVED, found_in, is_running, left_in
 from arena.settings import Settings, load_settings
 from referee.errors import ListenError
 from tests.arena.cli import make_arena

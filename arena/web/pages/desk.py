@@ -1,7 +1,7 @@
 """The organiser's desk: create tournaments, see who is connected, run them."""
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from fastapi import Form, Query
@@ -11,6 +11,8 @@ from arena.actors import Actor, Role
 from arena.errors import ArenaError, SpecError
 from arena.formats import FORMATS
 from arena.models import TournamentState
+from arena.operations import tournaments
+from arena.operations.operation import Operation
 from arena.rounds import preview as previews
 from arena.rounds.waiting import obstacles
 from arena.specs import Name
@@ -18,13 +20,12 @@ from arena.tournaments import admission, entry, overview
 from arena.tournaments.answers import Changed
 from arena.tournaments.doubts import list_doubts
 from arena.tournaments.roster import place_in_roster, roster
-from arena.web.asking import Organiser
+from arena.web.asking import Organiser, Organising
 from arena.web.context import Shared, Web
 from arena.web.pages.asked import FromForm
 from arena.web.pages.links import desk_url
 from arena.web.pages.page import SEE_OTHER, Page
 from arena.web.pages.routing import page_router
-from arena.web.routes import tournaments
 from referee.errors import RefereeError
 from referee.ruleset import preset_names
 
@@ -65,7 +66,7 @@ WORDS: Mapping[Do, str] = {
     "cancel": "cancel it, for good",
 }
 
-STEERED: Mapping[Do, Callable[[Web, Actor, str], Changed]] = {
+STEERED: Mapping[Do, Operation[[str], Changed]] = {
     "lock": tournaments.lock_tournament,
     "pause": tournaments.pause_tournament,
     "resume": tournaments.resume_tournament,
@@ -109,14 +110,14 @@ def show_desk(page: Page, actor: Organiser) -> HTMLResponse:
 
 
 @router.post("/desk")
-def create(page: Page, web: Shared, actor: Organiser, sent: Annotated[NewTournament, Form()]) -> Response:
+def create(page: Page, context: Organising, sent: Annotated[NewTournament, Form()]) -> Response:
     """Show what a tournament would be like, or create it."""
     try:
         values = _read(sent.file)
         if sent.do == "preview":
-            preview = tournaments.preview_tournament(web, actor, values)
+            preview = tournaments.preview_tournament(context, values)
             return page("desk.html", **_form(sent, preview))
-        made = tournaments.create_tournament(web, actor, values)
+        made = tournaments.create_tournament(context, values)
     except (ArenaError, RefereeError) as error:
         return page.again("desk.html", error, **_form(sent))
     return RedirectResponse(desk_url(made.name), SEE_OTHER)
@@ -170,19 +171,18 @@ def show_tournament(
 
 @router.post("/tournaments/{tournament}/desk")
 def steer(
-    page: Page, web: Shared, actor: Organiser, tournament: Name, sent: Annotated[Steering, Form()]
+    page: Page, web: Shared, context: Organising, tournament: Name, sent: Annotated[Steering, Form()]
 ) -> Response:
     """Carry out an action on a tournament of one's own."""
     try:
         if sent.do == "start":
-            started = tournaments.Start(beacon=sent.beacon)
-            done = tournaments.start_tournament(web, actor, tournament, started)
+            done = tournaments.start_tournament(context, tournament, sent.beacon)
         else:
-            done = STEERED[sent.do](web, actor, tournament)
+            done = STEERED[sent.do](context, tournament)
     except (ArenaError, RefereeError) as error:
-        return page.again("steer.html", error, **_told(web, actor, tournament))
+        return page.again("steer.html", error, **_told(web, context.actor, tournament))
     if done.warnings:
-        return page("steer.html", **{**_told(web, actor, tournament), "warnings": done.warnings})
+        return page("steer.html", **{**_told(web, context.actor, tournament), "warnings": done.warnings})
     return RedirectResponse(desk_url(tournament), SEE_OTHER)
 
 

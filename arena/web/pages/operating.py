@@ -5,11 +5,12 @@ from typing import Annotated
 from fastapi import Query
 from fastapi.responses import HTMLResponse
 
+from arena.errors import UnknownError
 from arena.matches import connected
-from arena.operations import doctor
 from arena.queries import changes as audit
 from arena.queries import waiting
 from arena.queries.faults import faults_by_bot
+from arena.running import doctor
 from arena.web.asking import Operator
 from arena.web.context import Shared
 from arena.web.pages.asked import FromForm
@@ -57,5 +58,8 @@ def show_changes(
 ) -> HTMLResponse:
     """Show who changed what."""
     wanted = audit.Asked(asked.subject, asked.account)
-    found = audit.changes(web.storage, actor, wanted, CHANGES, asked.cursor)
+    try:
+        found = audit.changes(web.storage, actor, wanted, CHANGES, asked.cursor)
+    except UnknownError:
+        found = audit.ChangePage((), None)
     return page("audit.html", found=found, asked=asked)

@@ -11,12 +11,14 @@ from arena.tournaments.overview import TournamentStatus
 from arena.web.asking import Caller
 from arena.web.context import Shared
 from arena.web.feeds import Feed, Feeds
-from arena.web.routes.tournaments import StatusShape
 from arena.web.routing import api_router
+from arena.web.shapes import shape
 from arena.web.sse import PING, EventStream, event
 from arena.web.streams import LookedAt, sent
 
 router = api_router()
+
+StatusShape = shape(TournamentStatus)
 
 LastEvent = Annotated[
     int, Header(ge=0, le=2**31 - 1, description="Number of the last event that you have; 0: you have none.")

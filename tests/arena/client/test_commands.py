@@ -170,11 +170,8 @@ def signed_in(remote: Remote, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("ARENA_KEY", remote.key)
     monkeypatch.setenv("LOGNAME", "root")
     actor_at_terminal.cache_clear()
-    monkeypatch.setattr("arena.cli.entries.asker", lambda _: all_connected)
-    monkeypatch.setattr("arena.cli.tournaments.asker", lambda _: all_connected)
-    monkeypatch.setattr("arena.cli.testmatch.asker", lambda _: all_connected)
+    monkeypatch.setattr("arena.matches.referees.asker", lambda _: all_connected)
     monkeypatch.setattr("arena.messages.wake", lambda *_: None)
-    monkeypatch.setattr("arena.cli.testmatch.wake", lambda *_: None)
 
 
 def called(capsys: pytest.CaptureFixture[str], *arguments: object) -> Result:

@@ -122,7 +122,7 @@ def test_login_with_an_account_makes_a_key_of_it(
     assert kept["key"] not in done.out
     assert f", and valid until {utc_now() + timedelta(days=90):%Y-%m-%d}" in done.out
     assert called(capsys, "--server", remote.url, "bot", "register", "pia/one").status == 0
-    assert_one_line(called(capsys, "--server", remote.url, "audit"), 1, "it takes one with the scope operate")
+    assert_one_line(called(capsys, "--server", remote.url, "audit"), 1, "this key lacks the scope operate")
 
 
 def test_keys_are_listed_and_revoked_and_logout_revokes_the_one_that_login_made(

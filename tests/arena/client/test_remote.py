@@ -9,10 +9,12 @@ import pytest
 from rich.console import Console
 
 from arena.cli.watch import follow_there
-from arena.client import Call, Client, accounts, bots, leagues, operator, results, rulesets, tournaments
+from arena.client import Client
+from arena.client.call import Call, call_of
 from arena.client.decode import decode
 from arena.errors import Unreachable
 from arena.models import HighlightKind, utc_now
+from arena.operations import accounts, bots, leaderboards, leagues, operator, results, rulesets, tournaments
 from arena.rounds import closing
 from arena.web.routing import PREFIX
 from arena.web.shapes import shape
@@ -23,40 +25,40 @@ from tests.arena.waiting import DEADLINE, wait_for
 BOT, OTHER = "owner-0/bot-0", "owner-1/bot-1"
 
 READ: tuple[Call[Any], ...] = (
-    accounts.me(),
-    accounts.list_keys(),
-    accounts.show_owner("yan"),
-    bots.list_bots(),
-    bots.show_bot(BOT),
-    bots.show_history(BOT),
-    bots.show_versus(BOT, OTHER),
-    bots.show_log(BOT),
-    bots.show_own_deals(BOT),
-    bots.list_faults(),
-    leagues.list_leagues(),
-    leagues.show_league("winter"),
-    leagues.league_history("winter"),
-    operator.findings(),
-    operator.list_changes(),
-    operator.referees(),
-    operator.work(),
-    operator.list_tokens(),
-    operator.list_accounts(),
-    results.leaderboard(),
-    results.list_matches(),
-    results.show_match("cup", 1, 1),
-    results.list_deals("cup", 1, 1, 1),
-    results.find_deals(HighlightKind.SWING),
-    results.show_crosstable([BOT, OTHER]),
-    rulesets.list_rulesets(),
-    rulesets.show_ruleset("chinese"),
-    tournaments.list_tournaments(),
-    tournaments.show_tournament("cup"),
-    tournaments.show_tournament("running"),
-    tournaments.tournament_standings("cup"),
-    tournaments.tournament_crosstable("cup"),
-    tournaments.tournament_pairings("cup", explain=True),
-    tournaments.tournament_head("cup"),
+    call_of(accounts.me),
+    call_of(accounts.list_keys),
+    call_of(accounts.show_owner, "yan"),
+    call_of(bots.list_bots),
+    call_of(bots.show_bot, BOT),
+    call_of(bots.show_history, BOT),
+    call_of(bots.show_versus, BOT, OTHER),
+    call_of(bots.show_log, BOT),
+    call_of(bots.show_own_deals, BOT),
+    call_of(bots.list_faults),
+    call_of(leagues.list_leagues),
+    call_of(leagues.show_league, "winter"),
+    call_of(leagues.league_history, "winter"),
+    call_of(operator.findings),
+    call_of(operator.list_changes),
+    call_of(operator.referees),
+    call_of(operator.work),
+    call_of(operator.list_tokens),
+    call_of(accounts.list_accounts),
+    call_of(leaderboards.leaderboard),
+    call_of(results.list_matches),
+    call_of(results.show_match, "cup", 1, 1),
+    call_of(results.list_deals, "cup", 1, 1, 1),
+    call_of(results.find_deals, HighlightKind.SWING),
+    call_of(results.show_crosstable, [BOT, OTHER]),
+    call_of(rulesets.list_rulesets),
+    call_of(rulesets.show_ruleset, "chinese"),
+    call_of(tournaments.list_tournaments),
+    call_of(tournaments.show_tournament, "cup"),
+    call_of(tournaments.show_tournament, "running"),
+    call_of(tournaments.tournament_standings, "cup"),
+    call_of(tournaments.tournament_crosstable, "cup"),
+    call_of(tournaments.tournament_pairings, "cup", explain=True),
+    call_of(tournaments.tournament_head, "cup"),
 )
 
 
@@ -75,14 +77,14 @@ def test_answer_when_it_is_read_and_written_again_then_it_is_the_same(
 
 def test_deal_is_a_record(remote: Remote) -> None:
     with Client(remote.url) as client:
-        found = client.send(results.show_deal("cup", 1, 1, 1, 1))
+        found = client.send(call_of(results.show_deal, "cup", 1, 1, 1, 1))
     assert found["deal"] == 1
 
 
 def test_pages_of_one_line_have_the_lines_of_one_page(remote: Remote) -> None:
     with Client(remote.url) as client:
-        whole = client.send(results.list_matches(limit=200)).lines
-        pages = [page.lines for page in client.pages(results.list_matches(limit=3))]
+        whole = client.send(call_of(results.list_matches, limit=200)).lines
+        pages = [page.lines for page in client.pages(results.list_matches, limit=3)]
     assert [line for lines in pages for line in lines] == [*whole]
     assert len(pages) > 1
 
@@ -109,8 +111,8 @@ class LosesAnswer(httpx2.HTTPTransport):
 
 def test_change_when_its_answer_is_lost_then_it_is_made_once(remote: Remote) -> None:
     with Client(remote.url, remote.key, transport=LosesAnswer(), sleep=lambda _: None) as client:
-        assert client.send(bots.register_bot("owner-1/once")).name == "owner-1/once@1"
-        assert len(client.send(bots.show_bot("owner-1/once")).versions) == 1
+        assert client.send(call_of(bots.register_bot, "owner-1/once")).name == "owner-1/once@1"
+        assert len(client.send(call_of(bots.show_bot, "owner-1/once")).versions) == 1
 
 
 def test_client_when_the_environment_names_a_proxy_then_none_leads_to_an_arena_here(
@@ -119,7 +121,7 @@ def test_client_when_the_environment_names_a_proxy_then_none_leads_to_an_arena_h
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
     monkeypatch.setenv("all_proxy", "socks9://nobody")
     with Client(remote.url) as client:
-        assert client.send(rulesets.list_rulesets()).rulesets
+        assert client.call(rulesets.list_rulesets).rulesets
 
 
 def test_client_when_a_proxy_leads_to_an_arena_then_what_is_wrong_is_said_with_its_name(
@@ -128,7 +130,7 @@ def test_client_when_a_proxy_leads_to_an_arena_then_what_is_wrong_is_said_with_i
     monkeypatch.setenv("https_proxy", "http://127.0.0.1:1")
     told = r"^https://arena\.test \(through the proxy 127\.0\.0\.1:1 of https_proxy\) cannot be reached: "
     with Client("https://arena.test", sleep=lambda _: None) as client, pytest.raises(Unreachable, match=told):
-        client.send(rulesets.list_rulesets())
+        client.call(rulesets.list_rulesets)
     monkeypatch.setenv("https_proxy", "socks9://nobody")
     with pytest.raises(Unreachable, match=r"^the proxy that the environment names cannot be used: .*socks9"):
         Client("https://arena.test")

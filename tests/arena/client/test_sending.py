@@ -9,8 +9,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from arena.client import AsyncClient, Call, Client, bots, results, rulesets
-from arena.client.call import LARGEST_PAGE
+from arena.client import AsyncClient, Client
+from arena.client.call import LARGEST_PAGE, Call, call_of
 from arena.errors import (
     ArenaError,
     NotAllowed,
@@ -21,6 +21,7 @@ from arena.errors import (
     UnknownError,
     Unreachable,
 )
+from arena.operations import bots, leaderboards, rulesets
 from arena.queries.board import Leaderboard
 
 URL = "https://arena.test"
@@ -88,7 +89,9 @@ def ok(body: Any = EMPTY, **headers: str) -> httpx2.Response:
 
 def test_answer_is_the_value_that_the_use_case_returns(send: Any) -> None:
     played = Played(ok())
-    assert send(played, results.leaderboard(ruleset="chinese")) == Leaderboard(lines=(), next=None)
+    assert send(played, call_of(leaderboards.leaderboard, ruleset="chinese")) == Leaderboard(
+        lines=(), next=None
+    )
     [request] = played.requests
     assert str(request.url) == f"{URL}/api/v1/leaderboard?ruleset=chinese&min_matches=1&limit=100"
     assert request.headers["Authorization"] == "Bearer bt_key_x"
@@ -104,7 +107,7 @@ def test_post_when_the_connection_is_lost_then_it_is_sent_again_with_the_same_ke
     send: Any, lost: Exception
 ) -> None:
     played = Played(lost, lost, httpx2.Response(201, json=REGISTERED))
-    assert send(played, bots.register_bot("ann/one")).name == "ann/one@1"
+    assert send(played, call_of(bots.register_bot, "ann/one")).name == "ann/one@1"
     keys = [request.headers["Idempotency-Key"] for request in played.requests]
     assert len(keys) == 3
     assert len({*keys}) == 1
@@ -114,21 +117,21 @@ def test_post_when_the_connection_is_lost_then_it_is_sent_again_with_the_same_ke
 
 def test_posts_have_a_key_each(send: Any) -> None:
     played = Played(httpx2.Response(201, json=REGISTERED))
-    send(played, bots.register_bot("ann/one"), bots.register_bot("ann/one"))
+    send(played, call_of(bots.register_bot, "ann/one"), call_of(bots.register_bot, "ann/one"))
     assert len({request.headers["Idempotency-Key"] for request in played.requests}) == 2
 
 
 def test_revoking_when_the_connection_is_lost_then_it_is_not_sent_again(send: Any) -> None:
     played = Played(httpx2.ReadError(""))
     with pytest.raises(Unreachable, match=r"^the connection to https://arena.test was lost: ReadError$"):
-        send(played, bots.revoke_bot("ann/one@1"))
+        send(played, call_of(bots.revoke_bot, "ann/one@1"))
     assert len(played.requests) == 1
 
 
 def test_server_when_it_stays_away_then_the_third_attempt_is_the_last(send: Any) -> None:
     played = Played(httpx2.ConnectError("Connection refused"))
     with pytest.raises(Unreachable, match=r"^https://arena.test cannot be reached: Connection refused$"):
-        send(played, results.leaderboard())
+        send(played, call_of(leaderboards.leaderboard))
     assert len(played.requests) == 3
 
 
@@ -138,7 +141,7 @@ def test_server_when_its_certificate_is_not_good_then_the_error_says_why(send: A
     error = httpx2.ConnectError("[SSL: CERTIFICATE_VERIFY_FAILED]")
     error.__cause__ = cause
     with pytest.raises(Unreachable, match=r"^the certificate of https://arena.test is not good: self-signed"):
-        send(Played(error), results.leaderboard())
+        send(Played(error), call_of(leaderboards.leaderboard))
 
 
 @pytest.mark.parametrize(("status", "kind"), [(429, "too-many-requests"), (503, "storage")])
@@ -146,7 +149,7 @@ def test_wait_when_the_arena_asks_for_one_then_it_is_taken_and_told(
     send: Any, status: int, kind: str
 ) -> None:
     played = Played(problem(status, kind, "later", {"Retry-After": "7"}), ok())
-    send(played, results.leaderboard())
+    send(played, call_of(leaderboards.leaderboard))
     assert played.slept == [7]
     assert played.told == ["https://arena.test asks to wait 7 s"]
 
@@ -154,7 +157,7 @@ def test_wait_when_the_arena_asks_for_one_then_it_is_taken_and_told(
 def test_wait_when_it_is_longer_than_the_clients_patience_then_the_error_is_raised(send: Any) -> None:
     played = Played(*[problem(429, "too-many-requests", "too many", {"Retry-After": "25"})] * 4)
     with pytest.raises(TooMany, match=r"^too many$"):
-        send(played, results.leaderboard())
+        send(played, call_of(leaderboards.leaderboard))
     assert played.slept == [25, 25]
 
 
@@ -209,17 +212,17 @@ def test_answer_when_it_is_none_then_the_error_says_in_one_line_what_it_is(
     send: Any, answer: httpx2.Response, kind: type[Exception], text: str
 ) -> None:
     with pytest.raises(ArenaError) as raised:
-        send(Played(answer), results.leaderboard())
+        send(Played(answer), call_of(leaderboards.leaderboard))
     assert (type(raised.value), str(raised.value)) == (kind, text)
 
 
 def test_answer_when_it_has_more_than_is_known_then_that_is_passed_over(send: Any) -> None:
-    assert send(Played(ok({**EMPTY, "weather": "fine"})), results.leaderboard()).next is None
+    assert send(Played(ok({**EMPTY, "weather": "fine"})), call_of(leaderboards.leaderboard)).next is None
 
 
 def test_answer_when_it_has_not_changed_then_it_is_not_sent_again(send: Any) -> None:
     played = Played(ok(ETag='"1"'), httpx2.Response(304))
-    assert send(played, *[results.leaderboard()] * 2).next is None
+    assert send(played, *[call_of(leaderboards.leaderboard)] * 2).next is None
     assert [request.headers.get("If-None-Match") for request in played.requests] == [None, '"1"']
 
 
@@ -229,7 +232,7 @@ RULESET = {"ruleset": "x@1", "name": "x", "version": 1, "players": 4, "hash": ""
 def test_list_when_it_is_longer_than_a_page_then_pages_are_put_together(send: Any) -> None:
     pages = [{"rulesets": [RULESET] * LARGEST_PAGE, "next": str(number)} for number in (1, 2)]
     played = Played(*map(ok, pages), ok({"rulesets": [RULESET] * 50, "next": "3"}))
-    found = send(played, rulesets.list_rulesets(limit=450))
+    found = send(played, call_of(rulesets.list_rulesets, limit=450))
     assert (len(found.rulesets), found.next) == (450, "3")
     asked = [dict(request.url.params) for request in played.requests]
     assert asked == [{"limit": "200"}, {"limit": "200", "cursor": "1"}, {"limit": "50", "cursor": "2"}]
@@ -238,7 +241,7 @@ def test_list_when_it_is_longer_than_a_page_then_pages_are_put_together(send: An
 def test_pages_are_read_to_the_last_one() -> None:
     pages = [{"rulesets": [RULESET], "next": "1"}, {"rulesets": [], "next": None}]
     with Client(URL, transport=httpx2.MockTransport(Played(*map(ok, pages)))) as client:
-        assert [len(page.rulesets) for page in client.pages(rulesets.list_rulesets())] == [1, 0]
+        assert [len(page.rulesets) for page in client.pages(rulesets.list_rulesets)] == [1, 0]
 
 
 @pytest.mark.parametrize("url", ["http://arena.test", "http://192.0.2.1:8080"])
@@ -251,7 +254,7 @@ def test_key_when_the_connection_is_not_encrypted_then_it_is_not_sent(url: str) 
 @pytest.mark.parametrize("url", ["http://localhost:8700", "http://127.0.0.1", "http://[::1]:8700/"])
 def test_key_when_the_arena_is_on_this_machine_then_it_is_sent(url: str) -> None:
     played = Played(ok())
-    send_sync(played, results.leaderboard(), url=url)
+    send_sync(played, call_of(leaderboards.leaderboard), url=url)
     assert "Authorization" in played.requests[0].headers
 
 

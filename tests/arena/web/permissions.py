@@ -188,11 +188,8 @@ ROUTES: dict[str, Line] = {
     "POST /tournaments/{tournament}/invitations": Line(
         ITS_ORGANISER, TOURNAMENTS, "/tournaments/asking/invitations", {"invited": ["owner-0"]}
     ),
-    "DELETE /tournaments/{tournament}/invitations/{owner}": Line(
-        ITS_ORGANISER, TOURNAMENTS, "/tournaments/asking/invitations/owner-3"
-    ),
-    "DELETE /tournaments/{tournament}/invitations/{owner}/{bot}": Line(
-        ITS_ORGANISER, TOURNAMENTS, "/tournaments/asking/invitations/owner-2/bot-2"
+    "DELETE /tournaments/{tournament}/invitations": Line(
+        ITS_ORGANISER, TOURNAMENTS, "/tournaments/asking/invitations?invited=owner-2/bot-2"
     ),
     "POST /tournaments/{tournament}/requests/{owner}/{bot}/approve": Line(
         ITS_ORGANISER, TOURNAMENTS, "/tournaments/asking/requests/owner-1/bot-5/approve"
@@ -223,11 +220,8 @@ ROUTES: dict[str, Line] = {
     "POST /leagues/{league}/invitations": Line(
         ITS_ORGANISER, TOURNAMENTS, "/leagues/spring/invitations", {"invited": ["owner-0"]}
     ),
-    "DELETE /leagues/{league}/invitations/{owner}": Line(
-        ITS_ORGANISER, TOURNAMENTS, "/leagues/spring/invitations/owner-3"
-    ),
-    "DELETE /leagues/{league}/invitations/{owner}/{bot}": Line(
-        ITS_ORGANISER, TOURNAMENTS, "/leagues/spring/invitations/owner-2/bot-2"
+    "DELETE /leagues/{league}/invitations": Line(
+        ITS_ORGANISER, TOURNAMENTS, "/leagues/spring/invitations?invited=owner-2/bot-2"
     ),
     "POST /leagues/{league}/requests/{owner}/{bot}/approve": Line(
         ITS_ORGANISER, TOURNAMENTS, "/leagues/spring/requests/owner-1/bot-1/approve"

@@ -9,11 +9,11 @@ from fastapi.testclient import TestClient
 from sqlmodel import select
 
 from arena.actors import KeyScope, Role
-from arena.audit import list_changes
 from arena.bots import versions
 from arena.bots.checks import store_check
 from arena.bots.journal import DatabaseJournal
 from arena.models import Bot, BotVersion
+from arena.queries.changes import Asked, changes
 from arena.settings import load_settings
 from arena.storage import Storage, open_storage
 from arena.tokens import hash_token
@@ -52,10 +52,10 @@ def everywhere(everything: Path) -> Iterator[TestClient]:
         (f"/bots/{BOT}", f"bot show {BOT}"),
         (f"/bots/{BOT}?version=1&limit=2", f"bot show {BOT}@1 --limit 2"),
         (f"/bots/{BOT}/history?limit=7&kind=elo", f"bot history {BOT} --limit 7 --kind elo"),
-        (f"/bots/{BOT}/history?version=1&table_size=4", f"bot history {BOT}@1 --size 4"),
+        (f"/bots/{BOT}/history?version=1&table_size=4", f"bot history {BOT}@1 --table-size 4"),
         (f"/bots/{BOT}/versus?opponent={OTHER}", f"bot versus {BOT} {OTHER}"),
         ("/faults", "bot faults"),
-        ("/faults?owner=owner-1&kind=illegal&limit=1", "bot faults --owner owner-1 --kind illegal --limit 1"),
+        ("/faults?owner=owner-3&kind=illegal&limit=1", "bot faults --owner owner-3 --kind illegal --limit 1"),
         ("/matches?limit=200", "match list --limit 200"),
         (
             f"/matches?bot={BOT}&opponent={OTHER}&result=lost&limit=1&ruleset=chinese",
@@ -134,7 +134,7 @@ def test_author_registers_describes_rotates_and_revokes(storage: Storage, client
     again = ann.delete(f"{MINE}/versions/1/token")
     assert (again.status_code, again.json()["detail"]) == (409, "the token of ann/one@1 is revoked already")
     assert ann.put(f"{MINE}/versions/1/token", json={}).status_code == 409
-    done = [(one.action, one.actor.account) for one in list_changes(storage, ROOT, subject="ann/one@1")]
+    done = [(one.action, one.actor.account) for one in changes(storage, ROOT, Asked("ann/one@1")).entries]
     assert done == [("bot.revoke", "ann"), ("bot.rotate", "ann"), ("bot.register", "ann")]
 
 
@@ -180,7 +180,7 @@ def test_what_is_an_owners_when_anybody_else_asks_then_it_is_refused(
         scope for scope in KeyScope if scope is not (KeyScope.READ if method == "GET" else KeyScope.BOTS)
     ]
     narrow = client_of("ann-2", scopes=tuple(scopes)).request(method, path, json=body)
-    assert (narrow.status_code, "the key does not allow that" in narrow.text) == (403, True)
+    assert (narrow.status_code, "this key lacks the scope" in narrow.text) == (403, True)
     before = dump(storage)
     for other in (eve, organiser):
         refused = other.request(method, path, json=body)

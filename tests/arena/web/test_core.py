@@ -56,7 +56,7 @@ def test_key_when_it_has_not_the_scope_then_it_is_told_which_it_takes(client_of:
     assert client.get("/me").status_code == 200
     refused = client.get("/operator/accounts")
     assert refused.status_code == 403
-    assert refused.json()["detail"] == "the key does not allow that; it takes one with the scope operate"
+    assert refused.json()["detail"] == "this key lacks the scope operate"
 
 
 def test_key_when_it_is_wrong_then_even_what_is_public_is_not_answered(anybody: TestClient) -> None:

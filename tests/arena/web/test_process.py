@@ -29,7 +29,7 @@ def test_arena_when_it_is_up_then_its_api_answers_and_signs_in(tmp_path: Path) -
     with running_arena(tmp_path / "arena", {}, web_listen=address) as arena:
         create_account(arena.storage, ROOT, "ann", Role.AUTHOR, utc_now(), PASSWORD)
         with httpx2.Client(base_url=f"http://{address}/api/v1") as client:
-            assert client.get("/leaderboard").json() == {"leaderboard": [], "next": None}
+            assert client.get("/leaderboard").json() == {"leaderboard": [], "next": None, "cut": []}
             assert client.post("/session", json={"account": "ann", "password": PASSWORD}).status_code == 200
             assert client.get("/me").json()["account"] == "ann"
 

@@ -85,8 +85,9 @@ def test_crosstable_when_it_is_read_then_it_is_told_as_by_the_command_line(
     world.finish(world.tournament(5).id)
     told = make_arena(migrated.data, capsys)("tournament", "standings", "cup", "--crosstable", "--json").json
     answer = anybody.get("/tournaments/cup/crosstable").json()
-    assert answer == {"tournament": "cup", "crosstable": told["crosstable"]}
-    part = anybody.get("/tournaments/cup/crosstable?limit=2&offset=3").json()["crosstable"]
+    assert answer == {"tournament": "cup", "crosstable": told["crosstable"], "next": None}
+    cursor = anybody.get("/tournaments/cup/crosstable?limit=3").json()["next"]
+    part = anybody.get(f"/tournaments/cup/crosstable?limit=2&cursor={cursor}").json()["crosstable"]
     assert (part["bots"], part["offset"], part["entrants"]) == (answer["crosstable"]["bots"][3:], 3, 5)
 
 
@@ -266,7 +267,7 @@ def test_bots_when_they_enter_and_leave_then_authors_may_that_with_theirs_and_or
     entered = author.post(path, json={"bot": "ann/one"})
     assert (entered.status_code, entered.json()) == (
         201,
-        {"tournament": "new", "bot": "ann/one", "first_round": 1},
+        {"tournament": "new", "bot": "ann/one", "first_round": 1, "warnings": []},
     )
     assert author.post(path, json={"bot": "ann/one"}).status_code == 409
     assert author.post(path, json={"bot": "bob/one"}).status_code == 403

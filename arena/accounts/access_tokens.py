@@ -125,25 +125,8 @@ def revoke_token(storage: Storage, actor: Actor, name: str, now: datetime) -> To
         return _info(token)
 
 
-def token_to_rotate(storage: Storage, name: str) -> TokenInfo:
-    """Return the token that ``rotate_token`` would replace. Raise UnknownError, StateError."""
-    with storage.read() as tx:
-        row = tx.exec(select(Token).where(Token.name == name)).first()
-        if row is None:
-            raise unknown(tx, "token", name, col(Token.name))
-        if row.revoked_at is not None:
-            raise _revoked(name)
-        return _info(row)
-
-
 def _revoked(name: str) -> StateError:
     return StateError(f"the token {name} is revoked, for good; make another one")
-
-
-def token_to_revoke(storage: Storage, name: str) -> TokenInfo:
-    """Return the token that ``revoke_token`` would revoke. Raise UnknownError, StateError."""
-    with storage.read() as tx:
-        return _info(_to_revoke(tx, name))
 
 
 def _to_revoke(tx: Transaction, name: str) -> Token:

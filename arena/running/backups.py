@@ -17,8 +17,8 @@ from arena.database import NEWER, require_database, sqlite_trouble
 from arena.errors import SchemaError, SettingsError, StateError, StorageError
 from arena.files import draft_beside, is_special, keep_private, require_free, written_path
 from arena.migrations import HEAD
-from arena.operations.anew import deal_anew
-from arena.operations.losses import Lost, contents
+from arena.running.anew import deal_anew
+from arena.running.losses import Lost, contents
 from arena.settings import Settings
 from arena.storage import Storage, migrate
 

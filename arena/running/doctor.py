@@ -27,8 +27,8 @@ from arena.files import open_to_others
 from arena.matches.leases import LONGEST_WAIT
 from arena.migrations import HEAD
 from arena.models import BotLogEntry, League, Match, MatchState, Tournament, TournamentState
-from arena.operations.findings import UNWRITABLE, Check, Finding, advice_on, fail, ok, reason, run_all, warn
-from arena.running import found_in, is_running
+from arena.running.findings import UNWRITABLE, Check, Finding, advice_on, fail, ok, reason, run_all, warn
+from arena.running.presence import found_in, is_running
 from arena.settings import PREFIX, Settings, load_settings
 from arena.storage import Storage
 from referee import descriptors

@@ -1,0 +1,196 @@
+"""Commands made from operations; a command adds columns and sentences."""
+
+import inspect
+import sys
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import is_dataclass
+from datetime import datetime
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import typer
+from annotated_types import Interval
+
+from arena.cli.asking import Yes, confirm
+from arena.cli.context import ask
+from arena.cli.lists import LARGEST_PAGE, AsCsv, check_form, moment_of, more_of, print_csv
+from arena.jsonnames import names_of
+from arena.operations.operation import Operation, Parameter
+from arena.operations.parameters import BOT, BOT_OR_VERSION, ENTRANT, VERSION
+from referee.cli.output import AsJson, print_json, say
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+METAVARS = {
+    BOT: "OWNER/BOT",
+    ENTRANT: "OWNER/BOT[@VERSION]",
+    VERSION: "OWNER/BOT[@VERSION]",
+    BOT_OR_VERSION: "OWNER/BOT[@VERSION]",
+}
+"""What stands for names of bots in the help."""
+
+
+def command_of(
+    operation: Operation[Any, Any],
+    *,
+    arguments: Collection[str] = (),
+    options: Collection[str] = (),
+    flags: Mapping[str, str] = {},
+    metavars: Mapping[str, str] = {},
+    csv: bool | str = False,
+    sure: str = "",
+    before: Callable[[typer.Context], None] = lambda _: None,
+    quick: Callable[[typer.Context, Mapping[str, Any]], Any] = lambda *_: None,
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Make a command of an operation and of a function that shows its answer to people.
+
+    Required parameters become arguments, except for ``options``; the others become options, except for
+    ``arguments``. ``flags`` and ``metavars`` name them otherwise than the operation does. The function gets
+    the answer, and those of the parameters (and ``ctx``) that it has parameters for. With ``csv``, the lines
+    of the answer, or of the field of that name, can be had as comma-separated values. ``sure`` is
+    asked first, with parameters in braces; ``before`` is called first. ``quick`` may return the answer
+    without doing the operation.
+    """
+
+    def wrap(show: Callable[..., None]) -> Callable[..., None]:
+        wanted = [*inspect.signature(show).parameters][1:]
+
+        def command(ctx: typer.Context, **given: Any) -> None:
+            as_json, as_csv = given.pop("as_json"), given.pop("as_csv", False)
+            yes = given.pop("yes", False)
+            check_form(as_json, as_csv)
+            before(ctx)
+            _parse_moments(operation, given, flags)
+            if sure:
+                confirm(sure.format_map(given), yes)
+            found = quick(ctx, given) or ask(ctx, operation, **given)
+            if found is None and as_json:
+                print_json(_named(operation, given))
+            elif not print_answer(operation, found, as_json, as_csv, csv if isinstance(csv, str) else ""):
+                show(found, **{name: ctx if name == "ctx" else given[name] for name in wanted})
+                say(*more_of(found))
+
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        parameters = [inspect.Parameter("ctx", keyword, annotation=typer.Context)]
+        parameters += [
+            parameter_of(
+                operation,
+                one,
+                argument=one.name in arguments or (one.required and one.name not in options),
+                flag=flags.get(one.name),
+                metavar=metavars.get(one.name),
+            )
+            for one in operation.parameters.values()
+        ]
+        if sure:
+            parameters.append(inspect.Parameter("yes", keyword, default=False, annotation=Yes))
+        parameters.append(inspect.Parameter("as_json", keyword, default=False, annotation=AsJson))
+        if csv:
+            parameters.append(inspect.Parameter("as_csv", keyword, default=False, annotation=AsCsv))
+        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        command.__annotations__ = {one.name: one.annotation for one in parameters}
+        command.__name__ = show.__name__
+        command.__doc__ = inspect.getdoc(show) or operation.description
+        return command
+
+    return wrap
+
+
+def parameter_of(
+    operation: Operation[Any, Any],
+    parameter: Parameter,
+    *,
+    argument: bool,
+    flag: str | None = None,
+    metavar: str | None = None,
+) -> inspect.Parameter:
+    """Return the argument or the option of a command for a parameter."""
+    kind, limits = _plain(parameter.kind)
+    most = None if limits is None else limits.le
+    if parameter.name == "limit" and operation.lines:
+        most = LARGEST_PAGE
+    info: dict[str, Any] = {"help": parameter.description.replace("`", "") or None}
+    if limits is not None:
+        info |= {"min": limits.ge, "max": most}
+    if metavar or parameter.parts is not None:
+        info["metavar"] = metavar or METAVARS[parameter.parts]  # type: ignore[index]
+    if kind in (datetime, datetime | None):
+        kind, info["metavar"] = str if parameter.required else str | None, "DATE"
+    default = inspect.Parameter.empty if parameter.required else parameter.default
+    if argument:
+        info.setdefault("metavar", parameter.name.upper())
+        shown: Any = typer.Argument(**info)
+    else:
+        names = [flag] if flag else []
+        if kind is bool and not flag:
+            names = [f"--{parameter.name.replace('_', '-')}"]
+        shown = typer.Option(*names, **info)
+    if isinstance(default, tuple | list):
+        kind, default = kind | None, None
+    return inspect.Parameter(
+        parameter.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=default,
+        annotation=Annotated[kind, shown],
+    )
+
+
+def _plain(kind: Any) -> tuple[Any, Interval | None]:
+    """Return a type as commands have it, and the limits of its numbers."""
+    limits: Interval | None = None
+    if get_origin(kind) is Annotated:
+        kind, *notes = get_args(kind)
+        limits = next((one for one in notes if isinstance(one, Interval)), None)
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin in (Union, UnionType):
+        [only] = [one for one in inner if one is not NoneType]
+        kind, within = _plain(only)
+        return kind | None, limits or within
+    if origin in (list, tuple):
+        return list[_plain(inner[0])[0]], limits  # type: ignore[misc]
+    if origin is Literal:
+        return kind, limits
+    return kind, limits
+
+
+def _parse_moments(operation: Operation[Any, Any], given: dict[str, Any], flags: Mapping[str, str]) -> None:
+    """Replace the texts of times by the times, and lists that were not given by the defaults."""
+    for name, parameter in operation.parameters.items():
+        value = given[name]
+        if value is None:
+            given[name] = parameter.default
+        elif isinstance(value, str) and _plain(parameter.kind)[0] in (datetime, datetime | None):
+            given[name] = moment_of(value, flags.get(name) or f"--{name.replace('_', '-')}")
+
+
+def _named(operation: Operation[Any, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what an operation without an answer was about."""
+    return {name: given[name] for name, one in operation.parameters.items() if operation.in_path(one)}
+
+
+def to_json(found: Any) -> dict[str, Any]:
+    """Return an answer as the API does."""
+    if not is_dataclass(found):
+        return found.model_dump(mode="json") if hasattr(found, "model_dump") else dict(found)
+    from arena.web.shapes import shape
+
+    return shape(type(found)).model_validate(found).model_dump(mode="json")  # type: ignore[arg-type]
+
+
+def print_answer(
+    operation: Operation[P, T], found: T, as_json: bool, as_csv: bool = False, lines: str = ""
+) -> bool:
+    """Print an answer as JSON, or its lines as comma-separated values, if asked for; return whether it was.
+
+    ``lines`` names the field with the lines if they are not those that ``limit`` counts.
+    """
+    if as_json:
+        print_json(to_json(found))
+    elif as_csv:
+        listed = lines or operation.lines
+        [kind] = get_args(get_type_hints(operation.answer)[listed])[:1]
+        print_csv(kind, getattr(found, listed), names_of(kind))
+        for line in more_of(found):
+            print(line, file=sys.stderr)
+    return as_json or as_csv

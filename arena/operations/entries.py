@@ -1,0 +1,95 @@
+"""Who plays in tournaments: entering and withdrawing, requests, invitations, and organisers' answers."""
+
+from typing import Annotated
+
+from annotated_types import Len
+
+from arena.actors import KeyScope
+from arena.operations.operation import Context, operation
+from arena.operations.parameters import Entrant
+from arena.specs import Name
+from arena.tournaments import admission, entry
+from arena.tournaments.admission import LONGEST_REASON, MOST_INVITED
+from arena.tournaments.answers import Entered, Withdrawn
+from arena.tournaments.roster import absence, roster
+
+TOURNAMENT = "/tournaments/{tournament}"
+REQUEST = f"{TOURNAMENT}/requests/{{owner}}/{{bot}}"
+
+Bot = Annotated[str, "`owner/bot@version`, or `owner/bot` for its newest version."]
+Invited = Annotated[list[str], Len(1, MOST_INVITED), "Owners, or bots as `owner/bot`."]
+OneInvited = Annotated[str, Len(1, 100), "The owner, or the bot as `owner/bot`."]
+Reason = Annotated[str, Len(1, LONGEST_REASON), "One line, which its author reads."]
+
+
+@operation("GET", f"{TOURNAMENT}/entry", KeyScope.READ, tag="entries")
+def may_enter(context: Context, tournament: Name, bot: Bot) -> entry.Prospect:
+    """Return whether a bot of yours may enter now, or ask to, and everything that prevents it."""
+    return entry.may_enter(context.storage, context.actor, tournament, bot, context.now, context.ask)
+
+
+@operation(
+    *("POST", f"{TOURNAMENT}/entrants", KeyScope.BOTS),
+    tag="entries",
+    status=201,
+    made=f"{TOURNAMENT}/entries",
+)
+def enter_bot(context: Context, tournament: Name, bot: Bot) -> Entered:
+    """Enter a bot of yours, or any into a tournament of yours; after the start if its format allows that.
+
+    If entering needs the organiser's approval, this asks for it, and `first_round` is null.
+    """
+    storage, now, ask = context.storage, context.now, context.ask
+    first = entry.enter(storage, context.actor, tournament, bot, now, ask)
+    if first is None or first == 1:
+        return Entered(tournament, bot, first)
+    lines = [
+        one for one in roster(storage, tournament, now, ask) if bot in (one.bot, one.bot.partition("@")[0])
+    ]
+    return Entered(tournament, bot, first, absence(lines, ask))
+
+
+@operation("DELETE", f"{TOURNAMENT}/entrants/{{owner}}/{{bot}}", KeyScope.BOTS, tag="entries")
+def withdraw_bot(context: Context, tournament: Name, bot: Entrant) -> Withdrawn:
+    """Withdraw a bot of yours, or any from a tournament of yours, after the rounds already paired.
+
+    One that has only asked to enter does so no longer.
+    """
+    last = entry.withdraw(context.storage, context.actor, tournament, bot, context.now)
+    return Withdrawn(tournament, bot, last)
+
+
+@operation("GET", f"{TOURNAMENT}/entries", KeyScope.READ, tag="entries")
+def list_entries(context: Context, tournament: Name) -> admission.EntriesShown:
+    """Return who is invited and who has asked: everybody for a tournament of yours, else only your bots."""
+    return admission.list_entries(context.storage, context.actor, tournament)
+
+
+@operation(
+    *("POST", f"{TOURNAMENT}/invitations", KeyScope.TOURNAMENTS),
+    tag="entries",
+    status=201,
+    made=f"{TOURNAMENT}/entries",
+)
+def invite_bots(context: Context, tournament: Name, invited: Invited) -> admission.EntriesShown:
+    """Invite owners, or single bots, to a tournament of yours that is not open to everybody."""
+    return admission.invite(context.storage, context.actor, tournament, invited, context.now)
+
+
+@operation("DELETE", f"{TOURNAMENT}/invitations", KeyScope.TOURNAMENTS, tag="entries", status=204)
+def uninvite_bot(context: Context, tournament: Name, invited: OneInvited) -> None:
+    """Take back the invitation of an owner or a bot to a tournament of yours; bots that have entered stay."""
+    admission.uninvite(context.storage, context.actor, tournament, invited, context.now)
+
+
+@operation("POST", f"{REQUEST}/approve", KeyScope.TOURNAMENTS, tag="entries")
+def approve_bot(context: Context, tournament: Name, bot: Entrant) -> Entered:
+    """Approve a bot that has asked to enter a tournament of yours, or that you declined before."""
+    approved = entry.approve(context.storage, context.actor, tournament, bot, context.now, context.ask)
+    return Entered(tournament, *approved)
+
+
+@operation("POST", f"{REQUEST}/decline", KeyScope.TOURNAMENTS, tag="entries")
+def decline_bot(context: Context, tournament: Name, bot: Entrant, reason: Reason) -> admission.RequestShown:
+    """Decline a bot that has asked to enter a tournament of yours, with a reason."""
+    return admission.decline(context.storage, context.actor, tournament, bot, reason, context.now)

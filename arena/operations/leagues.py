@@ -1,0 +1,126 @@
+"""Leagues: their settings, their standings, and who joins and leaves."""
+
+from dataclasses import fields
+from typing import Annotated, Any
+
+from annotated_types import Interval
+
+from arena.actors import KeyScope
+from arena.errors import SpecError
+from arena.leagues import admission, applying, membership, overview
+from arena.leagues.answers import Changes, History, Joined, Leagues, LeagueWhole, Left
+from arena.leagues.spec import LeagueSpec, make_league
+from arena.operations.entries import Invited, OneInvited, Reason
+from arena.operations.operation import Context, operation
+from arena.operations.parameters import MOST, Entrant, SchemaOf
+from arena.specs import Name
+from arena.tournaments.admission import RequestShown
+
+LEAGUE = "/leagues/{league}"
+REQUEST = f"{LEAGUE}/requests/{{owner}}/{{bot}}"
+
+Fields = Annotated[
+    dict[str, Any],
+    SchemaOf("arena.leagues.spec:LeagueSpec", optional=("name",)),
+    "The league as its file has it; `name` may be left out.",
+]
+
+
+@operation("GET", "/leagues", tag="leagues")
+def list_leagues(context: Context) -> Leagues:
+    """List all leagues."""
+    return Leagues(overview.list_leagues(context.storage))
+
+
+@operation("GET", LEAGUE, tag="leagues")
+def show_league(
+    context: Context,
+    league: Name,
+    season: Annotated[int | None, Interval(ge=1, le=MOST), "An earlier one."] = None,
+) -> LeagueWhole:
+    """Return a league as it stands in its latest season, or in an earlier one."""
+    found = overview.show(context.storage, league, context.now, season)
+    info = {field.name: getattr(found.league, field.name) for field in fields(overview.LeagueInfo)}
+    return LeagueWhole(**info, seasons=[found.season] if found.season else [], outside=found.outside)
+
+
+@operation("GET", f"{LEAGUE}/history", tag="leagues")
+def league_history(context: Context, league: Name) -> History:
+    """Return all seasons of a league."""
+    return History(league, overview.history(context.storage, league, context.now))
+
+
+@operation("PUT", LEAGUE, KeyScope.TOURNAMENTS, tag="leagues", body="fields")
+def apply_league(context: Context, league: Name, fields: Fields) -> Changes:
+    """Create a league, which is then yours, or change one from its next season on."""
+    made = applying.apply(context.storage, context.actor, _spec(league, fields), context.now)
+    return Changes(league, True, made)
+
+
+@operation("POST", f"{LEAGUE}/preview", KeyScope.TOURNAMENTS, tag="leagues", body="fields")
+def preview_league(context: Context, league: Name, fields: Fields) -> Changes:
+    """Return what sending this with PUT would change, without changing anything."""
+    return Changes(league, False, applying.compare(context.storage, context.actor, _spec(league, fields)))
+
+
+def _spec(league: str, given: dict[str, Any]) -> LeagueSpec:
+    """Return the league that is sent to an address. Raise SpecError."""
+    if given.get("name", league) != league:
+        raise SpecError("name", f"is not that of the address, {league}")
+    return make_league({**given, "name": league})
+
+
+@operation(*("POST", f"{LEAGUE}/members", KeyScope.BOTS), tag="leagues", status=201, made=f"{LEAGUE}/entries")
+def join_league(
+    context: Context,
+    league: Name,
+    bot: Annotated[str, "`owner/bot`, for its newest version in each season, or `owner/bot@version`."],
+) -> Joined:
+    """Let a bot of yours play from the next season on; if the organiser decides, this asks for approval."""
+    state = membership.join(context.storage, context.actor, league, bot, context.now)
+    shown = overview.show(context.storage, league, context.now)
+    return Joined(league, bot, state, shown.league.next_at)
+
+
+@operation("DELETE", f"{LEAGUE}/members/{{owner}}/{{bot}}", KeyScope.BOTS, tag="leagues")
+def leave_league(context: Context, league: Name, bot: Entrant) -> Left:
+    """Take a bot of yours out of a league from the next season on; it plays a running season to the end."""
+    membership.leave(context.storage, context.actor, league, bot, context.now)
+    return Left(league, bot)
+
+
+@operation("GET", f"{LEAGUE}/entries", KeyScope.READ, tag="leagues")
+def league_entries(context: Context, league: Name) -> admission.LeagueEntries:
+    """Return who is invited and who has asked: everybody for a league of yours, else only your bots."""
+    return admission.list_entries(context.storage, context.actor, league)
+
+
+@operation(
+    *("POST", f"{LEAGUE}/invitations", KeyScope.TOURNAMENTS),
+    tag="leagues",
+    status=201,
+    made=f"{LEAGUE}/entries",
+)
+def invite_members(context: Context, league: Name, invited: Invited) -> admission.LeagueEntries:
+    """Invite owners, or single bots, to a league of yours that is not open to everybody."""
+    return admission.invite(context.storage, context.actor, league, invited, context.now)
+
+
+@operation("DELETE", f"{LEAGUE}/invitations", KeyScope.TOURNAMENTS, tag="leagues", status=204)
+def uninvite_member(context: Context, league: Name, invited: OneInvited) -> None:
+    """Take back the invitation of an owner or a bot to a league of yours; bots that have joined stay."""
+    admission.uninvite(context.storage, context.actor, league, invited, context.now)
+
+
+@operation("POST", f"{REQUEST}/approve", KeyScope.TOURNAMENTS, tag="leagues")
+def approve_member(context: Context, league: Name, bot: Entrant) -> Joined:
+    """Approve a bot that has asked to join a league of yours, or that you declined before."""
+    membership.approve(context.storage, context.actor, league, bot, context.now)
+    shown = overview.show(context.storage, league, context.now)
+    return Joined(league, bot, "joined", shown.league.next_at)
+
+
+@operation("POST", f"{REQUEST}/decline", KeyScope.TOURNAMENTS, tag="leagues")
+def decline_member(context: Context, league: Name, bot: Entrant, reason: Reason) -> RequestShown:
+    """Decline a bot that has asked to join a league of yours, with a reason."""
+    return admission.decline(context.storage, context.actor, league, bot, reason, context.now)

@@ -1,0 +1,38 @@
+"""The context of operations in this process, without a web server."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from arena.actors import Actor
+from arena.models import utc_now
+from arena.operations.operation import Context
+from arena.settings import Settings
+from arena.storage import Storage
+
+if TYPE_CHECKING:
+    from arena.matches.referees import Answer
+    from arena.standings.scoreboard import Scoreboard
+    from arena.tournaments.overview import TournamentStatus
+
+
+def make_context(storage: Storage, settings: Settings, actor: Actor) -> Context:
+    """Return a context whose parts are loaded when an operation needs them."""
+
+    def ask(version_ids: Sequence[int], ruleset: Mapping[str, object] | None) -> "Sequence[Answer]":
+        from arena.matches import referees
+
+        return referees.asker(settings)(version_ids, ruleset)
+
+    def standings(status: "TournamentStatus") -> "Scoreboard":
+        from arena.standings.scoreboard import scoreboard
+
+        return scoreboard(storage, status.name)
+
+    return Context(storage, settings, actor, utc_now(), ask, partial(_wake, settings), standings)
+
+
+def _wake(settings: Settings, tournament_id: int) -> None:
+    from arena.messages import wake
+
+    wake(settings, tournament_id)

@@ -1,0 +1,81 @@
+"""The operator's view: findings, audit, tokens, referees, and the workers' work."""
+
+from typing import Annotated
+
+from arena.accounts import access_tokens as tokens
+from arena.actors import KeyScope
+from arena.matches import connected
+from arena.operations.operation import Context, operation
+from arena.operations.parameters import Cursor, Limit
+from arena.queries import changes, waiting
+from arena.running import doctor
+from arena.running.findings import Findings
+from referee.matches.auth import Scope
+
+TOKEN = "/operator/tokens/{name}"
+
+Name = Annotated[str, "The token's name: 1 to 39 of a-z, 0-9 and -."]
+ExpiresIn = Annotated[int | None, "Days until it expires; null: it does not."]
+
+
+@operation("GET", "/operator/findings", KeyScope.OPERATE, tag="operator")
+def findings(context: Context) -> Findings:
+    """Check the arena as `arena doctor` does: what is in order, what is not, and what to do about it."""
+    return Findings(doctor.findings(context.settings, context.actor, lambda: context.now))
+
+
+@operation("GET", "/operator/audit", KeyScope.OPERATE, tag="operator", lines="entries")
+def list_changes(
+    context: Context,
+    subject: Annotated[str | None, "Only changes of what has this name."] = None,
+    account: Annotated[str | None, "Only changes that this account made."] = None,
+    limit: Limit = 100,
+    cursor: Cursor = None,
+) -> changes.ChangePage:
+    """List who changed what, the latest change first."""
+    asked = changes.Asked(subject, account)
+    return changes.changes(context.storage, context.actor, asked, limit, cursor)
+
+
+@operation("GET", "/operator/referees", KeyScope.OPERATE, tag="operator")
+def referees(context: Context) -> connected.Referees:
+    """Return how busy each referee is, and which bots are connected to it."""
+    return connected.referees(context.storage, context.actor, context.ask)
+
+
+@operation("GET", "/operator/work", KeyScope.OPERATE, tag="operator")
+def work(context: Context, limit: Limit = 100) -> waiting.Work:
+    """List the matches of running tournaments that wait for a worker or are being played."""
+    return waiting.work(context.storage, context.actor, limit)
+
+
+@operation("GET", "/operator/tokens", KeyScope.OPERATE, tag="operator")
+def list_tokens(context: Context) -> tokens.Tokens:
+    """List the tokens of workers, organisers and spectators, without the tokens themselves."""
+    return tokens.Tokens(tokens.list_tokens(context.storage, context.actor))
+
+
+@operation("POST", "/operator/tokens", KeyScope.OPERATE, tag="operator", status=201, made="/operator/tokens")
+def create_token(
+    context: Context,
+    name: Name,
+    scope: Annotated[
+        Scope,
+        "`worker`: to run matches; `organiser`: to read any bot's log, and to watch; `spectator`: to watch.",
+    ],
+    expires_in: ExpiresIn = None,
+) -> tokens.MadeToken:
+    """Create a token; it is shown only once."""
+    return tokens.create_token(context.storage, context.actor, name, scope, context.now, expires_in)
+
+
+@operation("POST", f"{TOKEN}/rotate", KeyScope.OPERATE, tag="operator")
+def rotate_token(context: Context, name: Name, expires_in: ExpiresIn = None) -> tokens.MadeToken:
+    """Replace a token, which is refused at once; the new one is shown only once."""
+    return tokens.rotate_token(context.storage, context.actor, name, context.now, expires_in)
+
+
+@operation("DELETE", TOKEN, KeyScope.OPERATE, tag="operator")
+def revoke_token(context: Context, name: Name) -> tokens.TokenInfo:
+    """Revoke a token, for good."""
+    return tokens.revoke_token(context.storage, context.actor, name, context.now)

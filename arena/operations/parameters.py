@@ -1,0 +1,69 @@
+"""Parameters that several operations have, with their limits and descriptions."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib import import_module
+from typing import Annotated, Any
+
+from annotated_types import Interval, MaxLen
+from pydantic import AfterValidator
+
+from arena.operations.operation import Parts
+
+LARGEST_PAGE = 200
+"""Maximum number of lines in a page over the network."""
+
+MOST = 2**31 - 1
+"""The largest number that fits a column of the database."""
+
+LARGEST_VERSION = 999_999_999
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaOf:
+    """Says that an object has the schema of a model, which reads it later and with better errors."""
+
+    place: str
+    """The model, as ``module:name``."""
+    optional: tuple[str, ...] = ()
+    """Its required fields that may be left out."""
+
+    def __get_pydantic_json_schema__(self, _: Any, handler: Any) -> Any:
+        module, _, name = self.place.partition(":")
+        schema = handler(getattr(import_module(module), name).__pydantic_core_schema__)
+        found = handler.resolve_ref_schema(schema)
+        found["required"] = [one for one in found["required"] if one not in self.optional]
+        return schema
+
+
+def in_utc(given: datetime) -> datetime:
+    """Return a time in UTC, as databases compare times; one without a zone is taken as UTC."""
+    try:
+        return given.replace(tzinfo=UTC) if given.tzinfo is None else given.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("no such time") from None
+
+
+Moment = Annotated[datetime, AfterValidator(in_utc)]
+
+Limit = Annotated[int, Interval(ge=1, le=LARGEST_PAGE), "Maximum number of lines in the page."]
+Cursor = Annotated[
+    Annotated[str, MaxLen(400)] | None, "`next` of the previous page; repeat the other parameters."
+]
+Number = Annotated[int, Interval(ge=1, le=MOST)]
+"""A round, a table, a session, a deal or a season, from 1."""
+
+RulesetName = Annotated[str | None, "Name, `name@version`, or the beginning of its hash."]
+TableSize = Annotated[Annotated[int, Interval(ge=2, le=8)] | None, "Only tables of this size."]
+
+BOT = Parts(("owner", "bot"))
+ENTRANT = Parts(("owner", "bot"), versions=True)
+VERSION = Parts(("owner", "bot", "number"))
+BOT_OR_VERSION = Parts(("owner", "bot"), query="version")
+
+BotName = Annotated[str, BOT, "`owner/bot`."]
+Entrant = Annotated[str, ENTRANT, "`owner/bot`, or `owner/bot@number`."]
+VersionName = Annotated[str, VERSION, "`owner/bot@number`."]
+BotOrVersion = Annotated[
+    str, BOT_OR_VERSION, "`owner/bot` with all its versions, or one of them as `owner/bot@number`."
+]

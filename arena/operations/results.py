@@ -1,0 +1,151 @@
+"""Matches and deals, and how bots did against each other."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated, Any
+
+from annotated_types import Interval, Len
+
+from arena.matches.overview import PlayedMatch, played_match
+from arena.models import HighlightKind
+from arena.operations.operation import Context, operation
+from arena.operations.parameters import (
+    MOST,
+    Cursor,
+    Limit,
+    Moment,
+    Number,
+    RulesetName,
+    TableSize,
+)
+from arena.queries import deals, highlights, matches, meetings, tables, together
+from arena.queries.cursors import next_place, read_place
+
+MOST_BOTS = 100
+"""Maximum number of bots in a crosstable."""
+MOST_TABLES = 24
+"""Maximum number of tables whose records of a deal are returned at once."""
+
+MATCH = "/matches/{tournament}/{round}/{table}"
+DEALS = f"{MATCH}/sessions/{{session}}/deals"
+ROUND = "/tournaments/{tournament}/rounds/{round}"
+
+Bot = Annotated[str | None, "Who sat there: `owner/bot`, or one version as `owner/bot@number`."]
+
+
+@operation("GET", "/matches", tag="results", lines="lines")
+def list_matches(
+    context: Context,
+    bot: Bot = None,
+    opponent: Annotated[str | None, "Who sat there, too; goes with `bot`."] = None,
+    ruleset: RulesetName = None,
+    tournament: Annotated[str | None, "Only matches of this tournament."] = None,
+    round: Annotated[int | None, Interval(ge=1, le=MOST), "Only this round of the tournament."] = None,
+    since: Annotated[Moment | None, "Only matches that finished then or later."] = None,
+    until: Annotated[Moment | None, "Only matches that finished before."] = None,
+    faults: Annotated[bool, "Only matches with faults, of the bot if one is named."] = False,
+    result: Annotated[matches.Result | None, "The bot's result; goes with `bot`."] = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> matches.MatchPage:
+    """List matches that are done, the newest first, with points and changes of Elo."""
+    asked = matches.Asked(bot, opponent, ruleset, tournament, round, since, until, faults, result)
+    return matches.find_matches(context.storage, asked, limit, cursor)
+
+
+@operation("GET", MATCH, tag="results")
+def show_match(context: Context, tournament: str, round: Number, table: Number) -> PlayedMatch:
+    """Return a match with its finished sessions: who sat where, points, faults and forfeits."""
+    return played_match(context.storage, tournament, round, table)
+
+
+@operation("GET", DEALS, tag="results", lines="deals")
+def list_deals(
+    context: Context,
+    tournament: str,
+    round: Number,
+    table: Number,
+    session: Number,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> deals.SessionDeals:
+    """Return the deals of a finished session as records, each to be replayed alone.
+
+    409 in a duplicate tournament until the round is over: other tables still have to play them.
+    """
+    return deals.session_deals(context.storage, tournament, round, table, session, limit, cursor)
+
+
+@operation("GET", f"{DEALS}/{{deal}}", tag="results")
+def show_deal(
+    context: Context, tournament: str, round: Number, table: Number, session: Number, deal: Number
+) -> Mapping[str, Any]:
+    """Return a deal of a finished session as a record (docs/schemas/deal-record.schema.json).
+
+    409 in a duplicate tournament until the round is over: other tables still have to play it.
+    """
+    return deals.one_deal(context.storage, tournament, round, table, session, deal)
+
+
+@operation("GET", "/deals", tag="results", lines="lines")
+def find_deals(
+    context: Context,
+    kind: Annotated[
+        HighlightKind,
+        "closest: the fewest points between the best seat and the second; swing: the most that a seat won or "
+        "lost; longest: the most actions; bombs: the most bombs.",
+    ],
+    ruleset: RulesetName = None,
+    table_size: TableSize = None,
+    bot: Annotated[str | None, "Who played it: `owner/bot`, or one version."] = None,
+    tournament: Annotated[str | None, "Only deals of this tournament."] = None,
+    limit: Limit = 20,
+    cursor: Cursor = None,
+) -> highlights.DealPage:
+    """Find notable deals: from each session the one that stands out most, the most notable first.
+
+    Deals that other tables of a duplicate tournament still have to play are left out.
+    """
+    asked = highlights.Asked(kind, ruleset, table_size, bot, tournament)
+    return highlights.find_deals(context.storage, asked, limit, cursor)
+
+
+@operation("GET", f"{ROUND}/tables", tag="results", lines="tables")
+def list_tables(
+    context: Context, tournament: str, round: Number, limit: Limit = 100, cursor: Cursor = None
+) -> tables.RoundTables:
+    """Return the tables of a round, played or not: the bots, the progress and the points of each."""
+    question = ("tables", tournament, round)
+    place = read_place(question, cursor)
+    found = tables.round_tables(context.storage, tournament, round, limit, place)
+    return replace(found, next=next_place(question, place + limit, found.count))
+
+
+@operation("GET", f"{ROUND}/sessions/{{session}}/deals/{{deal}}", tag="results")
+def show_same_deal(
+    context: Context,
+    tournament: str,
+    round: Number,
+    session: Number,
+    deal: Number,
+    limit: Annotated[int, Interval(ge=1, le=MOST_TABLES), "Tables with their records."] = 12,
+    cursor: Cursor = None,
+) -> together.SameDeal:
+    """Return a deal of a duplicate round at all its tables, and what each bot made of its cards."""
+    question = ("same deal", tournament, round, session, deal)
+    place = read_place(question, cursor)
+    found = together.same_deal(context.storage, tournament, round, session, deal, place + 1, limit)
+    return replace(found, next=next_place(question, place + limit, found.tables[-1].table))
+
+
+@operation("GET", "/crosstable", tag="results")
+def show_crosstable(
+    context: Context,
+    bot: Annotated[
+        list[str], Len(min_length=2, max_length=MOST_BOTS), "Two bots or more, or versions of them."
+    ],
+    ruleset: RulesetName = None,
+    table_size: TableSize = None,
+) -> meetings.Crosstable:
+    """Return how often these bots finished ahead of each other, in each pool in which they met."""
+    return meetings.Crosstable(meetings.crosstable(context.storage, bot, ruleset, table_size))

@@ -1,0 +1,212 @@
+"""Tournaments: their state and standings, and steering them."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from annotated_types import Interval, Len
+
+from arena.actors import KeyScope
+from arena.errors import BrokerError
+from arena.keys import arena_key
+from arena.models import TournamentState
+from arena.operations.operation import Context, operation
+from arena.operations.parameters import MOST, Cursor, Limit, SchemaOf
+from arena.queries import tournaments as queries
+from arena.queries.cursors import next_place, read_place
+from arena.rounds import closing, preview, showing
+from arena.rounds import overview as rounds
+from arena.specs import Name, make_spec
+from arena.standings import scoreboard
+from arena.standings.corrections import MOST_POINTS, Correction, Kind
+from arena.tournaments import corrections, creation, following, lifecycle, overview
+from arena.tournaments.admission import LONGEST_REASON
+from arena.tournaments.answers import Changed
+from arena.tournaments.doubts import list_doubts
+from arena.tournaments.overview import TournamentStatus
+from arena.tournaments.roster import absence, roster
+
+TOURNAMENT = "/tournaments/{tournament}"
+
+Fields = Annotated[
+    dict[str, Any],
+    SchemaOf("arena.specs:TournamentSpec"),
+    "The fields of a tournament, as its file has them; its ruleset by name or in full.",
+]
+
+
+@operation("GET", "/tournaments", tag="tournaments", lines="tournaments")
+def list_tournaments(
+    context: Context,
+    state: Annotated[TournamentState | None, "Only tournaments in this state."] = None,
+    limit: Limit = 100,
+    cursor: Cursor = None,
+) -> queries.TournamentPage:
+    """List tournaments, the newest first."""
+    return queries.list_tournaments(context.storage, queries.Asked(state), limit, cursor)
+
+
+@operation("GET", TOURNAMENT, tag="tournaments")
+def show_tournament(context: Context, tournament: Name) -> showing.TournamentShown:
+    """Return a tournament: settings, progress, entrants, who is missing, and what it waits for."""
+    return showing.show(context.storage, tournament, context.now, context.ask)
+
+
+@operation("GET", f"{TOURNAMENT}/standings", tag="tournaments")
+def tournament_standings(context: Context, tournament: Name) -> scoreboard.Scoreboard:
+    """Return the standings after all finished matches."""
+    return scoreboard.scoreboard(context.storage, tournament)
+
+
+@operation("GET", f"{TOURNAMENT}/crosstable", tag="tournaments")
+def tournament_crosstable(
+    context: Context,
+    tournament: Name,
+    limit: Annotated[int, Interval(ge=1, le=500), "How many places of the standings to show."] = 50,
+    cursor: Cursor = None,
+) -> scoreboard.Crossed:
+    """Return how often each bot finished ahead of each other, among neighbours in the standings."""
+    question = ("crosstable", tournament)
+    place = read_place(question, cursor)
+    board = context.standings(overview.status(context.storage, tournament))
+    found = scoreboard.crosstable(context.storage, tournament, limit, place, board)
+    following = next_place(question, place + limit, found.entrants)
+    return scoreboard.Crossed(tournament, found.matrix, following)
+
+
+@operation("GET", f"{TOURNAMENT}/pairings", tag="tournaments")
+def tournament_pairings(
+    context: Context,
+    tournament: Name,
+    round: Annotated[int | None, Interval(ge=1, le=MOST), "Only this round."] = None,
+    explain: Annotated[bool, "Explain the tables of a Swiss round."] = False,
+) -> rounds.PairingsNamed:
+    """Return who met whom in each round, and how even the pairings are."""
+    return rounds.named(tournament, rounds.pairings(context.storage, tournament, round, explained=explain))
+
+
+@operation("GET", f"{TOURNAMENT}/head", tag="tournaments")
+def tournament_head(context: Context, tournament: Name) -> following.HeadShown:
+    """Return a tournament's commitment, which precedes its first round, and its chain of events."""
+    return following.head(context.storage, tournament)
+
+
+@operation(
+    *("POST", "/tournaments", KeyScope.TOURNAMENTS),
+    tag="tournaments",
+    status=201,
+    made="/tournaments/{name}",
+    body="fields",
+)
+def create_tournament(context: Context, fields: Fields) -> Changed:
+    """Create a tournament, which is yours; it is not started yet."""
+    status = creation.create(context.storage, context.actor, make_spec(fields), context.now)
+    return _changed(status, list_doubts(context.storage, status.name))
+
+
+@operation("POST", "/tournaments/preview", KeyScope.TOURNAMENTS, tag="tournaments", body="fields")
+def preview_tournament(context: Context, fields: Fields) -> preview.Preview:
+    """Return what a tournament would be like: its length, warnings, its first tables. Nothing is stored."""
+    return preview.preview(context.storage, context.actor, make_spec(fields), context.now)
+
+
+@operation("POST", f"{TOURNAMENT}/lock", KeyScope.TOURNAMENTS, tag="tournaments")
+def lock_tournament(context: Context, tournament: Name) -> Changed:
+    """Close the entries of a tournament of yours that has not started, and publish its commitment."""
+    return _changed(lifecycle.lock(context.storage, context.actor, tournament, context.now))
+
+
+@operation("POST", f"{TOURNAMENT}/start", KeyScope.TOURNAMENTS, tag="tournaments")
+def start_tournament(
+    context: Context,
+    tournament: Name,
+    beacon: Annotated[
+        str | None,
+        "The beacon's value, published after the tournament was locked; null: it has no beacon.",
+    ] = None,
+) -> Changed:
+    """Start a tournament of yours, or continue one that failed."""
+    storage, now, ask = context.storage, context.now, context.ask
+    status = lifecycle.start(storage, context.actor, tournament, now, ask, beacon)
+    absent = absence(roster(storage, tournament, now, ask), ask)
+    return _changed(status, [*list_doubts(storage, tournament), *absent, *_wake(context, status)])
+
+
+@operation("POST", f"{TOURNAMENT}/pause", KeyScope.TOURNAMENTS, tag="tournaments")
+def pause_tournament(context: Context, tournament: Name) -> Changed:
+    """Pause a running tournament of yours: open sessions finish, and no others start."""
+    return _changed(lifecycle.pause(context.storage, context.actor, tournament, context.now))
+
+
+@operation("POST", f"{TOURNAMENT}/resume", KeyScope.TOURNAMENTS, tag="tournaments")
+def resume_tournament(context: Context, tournament: Name) -> Changed:
+    """Continue a paused tournament of yours."""
+    status = lifecycle.resume(context.storage, context.actor, tournament, context.now)
+    return _changed(status, _wake(context, status))
+
+
+@operation("POST", f"{TOURNAMENT}/stop", KeyScope.TOURNAMENTS, tag="tournaments")
+def stop_tournament(context: Context, tournament: Name) -> Changed:
+    """Pair no more rounds of a tournament of yours: it finishes when those already paired are played."""
+    status = lifecycle.stop(context.storage, context.actor, tournament, context.now)
+    return _changed(status, _wake(context, status) if status.state == TournamentState.RUNNING else ())
+
+
+@operation("POST", f"{TOURNAMENT}/confirm", KeyScope.TOURNAMENTS, tag="tournaments")
+def confirm_tournament(context: Context, tournament: Name) -> Changed:
+    """Confirm the results of a tournament of yours that has ended; they are final from then on."""
+    key = arena_key(context.settings)
+    return _changed(corrections.confirm(context.storage, context.actor, tournament, context.now, key))
+
+
+@operation(
+    *("POST", f"{TOURNAMENT}/corrections", KeyScope.TOURNAMENTS),
+    tag="tournaments",
+    status=201,
+    made=f"{TOURNAMENT}/standings",
+)
+def correct_standings(
+    context: Context,
+    tournament: Name,
+    bot: Annotated[str, "`owner/bot@version`, or `owner/bot` if one version of it is in the tournament."],
+    correction: Annotated[
+        Kind,
+        "`disqualified`: it is ranked behind all others. `reinstated`: it no longer is. `points`: its points "
+        "in a match are changed.",
+    ],
+    reason: Annotated[str, Len(1, LONGEST_REASON), "One line, which everybody reads."],
+    round: Annotated[
+        int | None, Interval(ge=1, le=MOST), "The round of the match, if points are corrected."
+    ] = None,
+    table: Annotated[int | None, Interval(ge=1, le=MOST), "The table of the match, likewise."] = None,
+    points: Annotated[
+        int | None,
+        Interval(ge=-MOST_POINTS, le=MOST_POINTS),
+        "The points to add; negative to subtract.",
+    ] = None,
+) -> Correction:
+    """Correct the standings of a tournament of yours that has ended, by an entry that everybody sees.
+
+    Matches and ratings stay as they were. The arena signs the entry.
+    """
+    wanted = corrections.Wanted(bot, correction, reason, round, table, points)
+    key = arena_key(context.settings)
+    return corrections.correct(context.storage, context.actor, tournament, wanted, context.now, key)
+
+
+@operation("POST", f"{TOURNAMENT}/cancel", KeyScope.TOURNAMENTS, tag="tournaments")
+def cancel_tournament(context: Context, tournament: Name) -> Changed:
+    """End a tournament of yours at once and for good: finished matches count, and the others do not."""
+    return _changed(closing.cancel(context.storage, context.actor, tournament, context.now))
+
+
+def _changed(status: TournamentStatus, warnings: Sequence[str] = ()) -> Changed:
+    return Changed(**showing.fields_of(status), warnings=warnings)
+
+
+def _wake(context: Context, status: TournamentStatus) -> list[str]:
+    """Wake a worker; if the broker is away, return a warning: the next beat will advance the tournament."""
+    try:
+        context.wake(status.id)
+    except BrokerError as error:
+        return [f"no worker could be woken, so it goes on with the next beat: {error}"]
+    return []

@@ -1,0 +1,125 @@
+"""The routes of the API, made from operations."""
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import is_dataclass
+from types import ModuleType, NoneType
+from typing import Annotated, Any, Optional
+from urllib.parse import quote
+
+from fastapi import APIRouter, Body, Depends, Path, Query, Response
+from pydantic import ConfigDict, Field, create_model
+
+from arena.operations.operation import REQUIRED, Context, Operation, Parameter
+from arena.operations.parameters import BOT, BOT_OR_VERSION, ENTRANT, VERSION
+from arena.web.asking import allowed
+from arena.web.naming import BotName, BotOrVersion, EntrantName, VersionName
+from arena.web.routing import PREFIX, api_router
+from arena.web.shapes import shape
+
+NAMES = {BOT: BotName, ENTRANT: EntrantName, VERSION: VersionName, BOT_OR_VERSION: BotOrVersion}
+"""The dependencies that read the names of bots in paths."""
+
+ONLY_THESE = ConfigDict(extra="forbid")
+
+
+def operations_in(module: ModuleType) -> Iterator[Operation[Any, Any]]:
+    """Yield the operations of a module, in their order."""
+    return (one for one in vars(module).values() if isinstance(one, Operation))
+
+
+def router_of(module: ModuleType) -> APIRouter:
+    """Return a router with a route for each operation of a module."""
+    router = api_router()
+    for one in operations_in(module):
+        router.add_api_route(
+            one.path,
+            _endpoint(one),
+            methods=[one.method],
+            status_code=one.status,
+            response_model=_model(one.answer),
+            tags=[one.tag],
+            name=one.name,
+            description=one.description,
+        )
+    return router
+
+
+def _model(answer: Any) -> Any:
+    """Return the model of an answer in the OpenAPI document."""
+    if answer in (None, NoneType):
+        return None
+    return shape(answer) if isinstance(answer, type) and is_dataclass(answer) else answer
+
+
+def _endpoint(operation: Operation[Any, Any]) -> Callable[..., Any]:
+    """Return the handler of an operation's route, whose signature tells FastAPI what to read where."""
+    in_body = [one for one in operation.parameters.values() if _is_in_body(operation, one)]
+    model = _body(operation, in_body)
+
+    def handle(context: Context, response: Response, **given: Any) -> Any:
+        sent = given.pop("sent", None)
+        if operation.body:
+            given[operation.body] = sent
+        else:
+            given |= {one.name: getattr(sent, one.name) for one in in_body} if sent is not None else {}
+        answer = operation(context, **given)
+        if operation.made:
+            response.headers["Location"] = PREFIX + _place(operation.made, answer, given)
+        return answer
+
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    context = Annotated[Context, Depends(allowed(operation.scope))]
+    signature = [
+        inspect.Parameter("context", keyword, annotation=context),
+        inspect.Parameter("response", keyword, annotation=Response),
+        *(
+            inspect.Parameter(one.name, keyword, default=one.default, annotation=_read(operation, one))
+            for one in operation.parameters.values()
+            if one not in in_body
+        ),
+    ]
+    if model is not None:
+        needed = any(one.required for one in in_body)
+        sent = Annotated[model if needed else Optional[model], Body()]  # type: ignore[valid-type]  # noqa: UP045
+        default = REQUIRED if needed else None
+        signature.append(inspect.Parameter("sent", keyword, default=default, annotation=sent))
+    handle.__signature__ = inspect.Signature(signature)  # type: ignore[attr-defined]
+    handle.__name__, handle.__doc__ = operation.name, operation.description
+    return handle
+
+
+def _is_in_body(operation: Operation[Any, Any], parameter: Parameter) -> bool:
+    return operation.has_body and not operation.in_path(parameter)
+
+
+def _read(operation: Operation[Any, Any], parameter: Parameter) -> Any:
+    """Return how FastAPI reads a parameter that is not in the body."""
+    if parameter.parts is not None:
+        return NAMES[parameter.parts]
+    place = Path if operation.in_path(parameter) else Query
+    return Annotated[parameter.kind, place(description=parameter.description or None)]
+
+
+def _body(operation: Operation[Any, Any], parameters: list[Parameter]) -> Any:
+    """Return the type of an operation's body; None if it has none."""
+    if operation.body:
+        [whole] = parameters
+        return Annotated[whole.kind, Body(description=whole.description or None)]
+    if not parameters:
+        return None
+    fields: dict[str, Any] = {
+        one.name: (
+            one.kind,
+            Field(... if one.required else one.default, description=one.description or None),
+        )
+        for one in parameters
+    }
+    name = operation.name.title().replace("_", "")
+    return create_model(name, __config__=ONLY_THESE, __doc__=operation.description, **fields)
+
+
+def _place(path: str, answer: Any, given: Mapping[str, Any]) -> str:
+    """Return the path of what was made."""
+    named = {**given, **{name: getattr(answer, name) for name in dir(answer) if not name.startswith("_")}}
+    return path.format_map({name: quote(str(value), safe="/@") for name, value in named.items()})

@@ -1,0 +1,153 @@
+"""Every operation through every door: called here, over HTTP and by the client, it gives the same."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import pytest
+from pydantic import TypeAdapter
+
+from arena.accounts.apikeys import holder_of
+from arena.actors import ANONYMOUS
+from arena.cli.doors import to_json
+from arena.client.call import call_of
+from arena.errors import ArenaError
+from arena.models import utc_now
+from arena.operations.all import OPERATIONS
+from arena.operations.local import make_context
+from arena.operations.operation import Operation
+from arena.web.doors import operations_in
+from arena.web.problems import status_of
+from referee.errors import RefereeError
+from tests.arena.web.permissions import ROUTES, Caller, Line
+from tests.arena.web.test_roles import NOT_TRIED, Arena, arena
+
+__all__ = ["arena"]
+
+ALL = [one for module in OPERATIONS for one in operations_in(module)]
+TRIED = [one for one in ALL if f"{one.method} {one.path}" not in NOT_TRIED]
+
+Found = tuple[int, Any]
+"""The status of an answer, and the answer; for a change that was made, only its keys."""
+
+
+def given_in(operation: Operation[Any, Any], line: Line, body: Any) -> dict[str, Any]:
+    """Return the parameters of an operation that stand in a call over HTTP."""
+    url = urlsplit(line.path)
+    pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", re.escape(operation.path))
+    match = re.fullmatch(pattern, url.path)
+    assert match is not None, (operation.name, line.path)
+    sent: dict[str, Any] = {name: unquote(value) for name, value in match.groupdict().items()}
+    sent |= {name: value if len(value) > 1 else value[0] for name, value in parse_qs(url.query).items()}
+    sent |= {operation.body: body} if operation.body else (body or {})
+    found = {}
+    for name, parameter in operation.parameters.items():
+        if parameter.parts is not None:
+            owner, bot, *number = (sent[part] for part in parameter.parts.names)
+            found[name] = "@".join([f"{owner}/{bot}", *number])
+        elif name in sent:
+            found[name] = TypeAdapter(parameter.kind).validate_python(sent[name])
+    return found
+
+
+def called(arena: Arena, operation: Operation[Any, Any], line: Line, caller: Caller, body: Any) -> Found:
+    """Call an operation in this process."""
+    web = arena.app.state.web
+    key = arena.keys[caller][""]
+    actor = (holder_of(web.storage, key, utc_now()) if key else None) or ANONYMOUS
+    context = make_context(web.storage, web.settings, actor)
+    try:
+        answer = operation(context, **given_in(operation, line, body))
+    except (ArenaError, RefereeError) as error:
+        return int(status_of(error)), str(error)
+    return operation.status, None if answer is None else to_json(answer)
+
+
+def asked(arena: Arena, operation: Operation[Any, Any], line: Line, caller: Caller) -> Found:
+    """Call an operation over HTTP."""
+    answer = arena.ask(operation.method, line, caller)
+    if answer.status_code >= 400:
+        return answer.status_code, answer.json()["detail"]
+    if operation.status == 201:
+        place = answer.headers["location"]
+        assert arena.client.get(place, headers=_key(arena, caller)).status_code == 200, place
+    return answer.status_code, answer.json() if answer.content else None
+
+
+def _key(arena: Arena, caller: Caller) -> dict[str, str]:
+    key = arena.keys[caller][""]
+    return {"Authorization": f"Bearer {key}"} if key else {}
+
+
+def body_of(arena: Arena, line: Line) -> Any:
+    body = line.body
+    if isinstance(body, dict) and body.get("invitation"):
+        return {"invitation": arena.invitation}
+    return body
+
+
+def alike(operation: Operation[Any, Any], found: Found) -> Found:
+    status, answer = found
+    if operation.method != "GET" and status < 400 and isinstance(answer, dict):
+        return status, sorted(answer)  # tokens and times differ
+    return status, MOVING.sub("", json.dumps(answer, sort_keys=True))
+
+
+MOVING = re.compile(r'"(last_used_on|seconds|found|age_seconds)": [^,}]+')
+"""Values that are others at each look."""
+
+
+def cases() -> Iterator[tuple[Operation[Any, Any], Caller]]:
+    for operation in TRIED:
+        for caller in Caller:
+            if operation.scope is None or caller != Caller.ANYBODY:  # who is not signed in, is not heard
+                yield operation, caller
+
+
+def test_operation_when_it_is_called_here_and_over_http_then_both_say_the_same(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("arena.messages.wake", lambda *_: None)
+    different = []
+    for operation, caller in cases():
+        line = ROUTES[f"{operation.method} {operation.path}"]
+        there = alike(operation, asked(arena, operation, line, caller))
+        if operation.method != "GET":
+            arena.restore()
+        here = alike(operation, called(arena, operation, line, caller, body_of(arena, line)))
+        if operation.method != "GET":
+            arena.restore()
+        if here != there:
+            different.append((operation.name, caller.name, here, there))
+    assert different == []
+
+
+@pytest.mark.parametrize("operation", TRIED, ids=lambda one: one.name)
+def test_operation_when_the_client_calls_it_then_the_request_is_that_of_its_route(
+    operation: Operation[Any, Any],
+) -> None:
+    line = ROUTES[f"{operation.method} {operation.path}"]
+    given = given_in(operation, line, line.body)
+    call = call_of(operation, **given)
+    url = urlsplit(line.path)
+    assert unquote(call.place) == url.path
+    sent = dict(parse_qs(url.query))
+    query: dict[str, list[str]] = {}
+    for name, value in call.parameters:
+        query.setdefault(name, []).append(value)
+    assert sent == {name: query[name] for name in sent}
+    if isinstance(line.body, dict) and not operation.body:
+        made = dict(call.body or {})
+        assert line.body.keys() <= made.keys()
+        assert all(made[name] == value for name, value in line.body.items() if name != "bots")
+
+
+def test_operation_when_it_makes_something_then_it_says_where() -> None:
+    assert [one.name for one in ALL if one.status == 201 and not one.made] == []
+
+
+def test_operations_have_names_of_their_own_and_descriptions() -> None:
+    assert len({one.name for one in ALL}) == len(ALL)
+    assert [one.name for one in ALL if not one.description] == []
