@@ -14,8 +14,8 @@ RENAMED: Mapping[str, Mapping[str, str | None]] = {
     "arena.leagues.overview.Outside": {"name": "bot"},
     "arena.leagues.overview.PlaceLine": {"name": "bot"},
     "arena.leagues.overview.SeasonShown": {"number": "season"},
-    "arena.matches.overview.PlayedMatch": {"names": "bots"},
-    "arena.matches.overview.PlayedSession": {"number": "session", "names": "bots"},
+    "arena.play.matches.overview.PlayedMatch": {"names": "bots"},
+    "arena.play.matches.overview.PlayedSession": {"number": "session", "names": "bots"},
     "arena.queries.authors.LogPage": {"entries": "log"},
     "arena.queries.faults.FaultsLine": {"name": "bot"},
     "arena.queries.faults.FaultsPage": {"lines": "bots"},
@@ -32,7 +32,7 @@ RENAMED: Mapping[str, Mapping[str, str | None]] = {
     "arena.queries.together.AtTable": {"names": "bots"},
     "arena.queries.profiles.VersionLine": {"name": "bot"},
     "arena.queries.versus.VersionsLine": {"name": "bot", "other": "opponent"},
-    "arena.standings.scoreboard.Placed": {"name": "bot", "entrant": None},
+    "arena.queries.scoreboard.Placed": {"name": "bot", "entrant": None},
     "arena.tournaments.overview.TournamentStatus": TOURNAMENT,
 }
 """For each dataclass, and those derived from it, the JSON names of its fields; None for those left out."""

@@ -13,10 +13,10 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from arena.exports.parts import PARTS, RoundPart, make_part
+from arena.core.parts import PARTS, RoundPart, make_part
+from arena.core.specs import TournamentSpec, tournament_schema
+from arena.core.terms import described
 from arena.leagues.spec import SET_BY_LEAGUE, Division, LeagueSpec, Qualification, league_schema
-from arena.specs import TournamentSpec, tournament_schema
-from arena.terms import described
 from referee.records.random_play import random_records
 from referee.records.schema import record_schema
 from referee.rules.rulebook import rules_of

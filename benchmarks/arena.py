@@ -21,15 +21,15 @@ from sqlmodel import func, select
 
 from arena.actors import Actor, Role
 from arena.bots import versions
-from arena.matches.referees import nobody_asked
-from arena.messages import run_beat, wake
-from arena.models import Tournament, utc_now
-from arena.processes import Supervisor
-from arena.settings import Settings, load_settings
-from arena.specs import make_spec
-from arena.storage import Storage, migrate_storage, open_storage
-from arena.tasks import run_worker
+from arena.core.specs import make_spec
+from arena.host.processes import Supervisor
+from arena.host.settings import Settings, load_settings
+from arena.play.messages import run_beat, wake
+from arena.play.tasks import run_worker
+from arena.store.models import Tournament, utc_now
+from arena.store.storage import Storage, migrate_storage, open_storage
 from arena.tournaments import creation, lifecycle, overview
+from arena.tournaments.referees import nobody_asked
 from benchmarks.history import DEALS, ENTRANTS, session_result
 from benchmarks.memory import spec
 from benchmarks.referee import PLAYERS, process, read_line

@@ -19,8 +19,10 @@ from sqlalchemy import Engine, event, update
 from sqlmodel import col
 
 from arena.bots.bulk import NewBot, register_all
-from arena.matches.referees import nobody_asked
-from arena.models import (
+from arena.core.specs import make_spec
+from arena.host.settings import load_settings
+from arena.play.rounds import advance
+from arena.store.models import (
     Entrant,
     EntrantState,
     Match,
@@ -31,11 +33,9 @@ from arena.models import (
     Tournament,
     utc_now,
 )
-from arena.rounds import advance
-from arena.settings import load_settings
-from arena.specs import make_spec
-from arena.storage import Storage, Transaction, changed, migrate_storage, open_storage
+from arena.store.storage import Storage, Transaction, changed, migrate_storage, open_storage
 from arena.tournaments import creation, lifecycle
+from arena.tournaments.referees import nobody_asked
 from benchmarks.history import (
     DEALS,
     DONE,

@@ -26,10 +26,10 @@ from typing import NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.ratings.elo import TWO_SIDED
-from arena.strength.fit import Fit, fit
-from arena.strength.ranges import places
-from arena.strength.sums import Scored, Sums
+from arena.core.elo import TWO_SIDED
+from arena.results.strength.fit import Fit, fit
+from arena.results.strength.ranges import places
+from arena.results.strength.sums import Scored, Sums
 from benchmarks.duplicate import Choose, LocalTurn, sample_bot
 from benchmarks.worlds import Array, Recorded, Row, World, playing, recorded, world_of
 from referee.bot import Turn

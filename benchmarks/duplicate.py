@@ -19,7 +19,7 @@ from random import Random
 from statistics import fmean, stdev
 from typing import NamedTuple, cast
 
-from arena.matches.duplicate import PlayedSession, deal_scores
+from arena.core.duplicate import PlayedSession, deal_scores
 from benchmarks.plot import Line, plot
 from referee.bot import Play, Turn
 from referee.deals.deal import Deal

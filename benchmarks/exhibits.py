@@ -2,9 +2,9 @@
 
 from datetime import datetime
 
-from arena.accounts import accounts, browsers
 from arena.actors import Role
-from arena.storage import Storage
+from arena.people import accounts, browsers
+from arena.store.storage import Storage
 from tests.arena.exported import play_by_table
 from tests.arena.fakes import ROOT, Clock
 from tests.arena.leagues import LeagueWorld, winter

@@ -22,9 +22,9 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from arena.cli.local import arena_command, free_address
-from arena.processes import Supervisor
-from arena.settings import Settings, load_settings
-from arena.storage import migrate_storage, open_storage
+from arena.host.processes import Supervisor
+from arena.host.settings import Settings, load_settings
+from arena.store.storage import migrate_storage, open_storage
 from benchmarks.memory import spec
 from benchmarks.referee import PLAYERS, median_and_range, process, read_line
 from benchmarks.web import cpu

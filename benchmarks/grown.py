@@ -17,10 +17,10 @@ from typing import TypeVar
 
 from sqlalchemy import create_engine, text
 
-from arena.database import sqlite_file
-from arena.settings import load_settings
-from arena.storage import Storage, migrate_storage, open_storage
-from arena.strength.fitting import fit_due
+from arena.host.settings import load_settings
+from arena.results.strength.fitting import fit_due
+from arena.store.database import sqlite_file
+from arena.store.storage import Storage, migrate_storage, open_storage
 from benchmarks.history import Place, sqlite, tidy
 from benchmarks.multiples import STEP, Copier, check, make_base
 from benchmarks.reading import NOW

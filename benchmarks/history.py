@@ -27,9 +27,11 @@ from sqlmodel import SQLModel, col, select
 
 from arena.actors import Actor, Role
 from arena.bots import versions
-from arena.matches import leases, storing
-from arena.matches.referees import nobody_asked
-from arena.models import (
+from arena.core.specs import make_spec
+from arena.host.settings import load_settings
+from arena.play.matches import leases, storing
+from arena.play.rounds import advance
+from arena.store.models import (
     Entrant,
     Match,
     MatchState,
@@ -43,11 +45,9 @@ from arena.models import (
     Tournament,
     utc_now,
 )
-from arena.rounds import advance
-from arena.settings import load_settings
-from arena.specs import make_spec
-from arena.storage import Storage, Transaction, migrate_storage, open_storage
+from arena.store.storage import Storage, Transaction, migrate_storage, open_storage
 from arena.tournaments import creation, lifecycle
+from arena.tournaments.referees import nobody_asked
 from referee.matches.match import SessionResult, Signed
 from tests.arena import servers
 

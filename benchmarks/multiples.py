@@ -21,7 +21,10 @@ from typing import Any
 from sqlalchemy import Connection, create_engine, text
 from sqlmodel import SQLModel, col, func, select
 
-from arena.models import (
+from arena.core.sums import Sums
+from arena.results.standings.keeping import add_rounds, kept_sums
+from arena.results.strength.fitting import fit_due
+from arena.store.models import (
     Encounter,
     Entrant,
     EntrantSum,
@@ -42,10 +45,7 @@ from arena.models import (
     StrengthSums,
     Tournament,
 )
-from arena.standings.keeping import add_rounds, kept_sums
-from arena.standings.sums import Sums
-from arena.storage import Storage
-from arena.strength.fitting import fit_due
+from arena.store.storage import Storage
 from benchmarks.seasons import SEATS, play_round, register, start
 
 REGULARS, RARE = 100, 8

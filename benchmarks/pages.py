@@ -25,17 +25,17 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
 from arena.errors import ArenaError
+from arena.host.settings import load_settings
 from arena.leagues.overview import list_leagues
-from arena.models import HighlightKind, utc_now
 from arena.queries import highlights, leaderboards, matches, tournaments
 from arena.queries.board import LeaderboardLine
 from arena.queries.deals import one_deal
 from arena.queries.pools import NamedPool, list_pools
+from arena.queries.replays.make import make_replay
 from arena.queries.together import same_deal
-from arena.replays.make import make_replay
-from arena.settings import load_settings
-from arena.storage import Storage, migrate_storage, open_storage
-from arena.strength.fitting import fit_due
+from arena.results.strength.fitting import fit_due
+from arena.store.models import HighlightKind, utc_now
+from arena.store.storage import Storage, migrate_storage, open_storage
 from arena.tournaments.overview import TournamentStatus
 from arena.web.app import make_app
 from arena.web.asking import COOKIE

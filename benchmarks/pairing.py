@@ -12,11 +12,11 @@ import random
 import time
 from collections.abc import Sequence
 
-from arena.formats.round_robin import round_robin, round_robin_rounds
-from arena.formats.swiss import swiss
-from arena.pairing import History, Pairing, balance
-from arena.pairing.coverings import covering, least_rounds
-from arena.pairing.search import Cost, Costs
+from arena.core.formats.round_robin import round_robin, round_robin_rounds
+from arena.core.formats.swiss import swiss
+from arena.core.pairing import History, Pairing, balance
+from arena.core.pairing.coverings import covering, least_rounds
+from arena.core.pairing.search import Cost, Costs
 
 FIELDS = ((16, 4, 5), (24, 4, 6), (40, 4, 6), (1_000, 4, 7), (10_000, 4, 7), (10_000, 8, 7), (10_000, 2, 13))
 """Numbers of entrants, sizes of tables and numbers of rounds."""

@@ -22,9 +22,9 @@ from typing import ClassVar, TypeVar
 
 from arena.actors import Actor, Role
 from arena.errors import StateError, UnknownError
+from arena.host.settings import load_settings
 from arena.leagues import overview as leagues
-from arena.models import HighlightKind
-from arena.queries import highlights, histories, leaderboards, matches, tournaments
+from arena.queries import highlights, histories, leaderboards, matches, scoreboard, tournaments
 from arena.queries.authors import deals_for, log_for
 from arena.queries.changes import Asked as Changes
 from arena.queries.changes import changes
@@ -44,10 +44,9 @@ from arena.queries.together import same_deal
 from arena.queries.versions import find_bots
 from arena.queries.versus import versus
 from arena.queries.waiting import work
-from arena.settings import load_settings
-from arena.standings import scoreboard
-from arena.storage import Storage, migrate_storage, open_storage
-from arena.strength.fitting import fit_due
+from arena.results.strength.fitting import fit_due
+from arena.store.models import HighlightKind
+from arena.store.storage import Storage, migrate_storage, open_storage
 from arena.tournaments import overview
 from arena.web.serving import collect_seldom
 from benchmarks.history import Place, postgres, sqlite, tidy

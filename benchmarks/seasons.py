@@ -1,6 +1,6 @@
 """A season of many matches, made in bulk: rows as if stored session by session, rounds closed as usual.
 
-Sessions are put into the database a round at a time, with what follows from each (``arena.tallies``),
+Sessions are put into the database a round at a time, with what follows from each (``arena.results.tallies``),
 computed by the functions that are used for storing a session; rounds are planned and closed by the arena's
 own code, so that ratings, sums, tallies and standings are genuine.
 """
@@ -18,10 +18,13 @@ from sqlmodel import col, func, select
 
 from arena.actors import Actor, Role
 from arena.bots.bulk import NewBot, register_all
-from arena.matches.records import pack_records
-from arena.matches.referees import nobody_asked
-from arena.matches.seating import seatings
-from arena.models import (
+from arena.core.pairing import Pairing
+from arena.core.seating import seatings
+from arena.core.specs import make_spec
+from arena.play.rounds.advance import close_round
+from arena.play.rounds.planning import Entered, plan_round
+from arena.results.tallies.sessions import Pool, highlight_rows, tallies_of
+from arena.store.models import (
     Entrant,
     FaultTally,
     Highlight,
@@ -34,13 +37,10 @@ from arena.models import (
     StoredRuleset,
     Tournament,
 )
-from arena.pairing import Pairing
-from arena.rounds.advance import close_round
-from arena.rounds.planning import Entered, plan_round
-from arena.specs import make_spec
-from arena.storage import Storage, add_to_rows
-from arena.tallies.sessions import Pool, highlight_rows, tallies_of
+from arena.store.records import pack_records
+from arena.store.storage import Storage, add_to_rows
 from arena.tournaments import creation, lifecycle
+from arena.tournaments.referees import nobody_asked
 from referee.matches.kinds import FaultKind
 
 OPERATOR = Actor(Role.OPERATOR, "benchmark")
@@ -170,7 +170,7 @@ def faults_by_seat(records: Sequence[str]) -> tuple[int, ...]:
 
 
 def store(season: Season, plans: Sequence[Plan], sessions: Sequence[Sequence[str]], now: datetime) -> None:
-    """Store the only session of each match, as ``arena.matches.storing.store_session`` does one by one."""
+    """Store the only session of each match, as ``matches.storing.store_session`` does one by one."""
     with season.storage.write() as tx:
         first = (tx.exec(select(func.max(Session.id))).one() or 0) + 1
         rows, packed, highlights, seats = [], [], [], []

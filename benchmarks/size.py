@@ -31,10 +31,9 @@ from typing import Any
 
 from sqlmodel import func, select
 
-from arena.models import HighlightKind, RatingChange, StrengthPoint
-from arena.queries import faults, highlights, histories, leaderboards, matches
+from arena.core.cursors import make_cursor
+from arena.queries import faults, highlights, histories, leaderboards, matches, scoreboard
 from arena.queries.authors import deals_for
-from arena.queries.cursors import make_cursor
 from arena.queries.faults import faults_by_bot
 from arena.queries.highlights import find_deals
 from arena.queries.histories import history
@@ -44,12 +43,12 @@ from arena.queries.meetings import crosstable
 from arena.queries.profiles import profile
 from arena.queries.versions import find_bots
 from arena.queries.versus import versus
-from arena.standings import scoreboard
-from arena.storage import Storage
-from arena.strength.counts import Counts
-from arena.strength.fit import fit_counts
-from arena.strength.kept import lines_in, matches_of
-from arena.strength.reading import counts_of
+from arena.results.strength.counts import Counts
+from arena.results.strength.fit import fit_counts
+from arena.results.strength.kept import lines_in, matches_of
+from arena.results.strength.reading import counts_of
+from arena.store.models import HighlightKind, RatingChange, StrengthPoint
+from arena.store.storage import Storage
 from benchmarks.grown import BOTS, ROUNDS, SERVER, History, kept, kept_on_server, make, postgres, timed
 from benchmarks.history import sqlite
 from benchmarks.multiples import REGULARS, STEP

@@ -30,15 +30,15 @@ from typing import Any, NamedTuple
 
 from arena.bots import versions
 from arena.cli.local import arena_command, free_address
-from arena.matches.referees import asker
-from arena.messages import wake
-from arena.models import utc_now
-from arena.processes import Supervisor
+from arena.core.specs import make_spec
+from arena.host.processes import Supervisor
+from arena.host.settings import Settings, load_settings
+from arena.play.messages import wake
 from arena.queries import matches, tournaments
-from arena.settings import Settings, load_settings
-from arena.specs import make_spec
-from arena.storage import Storage, migrate_storage, open_storage
+from arena.store.models import utc_now
+from arena.store.storage import Storage, migrate_storage, open_storage
 from arena.tournaments import creation, lifecycle, overview
+from arena.tournaments.referees import asker
 from arena.web.pages.links import bot_url, deal_url, match_url, tournament_url
 from benchmarks import seasons
 from benchmarks.referee import median_and_range, read_line

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.strength.sums import Scored, scored
+from arena.results.strength.sums import Scored, scored
 
 Array = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
-from arena.logs import OURS
+from arena.host.logs import OURS
 
 gc.disable()  # nearly all that is loaded stays, and collecting takes a quarter of the start
 

@@ -13,14 +13,14 @@ from sqlalchemy.exc import IntegrityError
 from sqlmodel import col, select
 
 from arena.actors import Actor
-from arena.audit import record
 from arena.bots.fields import LANGUAGE, check_link
 from arena.bots.versions import AT_ONCE, Registered, known_bots, new_version, require_room
+from arena.core.specs import check_name
 from arena.errors import SpecError, TakenError
-from arena.models import Bot, Owner
-from arena.specs import check_name
-from arena.storage import Storage, Transaction
-from arena.tokens import LONGEST_DAYS, expiry, new_token
+from arena.people.audit import record
+from arena.people.tokens import LONGEST_DAYS, expiry, new_token
+from arena.store.models import Bot, Owner
+from arena.store.storage import Storage, Transaction
 from referee.docstrings import tell_fields
 from referee.errors import Problem, TomlError
 from referee.toml import problems_in, read_toml

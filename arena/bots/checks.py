@@ -7,11 +7,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from arena.actors import Actor
-from arena.audit import record
 from arena.bots.versions import find_versions, versions_for
 from arena.errors import SpecError, StateError, UnknownError
-from arena.models import BotVersion
-from arena.storage import Storage
+from arena.people.audit import record
+from arena.store.models import BotVersion
+from arena.store.storage import Storage
 
 if TYPE_CHECKING:
     from referee.check import Report

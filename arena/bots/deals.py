@@ -14,8 +14,7 @@ from sqlmodel import col, select
 from arena.actors import Actor
 from arena.bots.versions import versions_for
 from arena.errors import SpecError
-from arena.matches.records import may_be_shown, names_of, unpack_records
-from arena.models import (
+from arena.store.models import (
     Entrant,
     Match,
     Round,
@@ -25,7 +24,8 @@ from arena.models import (
     StoredRuleset,
     Tournament,
 )
-from arena.storage import Storage, Transaction
+from arena.store.records import may_be_shown, names_of, unpack_records
+from arena.store.storage import Storage, Transaction
 from referee.matches.journal import BotDeal, DealPage, DealQuery, Place, is_lost
 from referee.records.record import full_record
 

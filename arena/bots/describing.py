@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from arena.actors import Actor
-from arena.audit import record
 from arena.bots.fields import check_language, check_link
 from arena.bots.versions import check_bot, find_bot
 from arena.errors import SpecError
-from arena.storage import Storage
+from arena.people.audit import record
+from arena.store.storage import Storage
 
 
 @dataclass(frozen=True, slots=True)

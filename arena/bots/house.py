@@ -7,8 +7,8 @@ from sqlmodel import select
 
 from arena.actors import HOUSE, Actor
 from arena.bots.versions import register_version
-from arena.models import BotVersion
-from arena.storage import Storage
+from arena.store.models import BotVersion
+from arena.store.storage import Storage
 
 BOTS = ("keeper", "greedy", "pairs-first", "lowest", "random", "sage-quick", "sage", "sage-deep")
 """Sample bots in the order in which they are run: the fast ones, best first, and then sage at three

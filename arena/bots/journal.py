@@ -21,9 +21,9 @@ from arena.bots.deals import read_deals
 from arena.bots.versions import find_all_versions, find_versions
 from arena.bots.voids import void_faults
 from arena.errors import ArenaError, SpecError, UnknownError
-from arena.models import BotLogEntry, BotVersion, Token, utc_now
-from arena.storage import Storage, Transaction, changed
-from arena.tokens import DatabaseAuthenticator, hash_token
+from arena.people.tokens import DatabaseAuthenticator, hash_token
+from arena.store.models import BotLogEntry, BotVersion, Token, utc_now
+from arena.store.storage import Storage, Transaction, changed
 from referee.errors import LogClosed, LogQueryError
 from referee.matches.auth import Scope
 from referee.matches.journal import (

@@ -15,14 +15,14 @@ from sqlalchemy.orm import defer
 from sqlmodel import col, func, or_, select
 
 from arena.actors import Actor, Role
-from arena.audit import record
 from arena.bots.fields import check_language, check_link
+from arena.core.specs import check_name
 from arena.errors import SpecError, StateError, TakenError
-from arena.models import Account, Bot, BotVersion, Owner
-from arena.specs import check_name
-from arena.storage import Storage, Transaction, changed, hold_row
-from arena.tokens import expiry, hash_token, new_token
-from arena.unknown import unknown, unknown_bots
+from arena.people.audit import record
+from arena.people.tokens import expiry, hash_token, new_token
+from arena.store.models import Account, Bot, BotVersion, Owner
+from arena.store.storage import Storage, Transaction, changed, hold_row
+from arena.store.unknown import unknown, unknown_bots
 from referee.names import NAME
 
 BOT = re.compile(rf"{NAME.pattern}/{NAME.pattern}(@[1-9][0-9]{{0,8}})?")

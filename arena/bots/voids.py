@@ -6,8 +6,8 @@ from typing import Any
 
 from sqlmodel import col, select
 
-from arena.models import BotLogEntry, Match, MatchState, OpenDeal, Round, Session, Tournament
-from arena.storage import Transaction
+from arena.store.models import BotLogEntry, Match, MatchState, OpenDeal, Round, Session, Tournament
+from arena.store.storage import Transaction
 from referee.matches.journal import EntryKind
 
 

@@ -6,15 +6,15 @@ from typing import Annotated
 
 import typer
 
-from arena.accounts.accounts import AccountInfo, Accounts
-from arena.accounts.apikeys import KeyInfo, Keys
-from arena.accounts.invitations import InvitationInfo, Invitations, Invited
 from arena.actors import RANKS, Role
 from arena.cli.asking import Yes, confirm
 from arena.cli.context import ask, require_server
 from arena.cli.doors import command_of, to_json
 from arena.errors import SpecError
 from arena.operations import accounts
+from arena.people.accounts import AccountInfo, Accounts
+from arena.people.apikeys import KeyInfo, Keys
+from arena.people.invitations import InvitationInfo, Invitations, Invited
 from referee.cli.output import AsJson, moment, print_json, say, show
 from referee.names import LONGEST_NAME
 

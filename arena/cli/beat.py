@@ -4,9 +4,9 @@ from contextlib import ExitStack
 
 import typer
 
-from arena import logs
 from arena.cli.context import settings_of
-from arena.messages import run_beat
+from arena.host import logs
+from arena.play.messages import run_beat
 
 
 def beat(ctx: typer.Context) -> None:
@@ -15,8 +15,8 @@ def beat(ctx: typer.Context) -> None:
     logs.set_up(settings, "beat")
     with ExitStack() as stack:
         if settings.metrics_listen:
-            from arena.metrics import DatabaseCollector, published  # the beat itself needs no database
-            from arena.storage import Storage
+            from arena.play.metrics import DatabaseCollector, published  # the beat itself needs no database
+            from arena.store.storage import Storage
 
             # Not migrated here: the beat has to run even while the database is away.
             storage = stack.enter_context(Storage(settings.database_url))

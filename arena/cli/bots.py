@@ -23,9 +23,9 @@ from arena.cli.context import (
 from arena.cli.doors import print_answer, to_json
 from arena.cli.expiring import ExpiresIn, token_text
 from arena.cli.lists import LARGEST_PAGE, AsCsv, Cursor, check_form, print_csv, say_next
-from arena.matches.connected import ConnectedBot, connected_in
-from arena.models import utc_now
 from arena.operations import bots, operator
+from arena.play.matches.connected import ConnectedBot, connected_in
+from arena.store.models import utc_now
 from referee.cli.botdeals import print_deals, print_deals_json, print_deals_whole
 from referee.cli.botlog import follow_log, follow_pages, print_entry
 from referee.cli.botown import (

@@ -3,7 +3,7 @@
 import typer
 
 from arena.cli.context import settings_of
-from arena.settings import PREFIX
+from arena.host.settings import PREFIX
 from referee.cli.output import AsJson, console, print_json
 from referee.cli.tables import table
 

@@ -16,10 +16,10 @@ from arena.errors import NotSignedIn, StateError
 if TYPE_CHECKING:
     from arena.actors import Actor
     from arena.client import Client
-    from arena.database import Database
+    from arena.host.settings import Settings
     from arena.operations.operation import Context, Operation
-    from arena.settings import Settings
-    from arena.storage import Storage
+    from arena.store.database import Database
+    from arena.store.storage import Storage
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ def settings_of(ctx: typer.Context, **overrides: object) -> "Settings":
 
 def own_settings(ctx: typer.Context, **overrides: object) -> "Settings":
     """Return this machine's settings, whichever arena the call is about. Raise SettingsError."""
-    from arena.settings import load_settings
+    from arena.host.settings import load_settings
 
     given: Given = ctx.obj
     if given.data is not None:
@@ -145,7 +145,7 @@ def database_of(ctx: typer.Context) -> Iterator["Database"]:
 
     Raise SettingsError, StorageError.
     """
-    from arena.database import Database, open_database
+    from arena.store.database import Database, open_database
 
     with open_database(settings_of(ctx), Database) as database:
         yield database
@@ -157,7 +157,7 @@ def storage_of(ctx: typer.Context) -> Iterator["Storage"]:
 
     Raise SettingsError, StorageError.
     """
-    from arena.storage import open_storage
+    from arena.store.storage import open_storage
 
     with open_storage(settings_of(ctx)) as storage:
         yield storage

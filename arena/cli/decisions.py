@@ -10,8 +10,8 @@ from arena.cli.asking import confirm as confirmed
 from arena.cli.context import ask, asking
 from arena.cli.doors import to_json
 from arena.cli.pairings import BotName, Name
+from arena.core.corrections import Correction, Kind, correction_text
 from arena.operations import tournaments
-from arena.standings.corrections import Correction, Kind, correction_text
 from referee.cli.output import MOST, AsJson, headline, print_json, say
 
 

@@ -19,23 +19,22 @@ from arena.cli.local import free_address, start_arena, watch_over
 from arena.cli.results import show_crosstable
 from arena.cli.standings import legend, show_standings
 from arena.cli.watch import follow
+from arena.core.specs import TournamentSpec
 from arena.errors import SettingsError, StateError
-from arena.exports.write import export_lines
-from arena.files import make_private
-from arena.keys import register_arena_key
-from arena.matches.referees import asker
-from arena.messages import wake
-from arena.models import HighlightKind, utc_now
-from arena.processes import Supervisor
-from arena.queries import highlights, leaderboards
+from arena.host.files import make_private
+from arena.host.processes import Supervisor
+from arena.host.settings import TLS_FILES, Settings, load_settings
+from arena.play.messages import wake
+from arena.queries import highlights, leaderboards, scoreboard
 from arena.queries.highlights import find_deals
-from arena.settings import TLS_FILES, Settings, load_settings
-from arena.specs import TournamentSpec
-from arena.standings import scoreboard
-from arena.storage import Storage, migrate_storage, open_storage
-from arena.strength.kept import are_fitted
+from arena.results.strength.kept import are_fitted
+from arena.store.models import HighlightKind, utc_now
+from arena.store.storage import Storage, migrate_storage, open_storage
 from arena.tournaments import creation, lifecycle, overview
-from arena.verify import check_export
+from arena.tournaments.referees import asker
+from arena.trust.exports.write import export_lines
+from arena.trust.keys import register_arena_key
+from arena.trust.verify import check_export
 from arena.web.pages.links import deal_url
 from referee.cli.output import console, say
 from referee.interrupts import unwound_on_signals

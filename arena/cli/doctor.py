@@ -3,10 +3,10 @@
 import typer
 
 from arena.cli.context import Given, client_of, is_here
-from arena.models import utc_now
 from arena.operations import operator
 from arena.running.doctor import examine
 from arena.running.findings import Finding, Level
+from arena.store.models import utc_now
 from referee.cli.output import AsJson, print_json, say
 
 

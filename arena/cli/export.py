@@ -11,9 +11,9 @@ from arena.cli.asking import Force
 from arena.cli.context import ask, client_of, is_here, storage_of
 from arena.cli.linefiles import write_lines
 from arena.cli.paces import progress
-from arena.exports.records import export_records
-from arena.exports.write import export_lines
 from arena.operations import tournaments
+from arena.trust.exports.records import export_records
+from arena.trust.exports.write import export_lines
 from referee.cli.output import say
 from referee.cli.terminal import PlainConsole
 from referee.interrupts import unwound_on_signals

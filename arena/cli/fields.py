@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import typer
 from pydantic.fields import FieldInfo
 
-from arena.specs import TournamentSpec
-from arena.terms import described
+from arena.core.specs import TournamentSpec
+from arena.core.terms import described
 
 REPEATED = {"entrants": ("--entrant", "OWNER/BOT"), "options": ("--option", "NAME=VALUE")}
 """Fields with several values, whose options can be repeated, and the form of each value."""

@@ -3,10 +3,10 @@
 import typer
 
 from arena.cli.doors import command_of
-from arena.models import HighlightKind
 from arena.operations import bots, results
 from arena.queries.faults import KINDS, FaultsPage
 from arena.queries.highlights import DealLine, DealPage
+from arena.store.models import HighlightKind
 from referee.cli.output import note, show
 
 deal = typer.Typer(no_args_is_help=True, help="Find notable deals.")

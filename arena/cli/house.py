@@ -13,13 +13,13 @@ from arena.cli.context import actor_at_terminal
 from arena.cli.local import arena_command
 from arena.cli.tokenfiles import token_file
 from arena.errors import ArenaError, SettingsError, StorageError
-from arena.files import make_private, write_private
-from arena.models import BotVersion, utc_now
-from arena.processes import Supervisor
-from arena.settings import Settings
-from arena.storage import Storage
-from arena.strength.baselines import list_baselines
-from arena.tokens import hash_token
+from arena.host.files import make_private, write_private
+from arena.host.processes import Supervisor
+from arena.host.settings import Settings
+from arena.people.tokens import hash_token
+from arena.results.strength.baselines import list_baselines
+from arena.store.models import BotVersion, utc_now
+from arena.store.storage import Storage
 from referee.tokens import tidy
 
 LOOK_SECONDS = 2.0

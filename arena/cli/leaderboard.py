@@ -10,7 +10,7 @@ from arena.cli.context import database_of, is_here
 from arena.cli.doors import command_of
 from arena.operations import leaderboards as operations
 from arena.queries.board import Leaderboard, LeaderboardLine
-from arena.strength.scale import ENOUGH, HELD
+from arena.results.strength.scale import ENOUGH, HELD
 from referee.cli.output import change, console, headline, note, say
 
 PROVISIONAL = "?"

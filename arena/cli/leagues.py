@@ -14,8 +14,8 @@ from arena.leagues.changes import Change
 from arena.leagues.overview import DivisionShown, LeagueInfo, SeasonShown
 from arena.leagues.schedule import next_start
 from arena.leagues.spec import load_league
-from arena.models import utc_now
 from arena.operations import leagues
+from arena.store.models import utc_now
 from arena.tournaments.admission import RequestShown
 from referee.cli.output import AsJson, headline, moment, number, print_json, say, show
 

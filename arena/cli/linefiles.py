@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from arena.errors import StorageError
-from arena.files import draft_beside, is_special, require_free, written_path
+from arena.host.files import draft_beside, is_special, require_free, written_path
 
 
 def write_lines(path: Path, lines: Iterable[str], *, force: bool = False) -> int:

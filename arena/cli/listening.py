@@ -4,7 +4,7 @@ import errno
 import socket
 from collections.abc import Mapping, Sequence
 
-from arena.addresses import local_addresses, split_address
+from arena.host.addresses import local_addresses, split_address
 from referee.errors import ListenError
 
 LAST_PORT = 65_535

@@ -9,12 +9,12 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from arena.addresses import local_addresses, split_address
 from arena.cli.listening import LAST_PORT, require_free
 from arena.errors import SettingsError, StateError
-from arena.processes import Supervisor
-from arena.running.presence import LOCK
-from arena.settings import PREFIX, Settings
+from arena.host.addresses import local_addresses, split_address
+from arena.host.presence import LOCK
+from arena.host.processes import Supervisor
+from arena.host.settings import PREFIX, Settings
 from referee.environment import safely
 
 POLL_SECONDS = 0.1

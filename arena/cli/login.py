@@ -18,8 +18,8 @@ from arena.operations import accounts
 from referee.cli.output import moment, say
 
 if TYPE_CHECKING:
-    from arena.accounts.accounts import SignedIn
-    from arena.accounts.apikeys import MadeKey
+    from arena.people.accounts import SignedIn
+    from arena.people.apikeys import MadeKey
 
 KEY_DAYS = 90
 """How long a key created by `arena login --account` is valid."""

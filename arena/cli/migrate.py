@@ -3,10 +3,10 @@
 import typer
 
 from arena.cli.context import settings_of
-from arena.keys import register_arena_key
-from arena.migrations import HEAD
-from arena.models import utc_now
-from arena.storage import migrate_storage, open_storage
+from arena.store.migrations import HEAD
+from arena.store.models import utc_now
+from arena.store.storage import migrate_storage, open_storage
+from arena.trust.keys import register_arena_key
 from referee.cli.output import AsJson, print_json, say
 
 

@@ -5,11 +5,11 @@ from typing import Annotated
 import typer
 
 from arena.cli.doors import command_of
-from arena.formats import FORMATS
+from arena.core.formats import FORMATS
+from arena.core.pairing import Balance, Spread
 from arena.operations import entries, tournaments
-from arena.pairing import Balance, Spread
-from arena.rounds.overview import PairingsNamed, RoundNamed
-from arena.rounds.reasons import reason_lines
+from arena.play.rounds.overview import PairingsNamed, RoundNamed
+from arena.play.rounds.reasons import reason_lines
 from arena.tournaments.answers import Changed, Withdrawn
 from referee.cli.output import console, headline, say, warn
 from referee.cli.tables import table

@@ -6,16 +6,16 @@ from typing import Annotated
 
 import typer
 
-from arena import logs
 from arena.bots.journal import DatabaseJournal
 from arena.cli.context import settings_of
 from arena.errors import SettingsError
-from arena.keys import register_key, signing_key
-from arena.metrics import published
-from arena.models import utc_now
-from arena.settings import Settings
-from arena.storage import open_storage
-from arena.tokens import DatabaseAuthenticator
+from arena.host import logs
+from arena.host.settings import Settings
+from arena.people.tokens import DatabaseAuthenticator
+from arena.play.metrics import published
+from arena.store.models import utc_now
+from arena.store.storage import open_storage
+from arena.trust.keys import register_key, signing_key
 from referee.service import server
 from referee.service.begun import BegunAttempts
 from referee.service.meter import Meter

@@ -16,7 +16,7 @@ from referee.addresses import USUAL_PORT
 from referee.cli.output import AsJson, print_json, say, show, warn
 
 if TYPE_CHECKING:
-    from arena.settings import Settings
+    from arena.host.settings import Settings
 
 Language = Annotated[str | None, typer.Option(help="The language it is written in: go, c++, …")]
 Link = Annotated[str | None, typer.Option(metavar="URL", help="A web page about it: http:// or https://.")]

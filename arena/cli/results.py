@@ -10,14 +10,14 @@ import typer
 from arena.cli.context import actor_at_terminal, asking, storage_of
 from arena.cli.doors import to_json
 from arena.cli.matches import list_ as list_matches
+from arena.core.seating import balance, seatings
 from arena.errors import StateError, UnknownError
-from arena.matches.overview import MatchView, SessionView
-from arena.matches.seating import balance, seatings
-from arena.models import utc_now
 from arena.operations import entries, leaderboards, results
-from arena.ratings.rebuild import mend as mend_ratings
-from arena.ratings.rebuild import rebuild as check_ratings
-from arena.standings.scoreboard import CrosstableMatrix
+from arena.play.matches.overview import MatchView, SessionView
+from arena.queries.scoreboard import CrosstableMatrix
+from arena.results.ratings.rebuild import mend as mend_ratings
+from arena.results.ratings.rebuild import rebuild as check_ratings
+from arena.store.models import utc_now
 from referee.cli.deals import show_deal
 from referee.cli.output import MOST, AsJson, console, headline, print_json, renamed, say, show
 from referee.cli.tables import in_pages

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from arena.cli.watch import progress_text
-from arena.terms import Terms
+from arena.core.terms import Terms
 from arena.tournaments.overview import TournamentStatus
 from arena.tournaments.roster import RosterLine
 from referee.cli.output import console, headline, moment, say

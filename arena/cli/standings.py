@@ -11,9 +11,9 @@ from arena.cli.lists import AsCsv, check_form, say_next
 from arena.cli.pairings import Name
 from arena.cli.results import show_crosstable
 from arena.cli.watch import progress_text
-from arena.formats import FORMATS
+from arena.core.formats import FORMATS
 from arena.operations import tournaments
-from arena.standings.scoreboard import CROSSED, Placed, Scoreboard
+from arena.queries.scoreboard import CROSSED, Placed, Scoreboard
 from arena.tournaments.overview import ENDED
 from referee.cli.output import AsJson, console, note, number, print_json, say
 from referee.cli.tables import table

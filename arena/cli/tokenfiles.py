@@ -6,8 +6,8 @@ from pathlib import Path
 
 from arena.bots.versions import Registered
 from arena.errors import SpecError
-from arena.files import make_private, write_private
-from arena.tokens import new_token
+from arena.host.files import make_private, write_private
+from arena.people.tokens import new_token
 from referee.errors import Problem
 
 

@@ -4,12 +4,12 @@ from typing import Annotated
 
 import typer
 
-from arena.accounts.access_tokens import MadeToken, TokenInfo, Tokens
 from arena.cli.asking import Yes, confirm
 from arena.cli.context import Call, asking
 from arena.cli.doors import command_of, to_json
 from arena.cli.expiring import ExpiresIn, token_text
 from arena.operations import operator
+from arena.people.access_tokens import MadeToken, TokenInfo, Tokens
 from referee.cli.output import AsJson, moment, print_json, say, show
 
 app = typer.Typer(

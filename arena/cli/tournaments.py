@@ -16,16 +16,16 @@ from arena.cli.lists import AsCsv, check_form, print_csv
 from arena.cli.roster import show_progress, show_roster, show_terms
 from arena.cli.standings import standings
 from arena.cli.watch import follow, follow_there
+from arena.core.specs import TournamentSpec, entrants_asked_for, load_spec, located, make_spec
 from arena.errors import ArenaError, SpecError, StateError
 from arena.jsonnames import names_of
-from arena.matches.referees import asker
-from arena.models import utc_now
 from arena.operations import tournaments
 from arena.queries.tournaments import TournamentPage
-from arena.specs import TournamentSpec, entrants_asked_for, load_spec, located, make_spec
+from arena.store.models import utc_now
 from arena.tournaments import creation, overview
 from arena.tournaments.answers import Changed
 from arena.tournaments.overview import TournamentStatus
+from arena.tournaments.referees import asker
 from referee.cli.output import AsJson, console, moment, print_json, say, show, warn
 from referee.errors import Problem
 

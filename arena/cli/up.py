@@ -6,15 +6,15 @@ from contextlib import ExitStack
 
 import typer
 
-from arena.accounts.invitations import invite_first
 from arena.cli.context import settings_of
 from arena.cli.house import House
 from arena.cli.local import local_referees, metrics_addresses, only_arena, start_arena, watch_over
-from arena.keys import register_arena_key
-from arena.models import utc_now
-from arena.processes import Supervisor
-from arena.running.presence import left_in
-from arena.storage import migrate_storage, open_storage
+from arena.host.presence import left_in
+from arena.host.processes import Supervisor
+from arena.people.invitations import invite_first
+from arena.store.models import utc_now
+from arena.store.storage import migrate_storage, open_storage
+from arena.trust.keys import register_arena_key
 from arena.web.pages.links import sign_up_url
 from referee.cli.output import say
 from referee.descriptors import raise_limit

@@ -12,11 +12,11 @@ import typer
 from arena.cli.context import client_of, is_here
 from arena.cli.linefiles import write_lines
 from arena.cli.paces import progress
+from arena.core.corrections import Correction, correction_text
 from arena.errors import StorageError
-from arena.standings.corrections import Correction, correction_text
-from arena.verify import Report, check_export, check_links, compare, read_log, sessions_in, unproven
-from arena.verify.botlogs import BotLog, Comparison
-from arena.verify.report import Key
+from arena.trust.verify import Report, check_export, check_links, compare, read_log, sessions_in, unproven
+from arena.trust.verify.botlogs import BotLog, Comparison
+from arena.trust.verify.report import Key
 from referee.cli.output import AsJson, console, print_json, say
 from referee.plain import plain
 from referee.records.files import skip_mark

@@ -11,14 +11,14 @@ from rich.live import Live
 
 from arena.cli.doors import to_json
 from arena.errors import Unreachable
-from arena.matches.referees import Ask, nobody_asked
-from arena.models import TournamentState, utc_now
 from arena.operations import tournaments
-from arena.rounds import waiting
-from arena.rounds.waiting import Obstacles
-from arena.storage import Storage
+from arena.play.rounds import waiting
+from arena.play.rounds.waiting import Obstacles
+from arena.store.models import TournamentState, utc_now
+from arena.store.storage import Storage
 from arena.tournaments import overview
 from arena.tournaments.overview import TournamentStatus
+from arena.tournaments.referees import Ask, nobody_asked
 from referee.cli.bars import FittedBar
 from referee.cli.output import print_json_line
 

@@ -2,9 +2,9 @@
 
 import typer
 
-from arena import logs
 from arena.cli.context import settings_of, storage_of
 from arena.errors import SettingsError
+from arena.host import logs
 from referee.cli.output import say
 
 

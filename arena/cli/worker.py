@@ -2,10 +2,10 @@
 
 import typer
 
-from arena import logs
 from arena.cli.context import settings_of
-from arena.metrics import WORKER, published
-from arena.tasks import run_worker
+from arena.host import logs
+from arena.play.metrics import WORKER, published
+from arena.play.tasks import run_worker
 
 
 def worker(ctx: typer.Context) -> None:

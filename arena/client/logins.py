@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 
 from arena.errors import SpecError, StorageError
-from arena.files import make_private, open_to_others, written_path
+from arena.host.files import make_private, open_to_others, written_path
 from referee.tokens import tidy, wrong_with
 
 FILE = "logins.json"

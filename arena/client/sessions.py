@@ -2,8 +2,8 @@
 
 from types import NoneType
 
-from arena.accounts.accounts import AccountInfo, SignedIn
 from arena.client.call import Call
+from arena.people.accounts import AccountInfo, SignedIn
 
 
 def sign_up(account: str, password: str, invitation: str | None = None) -> Call[AccountInfo]:

@@ -9,12 +9,13 @@ from sqlalchemy import delete
 from sqlmodel import col, select
 
 from arena.actors import Actor, Role
-from arena.audit import record
+from arena.core.pairing import owner_of
 from arena.errors import NotAllowed, SpecError, StateError, TakenError
 from arena.leagues.spec import Entries, make_league
-from arena.models import EntryState, League, LeagueInvitation, LeagueRequest
-from arena.pairing import owner_of
-from arena.storage import Storage, Transaction, changed
+from arena.people.audit import record
+from arena.store.models import EntryState, League, LeagueInvitation, LeagueRequest
+from arena.store.storage import Storage, Transaction, changed
+from arena.store.unknown import unknown
 from arena.tournaments.admission import (
     MOST_INVITED,
     InvitationShown,
@@ -22,7 +23,6 @@ from arena.tournaments.admission import (
     check_reason,
     require_known,
 )
-from arena.unknown import unknown
 
 
 @dataclass(frozen=True, slots=True)

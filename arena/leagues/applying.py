@@ -6,13 +6,13 @@ from sqlalchemy.exc import IntegrityError
 from sqlmodel import func, select
 
 from arena.actors import Actor, Role
-from arena.audit import record
 from arena.errors import TakenError
 from arena.leagues.changes import Change, changes
 from arena.leagues.schedule import next_start
 from arena.leagues.spec import LeagueSpec
-from arena.models import League, Season
-from arena.storage import Storage, Transaction
+from arena.people.audit import record
+from arena.store.models import League, Season
+from arena.store.storage import Storage, Transaction
 
 SCHEDULE = ("start", "interval_hours", "seasons")
 """Fields that say when seasons start."""

@@ -7,8 +7,8 @@ from sqlalchemy.exc import IntegrityError
 from sqlmodel import col, select
 
 from arena.actors import Actor
-from arena.audit import record
 from arena.bots.versions import find_all_versions, token_problem
+from arena.core.pairing import owner_of
 from arena.errors import StateError, TakenError
 from arena.leagues.admission import (
     Admitted,
@@ -23,10 +23,10 @@ from arena.leagues.admission import (
 )
 from arena.leagues.seasons import active_members
 from arena.leagues.spec import make_league
-from arena.models import Bot, EntryState, League, LeagueMember
-from arena.pairing import owner_of
-from arena.storage import Storage, Transaction, changed
-from arena.unknown import unknown_bots
+from arena.people.audit import record
+from arena.store.models import Bot, EntryState, League, LeagueMember
+from arena.store.storage import Storage, Transaction, changed
+from arena.store.unknown import unknown_bots
 
 
 def join(storage: Storage, actor: Actor, league: str, bot: str, now: datetime) -> Admitted:

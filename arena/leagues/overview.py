@@ -19,7 +19,7 @@ from arena.leagues.seasons import (
     standing_of,
 )
 from arena.leagues.spec import Entries, make_league
-from arena.models import (
+from arena.store.models import (
     Arrival,
     BotVersion,
     League,
@@ -30,7 +30,7 @@ from arena.models import (
     Tournament,
     TournamentState,
 )
-from arena.storage import Storage, Transaction
+from arena.store.storage import Storage, Transaction
 
 
 @dataclass(frozen=True, slots=True)

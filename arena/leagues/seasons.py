@@ -18,11 +18,14 @@ from sqlalchemy.exc import IntegrityError
 from sqlmodel import col, select
 
 from arena.bots.versions import token_problem, versions_by_bot
+from arena.core.pairing import owner_of
+from arena.core.ranking import Standing
 from arena.errors import ArenaError, StateError, StorageError, TakenError
 from arena.leagues.divisions import next_divisions, owners_apart, regroup
 from arena.leagues.schedule import next_start
 from arena.leagues.spec import LeagueSpec, make_league
-from arena.models import (
+from arena.results.standings.outcomes import current_standings
+from arena.store.models import (
     Arrival,
     BotVersion,
     League,
@@ -32,10 +35,7 @@ from arena.models import (
     SeasonPlace,
     Tournament,
 )
-from arena.pairing import owner_of
-from arena.standings.outcomes import current_standings
-from arena.standings.ranking import Standing
-from arena.storage import Storage, Transaction, changed
+from arena.store.storage import Storage, Transaction, changed
 from arena.tournaments.creation import create_in
 from arena.tournaments.entrants import list_entrants
 from arena.tournaments.lifecycle import start_in

@@ -17,10 +17,10 @@ from pydantic import (
     WithJsonSchema,
 )
 
+from arena.core.formats import FORMATS, MOST_ENTRANTS, Setup
+from arena.core.specs import Name, TournamentSpec, make_spec, read_ruleset
 from arena.errors import SpecError
-from arena.formats import FORMATS, MOST_ENTRANTS, Setup
 from arena.leagues.divisions import Level
-from arena.specs import Name, TournamentSpec, make_spec, read_ruleset
 from referee.docstrings import tell_fields
 from referee.errors import Problem, RulesetError, TomlError
 from referee.names import LONGEST_NAME, NAME

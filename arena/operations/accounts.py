@@ -4,11 +4,11 @@ from typing import Annotated
 
 from annotated_types import Interval, Len
 
-from arena.accounts import accounts, apikeys, invitations, owners
 from arena.actors import Actor, KeyScope, Role
+from arena.core.cursors import make_cursor, read_cursor
 from arena.operations.operation import Context, operation
 from arena.operations.parameters import MOST, Cursor, Limit
-from arena.queries.cursors import make_cursor, read_cursor
+from arena.people import accounts, apikeys, invitations, owners
 
 Account = Annotated[str, "The account's name."]
 Owner = Annotated[str, "The owner's name."]

@@ -5,9 +5,9 @@ from typing import Annotated
 from annotated_types import Len
 
 from arena.actors import KeyScope
+from arena.core.specs import Name
 from arena.operations.operation import Context, operation
 from arena.operations.parameters import Entrant
-from arena.specs import Name
 from arena.tournaments import admission, entry
 from arena.tournaments.admission import LONGEST_REASON, MOST_INVITED
 from arena.tournaments.answers import Entered, Withdrawn

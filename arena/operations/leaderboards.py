@@ -62,7 +62,7 @@ def leaderboard(
 @operation("GET", "/baselines", tag="results")
 def list_baselines(context: Context) -> Baselines:
     """List the bot versions whose mean strength is 1500 in each pool."""
-    from arena.strength import baselines
+    from arena.results.strength import baselines
 
     return Baselines(baselines.list_baselines(context.storage))
 
@@ -70,7 +70,7 @@ def list_baselines(context: Context) -> Baselines:
 @operation("POST", "/baselines", KeyScope.OPERATE, tag="results")
 def add_baselines(context: Context, bots: Bots) -> Baselines:
     """Make bot versions baselines, all or none."""
-    from arena.strength import baselines
+    from arena.results.strength import baselines
 
     baselines.add_baselines(context.storage, context.actor, bots, context.now)
     return Baselines(baselines.list_baselines(context.storage))
@@ -79,7 +79,7 @@ def add_baselines(context: Context, bots: Bots) -> Baselines:
 @operation("POST", "/baselines/remove", KeyScope.OPERATE, tag="results")
 def remove_baselines(context: Context, bots: Bots) -> Baselines:
     """Remove bot versions from the baselines, all or none."""
-    from arena.strength import baselines
+    from arena.results.strength import baselines
 
     baselines.remove_baselines(context.storage, context.actor, bots, context.now)
     return Baselines(baselines.list_baselines(context.storage))

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from annotated_types import Interval
 
 from arena.actors import KeyScope
+from arena.core.specs import Name
 from arena.errors import SpecError
 from arena.leagues import admission, applying, membership, overview
 from arena.leagues.answers import Changes, History, Joined, Leagues, LeagueWhole, Left
@@ -13,7 +14,6 @@ from arena.leagues.spec import LeagueSpec, make_league
 from arena.operations.entries import Invited, OneInvited, Reason
 from arena.operations.operation import Context, operation
 from arena.operations.parameters import MOST, Entrant, SchemaOf
-from arena.specs import Name
 from arena.tournaments.admission import RequestShown
 
 LEAGUE = "/leagues/{league}"

@@ -5,27 +5,27 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from arena.actors import Actor
-from arena.models import utc_now
+from arena.host.settings import Settings
 from arena.operations.operation import Context
-from arena.settings import Settings
-from arena.storage import Storage
+from arena.store.models import utc_now
+from arena.store.storage import Storage
 
 if TYPE_CHECKING:
-    from arena.matches.referees import Answer
-    from arena.standings.scoreboard import Scoreboard
+    from arena.queries.scoreboard import Scoreboard
     from arena.tournaments.overview import TournamentStatus
+    from arena.tournaments.referees import Answer
 
 
 def make_context(storage: Storage, settings: Settings, actor: Actor) -> Context:
     """Return a context whose parts are loaded when an operation needs them."""
 
     def ask(version_ids: Sequence[int], ruleset: Mapping[str, object] | None) -> "Sequence[Answer]":
-        from arena.matches import referees
+        from arena.tournaments import referees
 
         return referees.asker(settings)(version_ids, ruleset)
 
     def standings(status: "TournamentStatus") -> "Scoreboard":
-        from arena.standings.scoreboard import scoreboard
+        from arena.queries.scoreboard import scoreboard
 
         return scoreboard(storage, status.name)
 
@@ -33,6 +33,6 @@ def make_context(storage: Storage, settings: Settings, actor: Actor) -> Context:
 
 
 def _wake(settings: Settings, tournament_id: int) -> None:
-    from arena.messages import wake
+    from arena.play.messages import wake
 
     wake(settings, tournament_id)

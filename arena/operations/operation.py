@@ -27,11 +27,11 @@ from typing import (
 from arena.actors import Actor, KeyScope
 
 if TYPE_CHECKING:
-    from arena.matches.referees import Ask
-    from arena.settings import Settings
-    from arena.standings.scoreboard import Scoreboard
-    from arena.storage import Storage
+    from arena.host.settings import Settings
+    from arena.queries.scoreboard import Scoreboard
+    from arena.store.storage import Storage
     from arena.tournaments.overview import TournamentStatus
+    from arena.tournaments.referees import Ask
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -2,11 +2,11 @@
 
 from typing import Annotated
 
-from arena.accounts import access_tokens as tokens
 from arena.actors import KeyScope
-from arena.matches import connected
 from arena.operations.operation import Context, operation
 from arena.operations.parameters import Cursor, Limit
+from arena.people import access_tokens as tokens
+from arena.play.matches import connected
 from arena.queries import changes, waiting
 from arena.running import doctor
 from arena.running.findings import Findings

@@ -6,8 +6,7 @@ from typing import Annotated, Any
 
 from annotated_types import Interval, Len
 
-from arena.matches.overview import PlayedMatch, played_match
-from arena.models import HighlightKind
+from arena.core.cursors import next_place, read_place
 from arena.operations.operation import Context, operation
 from arena.operations.parameters import (
     MOST,
@@ -18,8 +17,9 @@ from arena.operations.parameters import (
     RulesetName,
     TableSize,
 )
+from arena.play.matches.overview import PlayedMatch, played_match
 from arena.queries import deals, highlights, matches, meetings, tables, together
-from arena.queries.cursors import next_place, read_place
+from arena.store.models import HighlightKind
 
 MOST_BOTS = 100
 """Maximum number of bots in a crosstable."""

@@ -7,7 +7,7 @@ from annotated_types import Len
 from arena.operations.operation import Context, operation
 from arena.operations.parameters import Cursor, Limit
 from arena.queries import rulesets
-from arena.replays import sandbox
+from arena.queries.replays import sandbox
 from referee.ruleset import load_ruleset
 
 Called = Annotated[str, Len(max_length=200), "Name, `name@version`, or the beginning of its hash."]

@@ -6,30 +6,30 @@ from typing import Annotated, Any
 from annotated_types import Interval, Len
 
 from arena.actors import KeyScope
+from arena.core.corrections import MOST_POINTS, Correction, Kind
+from arena.core.cursors import next_place, read_place
+from arena.core.specs import Name, make_spec
 from arena.errors import BrokerError
-from arena.keys import arena_key
-from arena.models import TournamentState
 from arena.operations.operation import Context, operation
 from arena.operations.parameters import MOST, Cursor, Limit, SchemaOf
+from arena.play.rounds import closing, preview, showing
+from arena.play.rounds import overview as rounds
+from arena.queries import scoreboard
 from arena.queries import tournaments as queries
-from arena.queries.cursors import next_place, read_place
-from arena.rounds import closing, preview, showing
-from arena.rounds import overview as rounds
-from arena.specs import Name, make_spec
-from arena.standings import scoreboard
-from arena.standings.corrections import MOST_POINTS, Correction, Kind
+from arena.store.models import TournamentState
 from arena.tournaments import corrections, creation, following, lifecycle, overview
 from arena.tournaments.admission import LONGEST_REASON
 from arena.tournaments.answers import Changed
 from arena.tournaments.doubts import list_doubts
 from arena.tournaments.overview import TournamentStatus
 from arena.tournaments.roster import absence, roster
+from arena.trust.keys import arena_key
 
 TOURNAMENT = "/tournaments/{tournament}"
 
 Fields = Annotated[
     dict[str, Any],
-    SchemaOf("arena.specs:TournamentSpec"),
+    SchemaOf("arena.core.specs:TournamentSpec"),
     "The fields of a tournament, as its file has them; its ruleset by name or in full.",
 ]
 

@@ -9,8 +9,8 @@ from arena.actors import Actor
 from arena.bots.deals import read_deals
 from arena.bots.journal import read_log
 from arena.bots.versions import versions_for
-from arena.queries.cursors import make_cursor, read_cursor
-from arena.storage import Storage
+from arena.core.cursors import make_cursor, read_cursor
+from arena.store.storage import Storage
 from referee.matches.journal import DealQuery, LogEntry, LogQuery
 
 

@@ -27,14 +27,14 @@ class Before:
 
 @dataclass(frozen=True, slots=True)
 class StrengthLine:
-    """The strength of a bot version, by the latest fit of its pool (``arena.strength``)."""
+    """The strength of a bot version, by the latest fit of its pool (``arena.results.strength``)."""
 
     points: float
     """Points per deal above the mean of the group."""
     plus_minus: float
     """Half the width of the 95 % interval around that."""
     figure: float
-    """Strength against the anchor, which has 1500, on a scale like that of Elo (``arena.strength.scale``)."""
+    """Strength against the anchor, which has 1500, on a scale like that of Elo (``strength.scale``)."""
     figure_low: float
     """The lower end of its 95 % interval."""
     figure_high: float

@@ -6,11 +6,11 @@ from sqlalchemy import ColumnElement
 from sqlmodel import col, or_, select
 
 from arena.actors import Actor, Role
-from arena.audit import Change, change_of
-from arena.models import AuditEntry
-from arena.queries.cursors import make_cursor, read_cursor
-from arena.storage import Storage
-from arena.unknown import unknown
+from arena.core.cursors import make_cursor, read_cursor
+from arena.people.audit import Change, change_of
+from arena.store.models import AuditEntry
+from arena.store.storage import Storage
+from arena.store.unknown import unknown
 
 
 @dataclass(frozen=True, slots=True)

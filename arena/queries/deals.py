@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from arena.core.cursors import make_cursor, read_cursor
 from arena.errors import UnknownError
-from arena.matches.overview import shown_deals
-from arena.queries.cursors import make_cursor, read_cursor
-from arena.storage import Storage
+from arena.play.matches.overview import shown_deals
+from arena.store.storage import Storage
 from arena.tournaments.overview import find_tournament
 
 

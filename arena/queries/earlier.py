@@ -12,12 +12,12 @@ from sqlalchemy import Select, bindparam
 from sqlalchemy import select as select_columns
 from sqlmodel import col
 
-from arena.models import Rating, RatingChange, StrengthFit, StrengthPoint
 from arena.queries.board import Before
 from arena.queries.places import Rated
-from arena.storage import Ids, Transaction, among
-from arena.strength.kept import Pool
-from arena.strength.scale import figure
+from arena.results.strength.kept import Pool
+from arena.results.strength.scale import figure
+from arena.store.models import Rating, RatingChange, StrengthFit, StrengthPoint
+from arena.store.storage import Ids, Transaction, among
 
 
 def earlier(tx: Transaction, ratings: Mapping[Pool, Sequence[Rated]], since: datetime) -> dict[int, Before]:

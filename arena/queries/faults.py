@@ -8,10 +8,10 @@ from sqlalchemy import and_, case, or_
 from sqlalchemy import select as select_columns
 from sqlmodel import col, func, select
 
-from arena.models import Bot, BotVersion, FaultTally
-from arena.queries.cursors import make_cursor, read_cursor
+from arena.core.cursors import make_cursor, read_cursor
 from arena.queries.names import find_owner, rulesets_called
-from arena.storage import Storage, Transaction
+from arena.store.models import Bot, BotVersion, FaultTally
+from arena.store.storage import Storage, Transaction
 from referee.matches.kinds import FaultKind
 
 

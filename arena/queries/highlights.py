@@ -13,9 +13,11 @@ from sqlalchemy import Select, and_, bindparam, exists, or_
 from sqlalchemy import select as select_columns
 from sqlmodel import col, func, select
 
-from arena.database import SKEWED
-from arena.matches.records import may_be_shown, names_of
-from arena.models import (
+from arena.core.cursors import Key, make_cursor, read_cursor
+from arena.queries.names import find_tournament, rulesets_called, versions_called
+from arena.results.strength.kept import Pool
+from arena.store.database import SKEWED
+from arena.store.models import (
     Entrant,
     Highlight,
     HighlightKind,
@@ -26,10 +28,8 @@ from arena.models import (
     StoredRuleset,
     Tournament,
 )
-from arena.queries.cursors import Key, make_cursor, read_cursor
-from arena.queries.names import find_tournament, rulesets_called, versions_called
-from arena.storage import Ids, Storage, Transaction, among
-from arena.strength.kept import Pool
+from arena.store.records import may_be_shown, names_of
+from arena.store.storage import Ids, Storage, Transaction, among
 
 AT_ONCE = 500
 """The most ids in a statement: for many more, PostgreSQL would rather read whole tables."""
@@ -62,7 +62,7 @@ class DealLine:
     deal: int
     kind: HighlightKind
     value: int
-    """What stands out, as a number: points, actions or bombs (``arena.tallies.highlights``)."""
+    """What stands out, as a number: points, actions or bombs (``arena.results.tallies.highlights``)."""
     ruleset: str
     """Name and version, as ``hong-kong@1``."""
     table_size: int

@@ -14,14 +14,14 @@ from sqlalchemy import Select, bindparam
 from sqlalchemy import select as select_columns
 from sqlmodel import col, select
 
-from arena.models import BotVersion, Match, Rating, RatingChange, Round, StrengthPoint, Tournament
-from arena.queries.cursors import make_cursor, read_cursor
+from arena.core.cursors import make_cursor, read_cursor
+from arena.core.elo import TWO_SIDED
 from arena.queries.names import versions_called
 from arena.queries.pools import NamedPool, choose_pools
-from arena.ratings.elo import TWO_SIDED
-from arena.storage import Ids, Storage, Transaction, among
-from arena.strength.kept import Pool
-from arena.strength.scale import figure
+from arena.results.strength.kept import Pool
+from arena.results.strength.scale import figure
+from arena.store.models import BotVersion, Match, Rating, RatingChange, Round, StrengthPoint, Tournament
+from arena.store.storage import Ids, Storage, Transaction, among
 
 LAST = 2**31 - 1
 """The largest possible id, in PostgreSQL too."""

@@ -4,9 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from arena.core.cursors import make_cursor, read_cursor
+from arena.core.elo import TWO_SIDED
 from arena.errors import SpecError, UnknownError
 from arena.queries.board import Before, CutPool, Leaderboard, LeaderboardLine, StrengthLine
-from arena.queries.cursors import make_cursor, read_cursor
 from arena.queries.earlier import earlier
 from arena.queries.names import placed_in, versions_called, versions_of_owner
 from arena.queries.places import (
@@ -22,10 +23,9 @@ from arena.queries.places import (
 )
 from arena.queries.pools import NamedPool, choose_pools
 from arena.queries.provisional import is_provisional
-from arena.ratings.elo import TWO_SIDED
-from arena.storage import Storage, Transaction
-from arena.strength.kept import Pool
-from arena.strength.scale import figure
+from arena.results.strength.kept import Pool
+from arena.results.strength.scale import figure
+from arena.store.storage import Storage, Transaction
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,8 +26,10 @@ from sqlalchemy import select as select_columns
 from sqlalchemy.orm import aliased
 from sqlmodel import col, select
 
+from arena.core.cursors import Key, make_cursor, read_cursor
 from arena.errors import SpecError, UnknownError
-from arena.models import (
+from arena.queries.names import find_tournament, rulesets_called, versions_called
+from arena.store.models import (
     BotVersion,
     Entrant,
     Match,
@@ -39,9 +41,7 @@ from arena.models import (
     StoredRuleset,
     Tournament,
 )
-from arena.queries.cursors import Key, make_cursor, read_cursor
-from arena.queries.names import find_tournament, rulesets_called, versions_called
-from arena.storage import Ids, Storage, Transaction, among
+from arena.store.storage import Ids, Storage, Transaction, among
 
 NONE: Any = literal_column("0")
 """A literal, so that databases see that the index of seats with faults is enough."""

@@ -11,11 +11,11 @@ from sqlalchemy import select as select_columns
 from sqlmodel import col, func, select
 
 from arena.errors import SpecError
-from arena.models import BotVersion, Meeting, StrengthSums
 from arena.queries.names import versions_called_each
 from arena.queries.pools import choose_pools
-from arena.storage import Storage, Transaction
-from arena.strength.kept import Pool
+from arena.results.strength.kept import Pool
+from arena.store.models import BotVersion, Meeting, StrengthSums
+from arena.store.storage import Storage, Transaction
 
 
 @dataclass(frozen=True, slots=True)

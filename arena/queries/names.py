@@ -11,7 +11,8 @@ from sqlmodel.sql.expression import SelectOfScalar
 
 from arena.bots.versions import check_bot, find_all_versions, find_each, find_versions
 from arena.errors import UnknownError
-from arena.models import (
+from arena.results.strength.kept import Pool
+from arena.store.models import (
     Bot,
     BotVersion,
     League,
@@ -22,9 +23,8 @@ from arena.models import (
     StoredRuleset,
     Tournament,
 )
-from arena.storage import Transaction
-from arena.strength.kept import Pool
-from arena.unknown import unknown
+from arena.store.storage import Transaction
+from arena.store.unknown import unknown
 from referee.validation import suggestion
 
 SHORTEST_HASH = 4

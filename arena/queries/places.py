@@ -14,11 +14,11 @@ from sqlalchemy import ColumnElement, Float, Integer, Select, and_, bindparam, e
 from sqlalchemy import select as select_columns
 from sqlmodel import col, func
 
-from arena.database import SKEWED
-from arena.models import Bot, BotVersion, Rating, Strength, StrengthFit
 from arena.queries.provisional import settled
-from arena.storage import Ids, Transaction, among
-from arena.strength.kept import Pool
+from arena.results.strength.kept import Pool
+from arena.store.database import SKEWED
+from arena.store.models import Bot, BotVersion, Rating, Strength, StrengthFit
+from arena.store.storage import Ids, Transaction, among
 
 FITTED, UNFITTED = 0, 1
 

@@ -10,10 +10,10 @@ from sqlalchemy import select as select_columns
 from sqlmodel import col
 
 from arena.errors import UnknownError
-from arena.models import Rating, StoredRuleset
 from arena.queries.names import is_called
-from arena.storage import Storage, Transaction
-from arena.strength.kept import Pool
+from arena.results.strength.kept import Pool
+from arena.store.models import Rating, StoredRuleset
+from arena.store.storage import Storage, Transaction
 from referee.validation import suggestion
 
 

@@ -2,7 +2,7 @@
 
 from sqlalchemy import column, exists, select, table
 
-from arena.database import Database
+from arena.store.database import Database
 
 
 def is_anybody_rated(database: Database) -> bool:

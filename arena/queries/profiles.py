@@ -11,7 +11,7 @@ from sqlalchemy import Select, bindparam
 from sqlalchemy import select as select_columns
 from sqlmodel import col, func, select
 
-from arena.models import Bot, BotVersion, FaultTally, Owner, Rating, SeatTally, StoredRuleset
+from arena.core.elo import TWO_SIDED
 from arena.queries.board import LeaderboardLine
 from arena.queries.leaderboards import lines_of
 from arena.queries.matches import MatchLine, newest_of
@@ -19,9 +19,9 @@ from arena.queries.meetings import OpponentLine, met_most
 from arena.queries.names import versions_called
 from arena.queries.places import newest_rated
 from arena.queries.pools import rated_pools
-from arena.ratings.elo import TWO_SIDED
-from arena.storage import Storage, Transaction
-from arena.strength.kept import Pool
+from arena.results.strength.kept import Pool
+from arena.store.models import Bot, BotVersion, FaultTally, Owner, Rating, SeatTally, StoredRuleset
+from arena.store.storage import Storage, Transaction
 
 VERSIONS = 20
 """The number of newest versions that are listed separately."""

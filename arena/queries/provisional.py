@@ -3,8 +3,8 @@
 from sqlalchemy import ColumnElement, and_
 from sqlmodel import col
 
-from arena.models import Strength
-from arena.strength.scale import ENOUGH
+from arena.results.strength.scale import ENOUGH
+from arena.store.models import Strength
 
 
 def is_provisional(deals: int | None) -> bool:

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from sqlmodel import col, select
 
+from arena.core.cursors import LARGEST, make_cursor, read_cursor
 from arena.errors import StateError
-from arena.models import StoredRuleset
-from arena.queries.cursors import LARGEST, make_cursor, read_cursor
 from arena.queries.names import is_called, rulesets_called
-from arena.storage import Storage
+from arena.store.models import StoredRuleset
+from arena.store.storage import Storage
 from referee.describe import describe
 from referee.ruleset import Ruleset, load_ruleset, preset_names
 

@@ -10,8 +10,8 @@ from sqlalchemy import select as select_columns
 from sqlalchemy.orm import aliased
 from sqlmodel import col, func
 
-from arena.models import Entrant, Match, MatchState, Round, Seat, Tournament
-from arena.storage import Storage
+from arena.store.models import Entrant, Match, MatchState, Round, Seat, Tournament
+from arena.store.storage import Storage
 
 
 class RoundResult(NamedTuple):

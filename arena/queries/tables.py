@@ -9,10 +9,10 @@ from sqlalchemy import select as select_columns
 from sqlmodel import col, func, select
 
 from arena.errors import UnknownError
-from arena.matches.records import may_be_shown
-from arena.models import BotVersion, Entrant, Match, MatchState, Round, RoundState, Seat, Tournament
 from arena.queries.names import find_tournament
-from arena.storage import Storage, Transaction
+from arena.store.models import BotVersion, Entrant, Match, MatchState, Round, RoundState, Seat, Tournament
+from arena.store.records import may_be_shown
+from arena.store.storage import Storage, Transaction
 
 
 @dataclass(frozen=True, slots=True)

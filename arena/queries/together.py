@@ -6,12 +6,12 @@ from typing import Any
 
 from sqlmodel import col, select
 
+from arena.core.duplicate import PlayedSession, deal_scores
 from arena.errors import StateError, UnknownError
-from arena.matches.duplicate import PlayedSession, deal_scores
-from arena.matches.overview import STILL_PLAYED
-from arena.matches.records import full_records, may_be_shown, names_and_points
-from arena.models import Match, Round, Session, Tournament
-from arena.storage import Storage, Transaction
+from arena.play.matches.overview import STILL_PLAYED
+from arena.store.models import Match, Round, Session, Tournament
+from arena.store.records import full_records, may_be_shown, names_and_points
+from arena.store.storage import Storage, Transaction
 from arena.tournaments.overview import find_tournament
 
 
@@ -25,7 +25,7 @@ class AtTable:
     points: tuple[int, ...]
     """By seat."""
     scores: tuple[float, ...]
-    """By seat, what counts: its points beside the same seat at other tables (``arena.matches.duplicate``)."""
+    """By seat, what counts: its points beside the same seat at other tables (``arena.core.duplicate``)."""
     fouled: bool
     """Whether it cannot be compared: a bot forfeited it, or no other table has played these cards without
     forfeits."""

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from sqlmodel import col, select
 
-from arena.models import Tournament, TournamentState
-from arena.queries.cursors import make_cursor, read_cursor
-from arena.storage import Storage
+from arena.core.cursors import make_cursor, read_cursor
+from arena.store.models import Tournament, TournamentState
+from arena.store.storage import Storage
 from arena.tournaments.overview import TournamentStatus, statuses_of
 
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from sqlmodel import col
 
 from arena.bots.versions import VersionInfo, select_infos
-from arena.models import BotVersion, Owner
-from arena.queries.cursors import make_cursor, read_cursor
+from arena.core.cursors import make_cursor, read_cursor
 from arena.queries.names import find_owner
-from arena.storage import Storage
+from arena.store.models import BotVersion, Owner
+from arena.store.storage import Storage
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ from sqlalchemy.orm import aliased
 from sqlmodel import col
 
 from arena.errors import SpecError
-from arena.models import Seat, Session
 from arena.queries.leaderboards import lines_of
 from arena.queries.matches import MatchLine, match_lines, newest_between
 from arena.queries.meetings import NOTHING, Met, Row, find_meetings, pool_sums
@@ -20,8 +19,9 @@ from arena.queries.names import versions_called
 from arena.queries.places import newest_rated
 from arena.queries.pools import rated_pools
 from arena.queries.verdicts import Said, said, verdict
-from arena.storage import Ids, Storage, Transaction, among
-from arena.strength.kept import Pool
+from arena.results.strength.kept import Pool
+from arena.store.models import Seat, Session
+from arena.store.storage import Ids, Storage, Transaction, among
 
 MATCHES = 50
 SESSIONS = 200

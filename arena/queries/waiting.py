@@ -7,8 +7,8 @@ from sqlalchemy import func
 from sqlmodel import col, select
 
 from arena.actors import Actor, Role
-from arena.models import Match, MatchState, Round, Tournament, TournamentState
-from arena.storage import Storage
+from arena.store.models import Match, MatchState, Round, Tournament, TournamentState
+from arena.store.storage import Storage
 
 
 @dataclass(frozen=True, slots=True)

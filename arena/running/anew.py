@@ -3,9 +3,9 @@
 from datetime import datetime
 
 from arena.actors import Actor, Role
-from arena.audit import record
-from arena.matches import anew
-from arena.storage import Storage
+from arena.people.audit import record
+from arena.play.matches import anew
+from arena.store.storage import Storage
 
 
 def deal_anew(storage: Storage, actor: Actor, now: datetime) -> list[str]:

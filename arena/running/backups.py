@@ -13,14 +13,14 @@ from urllib.parse import quote
 from sqlalchemy import URL, make_url
 
 from arena.actors import Actor
-from arena.database import NEWER, require_database, sqlite_trouble
 from arena.errors import SchemaError, SettingsError, StateError, StorageError
-from arena.files import draft_beside, is_special, keep_private, require_free, written_path
-from arena.migrations import HEAD
+from arena.host.files import draft_beside, is_special, keep_private, require_free, written_path
+from arena.host.settings import Settings
 from arena.running.anew import deal_anew
 from arena.running.losses import Lost, contents
-from arena.settings import Settings
-from arena.storage import Storage, migrate
+from arena.store.database import NEWER, require_database, sqlite_trouble
+from arena.store.migrations import HEAD
+from arena.store.storage import Storage, migrate
 
 BESIDE = ("-wal", "-shm", "-journal")
 """Suffixes of SQLite's auxiliary files; those of a replaced database would corrupt the restored one."""

@@ -21,16 +21,16 @@ from sqlalchemy import make_url
 from sqlmodel import col, func, select
 
 from arena.actors import Actor, Role
-from arena.database import find_revision
 from arena.errors import ArenaError
-from arena.files import open_to_others
-from arena.matches.leases import LONGEST_WAIT
-from arena.migrations import HEAD
-from arena.models import BotLogEntry, League, Match, MatchState, Tournament, TournamentState
+from arena.host.files import open_to_others
+from arena.host.presence import found_in, is_running
+from arena.host.settings import PREFIX, Settings, load_settings
+from arena.play.matches.leases import LONGEST_WAIT
 from arena.running.findings import UNWRITABLE, Check, Finding, advice_on, fail, ok, reason, run_all, warn
-from arena.running.presence import found_in, is_running
-from arena.settings import PREFIX, Settings, load_settings
-from arena.storage import Storage
+from arena.store.database import find_revision
+from arena.store.migrations import HEAD
+from arena.store.models import BotLogEntry, League, Match, MatchState, Tournament, TournamentState
+from arena.store.storage import Storage
 from referee import descriptors
 from referee.client import referee_status
 from referee.errors import RefereeError, TokenRefused

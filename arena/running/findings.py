@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from arena.errors import ArenaError
-from arena.settings import PREFIX
+from arena.host.settings import PREFIX
 from referee.errors import RefereeError
 
 SETTING_OF = {"data": "data", "database": "database_url", "broker": "broker_url", "referee": "referees"}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from arena.models import TournamentState
+from arena.store.models import TournamentState
 
 ENDED = frozenset({TournamentState.FINISHED.value, TournamentState.CANCELLED.value})
 

@@ -7,10 +7,10 @@ from sqlmodel import col, select
 
 from arena.bots.versions import WITHOUT_REPORT, find_versions
 from arena.errors import SpecError
-from arena.matches.referees import Answer, Ask, find_too_few, find_unable
-from arena.models import BotVersion, Entrant, StoredRuleset, Tournament
-from arena.storage import Storage, Transaction
+from arena.store.models import BotVersion, Entrant, StoredRuleset, Tournament
+from arena.store.storage import Storage, Transaction
 from arena.tournaments.overview import find_tournament
+from arena.tournaments.referees import Answer, Ask, find_too_few, find_unable
 
 
 def require_able(storage: Storage, name: str, now: datetime, ask: Ask, bot: str = "") -> None:

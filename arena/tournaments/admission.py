@@ -9,10 +9,11 @@ from sqlalchemy import delete
 from sqlmodel import col, select
 
 from arena.actors import Actor, Role
-from arena.audit import record
 from arena.bots.versions import find_all_versions
+from arena.core.pairing import owner_of
 from arena.errors import NotAllowed, SpecError, StateError, TakenError
-from arena.models import (
+from arena.people.audit import record
+from arena.store.models import (
     BotVersion,
     EntryRequest,
     EntryState,
@@ -20,10 +21,9 @@ from arena.models import (
     Tournament,
     TournamentInvitation,
 )
-from arena.pairing import owner_of
-from arena.storage import Storage, Transaction, changed
+from arena.store.storage import Storage, Transaction, changed
+from arena.store.unknown import unknown
 from arena.tournaments.overview import find_tournament
-from arena.unknown import unknown
 from arena.webhooks.outbox import emit
 
 LONGEST_REASON = 300

@@ -7,12 +7,18 @@ from sqlalchemy import select as select_columns
 from sqlmodel import col, select
 
 from arena.actors import Actor, Role
-from arena.audit import record
+from arena.core.corrections import (
+    MOST_POINTS,
+    Correction,
+    Kind,
+    disqualified_by,
+    read_correction,
+)
+from arena.core.digests import decision_digest
+from arena.core.parts import EventKind
 from arena.errors import SpecError, StateError, TakenError
-from arena.events import lock_row, next_event, note
-from arena.exports.digests import decision_digest
-from arena.exports.parts import EventKind
-from arena.models import (
+from arena.people.audit import record
+from arena.store.models import (
     BotVersion,
     Entrant,
     Match,
@@ -23,15 +29,9 @@ from arena.models import (
     TournamentEvent,
     TournamentHead,
 )
-from arena.standings.corrections import (
-    MOST_POINTS,
-    Correction,
-    Kind,
-    disqualified_by,
-    read_correction,
-)
-from arena.storage import Storage, Transaction
+from arena.store.storage import Storage, Transaction
 from arena.tournaments.admission import check_reason
+from arena.tournaments.events import lock_row, next_event, note
 from arena.tournaments.overview import ENDED, TournamentStatus, find_tournament, status_of
 from referee.signing import SigningKey
 

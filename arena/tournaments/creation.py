@@ -13,17 +13,17 @@ from sqlalchemy.exc import IntegrityError
 from sqlmodel import select
 
 from arena.actors import Actor, Role
-from arena.audit import record
 from arena.bots.checks import require_checks
 from arena.bots.versions import find_versions, token_problem
+from arena.core.duplicate import session_deals
+from arena.core.elo import match_weight
+from arena.core.formats import FORMATS, Setup
+from arena.core.specs import TournamentSpec
+from arena.core.terms import Terms
 from arena.errors import ArenaError, SpecError, StateError, TakenError, UnknownError
-from arena.formats import FORMATS, Setup
-from arena.matches.duplicate import session_deals
-from arena.models import BotVersion, Entrant, StoredRuleset, Tournament, TournamentState
-from arena.ratings.elo import match_weight
-from arena.specs import TournamentSpec
-from arena.storage import Storage, Transaction
-from arena.terms import Terms
+from arena.people.audit import record
+from arena.store.models import BotVersion, Entrant, StoredRuleset, Tournament, TournamentState
+from arena.store.storage import Storage, Transaction
 from arena.tournaments.admission import check_owner_limit
 from arena.tournaments.overview import TournamentStatus, status_of
 from referee.deals.shuffle import seed_hash

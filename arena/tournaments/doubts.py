@@ -5,12 +5,12 @@ from math import factorial
 
 from sqlmodel import func, select
 
+from arena.core.formats import FORMATS
+from arena.core.specs import TournamentSpec
+from arena.core.terms import Plan, Terms
 from arena.errors import SpecError
-from arena.formats import FORMATS
-from arena.models import EntryRequest, EntryState, Tournament, TournamentState
-from arena.specs import TournamentSpec
-from arena.storage import Storage, Transaction
-from arena.terms import Plan, Terms
+from arena.store.models import EntryRequest, EntryState, Tournament, TournamentState
+from arena.store.storage import Storage, Transaction
 from arena.tournaments.creation import require_ready
 from arena.tournaments.lifecycle import staying
 from arena.tournaments.overview import find_tournament

@@ -6,8 +6,8 @@ from typing import Any
 from sqlalchemy import select as select_columns
 from sqlmodel import col, select
 
-from arena.models import Bot, BotVersion, Entrant, Tournament
-from arena.storage import Transaction
+from arena.store.models import Bot, BotVersion, Entrant, Tournament
+from arena.store.storage import Transaction
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,16 +10,14 @@ from sqlalchemy import update
 from sqlmodel import col, func, select
 
 from arena.actors import Actor, Role
-from arena.audit import record
 from arena.bots.checks import require_checks
 from arena.bots.versions import find_all_versions, find_versions, token_problem
+from arena.core.formats import FORMATS, MOST_ENTRANTS, Format, Setup
+from arena.core.pairing import check_entry, owner_of
 from arena.errors import NotAllowed, SpecError, StateError, TakenError
-from arena.events import note
-from arena.formats import FORMATS, MOST_ENTRANTS, Format, Setup
-from arena.matches.referees import Ask
-from arena.models import BotVersion, Entrant, EntrantState, EntryState, Tournament, TournamentState
-from arena.pairing import check_entry, owner_of
-from arena.storage import Storage, Transaction, changed
+from arena.people.audit import record
+from arena.store.models import BotVersion, Entrant, EntrantState, EntryState, Tournament, TournamentState
+from arena.store.storage import Storage, Transaction, changed
 from arena.tournaments.ability import require_able
 from arena.tournaments.admission import (
     RequestShown,
@@ -31,8 +29,10 @@ from arena.tournaments.admission import (
     find_request,
     shown,
 )
+from arena.tournaments.events import note
 from arena.tournaments.lifecycle import lock_open, staying
 from arena.tournaments.overview import ENDED, find_tournament
+from arena.tournaments.referees import Ask
 
 ENTERED, LEFT = "entered once it is locked or started", "left once it is locked or started"
 """What formats that are planned as a whole do not allow."""

@@ -6,9 +6,9 @@ from typing import Any
 
 from sqlmodel import col, func, select
 
-from arena.events import events_of
-from arena.models import Tournament, TournamentEvent, TournamentHead
-from arena.storage import Storage
+from arena.store.models import Tournament, TournamentEvent, TournamentHead
+from arena.store.storage import Storage
+from arena.tournaments.events import events_of
 from arena.tournaments.overview import TournamentStatus, find_tournament, statuses_of
 
 MOST_EVENTS = 500

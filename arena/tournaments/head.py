@@ -4,14 +4,14 @@ from datetime import datetime
 
 from sqlmodel import col, select
 
-from arena.events import decision_key, known_keys, note
-from arena.exports.parts import HeadPart, make_part
-from arena.formats import PAIRING_VERSION
-from arena.models import Entrant, StoredRuleset, Tournament, TournamentHead
-from arena.pairing import owner_of
-from arena.storage import Transaction
-from arena.terms import Entry, Limits, Plan
+from arena.core.formats import PAIRING_VERSION
+from arena.core.pairing import owner_of
+from arena.core.parts import HeadPart, make_part
+from arena.core.terms import Entry, Limits, Plan
+from arena.store.models import Entrant, StoredRuleset, Tournament, TournamentHead
+from arena.store.storage import Transaction
 from arena.tournaments.entrants import list_entrants
+from arena.tournaments.events import decision_key, known_keys, note
 
 
 def lock_head(tx: Transaction, tournament: Tournament, now: datetime) -> None:

@@ -1,4 +1,4 @@
-"""Starting, pausing, resuming and stopping tournaments; ``arena.rounds.closing`` cancels them."""
+"""Starting, pausing, resuming and stopping tournaments; ``arena.play.rounds.closing`` cancels them."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -7,13 +7,12 @@ from sqlalchemy import update
 from sqlmodel import col, func, select
 
 from arena.actors import Actor, Role
-from arena.audit import record
 from arena.bots.checks import require_checks
 from arena.bots.versions import WITHOUT_REPORT
+from arena.core.terms import form_text, is_in_form
 from arena.errors import SpecError, StateError
-from arena.events import note
-from arena.matches.referees import Ask
-from arena.models import (
+from arena.people.audit import record
+from arena.store.models import (
     BotVersion,
     Entrant,
     Match,
@@ -21,12 +20,13 @@ from arena.models import (
     Tournament,
     TournamentState,
 )
-from arena.storage import Storage, Transaction, changed
-from arena.terms import form_text, is_in_form
+from arena.store.storage import Storage, Transaction, changed
 from arena.tournaments.ability import require_able
 from arena.tournaments.creation import check_count, require_ready
+from arena.tournaments.events import note
 from arena.tournaments.head import lock_head
 from arena.tournaments.overview import TournamentStatus, find_tournament, status_of
+from arena.tournaments.referees import Ask
 
 
 def lock(storage: Storage, actor: Actor, name: str, now: datetime) -> TournamentStatus:
@@ -139,7 +139,7 @@ def pause(storage: Storage, actor: Actor, name: str, now: datetime) -> Tournamen
         actor.require_organiser(tournament.organiser_id, f"pause {name}")
         running = (col(Tournament.id) == tournament.id, col(Tournament.state) == TournamentState.RUNNING)
         values = {"state": TournamentState.PAUSED, "advanced_at": now}
-        # Workers notice at the next sign of life; see arena.matches.playing.
+        # Workers notice at the next sign of life; see arena.play.matches.playing.
         if not changed(tx, update(Tournament).where(*running).values(values)):
             raise StateError(
                 f"tournament {name} is {tournament.state.value}; only a running one can be paused"

@@ -11,8 +11,9 @@ from sqlalchemy import Select, bindparam
 from sqlalchemy import select as select_columns
 from sqlmodel import col, func, select
 
-from arena.formats import FORMATS, Setup
-from arena.models import (
+from arena.core.formats import FORMATS, Setup
+from arena.core.terms import Terms
+from arena.store.models import (
     Entrant,
     Match,
     MatchState,
@@ -22,9 +23,8 @@ from arena.models import (
     Tournament,
     TournamentState,
 )
-from arena.storage import Storage, Transaction
-from arena.terms import Terms
-from arena.unknown import unknown
+from arena.store.storage import Storage, Transaction
+from arena.store.unknown import unknown
 
 PROBLEMS_SHOWN = 20
 """The most matches whose problems a status lists."""

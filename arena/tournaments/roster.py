@@ -7,12 +7,12 @@ from datetime import datetime
 from sqlmodel import col, func, select
 
 from arena.bots.versions import WITHOUT_REPORT, token_problem
-from arena.matches.referees import Answer, Ask, silence
-from arena.models import BotVersion, Entrant, StoredRuleset, Tournament
-from arena.standings.forfeited import forfeited_sessions
-from arena.storage import Storage
+from arena.store.models import BotVersion, Entrant, StoredRuleset, Tournament
+from arena.store.storage import Storage
 from arena.tournaments.ability import unable_lines
+from arena.tournaments.forfeited import forfeited_sessions
 from arena.tournaments.overview import ENDED, find_tournament
+from arena.tournaments.referees import Answer, Ask, silence
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from arena.actors import Actor
 from arena.bots.versions import find_versions
-from arena.matches.referees import Answer, Ask
-from arena.pairing import owner_of
-from arena.storage import Storage
+from arena.core.pairing import owner_of
+from arena.store.storage import Storage
 from arena.tournaments.overview import TournamentStatus
+from arena.tournaments.referees import Answer, Ask
 from arena.tournaments.testmatches import latest_test
 
 

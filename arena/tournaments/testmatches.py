@@ -7,17 +7,17 @@ from datetime import datetime
 from sqlmodel import col, select
 
 from arena.actors import HOUSE, Actor
-from arena.audit import record
 from arena.bots.versions import WITHOUT_REPORT, find_versions, token_problem
+from arena.core.pairing import owner_of
+from arena.core.specs import make_spec
 from arena.errors import StateError, UnknownError
-from arena.matches.referees import Answer, Ask, find_unable, silence
-from arena.models import Bot, BotVersion, Entrant, Owner, Tournament
-from arena.pairing import owner_of
-from arena.specs import make_spec
-from arena.storage import Storage, Transaction
+from arena.people.audit import record
+from arena.store.models import Bot, BotVersion, Entrant, Owner, Tournament
+from arena.store.storage import Storage, Transaction
 from arena.tournaments.creation import create_in
 from arena.tournaments.lifecycle import start_in
 from arena.tournaments.overview import ENDED, TournamentStatus, status_of
+from arena.tournaments.referees import Answer, Ask, find_unable, silence
 from referee.ruleset import Ruleset, load_ruleset
 from referee.validation import suggestion
 

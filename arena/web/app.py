@@ -7,12 +7,12 @@ from functools import partial
 from fastapi import APIRouter, FastAPI
 from fastapi.responses import RedirectResponse
 
-from arena.matches.referees import asker
-from arena.messages import wake
-from arena.models import utc_now
+from arena.host.settings import Settings
 from arena.operations.all import OPERATIONS
-from arena.settings import Settings
-from arena.storage import Storage
+from arena.play.messages import wake
+from arena.store.models import utc_now
+from arena.store.storage import Storage
+from arena.tournaments.referees import asker
 from arena.web.callers import Known
 from arena.web.context import Web
 from arena.web.document import Application

@@ -16,11 +16,11 @@ from fastapi.security.http import HTTPAuthorizationCredentials
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 
-from arena.accounts.apikeys import holder_of
-from arena.accounts.browsers import STAYS, actor_in_browser
 from arena.actors import ANONYMOUS, Actor, KeyScope, Role
 from arena.errors import NotAllowed, NotSignedIn
 from arena.operations.operation import Context
+from arena.people.apikeys import holder_of
+from arena.people.browsers import STAYS, actor_in_browser
 from arena.web.callers import host_of
 from arena.web.context import Shared, Web
 

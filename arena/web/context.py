@@ -7,9 +7,9 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from arena.matches.referees import Ask
-from arena.settings import Settings
-from arena.storage import Storage
+from arena.host.settings import Settings
+from arena.store.storage import Storage
+from arena.tournaments.referees import Ask
 from arena.web.callers import Known
 from arena.web.feeds import Feeds
 from arena.web.glancing import Glancing

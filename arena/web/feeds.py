@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from arena.errors import ArenaError
-from arena.storage import Storage
+from arena.store.storage import Storage
 from arena.tournaments.following import Seen, list_events, look
 from arena.tournaments.overview import TournamentStatus
 from arena.web.sse import PING_SECONDS

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from functools import partial
 from time import monotonic
 
-from arena.matches.overview import is_over
-from arena.models import MatchState, RoundState
+from arena.play.matches.overview import is_over
 from arena.queries.tables import RoundTables, TableLine, round_tables
-from arena.storage import Storage
+from arena.store.models import MatchState, RoundState
+from arena.store.storage import Storage
 from arena.web.inplay import Glance
 from arena.web.pages.rendering import fill
 from arena.web.watching import Watching

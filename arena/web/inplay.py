@@ -3,8 +3,8 @@
 import json
 from dataclasses import dataclass
 
-from arena.replays.live import Data, LiveDeal
-from arena.replays.steps import Words
+from arena.queries.replays.live import Data, LiveDeal
+from arena.queries.replays.steps import Words
 from referee.protocol.numbers import CardNumbers, card_numbers
 from referee.rules.plays import Rules
 from referee.rules.rulebook import rules_of

@@ -10,8 +10,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from arena.accounts.answers import Answer, Once, begin, forget, hold, keep
 from arena.errors import ArenaError, SpecError, StorageError
+from arena.people.answers import Answer, Once, begin, forget, hold, keep
 from arena.web.asking import credentials_in, look_up
 from arena.web.context import Web, web_of
 from arena.web.limits import RefusedBody

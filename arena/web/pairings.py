@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any, TypeVar
 
-from arena.rounds.overview import PairingsShown, pairings
-from arena.rounds.reasons import reason_lines
-from arena.storage import Storage
+from arena.play.rounds.overview import PairingsShown, pairings
+from arena.play.rounds.reasons import reason_lines
+from arena.store.storage import Storage
 from arena.tournaments.overview import TournamentStatus
 
 Found = TypeVar("Found")

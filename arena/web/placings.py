@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from threading import Lock, Thread
 
 from arena.errors import ArenaError
+from arena.queries.scoreboard import Scoreboard, corrections, scoreboard
 from arena.queries.tournaments import Asked, list_tournaments
-from arena.standings.scoreboard import Scoreboard, corrections, scoreboard
-from arena.storage import Storage
+from arena.store.storage import Storage
 from arena.tournaments.overview import TournamentStatus
 
 SHARE = 20

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import uvicorn
 from fastapi import FastAPI
 
-from arena.addresses import split_address
-from arena.settings import Settings
+from arena.host.addresses import split_address
+from arena.host.settings import Settings
 from arena.web.connections import bounded
 from referee import descriptors
 from referee.errors import ListenError

@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import Depends, Path
 
 from arena.actors import Role
-from arena.matches.overview import is_over
+from arena.play.matches.overview import is_over
 from arena.web.asking import Anybody, Caller
 from arena.web.context import Shared
 from arena.web.sse import PING, PING_SECONDS

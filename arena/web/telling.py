@@ -5,10 +5,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from threading import Lock
 
-from arena.models import HighlightKind
 from arena.queries.highlights import Asked, DealLine, find_deals, telling_deals
 from arena.queries.matches import MatchLine
-from arena.storage import Storage
+from arena.store.models import HighlightKind
+from arena.store.storage import Storage
 from arena.tournaments.overview import TournamentStatus
 
 OF_BOT = 2

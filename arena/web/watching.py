@@ -14,7 +14,7 @@ from typing import TypeAlias
 import grpc
 
 from arena.errors import ArenaError
-from arena.settings import Settings
+from arena.host.settings import Settings
 from arena.web.inplay import Glance, LiveSession, Message
 from arena.web.sse import event
 from referee.channel import async_channel

@@ -12,13 +12,13 @@ from sqlalchemy.exc import IntegrityError
 from sqlmodel import col, func, select
 
 from arena.actors import Actor, Role
-from arena.audit import record
+from arena.core.cursors import make_cursor, read_cursor
+from arena.core.specs import check_name
 from arena.errors import SpecError, StateError, TakenError, TooMany, UnknownError
-from arena.models import Account, DeliveryState, Webhook, WebhookDelivery
-from arena.queries.cursors import make_cursor, read_cursor
-from arena.settings import Settings
-from arena.specs import check_name
-from arena.storage import Storage, Transaction, changed, hold_row
+from arena.host.settings import Settings
+from arena.people.audit import record
+from arena.store.models import Account, DeliveryState, Webhook, WebhookDelivery
+from arena.store.storage import Storage, Transaction, changed, hold_row
 from arena.webhooks.addresses import is_public
 from arena.webhooks.outbox import EVENTS, TEST, message
 from arena.webhooks.sealed import draw_secret, seal_of

@@ -10,8 +10,8 @@ from typing import Any
 from sqlalchemy import bindparam
 from sqlmodel import col, func, select
 
-from arena.models import Account, DeliveryState, Tournament, Webhook, WebhookDelivery
-from arena.storage import Transaction
+from arena.store.models import Account, DeliveryState, Tournament, Webhook, WebhookDelivery
+from arena.store.storage import Transaction
 
 EVENTS: Mapping[str, str] = {
     "round.finished": "a round was closed",

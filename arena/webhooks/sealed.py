@@ -4,8 +4,8 @@ import secrets
 from base64 import b64encode
 from contextlib import suppress
 
-from arena.sealing import Seal, Unsealable
-from arena.settings import Settings
+from arena.host.settings import Settings
+from arena.store.encryption import Seal, Unsealable
 
 SECRET = 32
 """Bytes of a secret."""

@@ -12,10 +12,10 @@ from sqlalchemy import Select, delete, update
 from sqlalchemy import select as select_columns
 from sqlmodel import col, func, select
 
-from arena.models import DeliveryState, Webhook, WebhookDelivery
-from arena.sealing import Unsealable
-from arena.settings import Settings
-from arena.storage import Storage, changed
+from arena.host.settings import Settings
+from arena.store.encryption import Unsealable
+from arena.store.models import DeliveryState, Webhook, WebhookDelivery
+from arena.store.storage import Storage, changed
 from arena.webhooks.post import NotSent, post, sign
 from arena.webhooks.sealed import open_secret
 

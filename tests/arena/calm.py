@@ -10,10 +10,10 @@ from pathlib import Path
 
 from sqlmodel import col, select
 
-from arena.matches.playing import Run, play
-from arena.models import Match, Round, Session, utc_now
-from arena.rounds import advance
-from arena.storage import Storage
+from arena.play.matches.playing import Run, play
+from arena.play.rounds import advance
+from arena.store.models import Match, Round, Session, utc_now
+from arena.store.storage import Storage
 from referee.client import run_match
 from referee.matches.match import MatchSpec, SessionResult, SessionSpec, Update
 from referee.matches.resuming import finished_deals

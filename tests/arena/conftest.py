@@ -8,9 +8,9 @@ from shutil import copytree
 import pytest
 from argon2 import PasswordHasher
 
-from arena.accounts import passwords
-from arena.settings import Settings, load_settings
-from arena.storage import Storage, open_storage
+from arena.host.settings import Settings, load_settings
+from arena.people import passwords
+from arena.store.storage import Storage, open_storage
 from tests.arena import servers
 from tests.arena.compiling import compile_once
 from tests.arena.databases import empty_sqlite

@@ -5,9 +5,9 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from arena.database import sqlite_file
-from arena.settings import Settings, load_settings
-from arena.storage import Storage, migrate, migrate_storage, open_storage
+from arena.host.settings import Settings, load_settings
+from arena.store.database import sqlite_file
+from arena.store.storage import Storage, migrate, migrate_storage, open_storage
 
 
 @cache

@@ -9,21 +9,21 @@ from typing import Any
 
 import pytest
 
-from arena.accounts import access_tokens as tokens
-from arena.accounts import accounts, invitations
 from arena.actors import HOUSE, Actor, Role
 from arena.bots import versions
 from arena.bots.journal import DatabaseJournal
-from arena.exports.write import export_lines
+from arena.host.settings import load_settings
 from arena.leagues import admission as joining
 from arena.leagues import applying, membership
-from arena.matches.referees import Answer, nobody_asked
-from arena.models import utc_now
-from arena.settings import load_settings
-from arena.storage import open_storage
-from arena.strength.fitting import fit_due
+from arena.people import access_tokens as tokens
+from arena.people import accounts, invitations
+from arena.results.strength.fitting import fit_due
+from arena.store.models import utc_now
+from arena.store.storage import open_storage
 from arena.tournaments import admission, creation, entry, lifecycle
 from arena.tournaments.corrections import Wanted, correct
+from arena.tournaments.referees import Answer, nobody_asked
+from arena.trust.exports.write import export_lines
 from arena.webhooks import hooks
 from referee.cli.app import arena_group
 from referee.cli.later import Later
@@ -268,7 +268,7 @@ def all_connected(version_ids: Sequence[int], _: object) -> list[Answer]:
 
 def connect_all(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make every bot appear connected, as test matches require."""
-    for place in ("arena.matches.referees.asker", "arena.web.app.asker"):
+    for place in ("arena.tournaments.referees.asker", "arena.web.app.asker"):
         monkeypatch.setattr(place, lambda _: all_connected)
 
 

@@ -6,10 +6,10 @@ from hashlib import sha256
 from random import Random
 from typing import Any
 
-from arena.exports.digests import deals_digest, digest
-from arena.exports.parts import FORMAT
-from arena.exports.write import export_lines
-from arena.verify import Report, check_export
+from arena.core.digests import deals_digest, digest
+from arena.core.parts import FORMAT
+from arena.trust.exports.write import export_lines
+from arena.trust.verify import Report, check_export
 from referee.deals.session import Session
 from referee.matches.match import MatchSpec, Progress, SessionResult
 from referee.records.random_play import play_randomly

@@ -3,10 +3,10 @@
 import time
 from collections.abc import Generator
 
-from arena import logs
-from arena.messages import run_beat
-from arena.settings import load_settings
-from arena.tasks import run_worker
+from arena.host import logs
+from arena.host.settings import load_settings
+from arena.play.messages import run_beat
+from arena.play.tasks import run_worker
 from referee.matches.match import MatchSpec, Progress, SessionResult
 from tests.arena.fakes import play_at_once, session_result
 

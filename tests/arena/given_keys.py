@@ -4,10 +4,10 @@ from urllib.parse import quote
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from arena.files import make_private
-from arena.keys import register_key
-from arena.settings import Settings
-from arena.storage import Storage
+from arena.host.files import make_private
+from arena.host.settings import Settings
+from arena.store.storage import Storage
+from arena.trust.keys import register_key
 from referee.signing import SigningKey
 from tests.arena.fakes import DECISION_KEY, LOCKED
 

@@ -21,20 +21,20 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 from sqlmodel import select
 
+from arena.core.parts import RESTORED_ABOVE
 from arena.errors import ArenaError
-from arena.exports.parts import RESTORED_ABOVE
-from arena.keys import register_key
-from arena.matches import playing
-from arena.matches.referees import nobody_asked
-from arena.models import OpenDeal, TournamentEvent
-from arena.rounds.closing import cancel
+from arena.host.settings import load_settings
+from arena.play.matches import playing
+from arena.play.rounds.closing import cancel
 from arena.running.anew import deal_anew
-from arena.settings import load_settings
-from arena.storage import open_storage
+from arena.store.models import OpenDeal, TournamentEvent
+from arena.store.storage import open_storage
 from arena.tournaments import corrections, creation, entry, lifecycle, overview
 from arena.tournaments.corrections import Wanted
-from arena.verify import check_export, check_links, compare, sessions_in
-from arena.verify.botlogs import BotLog, LogLine
+from arena.tournaments.referees import nobody_asked
+from arena.trust.keys import register_key
+from arena.trust.verify import check_export, check_links, compare, sessions_in
+from arena.trust.verify.botlogs import BotLog, LogLine
 from referee.bot.evidence import Entry
 from referee.errors import MatchRefused, NotBegun
 from referee.matches.match import MatchSpec, Update

@@ -9,8 +9,8 @@ from arena.leagues import applying, membership, overview
 from arena.leagues.overview import LeagueShown, SeasonShown
 from arena.leagues.seasons import advance_leagues
 from arena.leagues.spec import LeagueSpec, make_league
-from arena.matches.playing import Run
-from arena.rounds.advance import running_tournaments
+from arena.play.matches.playing import Run
+from arena.play.rounds.advance import running_tournaments
 from referee.matches.match import MatchSpec, Progress, SessionResult
 from tests.arena.fakes import ROOT
 from tests.arena.world import SEED, World

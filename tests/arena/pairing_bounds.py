@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import comb
 
-from arena.pairing import History, Pairing
+from arena.core.pairing import History, Pairing
 
 FIELDS = int(os.environ.get("ARENA_TEST_FIELDS", "10"))
 """Number of random fields for property tests; ``ARENA_TEST_FIELDS=1000`` tries a thousand."""

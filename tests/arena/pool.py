@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from arena.settings import Settings
-from arena.storage import Storage, open_storage
-from arena.strength.fitting import fit_due
+from arena.host.settings import Settings
+from arena.results.strength.fitting import fit_due
+from arena.store.storage import Storage, open_storage
 from tests.arena.fakes import Clock
 from tests.arena.random_play import play_randomly
 from tests.arena.world import World

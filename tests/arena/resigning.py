@@ -2,9 +2,9 @@
 
 from sqlmodel import select
 
-from arena.matches.records import lean_records, names_and_points
-from arena.models import Match, Round, Session, Tournament
-from arena.storage import Transaction
+from arena.store.models import Match, Round, Session, Tournament
+from arena.store.records import lean_records, names_and_points
+from arena.store.storage import Transaction
 from referee.records.results import Result, shown_digest
 from referee.signing import SigningKey
 from tests.referee.key import KEY

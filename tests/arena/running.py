@@ -11,14 +11,14 @@ from pathlib import Path
 
 from arena.bots import versions
 from arena.cli.local import arena_command
-from arena.matches.referees import nobody_asked
-from arena.messages import wake
-from arena.models import utc_now
-from arena.settings import Settings, load_settings
-from arena.specs import make_spec
-from arena.storage import Storage
+from arena.core.specs import make_spec
+from arena.host.settings import Settings, load_settings
+from arena.play.messages import wake
+from arena.store.models import utc_now
+from arena.store.storage import Storage
 from arena.tournaments import creation, lifecycle, overview
 from arena.tournaments.overview import TournamentStatus
+from arena.tournaments.referees import nobody_asked
 from tests.arena.databases import open_new
 from tests.arena.fakes import LOCKED, ROOT
 from tests.arena.given_keys import give_keys

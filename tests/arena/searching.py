@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from random import Random
 from typing import Any
 
-from arena.formats import continuous, round_robin, swiss
-from arena.pairing.search import Costs, seat
-from arena.pairing.values import Tables
+from arena.core.formats import continuous, round_robin, swiss
+from arena.core.pairing.search import Costs, seat
+from arena.core.pairing.values import Tables
 
 SEARCHING: tuple[Any, ...] = (continuous, round_robin, swiss)
 """Modules that search for tables."""

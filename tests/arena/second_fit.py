@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.strength.counts import Counts
+from arena.results.strength.counts import Counts
 
 Array = NDArray[np.float64]
 

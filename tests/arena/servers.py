@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from arena.processes import Supervisor
-from arena.storage import Storage, migrate
+from arena.host.processes import Supervisor
+from arena.store.storage import Storage, migrate
 from tests.arena.ports import LOOPBACK as LOOPBACK  # also for benchmarks
 from tests.arena.ports import free_port
 from tests.arena.waiting import DEADLINE, wait_for

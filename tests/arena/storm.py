@@ -17,22 +17,22 @@ from kombu.exceptions import KombuError
 from sqlmodel import col, select
 
 from arena.bots import versions
-from arena.broker import ADVANCE, RUN_MATCH
 from arena.cli.local import arena_command
-from arena.exports.write import export_lines
-from arena.matches.referees import nobody_asked
-from arena.messages import make_app, wake
-from arena.models import BotLogEntry, Match, utc_now
-from arena.processes import Supervisor
-from arena.ratings.rebuild import rebuild
-from arena.settings import Settings, load_settings
-from arena.specs import make_spec
-from arena.standings.scoreboard import StandingLine, standings
-from arena.storage import Storage
-from arena.tasks import BROKEN
+from arena.core.specs import make_spec
+from arena.host.processes import Supervisor
+from arena.host.settings import Settings, load_settings
+from arena.play.broker import ADVANCE, RUN_MATCH
+from arena.play.messages import make_app, wake
+from arena.play.tasks import BROKEN
+from arena.queries.scoreboard import StandingLine, standings
+from arena.results.ratings.rebuild import rebuild
+from arena.store.models import BotLogEntry, Match, utc_now
+from arena.store.storage import Storage
 from arena.tournaments import creation, lifecycle, overview
 from arena.tournaments.overview import TournamentStatus
-from arena.verify import check_export
+from arena.tournaments.referees import nobody_asked
+from arena.trust.exports.write import export_lines
+from arena.trust.verify import check_export
 from referee.client import referee_status
 from referee.errors import RefereeUnavailable
 from referee.matches.journal import EntryKind

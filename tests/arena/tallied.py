@@ -5,8 +5,7 @@ from typing import Any
 
 from sqlmodel import col, select
 
-from arena.matches.records import lean_records
-from arena.models import (
+from arena.store.models import (
     FaultTally,
     Highlight,
     Match,
@@ -21,7 +20,8 @@ from arena.models import (
     StrengthSums,
     Tournament,
 )
-from arena.storage import Storage, Transaction
+from arena.store.records import lean_records
+from arena.store.storage import Storage, Transaction
 from referee.records.record import parse_action
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset

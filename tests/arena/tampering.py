@@ -8,10 +8,10 @@ from typing import Any
 
 from sqlmodel import col, delete, select
 
-from arena.events import event_part
-from arena.exports.digests import digest
-from arena.models import Highlight, Session, SessionRecords, Tournament, TournamentEvent, TournamentHead
-from arena.storage import Transaction
+from arena.core.digests import digest
+from arena.store.models import Highlight, Session, SessionRecords, Tournament, TournamentEvent, TournamentHead
+from arena.store.storage import Transaction
+from arena.tournaments.events import event_part
 
 Path = tuple[str | int, ...]
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from arena.errors import SpecError
-from arena.matches.referees import Answer, Ask, nobody_asked
-from arena.settings import Settings
+from arena.host.settings import Settings
 from arena.tournaments import creation, entry, lifecycle
 from arena.tournaments.ability import require_able
+from arena.tournaments.referees import Answer, Ask, nobody_asked
 from referee.client import RefereeStatus
 from referee.matches.match import Presence
 from referee.v1 import bots_pb2

@@ -8,15 +8,15 @@ import pytest
 from sqlmodel import col, select
 
 from arena.errors import StateError, TakenError
-from arena.matches.referees import nobody_asked
-from arena.models import Entrant, Match, MatchState, Round, RoundState, Seat
+from arena.play.rounds import closing
+from arena.play.rounds.advance import advance, round_of, running_tournaments
+from arena.play.rounds.overview import pairings
 from arena.queries.leaderboards import leaderboard
-from arena.ratings.rebuild import mend, rebuild
-from arena.rounds import closing
-from arena.rounds.advance import advance, round_of, running_tournaments
-from arena.rounds.overview import pairings
-from arena.standings.scoreboard import standings
+from arena.queries.scoreboard import standings
+from arena.results.ratings.rebuild import mend, rebuild
+from arena.store.models import Entrant, Match, MatchState, Round, RoundState, Seat
 from arena.tournaments import entry, lifecycle
+from arena.tournaments.referees import nobody_asked
 from referee.deals.shuffle import seed_hash
 from referee.matches.match import DealsFinished, MatchSpec, Progress, SessionResult
 from tests.arena.exported import changed, check, lines_of, play_by_table, problem

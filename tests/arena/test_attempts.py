@@ -11,12 +11,12 @@ from sqlalchemy import text
 from sqlmodel import select
 
 from arena.errors import LeaseLost, StorageError
-from arena.matches import attempts, leases, playing, storing
-from arena.matches.leases import Claim
-from arena.matches.records import lean_records
-from arena.models import Match, MatchState, OpenDeal, Session
-from arena.rounds import closing
-from arena.storage import Storage, Transaction
+from arena.play.matches import attempts, leases, playing, storing
+from arena.play.matches.leases import Claim
+from arena.play.rounds import closing
+from arena.store.models import Match, MatchState, OpenDeal, Session
+from arena.store.records import lean_records
+from arena.store.storage import Storage, Transaction
 from referee.deals.session import Session as Deals
 from referee.deals.shuffle import deal_seed, session_seed
 from referee.errors import NotBegun, RefereeUnavailable

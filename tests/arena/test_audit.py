@@ -7,24 +7,24 @@ from functools import partial
 import pytest
 from sqlalchemy import text
 
-from arena.accounts.access_tokens import create_token, revoke_token
-from arena.accounts.accounts import create_account
 from arena.actors import ANONYMOUS, Actor, Role
-from arena.audit import Change, record
 from arena.bots.checks import store_check
 from arena.bots.describing import describe
 from arena.bots.versions import register_version, revoke_version
 from arena.errors import NotAllowed, StateError, TakenError, UnknownError
+from arena.host.settings import Settings
 from arena.leagues import admission as joining
 from arena.leagues import applying, membership
-from arena.matches.referees import nobody_asked
-from arena.models import utc_now
+from arena.people.access_tokens import create_token, revoke_token
+from arena.people.accounts import create_account
+from arena.people.audit import Change, record
+from arena.play.rounds import closing
 from arena.queries.changes import Asked, changes
-from arena.ratings.rebuild import mend
-from arena.rounds import closing
-from arena.settings import Settings
-from arena.storage import Storage
+from arena.results.ratings.rebuild import mend
+from arena.store.models import utc_now
+from arena.store.storage import Storage
 from arena.tournaments import admission, corrections, creation, entry, lifecycle
+from arena.tournaments.referees import nobody_asked
 from tests.arena.cli import make_arena
 from tests.arena.fakes import DECISION_KEY, ROOT
 from tests.arena.leagues import winter

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from sqlmodel import func, select
 
-from arena.models import Session
+from arena.host.settings import Settings
 from arena.running import backups
-from arena.settings import Settings
-from arena.storage import Storage, open_storage
+from arena.store.models import Session
+from arena.store.storage import Storage, open_storage
 from tests.arena.cli import Arena, make_arena
 from tests.arena.fakes import Clock
 from tests.arena.world import World, results

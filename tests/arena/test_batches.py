@@ -8,15 +8,15 @@ from random import Random
 import pytest
 from sqlmodel import col, select
 
-from arena.matches.referees import nobody_asked
-from arena.models import Entrant, EntrantState, Match, Seat, Tournament
-from arena.pairing import RECENT, Batches, Pairing, Recent
-from arena.rounds.advance import advance, round_of
-from arena.rounds.batches import pair_batch
-from arena.rounds.course import paired_rounds
-from arena.rounds.recent import recent_tables
-from arena.settings import load_settings
+from arena.core.pairing import RECENT, Batches, Pairing, Recent
+from arena.host.settings import load_settings
+from arena.play.rounds.advance import advance, round_of
+from arena.play.rounds.batches import pair_batch
+from arena.play.rounds.course import paired_rounds
+from arena.play.rounds.recent import recent_tables
+from arena.store.models import Entrant, EntrantState, Match, Seat, Tournament
 from arena.tournaments import entry
+from arena.tournaments.referees import nobody_asked
 from benchmarks.continuous import STEPS, begin, counted
 from tests.arena.databases import open_new
 from tests.arena.fakes import ROOT

@@ -11,10 +11,10 @@ from arena.bots.deals import newest_deals, read_deals
 from arena.bots.journal import DatabaseJournal, read_log, readable_versions
 from arena.bots.versions import rotate_version
 from arena.errors import SpecError, UnknownError
-from arena.models import Match, Session
-from arena.rounds import closing
-from arena.settings import Settings
-from arena.storage import Storage
+from arena.host.settings import Settings
+from arena.play.rounds import closing
+from arena.store.models import Match, Session
+from arena.store.storage import Storage
 from referee import client
 from referee.errors import AddressError, LogClosed, LogQueryError
 from referee.matches.journal import BotDeal, DealQuery, Entry, EntryKind, LogQuery

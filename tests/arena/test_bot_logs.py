@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 from sqlmodel import select
 
-from arena.exports.write import export_lines
-from arena.keys import register_key, signing_key
-from arena.matches.records import lean_records, names_and_points
-from arena.models import Match, Round, Session, Tournament
-from arena.rounds import closing
-from arena.settings import Settings
-from arena.storage import Storage
+from arena.host.settings import Settings
+from arena.play.rounds import closing
+from arena.store.models import Match, Round, Session, Tournament
+from arena.store.records import lean_records, names_and_points
+from arena.store.storage import Storage
 from arena.tournaments import lifecycle
-from arena.verify import Report, check_export, check_links, compare, read_log, sessions_in
-from arena.verify.botlogs import BotLog, Comparison
+from arena.trust.exports.write import export_lines
+from arena.trust.keys import register_key, signing_key
+from arena.trust.verify import Report, check_export, check_links, compare, read_log, sessions_in
+from arena.trust.verify.botlogs import BotLog, Comparison
 from referee.bot.evidence import FORMAT
 from referee.matches.match import MatchSpec, Progress, SessionResult
 from referee.records.results import shown_digest

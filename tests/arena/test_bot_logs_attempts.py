@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from sqlmodel import select
 
-from arena.models import OpenDeal
-from arena.rounds import closing
-from arena.settings import Settings
-from arena.storage import Storage, open_storage
-from arena.verify.botlogs import BotLog, Comparison, compare, read_log
+from arena.host.settings import Settings
+from arena.play.rounds import closing
+from arena.store.models import OpenDeal
+from arena.store.storage import Storage, open_storage
+from arena.trust.verify.botlogs import BotLog, Comparison, compare, read_log
 from referee.bot.evidence import FORMAT, SHORT
 from referee.deals.session import Session as Deals
 from referee.matches.match import DealsFinished, MatchSpec, SessionResult, SessionSpec, Update

@@ -10,7 +10,7 @@ import pytest
 from sqlmodel import col, select
 
 from arena.errors import UnknownError
-from arena.models import BotVersion, FaultTally, Rating, RatingChange, Seat, Session, StrengthPoint
+from arena.host.settings import Settings
 from arena.queries.histories import Asked, HistoryKind, HistoryLine, history
 from arena.queries.leaderboards import leaderboard
 from arena.queries.matches import Asked as AskedMatches
@@ -19,8 +19,8 @@ from arena.queries.meetings import Met, crosstable
 from arena.queries.profiles import profile
 from arena.queries.verdicts import Verdict, VerdictKind, said, sentence, verdict
 from arena.queries.versus import versus
-from arena.settings import Settings
-from arena.strength.fitting import fit_due
+from arena.results.strength.fitting import fit_due
+from arena.store.models import BotVersion, FaultTally, Rating, RatingChange, Seat, Session, StrengthPoint
 from referee.matches.kinds import FaultKind
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.world import World

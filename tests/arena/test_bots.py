@@ -10,9 +10,9 @@ from arena.actors import Actor, Role
 from arena.bots import versions
 from arena.bots.bulk import NewBot, register_all
 from arena.errors import SpecError, StateError, UnknownError
-from arena.models import Bot, BotVersion, Owner
-from arena.storage import Storage
-from arena.tokens import DatabaseAuthenticator, hash_token, new_token
+from arena.people.tokens import DatabaseAuthenticator, hash_token, new_token
+from arena.store.models import Bot, BotVersion, Owner
+from arena.store.storage import Storage
 from referee.matches.auth import BotIdentity, Scope
 from tests.arena.fakes import ROOT, Clock
 

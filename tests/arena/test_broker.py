@@ -15,11 +15,11 @@ import pytest
 from kombu.connection import Connection
 from kombu.transport import filesystem
 
-from arena import broker, metrics
-from arena.messages import BeatScheduler, make_app, wake
-from arena.settings import Settings
-from arena.storage import Storage
-from arena.tasks import make_worker_app
+from arena.host.settings import Settings
+from arena.play import broker, metrics
+from arena.play.messages import BeatScheduler, make_app, wake
+from arena.play.tasks import make_worker_app
+from arena.store.storage import Storage
 
 BODY: list[Any] = [[1], {}, {"callbacks": None, "errbacks": None, "chain": None, "chord": None}]
 HEADERS: dict[str, object] = {
@@ -84,7 +84,7 @@ def channels(folder: Path, count: int) -> Iterator[broker.Channel]:
     """Make channels with connections of their own, as processes have them."""
     for _ in range(count):
         connection = Connection(  # type: ignore[no-untyped-call]
-            transport="arena.broker:Transport", transport_options=broker.options(folder)
+            transport="arena.play.broker:Transport", transport_options=broker.options(folder)
         )
         yield connection.channel()  # type: ignore[no-untyped-call]
 

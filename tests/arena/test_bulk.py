@@ -11,10 +11,10 @@ from sqlalchemy import text
 
 from arena.bots import versions
 from arena.cli import tokenfiles
-from arena.files import write_private
-from arena.settings import Settings
-from arena.storage import Storage
-from arena.tokens import DatabaseAuthenticator
+from arena.host.files import write_private
+from arena.host.settings import Settings
+from arena.people.tokens import DatabaseAuthenticator
+from arena.store.storage import Storage
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.fakes import ROOT
 from tests.arena.world import World

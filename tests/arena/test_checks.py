@@ -6,9 +6,9 @@ from sqlmodel import select
 from arena.bots import versions
 from arena.bots.checks import checked_version, store_check
 from arena.errors import SpecError, StateError, UnknownError
-from arena.matches.referees import nobody_asked
-from arena.models import BotVersion
+from arena.store.models import BotVersion
 from arena.tournaments import creation, lifecycle, overview
+from arena.tournaments.referees import nobody_asked
 from tests.arena.fakes import ROOT
 from tests.arena.world import World
 

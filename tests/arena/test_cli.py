@@ -12,7 +12,7 @@ import pytest
 from arena.cli.local import arena_command, local_referees, only_arena
 from arena.cli.referee import place_of
 from arena.errors import SettingsError, StateError
-from arena.settings import Settings, load_settings
+from arena.host.settings import Settings, load_settings
 from referee.cli.app import run
 from referee.cli.botrun import load_bot
 from referee.cli.output import number

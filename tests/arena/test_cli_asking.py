@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
-from arena.accounts import access_tokens as tokens
 from arena.bots import versions
-from arena.settings import Settings
+from arena.host.settings import Settings
+from arena.people import access_tokens as tokens
 from referee.matches.auth import Scope
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.fakes import ROOT

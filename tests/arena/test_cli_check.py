@@ -14,9 +14,9 @@ from sqlmodel import select
 
 import referee.check
 from arena.cli.local import arena_command
-from arena.models import BotVersion
-from arena.settings import Settings
-from arena.storage import Storage
+from arena.host.settings import Settings
+from arena.store.models import BotVersion
+from arena.store.storage import Storage
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.running import SAMPLE_BOTS
 from tests.arena.waiting import DEADLINE, is_gone, wait_for, wait_for_line

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from arena.host.settings import Settings
 from arena.leagues import overview
-from arena.settings import Settings
 from referee.cli.output import moment
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.leagues import LeagueWorld, winter

@@ -11,7 +11,7 @@ import pytest
 
 from arena.cli import bot
 from arena.cli.commands import COMMANDS
-from arena.settings import Settings
+from arena.host.settings import Settings
 from referee.cli import app as light
 from referee.cli import bot as light_bot
 from referee.cli.elsewhere import ELSEWHERE, ELSEWHERE_OF_BOT
@@ -21,11 +21,11 @@ from tests.tied import tied
 
 LIBRARIES = ("alembic", "asyncio", "celery", "google", "grpc", "kombu", "pydantic", "sqlalchemy", "sqlmodel")
 COMMANDS_OWN = (
-    "arena.models",
-    "arena.messages",
-    "arena.settings",
-    "arena.storage",
-    "arena.tasks",
+    "arena.store.models",
+    "arena.play.messages",
+    "arena.host.settings",
+    "arena.store.storage",
+    "arena.play.tasks",
     "referee.rules",
 )
 SHOW_LOADED = (
@@ -64,7 +64,15 @@ def test_leaderboard_when_nobody_is_rated_then_models_and_rules_are_not_loaded(m
     shown, loaded = loaded_by("--data", str(migrated.data), "leaderboard")
     assert shown.startswith("no ratings yet")
     assert "sqlalchemy" in loaded
-    forbidden = ("sqlmodel", "sqlalchemy.orm", "arena.models", "referee.rules", "grpc", "numpy", "celery")
+    forbidden = (
+        "sqlmodel",
+        "sqlalchemy.orm",
+        "arena.store.models",
+        "referee.rules",
+        "grpc",
+        "numpy",
+        "celery",
+    )
     assert [name for name in forbidden if name in loaded] == []
 
 
@@ -86,7 +94,7 @@ def test_bot_when_it_is_run_or_plays_here_then_nothing_of_the_arena_is_loaded(co
     assert "nothing" in shown
     loaded = shown.splitlines()[-1].split()
     assert "arena.cli.commands" in loaded
-    forbidden = ("sqlmodel", "sqlalchemy.orm", "arena.models", "arena.storage", "numpy", "celery")
+    forbidden = ("sqlmodel", "sqlalchemy.orm", "arena.store.models", "arena.store.storage", "numpy", "celery")
     assert [name for name in forbidden if name in loaded] == []
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from arena.migrations import HEAD
-from arena.settings import Settings
-from arena.storage import Storage
+from arena.host.settings import Settings
+from arena.store.migrations import HEAD
+from arena.store.storage import Storage
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.test_migrations import move
 from tests.arena.waiting import DEADLINE

@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.settings import Settings
+from arena.host.settings import Settings
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.world import World
 

@@ -19,13 +19,13 @@ from arena.cli.leaderboard import explained
 from arena.cli.linefiles import write_lines
 from arena.cli.results import show_crosstable
 from arena.cli.standings import legend
+from arena.core.formats import FORMATS
 from arena.errors import StateError, StorageError
-from arena.exports.write import export_lines
-from arena.formats import FORMATS
+from arena.host.settings import Settings
 from arena.queries.leaderboards import leaderboard
-from arena.settings import Settings
-from arena.standings.scoreboard import Crosstable
-from arena.strength.fitting import fit_due
+from arena.queries.scoreboard import Crosstable
+from arena.results.strength.fitting import fit_due
+from arena.trust.exports.write import export_lines
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset
 from tests.arena.cli import Arena, assert_one_line, make_arena

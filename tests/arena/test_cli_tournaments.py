@@ -6,8 +6,8 @@ import pytest
 from sqlmodel import select
 
 from arena.bots.checks import store_check
-from arena.models import Tournament
-from arena.settings import Settings
+from arena.host.settings import Settings
+from arena.store.models import Tournament
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.fakes import ROOT
 from tests.arena.random_play import play_randomly

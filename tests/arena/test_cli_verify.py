@@ -7,8 +7,8 @@ import pytest
 from sqlmodel import select
 
 from arena.cli.paces import pace_text
-from arena.models import Tournament
-from arena.settings import Settings
+from arena.host.settings import Settings
+from arena.store.models import Tournament
 from referee.records.files import deal_records
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.exported import play_by_table

@@ -14,12 +14,12 @@ from rich.console import Console
 
 from arena.bots import versions
 from arena.cli.watch import follow
-from arena.matches.leases import Claim, claim, hand_back
-from arena.matches.referees import Answer, Ask, asker, nobody_asked
-from arena.rounds import closing
-from arena.rounds.waiting import obstacles
-from arena.settings import load_settings
+from arena.host.settings import load_settings
+from arena.play.matches.leases import Claim, claim, hand_back
+from arena.play.rounds import closing
+from arena.play.rounds.waiting import obstacles
 from arena.tournaments import lifecycle
+from arena.tournaments.referees import Answer, Ask, asker, nobody_asked
 from referee.client import RefereeStatus
 from referee.matches.match import Presence
 from tests.arena.consoles import log, on_both, text_of

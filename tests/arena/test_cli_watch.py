@@ -10,8 +10,8 @@ from rich.console import Console
 from sqlalchemy import update
 
 from arena.cli.watch import Pace, duration, follow
-from arena.models import Tournament, TournamentState
-from arena.storage import changed
+from arena.store.models import Tournament, TournamentState
+from arena.store.storage import changed
 from tests.arena.consoles import log, text_of
 from tests.arena.world import World
 

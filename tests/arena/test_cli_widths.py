@@ -15,7 +15,7 @@ import pytest
 
 from arena.bots import versions
 from arena.bots.journal import DatabaseJournal
-from arena.settings import Settings
+from arena.host.settings import Settings
 from referee.matches.journal import Entry, EntryKind
 from tests.arena.fakes import ROOT
 from tests.arena.random_play import play_randomly

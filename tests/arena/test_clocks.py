@@ -5,12 +5,12 @@ from datetime import timedelta
 import pytest
 from sqlmodel import select
 
-from arena.exports.write import export_lines
-from arena.matches.leases import claim
-from arena.models import Match, MatchState, utc_now
+from arena.host.settings import Settings
+from arena.play.matches.leases import claim
 from arena.running.doctor import examine
-from arena.settings import Settings
-from arena.verify import check_export
+from arena.store.models import Match, MatchState, utc_now
+from arena.trust.exports.write import export_lines
+from arena.trust.verify import check_export
 from referee.errors import RefereeUnavailable
 from referee.matches.match import MatchSpec, Progress
 from tests.arena.exported import play_by_table

@@ -3,8 +3,8 @@
 import asyncio
 from pathlib import Path
 
-from arena.settings import load_settings
-from arena.tasks import connected_bots
+from arena.host.settings import load_settings
+from arena.play.tasks import connected_bots
 from tests.arena.ports import deaf_address
 from tests.referee.support import WORKER_TOKEN, WireBot, referee
 

@@ -12,7 +12,9 @@ from sqlmodel import col, func, select
 
 from arena.bots import versions
 from arena.cli.local import arena_command
-from arena.models import (
+from arena.host.processes import Supervisor
+from arena.queries.leaderboards import leaderboard
+from arena.store.models import (
     BotLogEntry,
     BotVersion,
     Entrant,
@@ -23,8 +25,6 @@ from arena.models import (
     Session,
     utc_now,
 )
-from arena.processes import Supervisor
-from arena.queries.leaderboards import leaderboard
 from referee.client import referee_status
 from referee.errors import RefereeUnavailable
 from referee.matches.journal import EntryKind

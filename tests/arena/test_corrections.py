@@ -6,15 +6,15 @@ from typing import Any
 import pytest
 from sqlmodel import select
 
+from arena.core.corrections import Kind
+from arena.core.digests import decision_digest
 from arena.errors import ArenaError, SpecError, StateError, TakenError
-from arena.exports.digests import decision_digest
-from arena.models import AuditEntry, RatingChange, TournamentEvent
-from arena.ratings.rebuild import rebuild
-from arena.rounds import closing
-from arena.settings import Settings
-from arena.standings import scoreboard
-from arena.standings.corrections import Kind
-from arena.standings.scoreboard import StandingLine
+from arena.host.settings import Settings
+from arena.play.rounds import closing
+from arena.queries import scoreboard
+from arena.queries.scoreboard import StandingLine
+from arena.results.ratings.rebuild import rebuild
+from arena.store.models import AuditEntry, RatingChange, TournamentEvent
 from arena.tournaments import corrections, creation
 from referee.signing import SigningKey
 from tests.arena.cli import make_arena

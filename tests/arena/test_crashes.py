@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import pytest
 
-from arena.ratings.rebuild import rebuild
-from arena.settings import load_settings
-from arena.storage import Storage, Transaction, open_storage
+from arena.host.settings import load_settings
+from arena.results.ratings.rebuild import rebuild
+from arena.store.storage import Storage, Transaction, open_storage
 from tests.arena.fakes import Clock, play_at_once
 from tests.arena.world import LEASE, World, results
 

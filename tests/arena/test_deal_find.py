@@ -10,10 +10,10 @@ import pytest
 from sqlmodel import select
 
 from arena.errors import UnknownError
-from arena.models import BotVersion, FaultTally, HighlightKind, Session
+from arena.host.settings import Settings
 from arena.queries import faults, highlights
 from arena.queries.highlights import Asked, DealLine, find_deals, telling_deals
-from arena.settings import Settings
+from arena.store.models import BotVersion, FaultTally, HighlightKind, Session
 from referee.matches.kinds import FaultKind
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.random_play import play_randomly, play_with_faults

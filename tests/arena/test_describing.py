@@ -9,9 +9,9 @@ from arena.actors import Actor, Role
 from arena.bots.describing import Description, describe
 from arena.bots.versions import list_versions, register_version
 from arena.errors import NotAllowed, SpecError, UnknownError
-from arena.models import Bot
 from arena.queries.changes import Asked, changes
-from arena.storage import Storage
+from arena.store.models import Bot
+from arena.store.storage import Storage
 from tests.arena.fakes import ROOT
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

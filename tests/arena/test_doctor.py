@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from arena import migrations
 from arena.cli.local import only_arena
+from arena.host.processes import Supervisor
+from arena.host.settings import Settings
 from arena.leagues import applying
-from arena.matches import leases
-from arena.messages import wake
-from arena.models import utc_now
-from arena.processes import Supervisor
+from arena.play.matches import leases
+from arena.play.messages import wake
 from arena.running.doctor import descriptors_for, disk, examine
 from arena.running.findings import Finding
-from arena.settings import Settings
+from arena.store import migrations
+from arena.store.models import utc_now
 from tests.arena.cli import Arena, Result, make_arena
 from tests.arena.fakes import ROOT
 from tests.arena.leagues import winter

@@ -13,10 +13,10 @@ from alembic.config import Config
 from redis import Redis
 
 from arena.errors import SettingsError
-from arena.messages import wake
-from arena.migrations import HEAD
-from arena.settings import Settings, load_settings
-from arena.storage import Storage, migrate_storage, open_storage
+from arena.host.settings import Settings, load_settings
+from arena.play.messages import wake
+from arena.store.migrations import HEAD
+from arena.store.storage import Storage, migrate_storage, open_storage
 from referee.cli.app import run
 from tests.arena import servers
 from tests.arena.ports import LOOPBACK, free_address
@@ -168,7 +168,7 @@ def test_doctor_when_migrations_are_behind_then_it_says_so_and_migrates_nothing(
 ) -> None:
     url = postgres.create("behind")
     config = Config()
-    config.set_main_option("script_location", "arena:migrations")
+    config.set_main_option("script_location", "arena.store:migrations")
     with Storage(url) as storage, storage.write() as tx:
         config.attributes["connection"] = tx.connection()
         command.upgrade(config, "0001")

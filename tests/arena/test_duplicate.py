@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arena.core.duplicate import PlayedSession, deal_scores, scores, session_deals
+from arena.core.elo import apply_match, match_weight
 from arena.errors import SpecError
-from arena.exports.records import export_records
-from arena.matches.duplicate import PlayedSession, deal_scores, scores, session_deals
-from arena.ratings.elo import apply_match, match_weight
-from arena.ratings.rebuild import rebuild
-from arena.standings import scoreboard
+from arena.queries import scoreboard
+from arena.results.ratings.rebuild import rebuild
+from arena.trust.exports.records import export_records
 from referee.errors import RefereeUnavailable
 from referee.matches.match import MatchSpec, Progress, SessionResult
 from referee.ruleset import load_ruleset

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from arena.processes import Supervisor
-from arena.settings import Settings
-from arena.storage import migrate_storage, open_storage
+from arena.host.processes import Supervisor
+from arena.host.settings import Settings
+from arena.store.storage import migrate_storage, open_storage
 from referee.check.process import BotProcess
 from tests.arena.waiting import wait_for
 

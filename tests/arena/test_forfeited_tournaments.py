@@ -7,13 +7,13 @@ from typing import get_args
 import pytest
 from sqlmodel import select
 
-from arena.matches.referees import nobody_asked
-from arena.models import Entrant, EntrantSum, Tournament
-from arena.rounds.advance import running_tournaments
-from arena.standings import scoreboard
-from arena.standings.outcomes import outcomes
-from arena.standings.ranking import match_scores
-from arena.standings.recount import wrong_standings
+from arena.core.ranking import match_scores
+from arena.play.rounds.advance import running_tournaments
+from arena.queries import scoreboard
+from arena.results.standings.outcomes import outcomes
+from arena.results.standings.recount import wrong_standings
+from arena.store.models import Entrant, EntrantSum, Tournament
+from arena.tournaments.referees import nobody_asked
 from arena.tournaments.roster import roster
 from referee.deals.forfeit import OnForfeit
 from tests.arena.exported import check, lines_of

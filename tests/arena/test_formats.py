@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from arena.formats import FORMATS, Course, Rated, Setup
-from arena.standings.ranking import Standing
+from arena.core.formats import FORMATS, Course, Rated, Setup
+from arena.core.ranking import Standing
 
 SETUP = Setup(size=4, rounds=None, lots=bytes(32))
 ENTRANTS = [*range(1, 14)]

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from arena.core.digests import digest
 from arena.errors import SpecError, StateError
-from arena.exports.digests import digest
-from arena.matches.referees import nobody_asked
-from arena.models import Tournament
+from arena.store.models import Tournament
 from arena.tournaments import creation, entry, lifecycle
-from arena.verify import unproven
+from arena.tournaments.referees import nobody_asked
+from arena.trust.verify import unproven
 from referee.deals.shuffle import deal_seed, luck, session_seed
 from tests.arena.exported import check, lines_of, play_by_table, with_new_digests
 from tests.arena.fakes import ROOT

@@ -3,7 +3,7 @@
 from sqlalchemy import Engine, event
 
 from arena.bots.checks import store_check
-from arena.standings.scoreboard import standings
+from arena.queries.scoreboard import standings
 from tests.arena.fakes import ROOT
 from tests.arena.world import World
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from arena.host.settings import load_settings
 from arena.leagues import seasons
-from arena.models import utc_now
-from arena.rounds import advance
-from arena.settings import load_settings
-from arena.storage import Storage
+from arena.play.rounds import advance
+from arena.store.models import utc_now
+from arena.store.storage import Storage
 from benchmarks import continuous
 from benchmarks.history import ENTRANTS, TABLES, Season, begin
 from tests.arena.databases import open_new

@@ -11,13 +11,13 @@ from sqlmodel import select
 from arena.errors import TakenError
 from arena.leagues import applying
 from arena.leagues.seasons import start_season
-from arena.matches.leases import claim, hand_back
-from arena.matches.referees import nobody_asked
-from arena.models import Entrant, League, Match, MatchState, Rating, Season, TournamentEvent
-from arena.ratings.rebuild import mend, rebuild
-from arena.rounds import closing
-from arena.storage import Storage
+from arena.play.matches.leases import claim, hand_back
+from arena.play.rounds import closing
+from arena.results.ratings.rebuild import mend, rebuild
+from arena.store.models import Entrant, League, Match, MatchState, Rating, Season, TournamentEvent
+from arena.store.storage import Storage
 from arena.tournaments import entry
+from arena.tournaments.referees import nobody_asked
 from tests.arena.fakes import ROOT, Clock
 from tests.arena.interleaving import once_at
 from tests.arena.leagues import START, LeagueWorld, winter

@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 from sqlmodel import func, select
 
-from arena.accounts import access_tokens as tokens
 from arena.bots import journal, versions
 from arena.bots.journal import (
     LOST,
@@ -27,10 +26,11 @@ from arena.bots.journal import (
 )
 from arena.cli.local import arena_command
 from arena.errors import SpecError, UnknownError
-from arena.models import BotLogEntry
-from arena.settings import Settings
-from arena.storage import Storage
-from arena.tokens import DatabaseAuthenticator
+from arena.host.settings import Settings
+from arena.people import access_tokens as tokens
+from arena.people.tokens import DatabaseAuthenticator
+from arena.store.models import BotLogEntry
+from arena.store.storage import Storage
 from referee import client
 from referee.cli.botlog import lines_of
 from referee.errors import LogClosed, LogQueryError, RefereeUnavailable

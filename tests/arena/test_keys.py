@@ -11,10 +11,10 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from arena.cli.referee import begun_attempts
 from arena.errors import SettingsError
-from arena.keys import register_key, signing_key
-from arena.models import RefereeKey
-from arena.settings import Settings
+from arena.host.settings import Settings
+from arena.store.models import RefereeKey
 from arena.tournaments import lifecycle
+from arena.trust.keys import register_key, signing_key
 from referee.signing import SigningKey, is_valid
 from tests.arena.exported import check, lines_of, play_by_table
 from tests.arena.fakes import ROOT

@@ -5,10 +5,10 @@ from contextlib import contextmanager
 
 from sqlmodel import col, select
 
-from arena.matches.referees import nobody_asked
-from arena.models import BotVersion, Entrant, Match, Round, Seat
-from arena.storage import Storage, Transaction
+from arena.store.models import BotVersion, Entrant, Match, Round, Seat
+from arena.store.storage import Storage, Transaction
 from arena.tournaments import entry
+from arena.tournaments.referees import nobody_asked
 from tests.arena.fakes import ROOT
 from tests.arena.world import World
 

@@ -9,15 +9,15 @@ from sqlmodel import col, select
 
 from arena.bots.describing import describe
 from arena.cli.lists import print_csv
+from arena.core.cursors import make_cursor, read_cursor
 from arena.errors import SpecError, UnknownError
-from arena.models import Rating
+from arena.host.settings import Settings
 from arena.queries.board import Leaderboard, LeaderboardLine
-from arena.queries.cursors import make_cursor, read_cursor
 from arena.queries.leaderboards import Asked, leaderboard
-from arena.settings import Settings
-from arena.storage import Storage
-from arena.strength.fitting import fit_due
-from arena.strength.scale import ENOUGH
+from arena.results.strength.fitting import fit_due
+from arena.results.strength.scale import ENOUGH
+from arena.store.models import Rating
+from arena.store.storage import Storage
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.fakes import ROOT
 from tests.arena.leagues import LeagueWorld, winter

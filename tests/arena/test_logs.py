@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.logs import JsonFormatter, LoggingJournal, about, ids_of, in_one_line
+from arena.host.logs import JsonFormatter, LoggingJournal, about, ids_of, in_one_line
 from referee.matches.journal import Entry, EntryKind
 from tests.arena.running import LATE_BOT, running_arena
 from tests.arena.waiting import DEADLINE
@@ -17,7 +17,7 @@ from tests.referee.support import ListJournal
 
 def line(message: str, *args: object, **extra: object) -> dict[str, object]:
     """Return the fields that the JSON formatter writes for a record."""
-    record = logging.LogRecord("arena.matches", logging.INFO, __file__, 1, message, args, None)
+    record = logging.LogRecord("arena.play.matches", logging.INFO, __file__, 1, message, args, None)
     vars(record).update(extra)
     parsed: dict[str, object] = json.loads(JsonFormatter("worker").format(record))
     return parsed
@@ -28,7 +28,7 @@ def test_line_when_formatted_then_it_has_the_common_fields() -> None:
     assert parsed.pop("time")
     assert parsed == {
         "level": "info",
-        "logger": "arena.matches",
+        "logger": "arena.play.matches",
         "message": "cup/1/1: 3 sessions\nin 2 lines",
         "process": "worker",
     }
@@ -98,8 +98,8 @@ def test_filter_when_an_error_is_a_trouble_that_is_known_then_one_line_says_once
 CRASHES = """
 import logging, sys, threading, warnings
 from pathlib import Path
-from arena.logs import set_up
-from arena.settings import load_settings
+from arena.host.logs import set_up
+from arena.host.settings import load_settings
 set_up(load_settings({"data": Path(sys.argv[1]), "log_format": sys.argv[2], "log_level": "warning"}), "beat")
 print("for people")
 logging.getLogger("arena").info("too quiet")

@@ -10,9 +10,9 @@ import pytest
 from sqlmodel import col, select
 
 from arena.errors import UnknownError
-from arena.models import Match, Seat, Session
+from arena.host.settings import Settings
 from arena.queries.matches import Asked, MatchLine, Result, find_matches
-from arena.settings import Settings
+from arena.store.models import Match, Seat, Session
 from referee.cli.output import change
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.world import World

@@ -7,14 +7,14 @@ import pytest
 from sqlmodel import select
 
 from arena.errors import LeaseLost, StateError
-from arena.matches import leases, storing
-from arena.matches.leases import Claim
-from arena.matches.playing import Run
-from arena.matches.referees import nobody_asked
-from arena.models import Match, MatchState, Seat, Session
+from arena.play.matches import leases, storing
+from arena.play.matches.leases import Claim
+from arena.play.matches.playing import Run
+from arena.play.rounds import closing
 from arena.queries.leaderboards import leaderboard
-from arena.rounds import closing
+from arena.store.models import Match, MatchState, Seat, Session
 from arena.tournaments import lifecycle
+from arena.tournaments.referees import nobody_asked
 from referee.deals.shuffle import session_seed
 from referee.errors import MatchRefused, RefereeUnavailable
 from referee.matches.match import MatchSpec, Progress, Rated, SessionResult

@@ -14,12 +14,12 @@ from sqlmodel import select
 
 from arena.cli.local import metrics_addresses
 from arena.errors import SettingsError
-from arena.matches.leases import claim
-from arena.matches.playing import Run
-from arena.metrics import CACHE_SECONDS, OUTCOMES, WORKER, DatabaseCollector, published
-from arena.models import Session
-from arena.settings import Settings, load_settings
-from arena.storage import Storage
+from arena.host.settings import Settings, load_settings
+from arena.play.matches.leases import claim
+from arena.play.matches.playing import Run
+from arena.play.metrics import CACHE_SECONDS, OUTCOMES, WORKER, DatabaseCollector, published
+from arena.store.models import Session
+from arena.store.storage import Storage
 from referee.errors import MatchRefused, RefereeUnavailable
 from referee.matches.journal import Entry, EntryKind
 from referee.service.metrics import PrometheusMeter, TimedContext

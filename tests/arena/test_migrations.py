@@ -14,8 +14,8 @@ from alembic.migration import MigrationContext
 from sqlalchemy import inspect, text
 from sqlmodel import col, select
 
-from arena import migrations
-from arena.models import (
+from arena.store import migrations
+from arena.store.models import (
     BotVersion,
     Entrant,
     EntrantSum,
@@ -28,7 +28,7 @@ from arena.models import (
     Tournament,
     TournamentHead,
 )
-from arena.storage import Storage, Transaction, migrate
+from arena.store.storage import Storage, Transaction, migrate
 from tests.arena.servers import Postgres
 
 NOW = "2026-01-01 00:00:00.000000"

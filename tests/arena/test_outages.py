@@ -13,16 +13,16 @@ from kombu.message import Message
 from kombu.transport import redis
 from redis.exceptions import ConnectionError
 
-from arena import redis_broker
-from arena.broker import ADVANCE_ALL
 from arena.cli.local import arena_command
 from arena.errors import BrokerError
-from arena.messages import BeatScheduler, make_app, run_beat, wake
-from arena.models import utc_now
-from arena.rounds.batches import everyone
-from arena.settings import Settings, load_settings
-from arena.storage import Storage, migrate_storage
-from arena.tasks import Tasks, make_worker_app, run_worker
+from arena.host.settings import Settings, load_settings
+from arena.play import redis_broker
+from arena.play.broker import ADVANCE_ALL
+from arena.play.messages import BeatScheduler, make_app, run_beat, wake
+from arena.play.rounds.batches import everyone
+from arena.play.tasks import Tasks, make_worker_app, run_worker
+from arena.store.models import utc_now
+from arena.store.storage import Storage, migrate_storage
 from referee.matches.match import MatchSpec, Progress, SessionResult
 from tests.arena import servers
 from tests.arena.fakes import play_at_once

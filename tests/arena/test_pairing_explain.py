@@ -1,7 +1,7 @@
 """Explanations of why a Swiss table is as it is."""
 
-from arena.formats.swiss import swiss
-from arena.pairing import History, Pairing, explain
+from arena.core.formats.swiss import swiss
+from arena.core.pairing import History, Pairing, explain
 
 SCORES = {bot: 8.0 - bot for bot in range(8)}
 

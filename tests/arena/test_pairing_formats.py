@@ -6,14 +6,14 @@ from itertools import combinations, pairwise
 
 import pytest
 
+from arena.core.formats import FORMATS, Setup
+from arena.core.formats.continuous import GATHER, Waiting, continuous
+from arena.core.formats.gauntlet import CHALLENGERS, gauntlet
+from arena.core.formats.knockout import ADVANCE, KnockoutRound, knockout, still_in
+from arena.core.formats.round_robin import MEETINGS
+from arena.core.pairing import History, Pairing
+from arena.core.ranking import MatchOutcome
 from arena.errors import SpecError
-from arena.formats import FORMATS, Setup
-from arena.formats.continuous import GATHER, Waiting, continuous
-from arena.formats.gauntlet import CHALLENGERS, gauntlet
-from arena.formats.knockout import ADVANCE, KnockoutRound, knockout, still_in
-from arena.formats.round_robin import MEETINGS
-from arena.pairing import History, Pairing
-from arena.standings.ranking import MatchOutcome
 from tests.arena.pairing_bounds import FIELDS
 
 SEED = bytes(32)

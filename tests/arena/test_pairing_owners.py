@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from arena.core.formats import FORMATS, Setup
+from arena.core.formats.continuous import Closeness, Waiting, continuous
+from arena.core.formats.swiss import swiss
+from arena.core.pairing import History, Pairing, check_entry
+from arena.core.pairing.owners import most_tables, parted
+from arena.core.pairing.search import COOL, Costs
 from arena.errors import SpecError
-from arena.formats import FORMATS, Setup
-from arena.formats.continuous import Closeness, Waiting, continuous
-from arena.formats.swiss import swiss
-from arena.pairing import History, Pairing, check_entry
-from arena.pairing.owners import most_tables, parted
-from arena.pairing.search import COOL, Costs
 from tests.arena.pairing_bounds import FIELDS, random_field, repeats, same_owner
 
 SEED = bytes(32)

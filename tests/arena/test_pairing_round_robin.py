@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.formats.round_robin import round_robin, round_robin_on, round_robin_rounds
-from arena.pairing import Pairing, balance
-from arena.pairing.coverings import least_rounds
-from arena.pairing.designs import affine_space, equal_rounds
+from arena.core.formats.round_robin import round_robin, round_robin_on, round_robin_rounds
+from arena.core.pairing import Pairing, balance
+from arena.core.pairing.coverings import least_rounds
+from arena.core.pairing.designs import affine_space, equal_rounds
 from tests.arena.pairing_bounds import (
     ROUND_ROBINS,
     around,
@@ -193,9 +193,9 @@ def test_round_robin_is_the_same_for_the_same_seed_only() -> None:
 
 def test_round_robin_does_not_depend_on_the_hash_seed() -> None:
     code = (
-        "from arena.formats.round_robin import round_robin\n"
-        "from arena.formats.swiss import swiss\n"
-        "from arena.pairing import History\n"
+        "from arena.core.formats.round_robin import round_robin\n"
+        "from arena.core.formats.swiss import swiss\n"
+        "from arena.core.pairing import History\n"
         "print(round_robin(range(20), 4, b'x', 3), swiss(range(20), 4, History([[0, 1, 2, 3]]), 2, b'x'))"
     )
     outputs = {

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.formats.continuous import Closeness, Waiting
-from arena.formats.swiss import swiss
-from arena.pairing import History, Pairing
-from arena.pairing.search import Costs
+from arena.core.formats.continuous import Closeness, Waiting
+from arena.core.formats.swiss import swiss
+from arena.core.pairing import History, Pairing
+from arena.core.pairing.search import Costs
 from tests.arena.pairing_bounds import (
     FIELDS,
     assert_whole,

@@ -5,12 +5,12 @@ from collections.abc import Callable, Generator
 import pytest
 
 from arena.errors import StateError, UnknownError
-from arena.matches import playing
-from arena.matches.playing import Run, never_held
-from arena.matches.referees import nobody_asked
-from arena.models import MatchState
-from arena.rounds import closing
+from arena.play.matches import playing
+from arena.play.matches.playing import Run, never_held
+from arena.play.rounds import closing
+from arena.store.models import MatchState
 from arena.tournaments import creation, entry, lifecycle
+from arena.tournaments.referees import nobody_asked
 from referee.errors import MatchRefused, RefereeUnavailable
 from referee.matches.match import MatchSpec, Progress, SessionResult, SessionSpec
 from tests.arena.fakes import ROOT, play_at_once, session_result

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from rich.table import Table
 
-from arena.logs import JsonFormatter, TextFormatter
-from arena.settings import Settings
+from arena.host.logs import JsonFormatter, TextFormatter
+from arena.host.settings import Settings
 from referee.cli.output import console, print_json, say, show
 from referee.cli.terminal import PlainConsole
 from referee.plain import plain, plain_line

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from arena.errors import ProcessFailed
-from arena.processes import BACK_OFF, SETTLE_SECONDS, Supervisor, cause_in
+from arena.host.processes import BACK_OFF, SETTLE_SECONDS, Supervisor, cause_in
 from tests.arena.waiting import DEADLINE, is_gone, wait_for
 from tests.tied import tied
 
@@ -167,7 +167,7 @@ def test_child_when_started_again_then_it_is_told_how_it_ended(tmp_path: Path, s
 REAPS = """
 import os, sys, time
 from pathlib import Path
-from arena.processes import Supervisor
+from arena.host.processes import Supervisor
 with Supervisor(Path(sys.argv[1]), reap=True) as supervisor:
     supervisor.start("ours", [sys.executable, "-c", "import time; time.sleep(1000)"])
     found = Path(f"/proc/{sys.argv[2]}")
@@ -212,7 +212,7 @@ def test_leaving_when_children_run_then_all_are_stopped(tmp_path: Path) -> None:
 
 def test_parent_when_killed_without_a_warning_then_its_children_end_too(tmp_path: Path) -> None:
     code = (
-        "import sys, time; from pathlib import Path; from arena.processes import Supervisor\n"
+        "import sys, time; from pathlib import Path; from arena.host.processes import Supervisor\n"
         "supervisor = Supervisor(Path(sys.argv[1]))\n"
         f"supervisor.start('child', [sys.executable, '-c', {STUBBORN!r}])\n"
         "print(supervisor.pid('child'), flush=True); time.sleep(1000)"

@@ -12,9 +12,6 @@ from sqlalchemy.engine import Engine
 from sqlalchemy.exc import InternalError
 from sqlmodel import col, select
 
-from arena.database import SKEWED
-from arena.models import HighlightKind, Owner, Seat
-from arena.models.columns import utc_now
 from arena.queries import faults, highlights, histories, leaderboards, matches
 from arena.queries.authors import deals_for
 from arena.queries.leaderboards import leaderboard
@@ -23,8 +20,11 @@ from arena.queries.meetings import crosstable
 from arena.queries.profiles import profile
 from arena.queries.versus import versus
 from arena.queries.waiting import work
-from arena.storage import Storage, among
-from arena.strength.fitting import fit_due
+from arena.results.strength.fitting import fit_due
+from arena.store.database import SKEWED
+from arena.store.models import HighlightKind, Owner, Seat
+from arena.store.models.columns import utc_now
+from arena.store.storage import Storage, among
 from referee.matches.journal import DealQuery
 from tests.arena.fakes import ROOT, Clock
 from tests.arena.random_play import play_with_faults

@@ -6,11 +6,11 @@ from typing import get_args
 import pytest
 from sqlmodel import col, select
 
-from arena.matches.duplicate import PlayedSession
-from arena.models import RatingChange
-from arena.ratings.elo import START, Share, apply_match
-from arena.ratings.forfeits import shares
-from arena.ratings.rebuild import rebuild
+from arena.core.duplicate import PlayedSession
+from arena.core.elo import START, Share, apply_match
+from arena.core.forfeits import shares
+from arena.results.ratings.rebuild import rebuild
+from arena.store.models import RatingChange
 from referee.deals.forfeit import OnForfeit
 from referee.matches.match import MatchSpec, SessionResult
 from tests.arena.exported import check, lines_of

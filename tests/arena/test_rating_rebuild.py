@@ -8,10 +8,10 @@ import pytest
 from sqlalchemy.orm.exc import StaleDataError
 from sqlmodel import col, select
 
-from arena.models import BotVersion, Rating, RatingChange, Seat, Session
-from arena.ratings.rebuild import mend, rebuild
-from arena.settings import Settings, load_settings
-from arena.storage import open_storage
+from arena.host.settings import Settings, load_settings
+from arena.results.ratings.rebuild import mend, rebuild
+from arena.store.models import BotVersion, Rating, RatingChange, Seat, Session
+from arena.store.storage import open_storage
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.databases import open_new
 from tests.arena.fakes import ROOT, Clock

@@ -5,9 +5,9 @@ import json
 import pytest
 from sqlmodel import col, select
 
-from arena.models import Rating, RatingChange
-from arena.ratings.elo import K
-from arena.ratings.rebuild import mend, rebuild
+from arena.core.elo import K
+from arena.results.ratings.rebuild import mend, rebuild
+from arena.store.models import Rating, RatingChange
 from tests.arena.exported import check, lines_of, play_by_table, problem, with_new_digests
 from tests.arena.fakes import ROOT
 from tests.arena.world import World

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.ratings.elo import START, UNKNOWN, K, apply_match, expected, match_weight, spread, uncertainty
+from arena.core.elo import START, UNKNOWN, K, apply_match, expected, match_weight, spread, uncertainty
 
 
 def test_apply_match_of_two_equals_is_elos_own_formula() -> None:

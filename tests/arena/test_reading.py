@@ -16,8 +16,12 @@ import pytest
 from sqlmodel import SQLModel, col, select
 
 from arena import queries
-from arena.matches import leases, storing
-from arena.models import (
+from arena.host.settings import load_settings
+from arena.play.matches import leases, storing
+from arena.play.rounds.advance import close_round
+from arena.results.ratings.rebuild import rebuild
+from arena.results.strength.fitting import fit_due
+from arena.store.models import (
     Encounter,
     EntrantSum,
     FaultTally,
@@ -31,11 +35,7 @@ from arena.models import (
     Session,
     SessionRecords,
 )
-from arena.ratings.rebuild import rebuild
-from arena.rounds.advance import close_round
-from arena.settings import load_settings
-from arena.storage import Storage
-from arena.strength.fitting import fit_due
+from arena.store.storage import Storage
 from benchmarks import seasons
 from benchmarks.reading import NOW, QUESTIONS, Asker
 from referee.matches.match import SessionResult

@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 from sqlmodel import delete, select
 
-from arena.models import (
+from arena.host.settings import Settings, load_settings
+from arena.results.ratings.rebuild import mend, rebuild
+from arena.results.strength.fitting import fit_due
+from arena.store.models import (
     FaultTally,
     Highlight,
     HighlightKind,
@@ -19,10 +22,7 @@ from arena.models import (
     StrengthScore,
     StrengthSums,
 )
-from arena.ratings.rebuild import mend, rebuild
-from arena.settings import Settings, load_settings
-from arena.storage import Storage, Transaction, open_storage
-from arena.strength.fitting import fit_due
+from arena.store.storage import Storage, Transaction, open_storage
 from referee.matches.kinds import FaultKind
 from referee.matches.match import MatchSpec, SessionResult
 from tests.arena.databases import open_new

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from arena.errors import UnknownError
-from arena.exports.records import export_records
-from arena.matches.overview import match_view
+from arena.play.matches.overview import match_view
+from arena.trust.exports.records import export_records
 from tests.arena.random_play import play_randomly
 from tests.arena.world import World
 

@@ -11,10 +11,10 @@ from sqlmodel import select
 
 from arena.bots import versions
 from arena.errors import SpecError, StateError, TakenError
-from arena.matches.referees import nobody_asked
-from arena.models import Entrant
-from arena.standings import scoreboard
+from arena.queries import scoreboard
+from arena.store.models import Entrant
 from arena.tournaments import creation, entry, lifecycle
+from arena.tournaments.referees import nobody_asked
 from tests.arena.exported import check, lines_of, play_by_table, problem, with_new_digests
 from tests.arena.fakes import ROOT
 from tests.arena.test_late_entry import Interrupted, seated

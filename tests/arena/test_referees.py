@@ -12,18 +12,18 @@ import pytest
 
 from arena.bots import versions
 from arena.bots.journal import kinds_of, read_log
-from arena.exports.records import export_records
-from arena.exports.write import export_lines
-from arena.matches.referees import Answer, nobody_asked
-from arena.models import utc_now
+from arena.core.specs import make_spec
+from arena.host.settings import load_settings
+from arena.play.tasks import best_referee, choose_referee, preference
 from arena.queries.leaderboards import leaderboard
-from arena.settings import load_settings
-from arena.specs import make_spec
-from arena.standings.scoreboard import standings
-from arena.storage import Storage
-from arena.tasks import best_referee, choose_referee, preference
+from arena.queries.scoreboard import standings
+from arena.store.models import utc_now
+from arena.store.storage import Storage
 from arena.tournaments import creation, lifecycle, overview
-from arena.verify import check_export
+from arena.tournaments.referees import Answer, nobody_asked
+from arena.trust.exports.records import export_records
+from arena.trust.exports.write import export_lines
+from arena.trust.verify import check_export
 from referee.client import RefereeStatus
 from referee.errors import AttemptsBegun, RefereeUnavailable
 from referee.matches.journal import LogQuery

@@ -11,16 +11,16 @@ import pytest
 
 from arena.actors import Actor, Role
 from arena.errors import NotAllowed
-from arena.matches import leases
-from arena.matches.playing import Run
-from arena.matches.referees import nobody_asked
-from arena.models import MatchState
+from arena.host.settings import Settings
+from arena.play.matches import leases
+from arena.play.matches.playing import Run
 from arena.running.anew import deal_anew
 from arena.running.losses import Lost, contents
-from arena.settings import Settings
-from arena.storage import Storage, open_storage
+from arena.store.models import MatchState
+from arena.store.storage import Storage, open_storage
 from arena.tournaments import creation, lifecycle
-from arena.verify import check_export, compare, read_log, sessions_in
+from arena.tournaments.referees import nobody_asked
+from arena.trust.verify import check_export, compare, read_log, sessions_in
 from referee.bot.client import BotClient
 from referee.bot.sessionlog import SessionLog
 from referee.client import run_match

@@ -7,11 +7,10 @@ import pytest
 from sqlmodel import col, select
 
 from arena.errors import UnknownError
-from arena.models import BotVersion, Entrant, Seat, Session
-from arena.queries import leaderboards
+from arena.queries import leaderboards, scoreboard
 from arena.queries.leaderboards import Asked
-from arena.standings import scoreboard
-from arena.storage import Transaction
+from arena.store.models import BotVersion, Entrant, Seat, Session
+from arena.store.storage import Transaction
 from referee.ruleset import load_ruleset
 from tests.arena.world import World
 

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from arena.bots import versions
-from arena.formats import FORMATS
-from arena.matches.referees import NO_REFEREE, Answer, Ask, nobody_asked
-from arena.settings import Settings
-from arena.terms import Plan
+from arena.core.formats import FORMATS
+from arena.core.terms import Plan
+from arena.host.settings import Settings
 from arena.tournaments import creation, entry
 from arena.tournaments.doubts import different_rounds, doubts, list_doubts
+from arena.tournaments.referees import NO_REFEREE, Answer, Ask, nobody_asked
 from arena.tournaments.roster import MOST_TOLD, absence, roster
 from referee.client import RefereeStatus
 from referee.matches.match import Presence

@@ -10,11 +10,11 @@ from sqlmodel import col, select
 
 from arena.bots import versions
 from arena.errors import SpecError
-from arena.matches.referees import nobody_asked
-from arena.models import BotVersion, Entrant, Match, Round, Seat
-from arena.rounds.batches import everyone, pair_batch
-from arena.storage import Storage
+from arena.play.rounds.batches import everyone, pair_batch
+from arena.store.models import BotVersion, Entrant, Match, Round, Seat
+from arena.store.storage import Storage
 from arena.tournaments import creation, entry, lifecycle, overview
+from arena.tournaments.referees import nobody_asked
 from tests.arena.exported import check, lines_of, play_by_table, problem, with_new_digests
 from tests.arena.fakes import ROOT
 from tests.arena.world import World

@@ -15,10 +15,10 @@ from typer.main import get_command
 from arena import schemas
 from arena.cli.fields import REPEATED
 from arena.cli.tournaments import app
+from arena.core.specs import TournamentSpec, make_spec
+from arena.core.terms import described
 from arena.errors import SpecError
 from arena.leagues.spec import make_league
-from arena.specs import TournamentSpec, make_spec
-from arena.terms import described
 from referee.errors import RulesetError
 from referee.records.random_play import random_records
 from referee.rules.rulebook import rules_of

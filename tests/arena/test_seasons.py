@@ -8,15 +8,15 @@ from sqlmodel import col, func, select
 
 from arena.bots import versions
 from arena.bots.checks import store_check
-from arena.broker import RUN_MATCH
 from arena.errors import StateError
+from arena.host.settings import Settings
 from arena.leagues import applying, membership, overview
 from arena.leagues.seasons import advance_leagues, start_season
-from arena.models import Season, Tournament, TournamentState
-from arena.rounds import closing
-from arena.rounds.batches import everyone
-from arena.settings import Settings
-from arena.tasks import Tasks
+from arena.play.broker import RUN_MATCH
+from arena.play.rounds import closing
+from arena.play.rounds.batches import everyone
+from arena.play.tasks import Tasks
+from arena.store.models import Season, Tournament, TournamentState
 from arena.tournaments import creation, lifecycle
 from arena.tournaments.overview import list_tournaments
 from tests.arena.fakes import ROOT, play_at_once

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from arena.matches.seating import balance, seatings
+from arena.core.seating import balance, seatings
 
 
 def pairs(size: int) -> list[tuple[int, int]]:

@@ -19,14 +19,14 @@ from sqlalchemy import event
 from sqlmodel import SQLModel, col, select
 
 from arena.cli.local import arena_command
-from arena.messages import make_app
-from arena.models import Round, utc_now
-from arena.processes import Supervisor
-from arena.rounds import advance
+from arena.host.processes import Supervisor
+from arena.host.settings import Settings, load_settings
+from arena.play.messages import make_app
+from arena.play.rounds import advance
 from arena.running import backups
 from arena.running.anew import deal_anew
-from arena.settings import Settings, load_settings
-from arena.storage import Storage, Transaction, open_storage
+from arena.store.models import Round, utc_now
+from arena.store.storage import Storage, Transaction, open_storage
 from tests.arena import servers
 from tests.arena.databases import open_new
 from tests.arena.exported import check, lines_of

@@ -11,12 +11,12 @@ from pathlib import Path
 
 from arena.bots import versions
 from arena.cli.local import arena_command
-from arena.matches.referees import nobody_asked
-from arena.models import utc_now
-from arena.processes import Supervisor
-from arena.settings import PREFIX, load_settings
-from arena.specs import make_spec
+from arena.core.specs import make_spec
+from arena.host.processes import Supervisor
+from arena.host.settings import PREFIX, load_settings
+from arena.store.models import utc_now
 from arena.tournaments import creation, lifecycle, overview
+from arena.tournaments.referees import nobody_asked
 from tests.arena import servers
 from tests.arena.databases import open_new
 from tests.arena.fakes import ROOT

@@ -18,11 +18,11 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 
 from arena.errors import SettingsError
-from arena.messages import wake
-from arena.models import utc_now
+from arena.host.settings import SECRETS, Settings, load_settings
+from arena.play.messages import wake
 from arena.running.doctor import examine
-from arena.settings import SECRETS, Settings, load_settings
-from arena.storage import migrate_storage, open_storage
+from arena.store.models import utc_now
+from arena.store.storage import migrate_storage, open_storage
 from referee.tls import ClientTls, ServerTls
 
 

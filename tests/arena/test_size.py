@@ -6,7 +6,7 @@ from random import Random
 import pytest
 from sqlmodel import func, select
 
-from arena.models import Match
+from arena.store.models import Match
 from benchmarks import grown, size
 from benchmarks.grown import kept
 from benchmarks.multiples import RARE, REGULARS, STEP

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from arena.core.specs import TournamentSpec, load_spec, make_spec
 from arena.errors import SpecError
-from arena.specs import TournamentSpec, load_spec, make_spec
 from referee.errors import RulesetError
 
 BOTS = ["ann/greedy", "bob/greedy@2", "cy/random", "dee/random"]

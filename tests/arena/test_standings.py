@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.formats import FORMATS
-from arena.matches.duplicate import PlayedSession
-from arena.standings.ranking import MatchOutcome, match_scores, standings
-from arena.standings.sums import Pair, Sums
+from arena.core.duplicate import PlayedSession
+from arena.core.formats import FORMATS
+from arena.core.ranking import MatchOutcome, match_scores, standings
+from arena.core.sums import Pair, Sums
 
 
 @pytest.mark.parametrize(

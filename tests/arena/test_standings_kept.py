@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from sqlmodel import col, select
 
-from arena.matches.duplicate import deal_scores
-from arena.models import Match, Round, RoundState, Seat, Tournament
-from arena.ratings.elo import spread
-from arena.ratings.rebuild import mend, rebuild
-from arena.rounds import closing
-from arena.standings.outcomes import current_standings, played_deals
-from arena.standings.scoreboard import crosstable, standings
+from arena.core.duplicate import deal_scores
+from arena.core.elo import spread
+from arena.play.rounds import closing
+from arena.queries.scoreboard import crosstable, standings
+from arena.results.ratings.rebuild import mend, rebuild
+from arena.results.standings.outcomes import current_standings, played_deals
+from arena.store.models import Match, Round, RoundState, Seat, Tournament
 from arena.tournaments import entry
 from arena.tournaments.entrants import list_entrants
 from benchmarks.continuous import counted

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from sqlmodel import col, func, select
 
-from arena.models import Entrant, Match, MatchState, Round, Tournament
-from arena.rounds import closing
+from arena.play.rounds import closing
+from arena.store.models import Entrant, Match, MatchState, Round, Tournament
 from arena.tournaments import entry
 from arena.tournaments.overview import list_tournaments
 from benchmarks.continuous import counted

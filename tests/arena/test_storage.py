@@ -11,12 +11,12 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import inspect, text
 from sqlmodel import SQLModel, select
 
-from arena import migrations
-from arena.database import find_revision
 from arena.errors import SchemaError, SettingsError, StorageError
-from arena.models import Owner
-from arena.settings import Settings, load_settings
-from arena.storage import Storage, Transaction, migrate, migrate_storage, open_storage
+from arena.host.settings import Settings, load_settings
+from arena.store import migrations
+from arena.store.database import find_revision
+from arena.store.models import Owner
+from arena.store.storage import Storage, Transaction, migrate, migrate_storage, open_storage
 from tests.arena.fakes import Clock
 from tests.arena.ports import LOOPBACK, deaf_address
 from tests.arena.test_migrations import move

@@ -15,8 +15,8 @@ import pytest
 from redis import Redis
 from sqlmodel import select
 
-from arena.models import Round
-from arena.rounds import advance
+from arena.play.rounds import advance
+from arena.store.models import Round
 from tests.arena import servers
 from tests.arena.ports import LOOPBACK
 from tests.arena.servers import Postgres, Proxy

@@ -7,15 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from arena.strength.counts import Counts, groups_of
-from arena.strength.fit import fit
-from arena.strength.graph import Graph
-from arena.strength.kinds import Array, Kind
-from arena.strength.lines import Lines
-from arena.strength.matrices import Matrices
-from arena.strength.ranges import places
-from arena.strength.scale import HELD, figure
-from arena.strength.sums import Scored, Sums, scored
+from arena.results.strength.counts import Counts, groups_of
+from arena.results.strength.fit import fit
+from arena.results.strength.graph import Graph
+from arena.results.strength.kinds import Array, Kind
+from arena.results.strength.lines import Lines
+from arena.results.strength.matrices import Matrices
+from arena.results.strength.ranges import places
+from arena.results.strength.scale import HELD, figure
+from arena.results.strength.sums import Scored, Sums, scored
 from benchmarks.coverage import held, seasons
 from benchmarks.worlds import Row, synthetic
 
@@ -99,7 +99,7 @@ def related_by(lines: Sequence[Sequence[int]], bots: int) -> Array:
 def test_posterior_when_spread_and_gain_are_known_then_it_is_that_of_the_joint_distribution(
     tau: float, g: float, lines: Sequence[Sequence[int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("arena.strength.matrices.SHARES", (0.5,))
+    monkeypatch.setattr("arena.results.strength.matrices.SHARES", (0.5,))
     rng = np.random.default_rng(1)
     world = synthetic(rng, 7, 1.0, 0.5)
     tables = [(0, 1, 2), (0, 1, 3), (4, 5, 6), (0, 1, 2), (2, 3, 4), (5, 1, 6)]
@@ -174,7 +174,7 @@ def test_graph_when_a_pool_is_large_then_it_is_near_the_matrices(
     versions: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in ("matrices", "graph"):
-        monkeypatch.setattr(f"arena.strength.{module}.SHARES", (0.25,))
+        monkeypatch.setattr(f"arena.results.strength.{module}.SHARES", (0.25,))
     sums, _ = season(Row("", 160, 4, 40, "round-robin", 1.0, 0.4), versions)
     kind = Kind.of(Counts.of(sums), range(160))
     kind.variance = 25.0

@@ -7,16 +7,16 @@ from sqlmodel import select
 from arena.actors import Actor, Role
 from arena.bots.versions import list_versions
 from arena.errors import NotAllowed, StateError, UnknownError
-from arena.models import Strength, StrengthFit
 from arena.queries.changes import Asked, changes
 from arena.queries.leaderboards import leaderboard
-from arena.strength.anchor import above_anchor
-from arena.strength.baselines import add_baselines, list_baselines, remove_baselines
-from arena.strength.fit import Fit, fit
-from arena.strength.fitting import fit_due
-from arena.strength.history import history
-from arena.strength.kept import are_fitted
-from arena.strength.sums import Scored, Sums
+from arena.results.strength.anchor import above_anchor
+from arena.results.strength.baselines import add_baselines, list_baselines, remove_baselines
+from arena.results.strength.fit import Fit, fit
+from arena.results.strength.fitting import fit_due
+from arena.results.strength.history import history
+from arena.results.strength.kept import are_fitted
+from arena.results.strength.sums import Scored, Sums
+from arena.store.models import Strength, StrengthFit
 from benchmarks.worlds import synthetic
 from tests.arena.fakes import ROOT
 from tests.arena.world import World

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from sqlmodel import col, select
 
-from arena.models import StrengthFit, StrengthPoint
-from arena.storage import Storage
-from arena.strength.fit import fit
-from arena.strength.fitting import fit_due
-from arena.strength.history import forget_between, has_changed, history
-from arena.strength.kept import Pool
-from arena.strength.sums import Sums
+from arena.results.strength.fit import fit
+from arena.results.strength.fitting import fit_due
+from arena.results.strength.history import forget_between, has_changed, history
+from arena.results.strength.kept import Pool
+from arena.results.strength.sums import Sums
+from arena.store.models import StrengthFit, StrengthPoint
+from arena.store.storage import Storage
 from benchmarks.worlds import synthetic
 from tests.arena.world import World
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from arena.strength.counts import Counts
-from arena.strength.fit import fit_counts
-from arena.strength.kept import Pool
-from arena.strength.reading import counts_of
-from arena.strength.sums import Sums
+from arena.results.strength.counts import Counts
+from arena.results.strength.fit import fit_counts
+from arena.results.strength.kept import Pool
+from arena.results.strength.reading import counts_of
+from arena.results.strength.sums import Sums
 from benchmarks.worlds import synthetic
 from tests.arena.second_fit import second_fit
 from tests.arena.world import World
@@ -16,7 +16,7 @@ from tests.arena.world import World
 @pytest.fixture(autouse=True)
 def every_spread(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make the fit leave out no spread, however small its weight."""
-    monkeypatch.setattr("arena.strength.matrices.NEGLIGIBLE", 0.0)
+    monkeypatch.setattr("arena.results.strength.matrices.NEGLIGIBLE", 0.0)
 
 
 def agree(kinds: list[Counts]) -> None:

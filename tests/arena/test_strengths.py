@@ -9,14 +9,14 @@ from itertools import combinations
 import pytest
 from sqlmodel import col, select
 
-from arena.models import Session, Strength, StrengthFit, StrengthScore, Tournament
 from arena.queries.leaderboards import leaderboard
-from arena.ratings.rebuild import mend, rebuild
-from arena.standings.outcomes import outcomes
-from arena.storage import Storage
-from arena.strength.fitting import fit_due
-from arena.strength.kept import Pool, are_fitted
-from arena.strength.reading import counts_of
+from arena.results.ratings.rebuild import mend, rebuild
+from arena.results.standings.outcomes import outcomes
+from arena.results.strength.fitting import fit_due
+from arena.results.strength.kept import Pool, are_fitted
+from arena.results.strength.reading import counts_of
+from arena.store.models import Session, Strength, StrengthFit, StrengthScore, Tournament
+from arena.store.storage import Storage
 from tests.arena.fakes import ROOT
 from tests.arena.world import World
 

@@ -9,15 +9,15 @@ from sqlalchemy.exc import IntegrityError
 from sqlmodel import col, select
 
 from arena.bots import versions
+from arena.core.duplicate import PlayedSession
 from arena.errors import LeaseLost
-from arena.matches import leases, storing
-from arena.matches.duplicate import PlayedSession
-from arena.matches.playing import Run
-from arena.models import BotVersion, HighlightKind
-from arena.ratings.rebuild import rebuild
-from arena.rounds import advance
-from arena.tallies.highlights import Found, highlights
-from arena.tallies.rounds import Met, Sat, Tallies
+from arena.play.matches import leases, storing
+from arena.play.matches.playing import Run
+from arena.play.rounds import advance
+from arena.results.ratings.rebuild import rebuild
+from arena.results.tallies.highlights import Found, highlights
+from arena.results.tallies.rounds import Met, Sat, Tallies
+from arena.store.models import BotVersion, HighlightKind
 from arena.tournaments import entry
 from referee.deals.forfeit import OnForfeit
 from referee.ruleset import load_ruleset

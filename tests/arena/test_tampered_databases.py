@@ -11,9 +11,8 @@ import pytest
 from sqlmodel import col, select
 
 from arena.bots.versions import find_versions
-from arena.matches.records import lean_records, pack_records
-from arena.matches.referees import nobody_asked
-from arena.models import (
+from arena.host.settings import load_settings
+from arena.store.models import (
     Entrant,
     Match,
     RatingChange,
@@ -25,10 +24,11 @@ from arena.models import (
     TournamentEvent,
     TournamentHead,
 )
-from arena.settings import load_settings
-from arena.storage import Storage, Transaction
+from arena.store.records import lean_records, pack_records
+from arena.store.storage import Storage, Transaction
 from arena.tournaments import creation, lifecycle
-from arena.verify import check_links
+from arena.tournaments.referees import nobody_asked
+from arena.trust.verify import check_links
 from referee.signing import SigningKey
 from tests.arena.databases import open_copy, open_new
 from tests.arena.exported import check, lines_of, play_by_table

@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 from sqlmodel import col, select
 
-from arena.matches.records import lean_records, pack_records
-from arena.matches.referees import nobody_asked
-from arena.models import (
+from arena.host.settings import load_settings
+from arena.store.models import (
     BotVersion,
     Entrant,
     Match,
@@ -31,10 +30,11 @@ from arena.models import (
     TournamentHead,
     TournamentState,
 )
-from arena.settings import load_settings
-from arena.storage import Storage, Transaction
+from arena.store.records import lean_records, pack_records
+from arena.store.storage import Storage, Transaction
 from arena.tournaments import entry
-from arena.verify import unproven
+from arena.tournaments.referees import nobody_asked
+from arena.trust.verify import unproven
 from tests.arena.databases import open_copy, open_new
 from tests.arena.exported import check, lines_of, play_by_table
 from tests.arena.fakes import ROOT, Clock

@@ -10,14 +10,14 @@ from kombu.message import Message
 from sqlalchemy import text, update
 from sqlmodel import col, select
 
-from arena.broker import RUN_MATCH
+from arena.host.settings import Settings
 from arena.leagues import applying
-from arena.models import League, Tournament, utc_now
-from arena.rounds.batches import everyone
-from arena.settings import Settings
-from arena.storage import changed
-from arena.strength.kept import are_fitted
-from arena.tasks import BROKER_LOGGERS, Tasks, tell_lost_brokers_in_one_line
+from arena.play.broker import RUN_MATCH
+from arena.play.rounds.batches import everyone
+from arena.play.tasks import BROKER_LOGGERS, Tasks, tell_lost_brokers_in_one_line
+from arena.results.strength.kept import are_fitted
+from arena.store.models import League, Tournament, utc_now
+from arena.store.storage import changed
 from tests.arena.fakes import ROOT, play_at_once
 from tests.arena.leagues import winter
 from tests.arena.world import World

@@ -6,16 +6,16 @@ from pathlib import Path
 import pytest
 from sqlmodel import col, select
 
-from arena.accounts.accounts import create_account, sign_up
 from arena.actors import HOUSE, Actor, Role
 from arena.bots.house import BOTS
 from arena.bots.versions import register_version
 from arena.errors import NotAllowed, SpecError, StateError, UnknownError
-from arena.matches.referees import NO_REFEREE, Answer, Ask, nobody_asked
-from arena.models import BotVersion, Entrant
+from arena.people.accounts import create_account, sign_up
 from arena.queries.tournaments import Asked, list_tournaments
+from arena.store.models import BotVersion, Entrant
 from arena.tournaments import overview
 from arena.tournaments.overview import TournamentStatus
+from arena.tournaments.referees import NO_REFEREE, Answer, Ask, nobody_asked
 from arena.tournaments.testmatches import start_test_match
 from referee.client import RefereeStatus
 from referee.errors import RulesetError

@@ -11,14 +11,14 @@ import pytest
 from sqlalchemy import Engine, event
 from sqlmodel import select
 
-from arena.accounts import access_tokens as tokens
 from arena.bots import versions
 from arena.bots.journal import DatabaseJournal, readable_versions
 from arena.errors import SpecError, StateError, StorageError, TakenError, UnknownError
-from arena.models import Token
-from arena.settings import Settings
-from arena.storage import Storage
-from arena.tokens import DatabaseAuthenticator, hash_token
+from arena.host.settings import Settings
+from arena.people import access_tokens as tokens
+from arena.people.tokens import DatabaseAuthenticator, hash_token
+from arena.store.models import Token
+from arena.store.storage import Storage
 from referee.bot.client import BotClient
 from referee.client import referee_status, run_match
 from referee.errors import RefereeUnavailable, TokenExpired

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from arena.cli.watch import Pace, pace_text
-from arena.formats import FORMATS, Setup
-from arena.matches.referees import nobody_asked
-from arena.settings import Settings
+from arena.core.formats import FORMATS, Setup
+from arena.host.settings import Settings
 from arena.tournaments import entry, lifecycle
+from arena.tournaments.referees import nobody_asked
 from tests.arena.cli import make_arena
 from tests.arena.fakes import ROOT
 from tests.arena.world import World

@@ -7,12 +7,12 @@ import pytest
 
 from arena.bots import versions
 from arena.errors import SpecError, StateError, TakenError, UnknownError
-from arena.matches.referees import nobody_asked
-from arena.rounds import closing
-from arena.rounds import preview as previews
-from arena.standings.scoreboard import standings
+from arena.play.rounds import closing
+from arena.play.rounds import preview as previews
+from arena.queries.scoreboard import standings
 from arena.tournaments import creation, entry, lifecycle, overview
 from arena.tournaments.doubts import list_doubts
+from arena.tournaments.referees import nobody_asked
 from arena.tournaments.roster import roster
 from referee.deals.shuffle import seed_hash
 from tests.arena.exported import check, lines_of, play_by_table

@@ -5,10 +5,10 @@ import json
 import pytest
 from sqlmodel import select
 
-from arena.models import Rating, RatingChange, Round, StoredRuleset
+from arena.host.settings import Settings
 from arena.queries.leaderboards import leaderboard
-from arena.ratings.rebuild import rebuild
-from arena.settings import Settings
+from arena.results.ratings.rebuild import rebuild
+from arena.store.models import Rating, RatingChange, Round, StoredRuleset
 from tests.arena.cli import make_arena
 from tests.arena.exported import changed, check, lines_of, play_by_table, problem
 from tests.arena.world import World

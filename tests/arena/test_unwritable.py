@@ -12,12 +12,12 @@ import pytest
 from sqlalchemy import Engine, event
 
 from arena.errors import NoArena, StorageError
-from arena.files import is_full
-from arena.messages import wake
-from arena.models import Owner, utc_now
+from arena.host.files import is_full
+from arena.host.settings import Settings, load_settings
+from arena.play.messages import wake
 from arena.running import doctor
-from arena.settings import Settings, load_settings
-from arena.storage import Storage, open_storage
+from arena.store.models import Owner, utc_now
+from arena.store.storage import Storage, open_storage
 from referee.cli.app import run
 from tests.arena.cli import Result, assert_one_line
 from tests.arena.everywhere import CALLS, call

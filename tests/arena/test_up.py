@@ -8,10 +8,10 @@ import pytest
 
 from arena.cli.listening import require_free
 from arena.cli.local import only_arena
-from arena.models import utc_now
+from arena.host.presence import SERVED, found_in, is_running, left_in
+from arena.host.settings import Settings, load_settings
 from arena.running.doctor import examine
-from arena.running.presence import SERVED, found_in, is_running, left_in
-from arena.settings import Settings, load_settings
+from arena.store.models import utc_now
 from referee.errors import ListenError
 from tests.arena.cli import make_arena
 from tests.arena.ports import deaf_address, free_address, taken_address

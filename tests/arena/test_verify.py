@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from sqlmodel import select
 
-from arena.models import Round, Session, SessionRecords, Tournament
-from arena.rounds import closing
-from arena.settings import load_settings
-from arena.verify import check_export, check_links
+from arena.host.settings import load_settings
+from arena.play.rounds import closing
+from arena.store.models import Round, Session, SessionRecords, Tournament
+from arena.trust.verify import check_export, check_links
 from tests.arena.databases import open_new
 from tests.arena.exported import check, lines_of, play_by_table, problem, with_new_digests
 from tests.arena.fakes import ROOT, Clock
@@ -360,9 +360,9 @@ def test_verifying_loads_no_database_and_no_broker(cup: list[str], tmp_path: Pat
     file = tmp_path / "cup.jsonl"
     file.write_text("".join(f"{line}\n" for line in cup))
     code = (
-        "import sys; from arena.verify import check_export\n"
+        "import sys; from arena.trust.verify import check_export\n"
         f"assert check_export(open({str(file)!r}, 'rb')).problem is None\n"
-        "print(sorted({'sqlalchemy', 'sqlmodel', 'celery', 'grpc', 'arena.models'} & set(sys.modules)))"
+        "print(sorted({'sqlalchemy', 'sqlmodel', 'celery', 'grpc', 'arena.store.models'} & set(sys.modules)))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=DEADLINE, check=True

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from arena.core.parts import LimitsLine, SessionLine
+from arena.core.terms import Limits
 from arena.errors import SpecError
-from arena.exports.lines import Difference, Lines
-from arena.exports.parts import LimitsLine, SessionLine
-from arena.terms import Limits
-from arena.verify.forfeits import Forfeits
+from arena.trust.exports.lines import Difference, Lines
+from arena.trust.verify.forfeits import Forfeits
 from referee.deals.action import Stage
 from referee.matches.match import MatchSpec, SessionResult, Update
 from tests.arena.exported import check, lines_of, problem, with_new_digests

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from arena.matches.referees import nobody_asked
 from arena.tournaments import creation, entry, lifecycle
+from arena.tournaments.referees import nobody_asked
 from tests.arena.exported import check, lines_of, play_by_table, problem, with_new_digests
 from tests.arena.fakes import ROOT
 from tests.arena.world import World

@@ -12,15 +12,15 @@ from typing import Any
 
 import pytest
 
+from arena.core.digests import decision_digest
+from arena.core.strict import read_json
 from arena.errors import StateError
-from arena.exports.digests import decision_digest
-from arena.exports.strict import read_json
-from arena.exports.write import export_lines
-from arena.keys import register_key
-from arena.matches.referees import nobody_asked
-from arena.settings import Settings, load_settings
+from arena.host.settings import Settings, load_settings
 from arena.tournaments import corrections, creation, entry, lifecycle
-from arena.verify import check_export, compare, read_log, sessions_in
+from arena.tournaments.referees import nobody_asked
+from arena.trust.exports.write import export_lines
+from arena.trust.keys import register_key
+from arena.trust.verify import check_export, compare, read_log, sessions_in
 from referee.bot.evidence import FORMAT, SHORT
 from referee.matches.match import MatchSpec, Progress, SessionResult
 from referee.records.results import shown_digest

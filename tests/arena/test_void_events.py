@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from sqlmodel import col, select
 
-from arena.matches import leases
-from arena.models import Match, TournamentEvent
-from arena.storage import Transaction
+from arena.play.matches import leases
+from arena.store.models import Match, TournamentEvent
+from arena.store.storage import Transaction
 from referee.errors import NotBegun, RefereeUnavailable
 from referee.matches.match import MatchSpec, Progress, SessionResult, Update
 from tests.arena.exported import check, lines_of, play_by_table, problem, with_new_digests

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import grpc
 
-from arena.accounts import access_tokens as tokens
 from arena.bots import versions
-from arena.models import utc_now
+from arena.people import access_tokens as tokens
+from arena.store.models import utc_now
 from referee.client import referee_status
 from referee.v1 import spectators_pb2, spectators_pb2_grpc
 from tests.arena.fakes import ROOT

@@ -18,16 +18,16 @@ import pytest
 from pydantic import SecretStr
 from sqlmodel import col, select
 
-from arena.accounts import accounts
-from arena.accounts.acting import actor_of
 from arena.actors import Actor, Role
 from arena.bots.versions import register_version
 from arena.errors import ArenaError, NotAllowed, StateError, TooMany
-from arena.matches.referees import nobody_asked
-from arena.models import Account, BotVersion, Entrant, Seat, Session, Webhook, WebhookDelivery
-from arena.rounds import closing
-from arena.settings import Settings, load_settings
+from arena.host.settings import Settings, load_settings
+from arena.people import accounts
+from arena.people.acting import actor_of
+from arena.play.rounds import closing
+from arena.store.models import Account, BotVersion, Entrant, Seat, Session, Webhook, WebhookDelivery
 from arena.tournaments import creation, entry, lifecycle
+from arena.tournaments.referees import nobody_asked
 from arena.webhooks import hooks
 from arena.webhooks.addresses import is_public
 from arena.webhooks.outbox import EVENTS, emit

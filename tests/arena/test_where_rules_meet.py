@@ -13,13 +13,13 @@ import pytest
 from sqlmodel import col, select
 
 from arena.errors import StateError
-from arena.exports.records import export_records
-from arena.matches.referees import nobody_asked
-from arena.models import Round
-from arena.ratings.rebuild import rebuild
-from arena.standings import scoreboard
-from arena.standings.scoreboard import StandingLine
+from arena.queries import scoreboard
+from arena.queries.scoreboard import StandingLine
+from arena.results.ratings.rebuild import rebuild
+from arena.store.models import Round
 from arena.tournaments import corrections, entry
+from arena.tournaments.referees import nobody_asked
+from arena.trust.exports.records import export_records
 from referee.deals.session import Session as Deals
 from referee.errors import RefereeUnavailable
 from referee.matches.match import DealsFinished, MatchSpec, Progress, SessionResult, Update

@@ -4,8 +4,8 @@ import pytest
 
 from arena.bots import versions
 from arena.errors import StateError, UnknownError
-from arena.matches.referees import nobody_asked
 from arena.tournaments import entry
+from arena.tournaments.referees import nobody_asked
 from tests.arena.fakes import ROOT
 from tests.arena.world import World
 

@@ -13,11 +13,11 @@ import pytest
 from sqlmodel import col, select
 
 from arena.errors import BrokerError
-from arena.messages import make_app, wake
-from arena.models import Match, MatchState, utc_now
-from arena.processes import Supervisor
-from arena.rounds import closing
-from arena.settings import Settings, load_settings
+from arena.host.processes import Supervisor
+from arena.host.settings import Settings, load_settings
+from arena.play.messages import make_app, wake
+from arena.play.rounds import closing
+from arena.store.models import Match, MatchState, utc_now
 from arena.webhooks import hooks
 from tests.arena.databases import open_new
 from tests.arena.fakes import ROOT, Clock

@@ -8,11 +8,11 @@ from hashlib import sha256
 from sqlmodel import col, select
 
 from arena.bots import versions
-from arena.keys import register_key
-from arena.matches import playing
-from arena.matches.playing import Run
-from arena.matches.referees import nobody_asked
-from arena.models import (
+from arena.core.specs import TournamentSpec, make_spec
+from arena.play.matches import playing
+from arena.play.matches.playing import Run
+from arena.play.rounds import advance
+from arena.store.models import (
     ArenaKey,
     BotVersion,
     Entrant,
@@ -25,11 +25,11 @@ from arena.models import (
     Session,
     SessionRecords,
 )
-from arena.rounds import advance
-from arena.specs import TournamentSpec, make_spec
-from arena.storage import Storage
+from arena.store.storage import Storage
 from arena.tournaments import creation, lifecycle, overview
 from arena.tournaments.overview import TournamentStatus
+from arena.tournaments.referees import nobody_asked
+from arena.trust.keys import register_key
 from tests.arena.fakes import DECISION_KEY, ROOT, Clock, play_at_once
 from tests.referee.key import KEY
 from tests.referee.support import timeless

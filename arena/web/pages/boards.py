@@ -14,8 +14,8 @@ from arena.queries import leaderboards as queries
 from arena.queries.board import Leaderboard, LeaderboardLine
 from arena.queries.pools import NamedPool, list_pools
 from arena.queries.verdicts import Verdict, verdict
-from arena.storage import Storage
-from arena.strength.scale import HELD
+from arena.results.strength.scale import HELD
+from arena.store.storage import Storage
 from arena.tabular import write_lines
 from arena.web.context import Shared
 from arena.web.moments import Moment

@@ -11,7 +11,7 @@ from arena.queries import histories, matches
 from arena.queries.board import LeaderboardLine
 from arena.queries.profiles import Profile, profile
 from arena.queries.versus import versus
-from arena.storage import Storage
+from arena.store.storage import Storage
 from arena.web.context import Shared
 from arena.web.naming import BotOrVersion
 from arena.web.pages.asked import FromForm

@@ -12,10 +12,10 @@ from fastapi.responses import HTMLResponse, Response
 
 from arena.errors import SpecError
 from arena.queries.deals import DealInSession, deal_in_session
-from arena.replays.data import replay_data, slowest
-from arena.replays.make import make_replay
-from arena.replays.steps import Replay, Step, Words
-from arena.replays.table import table_at, told
+from arena.queries.replays.data import replay_data, slowest
+from arena.queries.replays.make import make_replay
+from arena.queries.replays.steps import Replay, Step, Words
+from arena.queries.replays.table import table_at, told
 from arena.web.context import Shared
 from arena.web.pages.links import deal_url, match_url, together_url
 from arena.web.pages.offline import offline_file

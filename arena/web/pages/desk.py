@@ -8,14 +8,14 @@ from fastapi import Form, Query
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from arena.actors import Actor, Role
+from arena.core.formats import FORMATS
+from arena.core.specs import Name
 from arena.errors import ArenaError, SpecError
-from arena.formats import FORMATS
-from arena.models import TournamentState
 from arena.operations import tournaments
 from arena.operations.operation import Operation
-from arena.rounds import preview as previews
-from arena.rounds.waiting import obstacles
-from arena.specs import Name
+from arena.play.rounds import preview as previews
+from arena.play.rounds.waiting import obstacles
+from arena.store.models import TournamentState
 from arena.tournaments import admission, entry, overview
 from arena.tournaments.answers import Changed
 from arena.tournaments.doubts import list_doubts

@@ -6,7 +6,7 @@ from typing import Any
 
 from arena.actors import Actor, Role
 from arena.queries.authors import LogLine, log_for
-from arena.storage import Storage
+from arena.store.storage import Storage
 from arena.web.pages.links import match_url
 from referee.matches.journal import EntryKind, LogQuery
 

@@ -6,7 +6,7 @@ from fastapi import Path, Query
 from fastapi.responses import HTMLResponse
 from markupsafe import Markup
 
-from arena.specs import Name
+from arena.core.specs import Name
 from arena.web.context import Shared
 from arena.web.pages.page import Page
 from arena.web.pages.routing import page_router

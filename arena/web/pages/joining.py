@@ -8,8 +8,8 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from arena.actors import Role
 from arena.bots.versions import add_bot, rotate_version
+from arena.core.specs import Name
 from arena.errors import ArenaError, BrokerError
-from arena.specs import Name
 from arena.tournaments import entry
 from arena.tournaments.steps import Steps, steps_of
 from arena.tournaments.testmatches import house_names, start_test_match

@@ -9,9 +9,9 @@ from typing import Annotated
 from fastapi import Query
 from fastapi.responses import HTMLResponse
 
+from arena.core.specs import Name
 from arena.leagues import overview
 from arena.leagues.overview import SeasonOrder
-from arena.specs import Name
 from arena.web.context import Shared
 from arena.web.pages.page import Page
 from arena.web.pages.routing import page_router

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import Path, Query
 from fastapi.responses import HTMLResponse
 
-from arena.matches import overview
+from arena.play.matches import overview
 from arena.queries import matches as queries
 from arena.web.context import Shared
 from arena.web.pages.asked import FromForm

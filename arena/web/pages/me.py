@@ -5,9 +5,9 @@ from typing import Annotated
 from fastapi import Form, Path
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from arena.accounts import accounts, apikeys, invitations, owners
 from arena.actors import Actor, KeyScope, Role
 from arena.errors import ArenaError
+from arena.people import accounts, apikeys, invitations, owners
 from arena.queries.versions import find_bots
 from arena.web.asking import Reader, Self
 from arena.web.context import Shared, Web

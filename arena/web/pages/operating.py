@@ -6,7 +6,7 @@ from fastapi import Query
 from fastapi.responses import HTMLResponse
 
 from arena.errors import UnknownError
-from arena.matches import connected
+from arena.play.matches import connected
 from arena.queries import changes as audit
 from arena.queries import waiting
 from arena.queries.faults import faults_by_bot

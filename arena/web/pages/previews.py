@@ -2,13 +2,13 @@
 
 from fastapi.responses import Response
 
-from arena.formats import FORMATS
+from arena.core.formats import FORMATS
+from arena.core.specs import Name
 from arena.queries.board import LeaderboardLine
 from arena.queries.deals import deal_in_session
 from arena.queries.profiles import newest_lines
-from arena.replays.steps import Replay
-from arena.specs import Name
-from arena.standings.scoreboard import Scoreboard
+from arena.queries.replays.steps import Replay
+from arena.queries.scoreboard import Scoreboard
 from arena.tournaments import overview
 from arena.tournaments.overview import TournamentStatus
 from arena.web.context import Shared

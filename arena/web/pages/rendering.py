@@ -9,8 +9,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from arena.actors import ANONYMOUS, Actor
-from arena.replays.faces import face, spoken
-from arena.replays.words import lasted
+from arena.queries.replays.faces import face, spoken
+from arena.queries.replays.words import lasted
 from arena.web.pages import figures, links
 from arena.web.pages.statics import static_url
 from referee.plain import plain

@@ -5,8 +5,8 @@ from typing import Annotated
 from fastapi import Form, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from arena.accounts import accounts, browsers
 from arena.errors import ArenaError
+from arena.people import accounts, browsers
 from arena.web.asking import COOKIE, keep_signed_in, require_own_page
 from arena.web.context import Shared
 from arena.web.pages.asked import FromForm

@@ -8,18 +8,17 @@ from typing import Annotated
 from fastapi import Path, Query
 from fastapi.responses import HTMLResponse
 
-from arena.formats import FORMATS
-from arena.models import TournamentState
-from arena.queries import matches
+from arena.core.corrections import correction_text
+from arena.core.formats import FORMATS
+from arena.core.ranking import Criteria
+from arena.core.specs import Name
+from arena.play.rounds.overview import RoundShown
+from arena.queries import matches, scoreboard
 from arena.queries import tournaments as queries
 from arena.queries.matches import MatchLine
 from arena.queries.sheets import Sheets, sheets
 from arena.queries.tables import round_tables
-from arena.rounds.overview import RoundShown
-from arena.specs import Name
-from arena.standings import scoreboard
-from arena.standings.corrections import correction_text
-from arena.standings.ranking import Criteria
+from arena.store.models import TournamentState
 from arena.tournaments import overview
 from arena.tournaments.overview import TournamentStatus
 from arena.web.context import Shared, Web

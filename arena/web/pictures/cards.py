@@ -5,7 +5,7 @@ from functools import cache, lru_cache
 
 from PIL import Image, ImageDraw
 
-from arena.replays.faces import face
+from arena.queries.replays.faces import face
 from arena.web.pictures.canvas import Canvas
 
 RATIO = 60 / 84

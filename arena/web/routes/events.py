@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import Depends, Header
 
-from arena.specs import Name
+from arena.core.specs import Name
 from arena.tournaments.overview import TournamentStatus
 from arena.web.asking import Caller
 from arena.web.context import Shared

@@ -10,9 +10,9 @@ from fastapi import Depends, Query
 from fastapi.responses import StreamingResponse
 from starlette.types import Message, Send
 
-from arena.exports.records import export_records
-from arena.exports.write import export_lines
-from arena.specs import Name
+from arena.core.specs import Name
+from arena.trust.exports.records import export_records
+from arena.trust.exports.write import export_lines
 from arena.web.asking import Caller
 from arena.web.context import Shared
 from arena.web.routing import api_router

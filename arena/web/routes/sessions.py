@@ -2,8 +2,8 @@
 
 from fastapi import Request, Response
 
-from arena.accounts import accounts, browsers
 from arena.operations.accounts import signed_in
+from arena.people import accounts, browsers
 from arena.web.asking import COOKIE, keep_signed_in, require_own_page
 from arena.web.context import Shared
 from arena.web.routing import api_router

@@ -6,12 +6,12 @@ from datetime import timedelta
 import pytest
 from argon2 import PasswordHasher
 
-from arena.accounts import accounts, apikeys, browsers, invitations, owners
 from arena.actors import ANONYMOUS, Actor, KeyScope, Role
 from arena.bots.versions import register_version
 from arena.errors import ArenaError, NotAllowed, SpecError, StateError, TakenError, UnknownError
+from arena.people import accounts, apikeys, browsers, invitations, owners
 from arena.queries.changes import Asked, changes
-from arena.storage import Storage
+from arena.store.storage import Storage
 from tests.arena.conftest import NOBODYS
 from tests.arena.fakes import ROOT, Clock
 

@@ -4,10 +4,10 @@ import io
 
 import pytest
 
-from arena.accounts.browsers import sign_in
-from arena.models import utc_now
-from arena.settings import Settings
-from arena.storage import Storage
+from arena.host.settings import Settings
+from arena.people.browsers import sign_in
+from arena.store.models import utc_now
+from arena.store.storage import Storage
 from tests.arena.cli import assert_one_line, make_arena
 
 PASSWORD = "correct horse battery"

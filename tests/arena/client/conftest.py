@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import pytest
 
-from arena.accounts import accounts, apikeys, browsers
 from arena.actors import KeyScope, Role
-from arena.models import utc_now
-from arena.settings import load_settings
-from arena.storage import Storage, open_storage
+from arena.host.settings import load_settings
+from arena.people import accounts, apikeys, browsers
+from arena.store.models import utc_now
+from arena.store.storage import Storage, open_storage
 from arena.web.app import make_app
 from tests.arena.everywhere import all_connected
 from tests.arena.fakes import ROOT

@@ -13,7 +13,7 @@ from arena.bots.journal import DatabaseJournal
 from arena.bots.versions import register_version
 from arena.cli.context import actor_at_terminal
 from arena.client import Client
-from arena.tokens import DatabaseAuthenticator
+from arena.people.tokens import DatabaseAuthenticator
 from referee.check import SCENARIOS, Report
 from referee.check import Result as Scenario
 from referee.cli.app import run
@@ -170,8 +170,8 @@ def signed_in(remote: Remote, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("ARENA_KEY", remote.key)
     monkeypatch.setenv("LOGNAME", "root")
     actor_at_terminal.cache_clear()
-    monkeypatch.setattr("arena.matches.referees.asker", lambda _: all_connected)
-    monkeypatch.setattr("arena.messages.wake", lambda *_: None)
+    monkeypatch.setattr("arena.tournaments.referees.asker", lambda _: all_connected)
+    monkeypatch.setattr("arena.play.messages.wake", lambda *_: None)
 
 
 def called(capsys: pytest.CaptureFixture[str], *arguments: object) -> Result:
@@ -354,7 +354,7 @@ def test_webhooks_over_the_network_are_those_of_the_account(
 def test_leaderboard_over_the_network_loads_nothing_of_a_database(remote: Remote) -> None:
     shown, loaded = loaded_by("--server", remote.url, "leaderboard", "--json")
     assert json.loads(shown)["leaderboard"]
-    forbidden = ("sqlalchemy", "sqlmodel", "arena.models", "arena.storage", "grpc", "celery")
+    forbidden = ("sqlalchemy", "sqlmodel", "arena.store.models", "arena.store.storage", "grpc", "celery")
     assert [name for name in forbidden if name in loaded] == []
 
 

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from arena.accounts import apikeys, browsers
-from arena.accounts.invitations import invite
 from arena.actors import Role
 from arena.client.logins import Login, own_logins
-from arena.models import utc_now
+from arena.people import apikeys, browsers
+from arena.people.invitations import invite
+from arena.store.models import utc_now
 from referee.cli.app import run
 from tests.arena.cli import Result, assert_one_line
 from tests.arena.client.conftest import Remote, make_key

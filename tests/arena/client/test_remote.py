@@ -13,9 +13,9 @@ from arena.client import Client
 from arena.client.call import Call, call_of
 from arena.client.decode import decode
 from arena.errors import Unreachable
-from arena.models import HighlightKind, utc_now
 from arena.operations import accounts, bots, leaderboards, leagues, operator, results, rulesets, tournaments
-from arena.rounds import closing
+from arena.play.rounds import closing
+from arena.store.models import HighlightKind, utc_now
 from arena.web.routing import PREFIX
 from arena.web.shapes import shape
 from tests.arena.client.conftest import Remote

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from arena.replays.live import LiveDeal
-from arena.replays.make import make_replay
-from arena.replays.steps import Kind, Replay
-from arena.replays.table import told
+from arena.queries.replays.live import LiveDeal
+from arena.queries.replays.make import make_replay
+from arena.queries.replays.steps import Kind, Replay
+from arena.queries.replays.table import told
 from referee.records.reading import read_record
 from referee.records.record import parse_action
 from tests.arena.replays.records import NAMES, Record, played

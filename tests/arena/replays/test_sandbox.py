@@ -3,7 +3,7 @@
 import pytest
 
 from arena.errors import SpecError
-from arena.replays.sandbox import Group, read_cards, try_cards
+from arena.queries.replays.sandbox import Group, read_cards, try_cards
 from referee.records.tools import compare
 from referee.ruleset import load_ruleset, preset_names
 

@@ -6,10 +6,10 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from arena.accounts import accounts, apikeys, browsers
 from arena.actors import KeyScope, Role
-from arena.settings import Settings
-from arena.storage import Storage
+from arena.host.settings import Settings
+from arena.people import accounts, apikeys, browsers
+from arena.store.storage import Storage
 from arena.web.app import make_app
 from arena.web.routing import PREFIX
 from tests.arena.fakes import ROOT, Clock

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from arena.settings import load_settings
-from arena.storage import Storage, migrate, migrate_storage, open_storage
+from arena.host.settings import load_settings
+from arena.store.storage import Storage, migrate, migrate_storage, open_storage
 from arena.web import document
 from arena.web.app import make_app
 from arena.web.routing import PREFIX

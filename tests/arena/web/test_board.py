@@ -11,14 +11,14 @@ from fastapi.testclient import TestClient
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.accounts import accounts, apikeys, browsers
 from arena.actors import KeyScope, Role
+from arena.host.settings import load_settings
+from arena.people import accounts, apikeys, browsers
 from arena.queries.board import LeaderboardLine, StrengthLine
 from arena.queries.leaderboards import leaderboard
 from arena.queries.verdicts import VerdictKind, verdict
-from arena.settings import load_settings
-from arena.storage import Storage, open_storage
-from arena.strength.fitting import fit_due
+from arena.results.strength.fitting import fit_due
+from arena.store.storage import Storage, open_storage
 from arena.web.app import make_app
 from arena.web.pages.links import bot_url
 from arena.web.pages.scales import scale_of

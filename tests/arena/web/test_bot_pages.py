@@ -10,15 +10,15 @@ from fastapi.testclient import TestClient
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.accounts import accounts, apikeys, browsers
 from arena.actors import KeyScope, Role
 from arena.bots import versions
 from arena.bots.journal import DatabaseJournal
+from arena.host.settings import load_settings
+from arena.people import accounts, apikeys, browsers
 from arena.queries.histories import HistoryKind, HistoryLine
 from arena.queries.profiles import profile
-from arena.settings import load_settings
-from arena.storage import Storage, open_storage
-from arena.strength.fitting import fit_due
+from arena.results.strength.fitting import fit_due
+from arena.store.storage import Storage, open_storage
 from arena.web.app import make_app
 from arena.web.pages.faults import match_of, position
 from arena.web.pages.links import match_url

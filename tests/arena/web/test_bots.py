@@ -12,11 +12,11 @@ from arena.actors import KeyScope, Role
 from arena.bots import versions
 from arena.bots.checks import store_check
 from arena.bots.journal import DatabaseJournal
-from arena.models import Bot, BotVersion
+from arena.host.settings import load_settings
+from arena.people.tokens import hash_token
 from arena.queries.changes import Asked, changes
-from arena.settings import load_settings
-from arena.storage import Storage, open_storage
-from arena.tokens import hash_token
+from arena.store.models import Bot, BotVersion
+from arena.store.storage import Storage, open_storage
 from arena.web.app import make_app
 from arena.web.routing import PREFIX
 from referee.check import SCENARIOS, Report, Result

@@ -12,12 +12,12 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from httpx2 import Response
 
-from arena.accounts import apikeys, browsers, passwords
-from arena.accounts.accounts import sign_up
 from arena.bots.versions import register_version
 from arena.errors import SpecError
-from arena.storage import Storage
-from arena.unknown import HINTED
+from arena.people import apikeys, browsers, passwords
+from arena.people.accounts import sign_up
+from arena.store.storage import Storage
+from arena.store.unknown import HINTED
 from arena.web import limits
 from arena.web.routing import PREFIX
 from referee import validation

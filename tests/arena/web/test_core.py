@@ -6,8 +6,8 @@ from fastapi.testclient import TestClient
 
 from arena.actors import KeyScope, Role
 from arena.bots.versions import register_version
-from arena.settings import Settings
-from arena.storage import Storage
+from arena.host.settings import Settings
+from arena.store.storage import Storage
 from arena.web import limits
 from arena.web.app import make_app
 from arena.web.asking import COOKIE

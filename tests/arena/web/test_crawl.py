@@ -10,9 +10,9 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from fastapi.testclient import TestClient
 
-from arena.models import utc_now
-from arena.settings import load_settings
-from arena.storage import open_storage
+from arena.host.settings import load_settings
+from arena.store.models import utc_now
+from arena.store.storage import open_storage
 from arena.web import limits
 from arena.web.app import make_app
 from arena.web.headers import POLICY

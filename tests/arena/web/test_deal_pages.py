@@ -9,10 +9,10 @@ import pytest
 from fastapi.testclient import TestClient
 
 from arena.queries.deals import DealInSession, one_deal
-from arena.replays.faces import spoken
-from arena.replays.make import make_replay
-from arena.replays.steps import Replay
-from arena.replays.words import plain
+from arena.queries.replays.faces import spoken
+from arena.queries.replays.make import make_replay
+from arena.queries.replays.steps import Replay
+from arena.queries.replays.words import plain
 from arena.web.headers import POLICY
 from arena.web.pages.deals import Shown, deal_values
 from arena.web.pages.offline import offline_file

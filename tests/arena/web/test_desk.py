@@ -6,10 +6,10 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from arena.accounts import accounts
 from arena.actors import Role
 from arena.bots.versions import register_version
-from arena.storage import Storage
+from arena.people import accounts
+from arena.store.storage import Storage
 from arena.tournaments import overview
 from tests.arena.fakes import ROOT, Clock
 from tests.arena.web.conftest import PASSWORD

@@ -9,15 +9,15 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import pytest
 from pydantic import TypeAdapter
 
-from arena.accounts.apikeys import holder_of
 from arena.actors import ANONYMOUS
 from arena.cli.doors import to_json
 from arena.client.call import call_of
 from arena.errors import ArenaError
-from arena.models import utc_now
 from arena.operations.all import OPERATIONS
 from arena.operations.local import make_context
 from arena.operations.operation import Operation
+from arena.people.apikeys import holder_of
+from arena.store.models import utc_now
 from arena.web.doors import operations_in
 from arena.web.problems import status_of
 from referee.errors import RefereeError
@@ -109,7 +109,7 @@ def cases() -> Iterator[tuple[Operation[Any, Any], Caller]]:
 def test_operation_when_it_is_called_here_and_over_http_then_both_say_the_same(
     arena: Arena, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("arena.messages.wake", lambda *_: None)
+    monkeypatch.setattr("arena.play.messages.wake", lambda *_: None)
     different = []
     for operation, caller in cases():
         line = ROUTES[f"{operation.method} {operation.path}"]

@@ -10,10 +10,10 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from arena.matches.referees import nobody_asked
-from arena.storage import Storage
+from arena.store.storage import Storage
 from arena.tournaments import lifecycle
 from arena.tournaments.following import Seen, look
+from arena.tournaments.referees import nobody_asked
 from arena.web import feeds
 from arena.web.feeds import Feeds
 from arena.web.routing import PREFIX

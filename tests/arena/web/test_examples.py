@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from arena.settings import load_settings
-from arena.storage import Storage
+from arena.host.settings import load_settings
+from arena.store.storage import Storage
 from arena.web.app import make_app
 from tests.arena.web.examples import SECRET, shortened
 

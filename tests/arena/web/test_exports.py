@@ -6,9 +6,9 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from arena.exports.records import export_records
-from arena.exports.write import export_lines
-from arena.storage import Storage
+from arena.store.storage import Storage
+from arena.trust.exports.records import export_records
+from arena.trust.exports.write import export_lines
 from arena.web.routes import exports
 from arena.web.slots import Slots
 from tests.arena.world import World

@@ -19,11 +19,11 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from arena.accounts import accounts, apikeys, browsers
 from arena.actors import KeyScope, Role
-from arena.models import utc_now
-from arena.settings import load_settings
-from arena.storage import open_storage
+from arena.host.settings import load_settings
+from arena.people import accounts, apikeys, browsers
+from arena.store.models import utc_now
+from arena.store.storage import open_storage
 from arena.web import limits
 from arena.web.app import make_app
 from arena.web.routing import PREFIX

@@ -7,10 +7,10 @@ from fastapi.testclient import TestClient
 from sqlmodel import select
 
 from arena.errors import UnknownError
-from arena.matches.overview import played_match
-from arena.models import Match, MatchState
+from arena.host.settings import Settings
+from arena.play.matches.overview import played_match
 from arena.queries.tables import round_tables
-from arena.settings import Settings
+from arena.store.models import Match, MatchState
 from arena.web.app import make_app
 from tests.arena.random_play import play_randomly
 from tests.arena.web.markup import Read

@@ -8,11 +8,11 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from arena.accounts import accounts, invitations
 from arena.actors import Role
 from arena.bots.versions import find_versions
-from arena.storage import Storage
-from arena.tokens import hash_token
+from arena.people import accounts, invitations
+from arena.people.tokens import hash_token
+from arena.store.storage import Storage
 from tests.arena.fakes import ROOT, Clock
 from tests.arena.web.conftest import PASSWORD
 from tests.arena.web.markup import Read

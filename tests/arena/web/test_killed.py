@@ -17,16 +17,16 @@ from sqlmodel import select
 from arena.bots import versions
 from arena.cli.local import arena_command
 from arena.client import Client
+from arena.core.specs import make_spec
 from arena.errors import Unreachable
-from arena.matches.referees import nobody_asked
-from arena.models import Match, utc_now
-from arena.processes import Supervisor
-from arena.rounds import closing
-from arena.specs import make_spec
-from arena.storage import Storage
+from arena.host.processes import Supervisor
+from arena.play.rounds import closing
+from arena.store.models import Match, utc_now
+from arena.store.storage import Storage
 from arena.tournaments import creation, lifecycle
 from arena.tournaments.overview import TournamentStatus
-from arena.verify import check_export
+from arena.tournaments.referees import nobody_asked
+from arena.trust.verify import check_export
 from tests.arena.calm import attempts_of
 from tests.arena.client.conftest import make_key
 from tests.arena.fakes import ROOT

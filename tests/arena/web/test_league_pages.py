@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 from fastapi.testclient import TestClient
 
+from arena.host.settings import load_settings
 from arena.leagues import overview
-from arena.settings import load_settings
-from arena.storage import open_storage
+from arena.store.storage import open_storage
 from arena.web.app import make_app
 from arena.web.pages.leagues import graph
 from arena.web.pages.links import bot_url, tournament_url

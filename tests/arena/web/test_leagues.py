@@ -6,7 +6,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from arena.actors import Role
-from arena.settings import Settings
+from arena.host.settings import Settings
 from tests.arena.cli import make_arena
 from tests.arena.leagues import START, WINTER, LeagueWorld, winter
 from tests.arena.web.conftest import Ask

@@ -12,10 +12,10 @@ import pytest
 from fastapi.testclient import TestClient
 from pydantic import SecretStr
 
-from arena.accounts import accounts, browsers
 from arena.actors import Role
-from arena.models import utc_now
-from arena.settings import Settings
+from arena.host.settings import Settings
+from arena.people import accounts, browsers
+from arena.store.models import utc_now
 from arena.tournaments.overview import TournamentStatus
 from arena.web.app import make_app
 from arena.web.asking import COOKIE

@@ -11,11 +11,11 @@ import httpx2
 import pytest
 from fastapi import FastAPI
 
-from arena.accounts import accounts
 from arena.actors import Role
-from arena.models import utc_now
-from arena.settings import load_settings
-from arena.storage import Storage, open_storage
+from arena.host.settings import load_settings
+from arena.people import accounts
+from arena.store.models import utc_now
+from arena.store.storage import Storage, open_storage
 from arena.web.app import make_app
 from arena.web.feeds import Feeds
 from arena.web.routing import PREFIX

@@ -9,11 +9,11 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from sqlmodel import select
 
-from arena.accounts import answers
-from arena.accounts.answers import Once
 from arena.errors import StateError, StorageError
-from arena.models import KeptAnswer
-from arena.storage import Storage
+from arena.people import answers
+from arena.people.answers import Once
+from arena.store.models import KeptAnswer
+from arena.store.storage import Storage
 from arena.web import once
 from arena.web.routing import PREFIX
 from tests.arena.fakes import Clock

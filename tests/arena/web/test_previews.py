@@ -8,7 +8,7 @@ import pytest
 from fastapi.testclient import TestClient
 from PIL import Image
 
-from arena.replays.make import make_replay
+from arena.queries.replays.make import make_replay
 from arena.web.pages.previews import deal_seen
 from arena.web.pictures.canvas import LEFT, RIGHT, drawable, felt
 from arena.web.pictures.cards import card

@@ -9,11 +9,11 @@ import httpx2
 import pytest
 from fastapi import FastAPI
 
-from arena.accounts.accounts import create_account
 from arena.actors import Role
 from arena.cli.local import free_address
-from arena.models import utc_now
-from arena.settings import Settings
+from arena.host.settings import Settings
+from arena.people.accounts import create_account
+from arena.store.models import utc_now
 from arena.web.serving import serve
 from referee.errors import ListenError
 from tests.arena.cli import assert_one_line, make_arena

@@ -13,16 +13,16 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlmodel import col, select, update
 
-from arena.accounts import accounts, apikeys, browsers, invitations
 from arena.actors import Actor, KeyScope, Role
 from arena.bots import versions
 from arena.bots.checks import store_check
+from arena.core.specs import make_spec
+from arena.host.settings import Settings, load_settings
 from arena.leagues import membership
-from arena.models import BotVersion, League, Tournament, utc_now
-from arena.settings import Settings, load_settings
-from arena.specs import make_spec
-from arena.storage import Storage, changed, open_storage
-from arena.strength.baselines import add_baselines
+from arena.people import accounts, apikeys, browsers, invitations
+from arena.results.strength.baselines import add_baselines
+from arena.store.models import BotVersion, League, Tournament, utc_now
+from arena.store.storage import Storage, changed, open_storage
 from arena.tournaments import creation
 from arena.tournaments.overview import ENDED
 from arena.web import limits

@@ -6,7 +6,7 @@ from dataclasses import asdict
 import pytest
 from fastapi.testclient import TestClient
 
-from arena.replays.sandbox import try_cards
+from arena.queries.replays.sandbox import try_cards
 from referee.describe import describe
 from referee.ruleset import load_ruleset, preset_names
 from tests.arena.world import World

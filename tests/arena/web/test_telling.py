@@ -2,7 +2,7 @@
 
 from arena.queries.highlights import telling_deals
 from arena.queries.profiles import profile
-from arena.storage import Storage
+from arena.store.storage import Storage
 from arena.web.telling import SECONDS, Telling
 from tests.arena.exported import play_by_table
 from tests.arena.world import World

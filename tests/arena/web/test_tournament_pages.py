@@ -7,14 +7,13 @@ from urllib.parse import quote
 import pytest
 from fastapi.testclient import TestClient
 
-from arena.matches.overview import played_match
-from arena.models import HighlightKind
-from arena.queries import matches
+from arena.host.settings import load_settings
+from arena.play.matches.overview import played_match
+from arena.play.rounds.overview import pairings
+from arena.queries import matches, scoreboard
 from arena.queries.highlights import Asked, find_deals
-from arena.rounds.overview import pairings
-from arena.settings import load_settings
-from arena.standings import scoreboard
-from arena.storage import Storage, open_storage
+from arena.store.models import HighlightKind
+from arena.store.storage import Storage, open_storage
 from arena.tournaments import corrections, creation
 from arena.tournaments.overview import status
 from arena.web.app import make_app

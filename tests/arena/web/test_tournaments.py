@@ -13,10 +13,10 @@ from sqlalchemy import text
 from arena.actors import Role
 from arena.bots.versions import register_version
 from arena.errors import BrokerError
-from arena.matches.referees import NO_REFEREE, nobody_asked
-from arena.models import Tournament
-from arena.settings import Settings
-from arena.storage import Storage
+from arena.host.settings import Settings
+from arena.store.models import Tournament
+from arena.store.storage import Storage
+from arena.tournaments.referees import NO_REFEREE, nobody_asked
 from tests.arena.cli import make_arena
 from tests.arena.fakes import ROOT
 from tests.arena.web.conftest import Ask

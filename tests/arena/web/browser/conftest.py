@@ -17,8 +17,8 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
-from arena.settings import load_settings
-from arena.storage import open_storage
+from arena.host.settings import load_settings
+from arena.store.storage import open_storage
 from arena.web.app import make_app
 from arena.web.serving import Server
 from tests.arena.fakes import Clock

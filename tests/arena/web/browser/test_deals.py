@@ -9,10 +9,10 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from arena.queries.deals import one_deal
-from arena.replays.make import make_replay
-from arena.replays.steps import Replay
-from arena.replays.table import told
-from arena.replays.words import plain
+from arena.queries.replays.make import make_replay
+from arena.queries.replays.steps import Replay
+from arena.queries.replays.table import told
+from arena.queries.replays.words import plain
 from tests.arena.exported import play_by_table
 from tests.arena.web.browser.conftest import Site, site
 

@@ -6,10 +6,10 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, Response, ViewportSize, expect
 
-from arena.accounts import accounts, browsers
 from arena.actors import Role
-from arena.models import utc_now
+from arena.people import accounts, browsers
 from arena.queries.leaderboards import leaderboard
+from arena.store.models import utc_now
 from arena.web.asking import COOKIE
 from arena.web.pages.links import bot_url
 from tests.arena.fakes import ROOT

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from arena.accounts import accounts
 from arena.actors import Role
 from arena.bots.versions import register_version
-from arena.models import utc_now
+from arena.people import accounts
+from arena.store.models import utc_now
 from tests.arena.fakes import ROOT
 from tests.arena.ports import free_address
 from tests.arena.running import RunningArena, running_arena

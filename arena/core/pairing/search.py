@@ -1,0 +1,180 @@
+"""The search for tables: no owner twice at a table, no meeting repeated, neighbours in the standing together.
+
+A round is searched by seeded simulated annealing over the assignment to tables, because a greedy choice
+leaves the last tables with repeats that earlier tables could have avoided.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from random import Random
+from typing import NamedTuple
+
+from arena.core.pairing.owners import parted
+from arena.core.pairing.positions import Positions
+from arena.core.pairing.values import History, Pairing, Tables
+
+SWAPS, SWAPS_EACH = 15_000, 40
+"""Swaps tried in a round: a fixed number, and more for each entrant."""
+
+REACH = 12
+"""A table exchanges entrants only with tables at most this many tables away in the standing."""
+
+PAIRS_EACH = 8
+"""How many pairs are worth computing in advance, for each swap that will look some of them up."""
+
+COOL, COLD = 20.0, 0.5
+"""The largest increase accepted at the start of a cool search, and at the end of any; costs are integers."""
+
+
+Change = Callable[[Sequence[int], Sequence[int], int, int], int]
+"""Returns the additional cost of exchanging a place of the first table and one of the second."""
+
+
+class Cost(NamedTuple):
+    """The cost of a round, most important part first."""
+
+    owners: int
+    """Pairs of one owner at a table."""
+    repeats: int
+    """Meetings repeated: a pair that has met n times counts n."""
+    gaps: int
+    """Squares of the differences in score of all pairs at a table, in half points."""
+
+
+class Costs:
+    """The cost of two sitting together: same owner, then repeated meetings, then the gap between them.
+
+    Entrants are numbered by place in the standing. A repeated meeting weighs more than all the gaps that an
+    exchange can open, the third meeting of two twice as much, and so on; two of one owner at a table weigh as
+    much as a thousand repeats, or more if an exchange could avoid as many.
+    """
+
+    def __init__(self, standing: Sequence[int], size: int, history: History, *, gaps: bool) -> None:
+        places = {entrant: place for place, entrant in enumerate(standing)}
+        self.level = [0] * len(standing)
+        """Score of each place in half points; without scores, the place."""
+        if gaps:
+            scores = history.scores
+            self.level = [round(2 * scores.get(one, 0)) for one in standing] if scores else [*places.values()]
+        pairs = size * (size - 1) // 2 * min(len(standing) // size, 2 * REACH)
+        self.repeat = max(64, pairs * (max(self.level, default=0) - min(self.level, default=0)) ** 2)
+        first_of: dict[int, int] = {}
+        self.owner = [
+            first_of.setdefault(history.owners[entrant], place) if entrant in history.owners else place
+            for entrant, place in places.items()
+        ]
+        self.met: list[Counter[int]] = [Counter() for _ in standing]
+        for table in history.tables:
+            for one, two in combinations([places[entrant] for entrant in table if entrant in places], 2):
+                self.met[one][two] += 1
+                self.met[two][one] += 1
+        self.often = max((max(met.values(), default=0) for met in self.met), default=0)
+        """The most often that two have met."""
+        # An exchange parts 2 * (size - 1) pairs. Even if all of these have met that often, it saves less than
+        # two of one owner cost, by more than any search accepts: what starts apart stays apart.
+        self.same_owner = max(1000, 2 * size * (self.often + 1)) * self.repeat
+        self.apart = history.owners_apart
+        """Whether no table may have an owner twice."""
+
+    def beside(self, one: int, others: Sequence[int]) -> int:
+        """Return the cost of place ``one`` sitting with ``others``."""
+        met, owner, level, repeat = self.met[one], self.owner, self.level, self.repeat
+        own_level, own_owner = level[one], owner[one]
+        cost = 0
+        for other in others:
+            cost += (own_level - level[other]) ** 2
+            if other in met:
+                cost += repeat * met[other]
+            if owner[other] == own_owner:
+                cost += self.same_owner
+        return cost
+
+    def table(self, table: Sequence[int]) -> int:
+        """Return the cost of a whole table."""
+        return sum(self.beside(one, table[:index]) for index, one in enumerate(table))
+
+    def change(self, one: Sequence[int], two: Sequence[int], p: int, q: int) -> int:
+        """Return the additional cost if place ``p`` of table ``one`` and ``q`` of ``two`` are exchanged."""
+        beside_p, beside_q = [place for place in one if place != p], [place for place in two if place != q]
+        before = self.beside(p, beside_p) + self.beside(q, beside_q)
+        return self.beside(q, beside_p) + self.beside(p, beside_q) - before
+
+    def change_looked_up(self) -> Change:
+        """Return ``change`` as a function that looks up the costs of pairs; it is several times faster."""
+        pairs = self._pairs()
+
+        def change(one: Sequence[int], two: Sequence[int], p: int, q: int) -> int:
+            of_p, of_q = pairs[p], pairs[q]
+            total = -2 * of_p[q]  # the sums below count it, although the two do not meet
+            for place in one:
+                total += of_q[place] - of_p[place]
+            for place in two:
+                total += of_p[place] - of_q[place]
+            return total
+
+        return change
+
+    def _pairs(self) -> list[list[int]]:
+        """Return the cost of each place sitting with each other one; 0 with itself."""
+        everyone = range(len(self.level))
+        return [[self.beside(one, (two,)) if one != two else 0 for two in everyone] for one in everyone]
+
+    def parts(self, tables: Sequence[Sequence[int]]) -> Cost:
+        """Return the cost of these tables, criterion by criterion."""
+        pairs = [pair for table in tables for pair in combinations(table, 2)]
+        return Cost(
+            sum(self.owner[one] == self.owner[two] for one, two in pairs),
+            sum(self.met[one][two] for one, two in pairs),
+            sum((self.level[one] - self.level[two]) ** 2 for one, two in pairs),
+        )
+
+
+def placed(tables: Tables, byes: Sequence[int], history: History, rng: Random) -> Pairing:
+    """Return the pairing of these tables, with everyone in the position that keeps positions most even."""
+    positions = Positions(history.tables)
+    return Pairing(tuple(positions.order(table, rng) for table in tables), tuple(byes))
+
+
+def sitting_out(standing: Sequence[int], byes: Sequence[int], count: int) -> tuple[int, ...]:
+    """Return who gets a bye: of those with the fewest so far, the lowest in the standing."""
+    so_far = Counter(byes)
+    lowest_first = sorted(range(len(standing)), key=lambda place: (so_far[standing[place]], -place))
+    return tuple(standing[place] for place in lowest_first[:count])
+
+
+def seat(places: int, size: int, costs: Costs, rng: Random, most_swaps: int | None = None) -> Tables:
+    """Return tables of the places 0 … places - 1, searched for the lowest cost, the best places first.
+
+    A search that starts cool keeps the order of the standing where possible; in a small field, where repeats
+    are hard to avoid, another one starts hot, and the better of the two is taken. ``most_swaps`` limits the
+    swaps that each of them tries.
+    """
+    plain = [list(range(at, at + size)) for at in range(0, places, size)]
+    if len(plain) < 2 or not any(map(costs.table, plain)):
+        return plain
+    first = parted(plain, costs.owner) if costs.apart else plain
+    starts = [COOL, float(costs.repeat)] if len(plain) <= 2 * REACH else [COOL]
+    swaps = SWAPS + SWAPS_EACH * places
+    swaps = swaps if most_swaps is None else min(swaps, most_swaps)
+    change = costs.change_looked_up() if places**2 <= PAIRS_EACH * swaps else costs.change
+    searched = [_anneal([[*table] for table in first], change, start, swaps, rng) for start in starts]
+    best = min(searched, key=lambda tables: sum(map(costs.table, tables)))
+    return sorted((sorted(table) for table in best), key=sum)
+
+
+def _anneal(tables: Tables, change: Change, start: float, swaps: int, rng: Random) -> Tables:
+    """Exchange places between tables near each other, unless that costs more than is still accepted."""
+    limit, cooling = start, (COLD / start) ** (1 / swaps)
+    count, random = len(tables), rng.random
+    for _ in range(swaps):
+        limit *= cooling
+        here = int(random() * count)
+        first, last = max(0, here - REACH), min(count - 1, here + REACH)
+        there = first + int(random() * (last - first))
+        one, two = tables[here], tables[there if there < here else there + 1]
+        i, j = int(random() * len(one)), int(random() * len(two))
+        worse = change(one, two, one[i], two[j])
+        if worse <= 0 or worse < limit * random():
+            one[i], two[j] = two[j], one[i]
+    return tables

@@ -1,0 +1,208 @@
+"""Tournaments as specified by an organiser: validated, frozen values, from TOML or from options."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    ValidationError,
+    ValidationInfo,
+    WithJsonSchema,
+    model_validator,
+)
+
+from arena.core.formats import FORMATS
+from arena.core.terms import LEAST_RATED_MS, Terms
+from arena.errors import SpecError
+from referee.docstrings import tell_fields
+from referee.errors import FieldsWrong, Problem, RulesetError, TomlError
+from referee.names import NAME, NAME_RULE
+from referee.ruleset import load_ruleset, load_ruleset_file
+from referee.toml import problems_in, read_toml
+from referee.validation import Refused, Wording, problems, shown, suggestion
+
+WORDING = Wording("a tournament", table="a table")
+
+
+def check_name(field: str, name: object) -> str:
+    """Return ``name`` if it is a valid name; raise SpecError otherwise."""
+    try:
+        return _name(name)
+    except ValueError as error:
+        raise SpecError(field, str(error)) from None
+
+
+def _name(given: object) -> str:
+    if not isinstance(given, str) or not NAME.fullmatch(given):
+        raise ValueError(f"{shown(given)} is not a name: {NAME_RULE}")
+    return given
+
+
+def _format(given: object) -> str:
+    if not isinstance(given, str) or given not in FORMATS:
+        hint = suggestion(given, list(FORMATS)) if isinstance(given, str) else ""
+        raise ValueError(f"must be one of {', '.join(FORMATS)}, not {shown(given)}{hint}")
+    return given
+
+
+def read_ruleset(given: object, folder: Path | None) -> object:
+    """Return a spec's ruleset unchanged, or the fields of the file in ``folder`` that it names.
+
+    Without a folder, as for requests over the network, no file is read. Raise RulesetError for an invalid
+    file, ValueError for one that cannot be found.
+    """
+    if not isinstance(given, str) or not given.endswith(".toml"):
+        return given
+    if folder is None:
+        raise ValueError(f"must be a preset's name or a table of fields, not a file: {shown(given)}")
+    try:
+        file = folder / Path(given).expanduser()
+    except RuntimeError:
+        raise ValueError(f"{given}: there is no such home folder") from None
+    return load_ruleset_file(file).to_object()
+
+
+def _ruleset(given: object, info: ValidationInfo) -> object:
+    ruleset = read_ruleset(given, info.context)
+    if not isinstance(ruleset, str | Mapping):
+        raise ValueError(f"must be a preset's name, a TOML file or a table of fields, not {shown(given)}")
+    try:
+        load_ruleset(ruleset)
+    except RulesetError as error:
+        inside = "." if isinstance(ruleset, Mapping) else None
+        raise Refused(
+            *(one.within(inside) if inside else Problem("", one.reason) for one in error.problems)
+        ) from None
+    return ruleset
+
+
+def _distinct(entrants: tuple[str, ...]) -> tuple[str, ...]:
+    name, times = next(iter(Counter(entrants).most_common(1)), ("", 0))
+    if times > 1:
+        raise ValueError(f"{name} is listed {times} times")
+    return entrants
+
+
+def _plain(options: dict[str, object]) -> dict[str, object]:
+    try:
+        json.dumps(options, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        raise ValueError("may contain only text, numbers, lists and tables") from None
+    return options
+
+
+Name = Annotated[
+    str, PlainValidator(_name), WithJsonSchema({"type": "string", "pattern": f"^{NAME.pattern}$"})
+]
+
+
+class Asked(BaseModel):
+    """Who plays what, and in which format."""
+
+    model_config = ConfigDict(defer_build=True, json_schema_extra=tell_fields)
+
+    name: Name
+    """Its name: 1 to 39 of a-z, 0-9 and -, unique in the arena."""
+    format: Annotated[str, PlainValidator(_format), WithJsonSchema({"enum": list(FORMATS)})] = Field(
+        description=f"How rounds are paired: {', '.join(f'``{name}``' for name in FORMATS)}."
+    )
+    ruleset: Annotated[
+        str | dict[str, Any], PlainValidator(_ruleset), WithJsonSchema({"type": ["string", "object"]})
+    ]
+    """The ruleset: a preset, a TOML file, or a ruleset's fields. It determines the table size."""
+    entrants: Annotated[tuple[str, ...], Field(strict=False), AfterValidator(_distinct)] = ()
+    """Up to 10,000 bots in the order of seeding: ``owner/bot@version``, or ``owner/bot`` for the newest.
+    Others can enter until the tournament is locked or started, which takes enough for a table."""
+
+
+class TournamentSpec(Terms, Asked):
+    """A tournament as specified."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
+
+    options: Annotated[dict[str, object], AfterValidator(_plain)] = Field(default_factory=dict)
+    """Options of the format."""
+
+    @model_validator(mode="after")
+    def _match_outlasts_joining(self) -> Self:
+        if 0 < self.match_seconds <= self.join_seconds:
+            text = f"must be more than join_seconds ({self.join_seconds}), or 0"
+            raise Refused(Problem("match_seconds", f"{text}, not {self.match_seconds}"))
+        return self
+
+    @model_validator(mode="after")
+    def _ratings_take_time(self) -> Self:
+        if self.rated and self.decision_ms < LEAST_RATED_MS:
+            text = f"must be at least {LEAST_RATED_MS} in a rated tournament, not {self.decision_ms}"
+            raise Refused(Problem("decision_ms", f"{text} (or set rated = false)"))
+        return self
+
+    @model_validator(mode="after")
+    def _increment_needs_a_bank(self) -> Self:
+        if self.increment_ms and not self.bank_ms:
+            raise Refused(Problem("increment_ms", "there is no bank to add it to: bank_ms is 0"))
+        return self
+
+
+def make_spec(values: Mapping[str, object], folder: Path | None = None) -> TournamentSpec:
+    """Return the spec with these values, and defaults for those that are missing.
+
+    A ``ruleset`` that ends in ``.toml`` is a file, relative to ``folder``; without one it is wrong.
+    Raise SpecError for all unknown, missing and wrong values, and RulesetError for a wrong ruleset file.
+    """
+    try:
+        return TournamentSpec.model_validate(dict(values), context=folder)
+    except ValidationError as error:
+        raise SpecError.of(problems(error, tournament_schema(), WORDING)) from None
+
+
+@cache
+def tournament_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a tournament."""
+    return TournamentSpec.model_json_schema()
+
+
+def load_spec(path: Path, given: Mapping[str, object] | None = None) -> TournamentSpec:
+    """Return the spec in a TOML file, in which ``given`` fields replace those of the file.
+
+    A ruleset file is relative to the file that names it, or to the current folder if it is given. Raise
+    SpecError, which names each wrong field, and the file if the field is in it.
+    """
+    own, in_file = dict(given or {}), _in_file(path)
+    try:
+        return make_spec(in_file | own, Path() if "ruleset" in own else path.parent)
+    except SpecError as error:
+        raise located(path, own, error) from None
+
+
+def _in_file(path: Path) -> dict[str, object]:
+    try:
+        return read_toml(path)
+    except TomlError as error:
+        raise SpecError(str(path), error.reason) from None
+
+
+def located(path: Path, given: Mapping[str, object], error: FieldsWrong) -> SpecError:
+    """Return an error about fields with their lines in the file, except for ``given`` fields."""
+    own_wrong = [one for one in error.problems if re.split(r"[.[]", one.field)[0] in given]
+    in_file = [one for one in error.problems if one not in own_wrong]
+    return SpecError.of([*own_wrong, *problems_in(path, in_file)])
+
+
+def entrants_asked_for(path: Path | None, given: Mapping[str, object]) -> list[str]:
+    """Return the names of the entrants that are given or in a file, as far as it is readable."""
+    with suppress(SpecError):
+        values = (_in_file(path) if path else {}) | dict(given)
+        names = values.get("entrants")
+        return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
+    return []

@@ -1,0 +1,1 @@
+"""This host: settings, files, certificates, addresses, processes, logs."""

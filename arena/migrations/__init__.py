@@ -1,4 +1,0 @@
-"""The schema's history (Alembic). ``python -m arena.migrations TEXT`` writes the next migration."""
-
-HEAD = "0050"
-"""The revision that this version of the arena requires: the latest in ``versions/``."""

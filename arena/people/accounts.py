@@ -1,0 +1,254 @@
+"""Accounts: made by an operator, by signing up, or with an invitation."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import delete, update
+from sqlalchemy.exc import IntegrityError
+from sqlmodel import col, select
+
+from arena.actors import HOUSE, Actor, Role
+from arena.core.specs import check_name
+from arena.errors import SpecError, StateError, TakenError
+from arena.people.audit import record
+from arena.people.invitations import require_invitation, use_invitation
+from arena.people.passwords import check_password, hash_password, is_password
+from arena.store.models import Account, BrowserSession, Membership, Owner
+from arena.store.storage import Storage, Transaction, changed
+from arena.store.unknown import unknown
+
+
+@dataclass(frozen=True, slots=True)
+class AccountInfo:
+    """An account for display."""
+
+    account: str
+    """Its name."""
+    role: Role
+    """What it may do."""
+    owners: tuple[str, ...]
+    """The names of the owners whose bots it may manage."""
+    created_at: datetime
+    """When it was made."""
+    disabled_at: datetime | None
+    """When it was disabled; None if it is not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Accounts:
+    """Accounts by name."""
+
+    accounts: list[AccountInfo]
+    next: str | None
+    """Cursor of the next page; None if there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class SignedIn:
+    """Who signed in."""
+
+    account: str
+    role: Role
+    owners: list[str]
+
+
+def create_account(
+    storage: Storage, actor: Actor, name: str, role: Role, now: datetime, password: str | None = None
+) -> AccountInfo:
+    """Make an account, and an owner of its name if there is none; the account manages that owner's bots.
+
+    Without a password it can only be used with keys. Raise NotAllowed, SpecError, TakenError.
+    """
+    actor.require(Role.OPERATOR, "make accounts")
+    if role is Role.ANONYMOUS:
+        raise SpecError("role", f"must be one of {', '.join(list(Role)[1:])}")
+    _check_free_name(name)
+    hashed = None if password is None else hash_password(password)
+    try:
+        with storage.write() as tx:
+            account = _add(tx, name, role, hashed, now)
+            _join_own_owner(tx, account, now)
+            record(tx, actor, "account.create", name, now, role=role)
+            return info_of(tx, account)
+    except IntegrityError:
+        raise TakenError(f"there already is an account {name}") from None
+
+
+def sign_up(
+    storage: Storage, name: str, password: str, now: datetime, code: str | None, *, open_to_all: bool
+) -> AccountInfo:
+    """Make an account for whoever asks: with an invitation's code, or if everybody may.
+
+    It gets an owner of its name. Raise SpecError for a wrong name, password or code, TakenError.
+    """
+    _check_free_name(name)
+    if code is None and not open_to_all:
+        raise SpecError("invitation", "you need one to make an account here; ask whoever runs this arena")
+    check_password(password)
+    with storage.read() as tx:  # a hash costs too much to compute one for whoever asks
+        if code is not None:
+            require_invitation(tx, code, now)
+        _check_not_taken(tx, name)
+    hashed = hash_password(password)
+    try:
+        with storage.write() as tx:
+            invitation = None if code is None else use_invitation(tx, code, now)
+            _check_not_taken(tx, name)
+            account = _add(tx, name, Role.AUTHOR if invitation is None else invitation.role, hashed, now)
+            _join_own_owner(tx, account, now)
+            if invitation is not None and invitation.owner_id is not None:
+                tx.add(Membership(account_id=account.id, owner_id=invitation.owner_id, since=now))
+                tx.flush()
+            found = info_of(tx, account)
+            record(tx, _actor(account, found), "account.create", name, now, role=account.role)
+            return found
+    except IntegrityError:
+        raise TakenError(f"there already is an account {name}") from None
+
+
+def _check_not_taken(tx: Transaction, name: str) -> None:
+    """Raise TakenError if an account or an owner has this name."""
+    if tx.exec(select(Account.id).where(Account.name == name)).first() is not None:
+        raise TakenError(f"there already is an account {name}")
+    if tx.exec(select(Owner.id).where(Owner.name == name)).first() is not None:
+        raise TakenError(f"there already is an owner {name}, and its bots are somebody's")
+
+
+def _check_free_name(name: str) -> None:
+    """Raise SpecError if this is not a valid name, or is the name of the house bots' owner."""
+    check_name("account", name)
+    if name == HOUSE:
+        raise SpecError("account", f"{HOUSE} is the owner of house bots")
+
+
+def _add(tx: Transaction, name: str, role: Role, password_hash: str | None, now: datetime) -> Account:
+    account = Account(name=name, role=role, password_hash=password_hash, created_at=now)
+    tx.add(account)
+    tx.flush()
+    return account
+
+
+def _join_own_owner(tx: Transaction, account: Account, now: datetime) -> None:
+    """Make an account a member of the owner of its name; the owner is added if it is new."""
+    owner = tx.exec(select(Owner).where(Owner.name == account.name)).first()
+    if owner is None:
+        owner = Owner(name=account.name, created_at=now)
+        tx.add(owner)
+        tx.flush()
+    tx.add(Membership(account_id=account.id, owner_id=owner.id, since=now))
+    tx.flush()
+
+
+def _actor(account: Account, info: AccountInfo) -> Actor:
+    return Actor(account.role, account.name, frozenset(info.owners), account.id)
+
+
+def info_of(tx: Transaction, account: Account) -> AccountInfo:
+    """Return an account for display."""
+    owned = select(Owner.name).join(Membership, col(Membership.owner_id) == Owner.id)
+    owners = tx.exec(owned.where(Membership.account_id == account.id).order_by(Owner.name))
+    return AccountInfo(account.name, account.role, tuple(owners), account.created_at, account.disabled_at)
+
+
+def list_accounts(storage: Storage, actor: Actor, limit: int = 100, after: str = "") -> list[AccountInfo]:
+    """Return accounts by name, those that follow ``after``. Raise NotAllowed."""
+    actor.require(Role.OPERATOR, "list accounts")
+    page = select(Account).where(Account.name > after).order_by(Account.name).limit(limit)
+    with storage.read() as tx:
+        return [info_of(tx, account) for account in tx.exec(page)]
+
+
+def show_account(storage: Storage, actor: Actor, name: str) -> AccountInfo:
+    """Return an account: the actor's own or, for an operator, any. Raise NotAllowed, UnknownError."""
+    if name != actor.account:
+        actor.require(Role.OPERATOR, f"see account {name}")
+    with storage.read() as tx:
+        return info_of(tx, find_account(tx, name))
+
+
+def change_role(storage: Storage, actor: Actor, name: str, role: Role, now: datetime) -> AccountInfo:
+    """Give an account another role. Raise NotAllowed, SpecError, UnknownError."""
+    actor.require(Role.OPERATOR, "change roles")
+    if role is Role.ANONYMOUS:
+        raise SpecError("role", f"must be one of {', '.join(list(Role)[1:])}")
+    with storage.write() as tx:
+        account = find_account(tx, name)
+        account.role = role
+        tx.add(account)
+        record(tx, actor, "account.role", name, now, role=role)
+        return info_of(tx, account)
+
+
+def disable_account(storage: Storage, actor: Actor, name: str, now: datetime) -> AccountInfo:
+    """Disable an account: its keys and browsers are refused from now on; its bots play on.
+
+    Raise NotAllowed, UnknownError, StateError.
+    """
+    actor.require(Role.OPERATOR, "disable accounts")
+    with storage.write() as tx:
+        account = find_account(tx, name)
+        if account.disabled_at is not None:
+            raise StateError(f"account {name} is disabled already")
+        account.disabled_at = now
+        tx.add(account)
+        sign_out_everywhere(tx, account.id)
+        record(tx, actor, "account.disable", name, now)
+        return info_of(tx, account)
+
+
+def enable_account(storage: Storage, actor: Actor, name: str, now: datetime) -> AccountInfo:
+    """Let a disabled account be used again. Raise NotAllowed, UnknownError, StateError."""
+    actor.require(Role.OPERATOR, "enable accounts")
+    with storage.write() as tx:
+        account = find_account(tx, name)
+        if account.disabled_at is None:
+            raise StateError(f"account {name} is not disabled")
+        account.disabled_at = None
+        tx.add(account)
+        record(tx, actor, "account.enable", name, now)
+        return info_of(tx, account)
+
+
+def change_password(storage: Storage, actor: Actor, old: str, new: str, now: datetime) -> None:
+    """Change the actor's own password, and sign it out of all browsers. Raise NotAllowed, SpecError."""
+    actor.require(Role.AUTHOR, "change a password")
+    check_password(new)
+    with storage.read() as tx:
+        stored = find_account(tx, actor.account).password_hash
+    if not is_password(stored, old):
+        raise SpecError("old_password", "it is not the password of this account")
+    hashed = hash_password(new)
+    with storage.write() as tx:
+        mine = (col(Account.id) == actor.account_id, col(Account.password_hash) == stored)
+        if not changed(tx, update(Account).where(*mine).values(password_hash=hashed)):
+            raise StateError("the password was changed at the same moment; try again")
+        sign_out_everywhere(tx, actor.account_id)
+        record(tx, actor, "account.password", actor.account, now)
+
+
+def reset_password(storage: Storage, actor: Actor, name: str, password: str, now: datetime) -> None:
+    """Give an account a new password, and sign it out of all browsers.
+
+    Raise NotAllowed, SpecError, UnknownError.
+    """
+    actor.require(Role.OPERATOR, "reset passwords")
+    hashed = hash_password(password)
+    with storage.write() as tx:
+        account = find_account(tx, name)
+        account.password_hash = hashed
+        tx.add(account)
+        sign_out_everywhere(tx, account.id)
+        record(tx, actor, "account.password", name, now)
+
+
+def sign_out_everywhere(tx: Transaction, account_id: int | None) -> None:
+    """End all browser sessions of an account."""
+    changed(tx, delete(BrowserSession).where(col(BrowserSession.account_id) == account_id))
+
+
+def find_account(tx: Transaction, name: str) -> Account:
+    """Return the account of this name. Raise UnknownError."""
+    found = tx.exec(select(Account).where(Account.name == name)).first()
+    if found is None:
+        raise unknown(tx, "account", name, col(Account.name))
+    return found

@@ -1,0 +1,1 @@
+"""Playing tournaments: what happens next in them, and the workers that have matches played."""

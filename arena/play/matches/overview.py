@@ -1,0 +1,190 @@
+"""A match for display, with its finished sessions and their deals."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlmodel import col, select
+
+from arena.errors import StateError, UnknownError
+from arena.store.models import Match, MatchState, Round, Session, StoredRuleset, Tournament
+from arena.store.records import full_records, may_be_shown, names_and_points, sessions_of
+from arena.store.storage import Storage, Transaction
+from arena.tournaments.overview import find_tournament
+
+STILL_PLAYED = "other tables still have to play these deals; they are shown once the round is over"
+"""Why a deal of a duplicate tournament is not shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedSession:
+    """A finished session."""
+
+    number: int
+    names: tuple[str, ...]
+    """By seat."""
+    points: tuple[int, ...] | None
+    """By seat; None if the deals are withheld, because points would tell which seat had good cards."""
+    faults: tuple[int, ...]
+    """By seat."""
+    forfeits: tuple[int, ...]
+    """The seats whose bots forfeited it, in order."""
+    deal_points: tuple[tuple[int, ...], ...] | None
+    """The points of each deal, by seat; None if ``points`` is."""
+    finished_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SessionView(PlayedSession):
+    """A finished session with its deals."""
+
+    records: tuple[Mapping[str, object], ...]
+    """Full deal records; none if the match says why they are withheld."""
+
+    @property
+    def deals(self) -> int | None:
+        """How many deals it had; None if they are withheld."""
+        return None if self.deal_points is None else len(self.deal_points)
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedMatch:
+    """A match with its finished sessions, without their deals."""
+
+    tournament: str
+    round: int
+    table: int
+    state: str
+    problem: str | None
+    """What last kept it from being played; None if nothing does."""
+    names: tuple[str, ...]
+    """By position at the table."""
+    points: tuple[int, ...] | None
+    """By position at the table; None while it is not done."""
+    ruleset: Mapping[str, Any]
+    """The whole ruleset."""
+    sessions: tuple[PlayedSession, ...]
+    """In order."""
+    withheld: str | None
+    """Why neither deals nor their points are shown; None if they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class MatchView(PlayedMatch):
+    """A match with all its finished sessions and their deals."""
+
+    sessions: tuple[SessionView, ...]
+
+
+def match_view(storage: Storage, tournament: str, round: int, table: int) -> MatchView:
+    """Return a match by tournament, round and table, with all deals that are not withheld.
+
+    Raise UnknownError if there is none.
+    """
+    with storage.read() as tx:
+        found = _find(tx, tournament, round, table)
+        names, _ = names_and_points(tx, found.match)
+        shown = _are_shown(tx, found.match)
+        sessions = tuple(
+            SessionView(
+                **_told(session, names, shown),
+                records=tuple(full_records(tx, found.tournament, round, found.match, session, names))
+                if shown
+                else (),
+            )
+            for session in sessions_of(tx, found.match)
+        )
+        return MatchView(**_summary(tx, found), sessions=sessions, withheld=None if shown else STILL_PLAYED)
+
+
+def played_match(storage: Storage, tournament: str, round: int, table: int) -> PlayedMatch:
+    """Return a match by tournament, round and table; raise UnknownError if there is none."""
+    with storage.read() as tx:
+        found = _find(tx, tournament, round, table)
+        names, _ = names_and_points(tx, found.match)
+        shown = _are_shown(tx, found.match)
+        sessions = tuple(
+            PlayedSession(**_told(session, names, shown)) for session in sessions_of(tx, found.match)
+        )
+        return PlayedMatch(**_summary(tx, found), sessions=sessions, withheld=None if shown else STILL_PLAYED)
+
+
+def is_over(storage: Storage, tournament: str, round: int, table: int) -> bool:
+    """Return whether a match is over; raise UnknownError if there is none."""
+    with storage.read() as tx:
+        return _find(tx, tournament, round, table).match.state in (MatchState.DONE, MatchState.CANCELLED)
+
+
+def shown_deals(
+    storage: Storage, tournament: str, round: int, table: int, number: int
+) -> list[Mapping[str, Any]]:
+    """Return the full records of a finished session's deals, for anybody.
+
+    Raise UnknownError, and StateError while other tables still have to play these deals.
+    """
+    with storage.read() as tx:
+        found = _find(tx, tournament, round, table)
+        if not _are_shown(tx, found.match):
+            raise StateError(STILL_PLAYED)
+        sessions = sessions_of(tx, found.match)
+        asked = [session for session in sessions if session.number == number]
+        if not asked:
+            done = ", ".join(str(one.number) for one in sessions) or "none"
+            raise UnknownError(f"no session {number} is done in this match; done: {done}")
+        names, _ = names_and_points(tx, found.match)
+        return [*full_records(tx, found.tournament, round, found.match, asked[0], names)]
+
+
+def _are_shown(tx: Transaction, match: Match) -> bool:
+    """Return whether the deals of a match may be shown."""
+    rounds = select(Round.id).join(Tournament, col(Tournament.id) == Round.tournament_id)
+    return tx.exec(rounds.where(Round.id == match.round_id, may_be_shown())).first() is not None
+
+
+class _Found(NamedTuple):
+    tournament: Tournament
+    round: int
+    match: Match
+
+
+def _find(tx: Transaction, tournament: str, round: int, table: int) -> _Found:
+    """Return a match by its place. Raise UnknownError."""
+    row = find_tournament(tx, tournament)
+    match = tx.exec(
+        select(Match)
+        .join(Round, col(Round.id) == Match.round_id)
+        .where(Match.tournament_id == row.id, Round.number == round, Match.table_number == table)
+    ).first()
+    if match is None:
+        raise UnknownError(f"no round {round}, table {table} in tournament {tournament!r}")
+    return _Found(row, round, match)
+
+
+def _summary(tx: Transaction, found: _Found) -> dict[str, Any]:
+    """Return the fields of a match, without its sessions."""
+    match = found.match
+    names, points = names_and_points(tx, match)
+    return {
+        "tournament": found.tournament.name,
+        "round": found.round,
+        "table": match.table_number,
+        "state": match.state.value,
+        "problem": match.problem,
+        "names": names,
+        "points": points if match.finished_at is not None and match.state == "done" else None,
+        "ruleset": tx.get_one(StoredRuleset, found.tournament.ruleset_id).content,
+    }
+
+
+def _told(session: Session, names: tuple[str, ...], shown: bool) -> dict[str, Any]:
+    """Return the fields of a session, without its deals; with points only if the deals are shown."""
+    return {
+        "number": session.number,
+        "names": tuple(names[position] for position in session.seating),
+        "points": tuple(session.points) if shown else None,
+        "faults": tuple(session.faults),
+        "forfeits": tuple(session.forfeits),
+        "deal_points": tuple(map(tuple, session.deal_points)) if shown else None,
+        "finished_at": session.finished_at,
+    }

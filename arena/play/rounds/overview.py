@@ -1,0 +1,151 @@
+"""The pairings of a tournament for display, with their reasons."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+
+from arena.core.formats import FORMATS, Course
+from arena.core.pairing import Balance, Pairing, TableReason, balance
+from arena.core.ranking import MatchOutcome
+from arena.errors import UnknownError
+from arena.play.rounds.course import paired_rounds, setup_of
+from arena.results.standings.outcomes import outcomes
+from arena.store.models import Round, RoundState, Tournament
+from arena.store.storage import Storage, Transaction
+from arena.tournaments.entrants import EntrantInfo, list_entrants
+from arena.tournaments.overview import find_tournament
+
+
+@dataclass(frozen=True, slots=True)
+class RoundShown:
+    """A round for display; its entrants are keys of ``names``."""
+
+    number: int
+    state: RoundState
+    pairing: Pairing
+    reasons: tuple[TableReason, ...]
+    """Why each table is as it is; empty if there was no choice, or reasons were not asked for."""
+    only: bool = False
+    """Whether no other pairing was possible, because just enough for one table were present."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairingsShown:
+    """A tournament's pairings."""
+
+    format: str
+    names: Mapping[int, str]
+    """Entrant to ``owner/bot@version``."""
+    rounds: tuple[RoundShown, ...]
+    balance: Balance
+    """Of all rounds paired so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoundNamed:
+    """A round with its bots by name."""
+
+    round: int
+    state: RoundState
+    tables: tuple[tuple[str, ...], ...]
+    """The bots of each table, by position."""
+    byes: tuple[str, ...]
+    """Bots that sit out."""
+    reasons: tuple[TableReason, ...]
+    """Why each table of a Swiss round is as it is, if that was asked for; bots by their numbers."""
+    only: bool
+    """Whether no other pairing was possible, because just enough for one table were present."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairingsNamed:
+    """A tournament's pairings with the bots by name."""
+
+    tournament: str
+    format: str
+    bots: Mapping[int, str]
+    """Bots by their number among the entrants."""
+    rounds: tuple[RoundNamed, ...]
+    balance: Balance
+    """Of all rounds paired so far."""
+
+
+def named(tournament: str, shown: PairingsShown) -> PairingsNamed:
+    """Return pairings with the bots by name; in reasons they keep their numbers."""
+    names = shown.names
+    rounds = [
+        RoundNamed(
+            one.number,
+            one.state,
+            tuple([tuple([names[who] for who in seated]) for seated in one.pairing.tables]),
+            tuple([names[who] for who in one.pairing.byes]),
+            one.reasons,
+            one.only,
+        )
+        for one in shown.rounds
+    ]
+    return PairingsNamed(tournament, shown.format, names, tuple(rounds), shown.balance)
+
+
+def pairings(
+    storage: Storage, name: str, round: int | None = None, *, explained: bool = False
+) -> PairingsShown:
+    """Return the pairings of one round or of all, with their reasons if ``explained``; raise UnknownError."""
+    with storage.read() as tx:
+        tournament = find_tournament(tx, name)
+        entrants = list_entrants(tx, tournament)
+        rounds = paired_rounds(tx, tournament)
+        if round is not None and not 1 <= round <= len(rounds):
+            raise UnknownError(f"no round {round} in {name}: {len(rounds)} paired so far")
+        reasons = _reasons(tx, tournament, entrants, rounds, round) if explained else {}
+        shown = [
+            RoundShown(
+                row.number, row.state, pairing, tuple(reasons.get(row.number, ())), _is_only(row, pairing)
+            )
+            for row, pairing in rounds
+            if round in (None, row.number)
+        ]
+        numbers = [entrant.number for entrant in entrants]
+        return PairingsShown(
+            format=tournament.format,
+            names={entrant.number: entrant.name for entrant in entrants},
+            rounds=tuple(shown),
+            balance=balance(numbers, [pairing for _, pairing in rounds]),
+        )
+
+
+def _reasons(
+    tx: Transaction,
+    tournament: Tournament,
+    entrants: Sequence[EntrantInfo],
+    rounds: Sequence[tuple[Round, Pairing]],
+    wanted: int | None,
+) -> dict[int, list[TableReason]]:
+    """Return by round the reasons for each of its tables, for one round or for all."""
+    format, setup = FORMATS[tournament.format], setup_of(tournament)
+    played = cache(partial(outcomes, tx, tournament))
+    found = {}
+    for at, (row, pairing) in enumerate(rounds):
+        if wanted not in (None, row.number) or _is_only(row, pairing):
+            continue
+        course = Course(
+            entrants=[entrant.number for entrant in entrants],
+            present={*pairing.byes, *(entrant for table in pairing.tables for entrant in table)},
+            paired=at,
+            pairings=[earlier for _, earlier in rounds[:at]],
+            owners={entrant.number: entrant.owner_id for entrant in entrants},
+            outcomes=partial(_before, row.number, played),
+        )
+        found[row.number] = format.reasons(setup, course, pairing)
+    return found
+
+
+def _is_only(round: Round, pairing: Pairing) -> bool:
+    """Return whether all who could be seated in a round exactly filled one table."""
+    seated = sum(map(len, pairing.tables))
+    there = seated + len(pairing.byes) if round.free is None else len(round.free)
+    return len(pairing.tables) == 1 and there == seated
+
+
+def _before(round: int, played: Callable[[], Sequence[MatchOutcome]]) -> list[MatchOutcome]:
+    return [outcome for outcome in played() if outcome.round < round]

@@ -1,0 +1,328 @@
+"""The Celery tasks: messages only wake workers, which read from the database what is to be done.
+
+A message may be lost, late or duplicated. The broker holds no state: every task looks at the rows first.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from functools import partial
+
+from celery import Celery, signals
+from sqlmodel import select
+
+from arena.errors import BrokerError, StorageError
+from arena.host.logs import in_one_line
+from arena.host.settings import Settings
+from arena.leagues.seasons import advance_leagues
+from arena.play.broker import ADVANCE, ADVANCE_ALL, DELIVER, RUN_MATCH, TASKS, clear_drafts
+from arena.play.matches.playing import Hold, Run, never_held, play
+from arena.play.messages import broker_errors, log_in, make_app
+from arena.play.rounds.advance import advance, round_of, running_tournaments
+from arena.play.rounds.batches import Connected, everyone
+from arena.results.strength.kept import unfitted
+from arena.store.models import Tournament, utc_now
+from arena.store.storage import Storage, open_storage
+from arena.tournaments.referees import Answer, ask_referees
+from arena.webhooks.sending import deliver_due, forget_old
+from referee.client import RefereeStatus, hold_match, run_match
+from referee.errors import AttemptsBegun, NotBegun
+from referee.matches.match import MatchSpec, Update
+from referee.tls import ClientTls
+
+STATUS_SECONDS = 2.0
+"""How long a referee may take to report its load before a match goes to another one."""
+
+MESSAGES_PER_THREAD = 4
+"""Matches of a tournament that are handed out ahead of the workers, per thread of one worker."""
+
+BROKER_LOGGERS = (
+    "celery.worker.components",
+    "celery.worker.consumer.consumer",
+    "celery.worker.loops",
+    "celery.worker.request",
+)
+"""Celery's loggers of what a worker does with its connection to the broker."""
+
+BROKEN = "the tournament cannot be advanced"
+"""The message that is logged, with a traceback, about an unexpected error in a tournament."""
+
+log = logging.getLogger("arena.play.tasks")
+
+
+class Tasks:
+    """The tasks of a worker; ``send`` sends a message for another task, or raises BrokerError.
+
+    A task that cannot reach the database or the broker logs one line and ends; the beat asks again.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        storage: Storage,
+        run: Run,
+        send: Callable[[str, int], None],
+        connected: Connected,
+        hold: Hold = never_held,
+    ) -> None:
+        self._settings = settings
+        self._storage = storage
+        self._run = run
+        self._send = send
+        self._connected = connected
+        self._hold = hold
+        self._lease = timedelta(seconds=settings.lease_seconds)
+        self._fitting = threading.Lock()
+        self._delivering = threading.Lock()
+        self.stopping = threading.Event()
+
+    def advance(self, tournament_id: int) -> None:
+        """Advance a tournament."""
+        with _absence_logged(f"tournament {tournament_id} cannot be advanced now"):
+            self._advance(tournament_id)
+
+    def advance_all(self) -> None:
+        """Advance all tournaments, and end and start the seasons of all leagues."""
+        with _absence_logged("tournaments cannot be advanced now"):
+            for tournament_id in running_tournaments(self._storage):
+                self._advance_apart(tournament_id)
+            advance_leagues(self._storage, utc_now())
+            self._fit()
+
+    def deliver(self) -> None:
+        """Send pending webhook messages, in one thread at most, since matches need the others."""
+        if not self._delivering.acquire(blocking=False):
+            return  # what that one leaves is due at the next beat
+        try:
+            with _absence_logged("webhooks cannot be told now"):
+                deliver_due(self._storage, self._settings, utc_now, stopping=self.stopping.is_set)
+                forget_old(self._storage, utc_now())
+        finally:
+            self._delivering.release()
+
+    def run_match(self, match_id: int) -> None:
+        """Have a match played, if it still has to be, and advance its tournament."""
+        try:
+            played = play(
+                self._storage,
+                match_id,
+                self._run,
+                clock=utc_now,
+                lease=self._lease,
+                hold=self._hold,
+                stopping=self.stopping.is_set,
+            )
+        except StorageError:
+            return  # it is logged
+        if played:
+            with _absence_logged(f"the tournament of match {match_id} cannot be advanced now"):
+                self._advance(*round_of(self._storage, match_id))
+
+    def _advance_apart(self, tournament_id: int) -> None:
+        """Advance a tournament; errors in it are logged, and affect no others."""
+        try:
+            self._advance(tournament_id)
+        except (StorageError, BrokerError):
+            raise
+        except Exception:
+            with self._storage.read() as tx:
+                # The name alone: the rest of the row may be what is wrong.
+                name = tx.exec(select(Tournament.name).where(Tournament.id == tournament_id)).one()
+            log.exception("%s: %s", name, BROKEN, extra={"tournament": name})
+
+    def _advance(self, tournament_id: int, round_id: int | None = None) -> None:
+        closed = advance(
+            self._storage,
+            tournament_id,
+            utc_now(),
+            lambda match_id: self._send(RUN_MATCH, match_id),
+            at_once=self._settings.worker_threads * MESSAGES_PER_THREAD,
+            again_after=self._lease,
+            connected=self._connected,
+            round_id=round_id,
+        )
+        if closed:
+            self._fit()
+
+    def _fit(self) -> None:
+        """Fit the strengths that are due, unless another thread does; errors affect nothing else."""
+        if not self._fitting.acquire(blocking=False):
+            return  # what it leaves is due at the next beat
+        try:
+            with self._storage.read() as tx:
+                if not unfitted(tx):
+                    return
+            from arena.results.strength.fitting import (
+                fit_due,  # NumPy, which most workers need late if at all
+            )
+
+            fit_due(self._storage, utc_now())
+        except StorageError:
+            raise
+        except Exception:
+            log.exception("strengths cannot be fitted")
+        finally:
+            self._fitting.release()
+
+
+@contextmanager
+def _absence_logged(what: str) -> Iterator[None]:
+    """Log in one line that the database or the broker is away."""
+    try:
+        yield
+    except (StorageError, BrokerError) as error:
+        log.warning("%s: %s", what, error)
+
+
+class Referees:
+    """The configured referees, and which of them plays what. Raise SettingsError for an invalid TLS file."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._tls = settings.client_tls()
+        self._places: dict[str, str] = {}
+        """The addresses where matches are played, by the matches' names."""
+
+    def run(self, route: int, spec: MatchSpec) -> Generator[Update]:
+        """Have one of them play a match. Raise RefereeUnavailable, MatchRefused, AttemptsBegun."""
+        token = self._settings.worker_secret()
+        address = choose_referee(self._settings.referees, token, route, spec, self._tls)
+        self._places[spec.match_id] = address
+        try:
+            yield from run_match(address, token, spec, tls=self._tls)
+        finally:
+            self._places.pop(spec.match_id, None)
+
+    def hold(self, match_id: str) -> None:
+        """Have a running match begin no further session; raise RefereeUnavailable."""
+        address = self._places.get(match_id)
+        if address is not None:
+            hold_match(address, self._settings.worker_secret(), match_id, tls=self._tls)
+
+
+def connected_bots(settings: Settings) -> Connected:
+    """Ask the configured referees which bots they could seat. Raise SettingsError for an invalid TLS file."""
+    tls = settings.client_tls()
+
+    def connected(version_ids: Sequence[int]) -> set[int]:
+        answers = ask_referees(
+            settings.referees, settings.worker_secret(), version_ids, tls=tls, timeout=STATUS_SECONDS
+        )
+        return {
+            version_id
+            for answer in answers
+            if (status := answer.usable) is not None
+            for version_id, bot in zip(version_ids, status.bots, strict=True)
+            if bot.connected and bot.max_sessions >= 1
+        }
+
+    return connected
+
+
+def choose_referee(
+    addresses: Sequence[str], token: str, route: int, spec: MatchSpec, tls: ClientTls | None
+) -> str:
+    """Ask all referees for their status, and return the best one for a match. Raise NotBegun if none can.
+
+    Raise AttemptsBegun if one of them has begun an attempt of the match before.
+    """
+    if len(addresses) == 1:
+        return addresses[0]  # which refuses such a match itself
+    versions, attempts = [bot.version_id for bot in spec.bots], spec.attempts.values()
+    answers = ask_referees(addresses, token, versions, attempts=attempts, tls=tls, timeout=STATUS_SECONDS)
+    for answer in answers:
+        if answer.status is not None and answer.status.begun:
+            raise AttemptsBegun(answer.address, answer.status.begun)
+    return best_referee(answers, route)
+
+
+def best_referee(answers: Sequence[Answer], route: int) -> str:
+    """Return the best referee for a match, given the status of each. Raise NotBegun if none can."""
+    usable = [
+        (preference(status), (place - route) % len(answers), answer.address)
+        for place, answer in enumerate(answers)
+        if (status := answer.usable) is not None
+    ]
+    if not usable:
+        reasons = (answer.problem or f"referee {answer.address}: shutting down" for answer in answers)
+        raise NotBegun("; ".join(reasons))
+    return min(usable)[-1]
+
+
+def preference(status: RefereeStatus) -> tuple[bool, int, int]:
+    """Return a sort key that is lowest for the best referee for a match, by its status for the match's bots.
+
+    It compares whether all bots can play there, then how many are connected, then the referee's load.
+    """
+    all_there = all(bot.connected and bot.max_sessions >= 1 for bot in status.bots)
+    return not all_there, -sum(bot.connected for bot in status.bots), status.sessions
+
+
+def make_worker_app(
+    settings: Settings,
+    storage: Storage,
+    run: Run,
+    connected: Connected = everyone,
+    hold: Hold = never_held,
+) -> Celery:
+    """Return the Celery app of these settings with its tasks, for a worker."""
+    app = make_app(settings)
+
+    def send(task: str, number: int) -> None:
+        with broker_errors():
+            app.send_task(task, [number])
+
+    tasks = Tasks(settings, storage, run, send, connected, hold)
+    app.task(tasks.advance, name=ADVANCE, shared=False)
+    app.task(tasks.advance_all, name=ADVANCE_ALL, shared=False)
+    app.task(tasks.run_match, name=RUN_MATCH, shared=False)
+    app.task(tasks.deliver, name=DELIVER, shared=False)
+    app.finalize()
+    for name in app.tasks.keys() - TASKS.keys():
+        app.tasks.unregister(name)  # Celery's own, with which a message could run several others
+    # A worker that is told to stop waits for its tasks, which let open sessions end and hand back the rest.
+    signals.worker_shutting_down.connect(lambda **_: tasks.stopping.set(), weak=False)
+    return app
+
+
+def tell_lost_brokers_in_one_line(app: Celery) -> None:
+    """Keep tracebacks out of the log when a broker is lost.
+
+    The worker waits for the broker, and gets again what it could not acknowledge.
+    """
+    troubles = app.connection_for_write().connection_errors
+    for name in BROKER_LOGGERS:
+        logging.getLogger(name).addFilter(partial(in_one_line, troubles=troubles))
+
+
+def run_worker(settings: Settings, run: Run | None = None, hold: Hold = never_held) -> None:
+    """Run a worker in this process until it is told to stop; ``run`` and ``hold`` can replace the referees.
+
+    Raise BrokerError if the broker refuses it, and what ``open_storage`` raises.
+    """
+    with open_storage(settings) as storage:
+        referees = Referees(settings)
+        connected = everyone if run else connected_bots(settings)
+        seams = (run, connected, hold) if run else (referees.run, connected, referees.hold)
+        with broker_errors():
+            app = make_worker_app(settings, storage, *seams)
+            if settings.broker_folder is not None:
+                clear_drafts(settings.broker_folder, time.time())
+        log_in(app)
+        tell_lost_brokers_in_one_line(app)
+        if app.connection_for_write().transport.driver_type == "redis":
+            from arena.play import redis_broker  # which needs the package redis
+
+            redis_broker.install()
+        app.Worker(  # Celery's command line, which makes one of these, loads a shell to type in
+            pool_cls="threads",
+            concurrency=settings.worker_threads,
+            loglevel=logging.WARNING,
+            quiet=True,
+            without_gossip=True,
+            without_mingle=True,
+            without_heartbeat=True,
+        ).start()

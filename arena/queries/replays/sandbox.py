@@ -1,0 +1,184 @@
+"""Trying cards: what they are under a ruleset, what beats them, and what they beat."""
+
+import re
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from arena.errors import SpecError
+from arena.queries.replays.faces import Cards, in_order
+from arena.queries.replays.words import combination
+from referee.describe.words import KIND_NAMES, bare
+from referee.errors import CardError
+from referee.plain import plain
+from referee.rules.plays import Rules, compile_ruleset
+from referee.ruleset import Ruleset
+
+CARD = re.compile(r"(1[0-5]|[0-9A-Z])([DCHS])")
+"""A card as people type it, in upper case: ``3D``, ``TD``, ``10D``."""
+
+SYMBOLS = str.maketrans({"♦": "D", "♣": "C", "♥": "H", "♠": "S", "♢": "D", "♧": "C", "♡": "H", "♤": "S"})
+
+TENS = {"10": "T", "T": "10"}
+"""The two ways of writing a ten, each with the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Plays of one kind and number of cards."""
+
+    name: str
+    """The kind, without an article."""
+    count: int
+    """The number of plays."""
+    of: int
+    """The number of such plays that the other cards make in all."""
+    lowest: Cards
+    highest: Cards
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """The cards that were entered, and what they are."""
+
+    cards: Cards
+    name: str = ""
+    """Their name as a play; empty if they are not a play."""
+    kind: str = ""
+    """Their kind, with its article if it has one."""
+    above: int = 0
+    """How many strengths are higher among those of their kind and number of cards."""
+    strengths: int = 0
+    """How many strengths there are of their kind and number of cards."""
+    bomb: bool = False
+    """Whether they beat every play of another kind."""
+    holds: Sequence[Group] = ()
+    """The plays among these cards, if they are not a play as a whole."""
+    beaten_by: Sequence[Group] = ()
+    """The plays from the rest of the pack that beat them."""
+    beats: Sequence[Group] = ()
+    """The plays from the rest of the pack that they beat."""
+    others: int = 0
+    """The number of plays from the rest of the pack."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """The cards that were entered, compared with those that they are to beat."""
+
+    put: Put
+    against: Put | None
+    beats: bool = False
+    """Whether the cards beat the others."""
+    beaten: bool = False
+    """Whether the others beat the cards."""
+
+
+def read_cards(ruleset: Ruleset, field: str, text: str) -> Cards:
+    """Parse cards, in the ruleset's notation. Raise SpecError, which names the field, for other text.
+
+    ``3D3C``, ``3d 3c``, ``3D, 10H`` and ``3♦`` are all understood.
+    """
+    wanted = re.sub(r"[\s,;+]+", "", text.upper().translate(SYMBOLS))
+    cards: list[str] = []
+    end = 0
+    while end < len(wanted):
+        found = CARD.match(wanted, end)
+        if found is None:
+            raise SpecError(field, f"{_said(wanted[end:])} is not a card; write them as 3D 3C 10H")
+        rank, suit = found.groups()
+        rank = rank if rank in ruleset.ranks else TENS.get(rank, rank)
+        if rank not in ruleset.ranks:
+            raise SpecError(field, f"{found.group()} is not a card of this ruleset")
+        cards.append(rank + suit)
+        end = found.end()
+    rules = compile_ruleset(ruleset)
+    try:
+        return in_order(rules, rules.parse(" ".join(cards)))
+    except CardError as error:
+        raise SpecError(field, str(error)) from None
+
+
+def _said(rest: str) -> str:
+    return f"{plain(rest[:8])!r}" + ("…" if len(rest) > 8 else "")
+
+
+def try_cards(ruleset: Ruleset, cards: Cards, against: Cards = ()) -> Tried:
+    """Return what cards are and, if others are given, whether they beat those."""
+    rules = compile_ruleset(ruleset)
+    put, other = (rules.parse(" ".join(one)) for one in (cards, against))
+    first, second = (rules.code(mask) if mask else 0 for mask in (put, other))
+    met = bool(first and second)
+    return Tried(
+        _put(rules, put, first),
+        _put(rules, other, second) if other else None,
+        met and rules.beats(first, second),
+        met and rules.beats(second, first),
+    )
+
+
+def _put(rules: Rules, mask: int, code: int) -> Put:
+    cards = in_order(rules, mask)
+    if not code:
+        return Put(cards, holds=_groups(rules, rules.list_plays(mask)))
+    plays = rules.list_plays(rules.remove(rules.full, mask))
+    beaten = rules.beaten(plays, code)
+    totals = _totals(rules, plays)
+    strengths = _strengths(rules.ruleset)[_group(rules, code)]
+    return Put(
+        cards,
+        combination(rules.kind(code), cards),
+        KIND_NAMES[rules.kind(code)],
+        len(strengths) - 1 - bisect_left(strengths, code >> rules.width),
+        len(strengths),
+        rules.is_bomb(code),
+        (),
+        _groups(rules, rules.following(plays, code), totals),
+        _groups(rules, beaten, totals),
+        len(plays),
+    )
+
+
+def _group(rules: Rules, code: int) -> tuple[str, int]:
+    return rules.kind(code), rules.count(code & rules.full)
+
+
+def _grouped(rules: Rules, plays: Sequence[int]) -> Mapping[tuple[str, int], list[int]]:
+    """Group plays (ascending) by kind and number of cards; a whole deck makes tens of thousands."""
+    groups: dict[tuple[str, int], list[int]] = defaultdict(list)
+    start = 0
+    while start < len(plays):
+        end = bisect_left(plays, rules.end_of_kind(plays[start]), start)
+        groups[_group(rules, plays[start])] += plays[start:end]
+        start = end
+    return groups
+
+
+def _totals(rules: Rules, plays: Sequence[int]) -> Mapping[tuple[str, int], int]:
+    return {group: len(codes) for group, codes in _grouped(rules, plays).items()}
+
+
+def _groups(
+    rules: Rules, plays: Sequence[int], totals: Mapping[tuple[str, int], int] | None = None
+) -> Sequence[Group]:
+    """Return the groups of plays (ascending) by kind and number of cards, the weakest kind first."""
+    return [
+        Group(
+            bare(kind),
+            len(codes),
+            len(codes) if totals is None else totals[kind, size],
+            in_order(rules, codes[0] & rules.full),
+            in_order(rules, codes[-1] & rules.full),
+        )
+        for (kind, size), codes in _grouped(rules, plays).items()
+    ]
+
+
+@lru_cache(maxsize=32)
+def _strengths(ruleset: Ruleset) -> Mapping[tuple[str, int], Sequence[int]]:
+    """Return the strengths that exist, ascending, by kind and number of cards."""
+    rules = compile_ruleset(ruleset)
+    grouped = _grouped(rules, rules.list_plays(rules.full))
+    return {group: sorted({code >> rules.width for code in codes}) for group, codes in grouped.items()}

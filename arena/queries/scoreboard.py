@@ -1,0 +1,256 @@
+"""Standings and crosstables for display."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from itertools import permutations
+from operator import attrgetter
+
+from sqlmodel import col, select
+
+from arena.core.corrections import Correction, adjust_sums, demoted, disqualified_by
+from arena.core.elo import spread
+from arena.core.formats import FORMATS
+from arena.core.ranking import Standing, Total, ranked
+from arena.core.sums import Sum, Sums
+from arena.results.standings.keeping import current_sums, kept_meetings, pairs_among
+from arena.results.standings.outcomes import corrections_of, outcomes
+from arena.store.models import Entrant, Tournament, TournamentState
+from arena.store.storage import Storage, Transaction
+from arena.tournaments.entrants import EntrantInfo, list_entrants
+from arena.tournaments.forfeited import forfeited_sessions
+from arena.tournaments.overview import find_tournament
+
+CROSSED = 50
+"""Lines of a crosstable by default."""
+
+
+@dataclass(frozen=True, slots=True)
+class StandingLine:
+    """A line of the standings with its name."""
+
+    standing: Standing
+    name: str
+    """``owner/bot@version``."""
+    raw: int
+    """Points of all deals as they were scored; in a duplicate tournament, not the ones that count."""
+    deals: int
+    """Deals that the points come from."""
+    plus_minus: float | None
+    """Half the width of the 95 % interval around the points that count, as if the deals were drawn again;
+    None for fewer than two deals."""
+    disqualified: bool
+    """Whether the organiser disqualified it, so that it ranks behind all others."""
+    forfeits: int
+    """Sessions that it forfeited, by absence or by too many faults."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A line of the standings, flat."""
+
+    rank: int
+    """Place, from 1; shared only by those who are equal in everything that decides."""
+    name: str
+    """``owner/bot@version``."""
+    entrant: int
+    """Number of the entrant."""
+    score: float
+    """Sum of its match scores: of k bots at a table the first has k - 1, the last 0."""
+    points: float
+    """Points of all deals; in a duplicate tournament compared with the same seat elsewhere."""
+    wins: int
+    """Matches in which everyone else had fewer points."""
+    opponents: float
+    """Mean of the opponents' scores, each as often as met; per match where ``mean`` decides."""
+    opponents_cut: float
+    """The same without the lowest."""
+    mean: float
+    """Mean score of its matches."""
+    matches: int
+    """Matches finished."""
+    reached: int
+    """Rounds played or sat out; in a knockout, the round that was reached."""
+    last: float
+    """Score of its last match."""
+    raw: int
+    """Points as they were played."""
+    deals: int
+    """Deals played."""
+    plus_minus: float | None
+    """Margin of ``points`` in 95 of 100 cases; None for fewer than two deals."""
+    disqualified: bool
+    """Whether its organiser disqualified it, so that it ranks behind all others."""
+    forfeits: int
+    """Sessions that it forfeited, by absence or by too many faults."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scoreboard:
+    """Who stands where in a tournament."""
+
+    tournament: str
+    state: TournamentState
+    """The standings are final if it is finished or cancelled and they are not provisional."""
+    format: str
+    """Its criteria order the standings."""
+    provisional: bool
+    """Whether its organiser still has to confirm them."""
+    corrections: tuple[Correction, ...]
+    """What its organiser decided about them, in order."""
+    standings: tuple[Placed, ...]
+    """The best first."""
+
+
+@dataclass(frozen=True, slots=True)
+class CrosstableMatrix:
+    """A crosstable whose rows and columns are in the order of ``bots``."""
+
+    bots: tuple[str, ...]
+    before: tuple[tuple[int | None, ...], ...]
+    """How many deals the row finished before the column; None if both are the same bot."""
+    deals: tuple[tuple[int | None, ...], ...]
+    """How many deals both played; None if both are the same bot."""
+    offset: int
+    """Places left out before the first row."""
+    entrants: int
+    """Places in all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crossed:
+    """A crosstable of a tournament."""
+
+    tournament: str
+    crosstable: CrosstableMatrix
+    next: str | None
+    """Cursor of the next places; None if there are none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crosstable:
+    """How often each of some neighbours in the standings finished before each other."""
+
+    names: tuple[str, ...]
+    """In the order of the standings."""
+    before: Mapping[tuple[int, int], tuple[int, int]]
+    """For two places in ``names``: deals that the first finished before the second, and that both sat in."""
+    offset: int = 0
+    """Lines of the standings before the first name."""
+    entrants: int = 0
+    """Lines of the standings in all."""
+
+    @property
+    def matrix(self) -> CrosstableMatrix:
+        """The same as rows and columns."""
+        places = range(len(self.names))
+        before, deals = (
+            tuple([tuple([None if a == b else self.before[a, b][part] for b in places]) for a in places])
+            for part in (0, 1)
+        )
+        return CrosstableMatrix(self.names, before, deals, self.offset, self.entrants)
+
+
+def scoreboard(storage: Storage, name: str) -> Scoreboard:
+    """Return who stands where after all finished matches; raise UnknownError."""
+    lines = standings(storage, name)
+    with storage.read() as tx:
+        tournament = find_tournament(tx, name)
+        decided = tuple(corrections_of(tx, tournament))
+    names = [field.name for field in fields(Standing)]
+    standing = attrgetter(*names)
+    placed = [
+        Placed(
+            name=line.name,
+            **dict(zip(names, standing(line.standing), strict=True)),
+            raw=line.raw,
+            deals=line.deals,
+            plus_minus=line.plus_minus,
+            disqualified=line.disqualified,
+            forfeits=line.forfeits,
+        )
+        for line in lines
+    ]
+    provisional = tournament.confirm and tournament.confirmed_at is None
+    return Scoreboard(name, tournament.state, tournament.format, provisional, decided, tuple(placed))
+
+
+def corrections(storage: Storage, name: str) -> list[Correction]:
+    """Return what the organiser decided about the standings, in order; raise UnknownError."""
+    with storage.read() as tx:
+        return corrections_of(tx, find_tournament(tx, name))
+
+
+def standings(storage: Storage, name: str) -> list[StandingLine]:
+    """Return the standings after all finished matches, best first; raise UnknownError.
+
+    They follow from sums: no closed round is read, unless the organiser has adjusted the points of a match.
+    """
+    with storage.read() as tx:
+        tournament = find_tournament(tx, name)
+        entrants = list_entrants(tx, tournament)
+        sums, disqualified = _corrected(tx, tournament, entrants)
+        totals = sums.totals(kept_meetings(tx, tournament))
+        names = {entrant.number: entrant.name for entrant in entrants}
+        forfeited = forfeited_sessions(tx, tournament)
+        ids = {entrant.number: entrant.entrant_id for entrant in entrants}
+        return [
+            StandingLine(
+                line,
+                names[line.entrant],
+                found.raw,
+                found.deals,
+                spread(found.deals, found.total, found.squares),
+                line.entrant in disqualified,
+                forfeited[line.entrant],
+            )
+            for line in _ranked(tournament, entrants, totals, disqualified)
+            for found in [sums.entrants.get(ids[line.entrant], Sum())]
+        ]
+
+
+def _corrected(
+    tx: Transaction, tournament: Tournament, entrants: Sequence[EntrantInfo]
+) -> tuple[Sums, set[int]]:
+    """Return the sums with corrections applied, and who is disqualified."""
+    sums, corrections = current_sums(tx, tournament), corrections_of(tx, tournament)
+    if any(one.points for one in corrections):
+        ids = {entrant.number: entrant.entrant_id for entrant in entrants}
+        adjust_sums(sums, outcomes(tx, tournament), corrections, ids)
+    return sums, disqualified_by(corrections)
+
+
+def _ranked(
+    tournament: Tournament,
+    entrants: Sequence[EntrantInfo],
+    totals: Mapping[int, Total],
+    disqualified: set[int],
+) -> list[Standing]:
+    """Return the standings by the totals of entrants' ids."""
+    numbers = {entrant.entrant_id: entrant.number for entrant in entrants}
+    criteria = FORMATS[tournament.format].criteria
+    size = tournament.table_size if any(total.matches for total in totals.values()) else 1
+    lines = ranked(list(numbers), totals, size, criteria)
+    return demoted([replace(line, entrant=numbers[line.entrant]) for line in lines], disqualified)
+
+
+def crosstable(
+    storage: Storage, name: str, limit: int = CROSSED, offset: int = 0, board: Scoreboard | None = None
+) -> Crosstable:
+    """Return how often each bot finished before each other one, in the deals of all finished matches.
+
+    Cover ``limit`` lines of the standings after the first ``offset``; ``board`` are the standings, if they
+    are known already. Raise UnknownError if there is no such tournament.
+    """
+    lines = (scoreboard(storage, name) if board is None else board).standings
+    shown = lines[offset : offset + limit]
+    with storage.read() as tx:
+        tournament = find_tournament(tx, name)
+        numbers = [line.entrant for line in shown]
+        there = (Entrant.tournament_id == tournament.id, col(Entrant.number).in_(numbers))
+        ids = dict(tx.exec(select(Entrant.id, Entrant.number).where(*there)).all())
+        place = {entrant_id: numbers.index(number) for entrant_id, number in ids.items()}
+        before = dict.fromkeys(permutations(range(len(shown)), 2), (0, 0))
+        for (one, other), pair in pairs_among(tx, tournament, place).items():
+            before[place[one], place[other]] = (pair.ahead, pair.deals)
+            before[place[other], place[one]] = (pair.behind, pair.deals)
+        return Crosstable(tuple(line.name for line in shown), before, offset, len(lines))

@@ -1,0 +1,1 @@
+"""What was played, added up: standings, ratings, strengths and tallies, kept and recomputed."""

@@ -1,0 +1,176 @@
+"""Storing the sums of standings as rounds close, and adding what is not in them yet when they are read."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, fields
+from itertools import groupby
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select
+from sqlalchemy import select as select_columns
+from sqlmodel import col, select
+
+from arena.core.sums import Pair, Played, Sum, Sums
+from arena.results.standings.outcomes import played_deals
+from arena.results.tables import Table
+from arena.store.models import (
+    BEGUN,
+    Encounter,
+    Entrant,
+    EntrantSum,
+    Match,
+    MatchState,
+    Round,
+    RoundState,
+    Seat,
+    Tournament,
+)
+from arena.store.storage import Transaction, add_to_rows
+
+ADDED = ("matches", "played", "points", "wins", "byes", "deals", "raw", "total", "squares", "forfeits")
+"""The fields of an entrant's sums that are added up; the others describe its last round."""
+
+
+def add_round(
+    tx: Transaction, tournament: Tournament, round: Round, tables: Sequence[Table], played: Played
+) -> None:
+    """Add the finished matches of a round that ends to the sums of its tournament, whose row is locked.
+
+    Its byes count only if all of it was played.
+    """
+    found = Sums()
+    seated = {
+        table.match.table_number: {seat.entrant_id: seat.points for seat in table.seats} for table in tables
+    }
+    found.add_round(round.number, seated, played, duplicate=tournament.duplicate)
+    if round.byes and round.state == RoundState.CLOSED:
+        sat_out = (Entrant.tournament_id == tournament.id, col(Entrant.number).in_(round.byes))
+        found.add_byes(tx.exec(select(Entrant.id).where(*sat_out)))
+    _add_entrants(tx, found)
+    pairs = [
+        {"entrant_id": one, "other_id": other, **asdict(pair)} for (one, other), pair in found.pairs.items()
+    ]
+    if pairs:
+        add_to_rows(tx, Encounter, pairs)
+    round.summed = True
+
+
+def _add_entrants(tx: Transaction, found: Sums) -> None:
+    rows = tx.exec(select(EntrantSum).where(col(EntrantSum.entrant_id).in_(found.entrants)))
+    kept = {row.entrant_id: row for row in rows}
+    for entrant_id, more in found.entrants.items():
+        row = kept.get(entrant_id)
+        if row is None:
+            tx.add(EntrantSum(entrant_id=entrant_id, **asdict(more)))
+            continue
+        if more.last_round > row.last_round:
+            row.last, row.last_round = more.last, more.last_round
+        for name in ADDED:
+            setattr(row, name, getattr(row, name) + getattr(more, name))
+
+
+def current_sums(tx: Transaction, tournament: Tournament) -> Sums:
+    """Return the sums over all finished matches, by the entrants' ids: those stored, plus other rounds.
+
+    Its pairs are those of the other rounds alone; ``kept_meetings`` has the others.
+    """
+    found = Sums(dict(_kept_entrants(tx, tournament)))
+    add_rounds(tx, tournament, found, col(Round.summed).is_(False), col(Round.state).in_(BEGUN))
+    return found
+
+
+def kept_meetings(tx: Transaction, tournament: Tournament) -> Iterable[tuple[int, int, int]]:
+    """Return all pairs that met in rounds that are summed, the lower id first, with their matches.
+
+    These are the many rows behind standings: only what standings take is read.
+    """
+    columns = (Encounter.entrant_id, Encounter.other_id, Encounter.matches)
+    return tx.connection().execute(_encounters(tournament, *map(col, columns))).all()
+
+
+def kept_sums(tx: Transaction, tournament: Tournament) -> Sums:
+    """Return the sums over the rounds that are summed, by the entrants' ids."""
+    return Sums(dict(_kept_entrants(tx, tournament)), dict(_kept_pairs(tx, tournament)))
+
+
+def pairs_among(
+    tx: Transaction, tournament: Tournament, entrant_ids: Collection[int]
+) -> Mapping[tuple[int, int], Pair]:
+    """Return the results of all finished matches between each two of these entrants, the lower id first.
+
+    Only their own rows are read, however many others there are.
+    """
+    those = (col(Encounter.entrant_id).in_(entrant_ids), col(Encounter.other_id).in_(entrant_ids))
+    found = Sums(pairs=dict(_kept_pairs(tx, tournament, *those)))
+    open_rounds = (col(Round.summed).is_(False), col(Round.state).in_(BEGUN))
+    theirs = select(Seat.match_id).where(col(Seat.entrant_id).in_(entrant_ids))
+    # Comparing duplicate deals makes no difference to who finished before whom.
+    _add_played(tx, tournament, found, *open_rounds, col(Match.id).in_(theirs), duplicate=False)
+    wanted = {*entrant_ids}
+    return {both: pair for both, pair in found.pairs.items() if wanted.issuperset(both)}
+
+
+def _kept_entrants(tx: Transaction, tournament: Tournament) -> Iterator[tuple[int, Sum]]:
+    sums = (getattr(EntrantSum, one.name) for one in fields(Sum))
+    entered = select_columns(col(EntrantSum.entrant_id), *sums).join(
+        Entrant, col(Entrant.id) == EntrantSum.entrant_id
+    )
+    for entrant_id, *values in tx.execute(entered.where(col(Entrant.tournament_id) == tournament.id)).all():
+        yield entrant_id, Sum(*values)
+
+
+def _kept_pairs(
+    tx: Transaction, tournament: Tournament, *which: ColumnElement[bool]
+) -> Iterator[tuple[tuple[int, int], Pair]]:
+    both = (Encounter.entrant_id, Encounter.other_id)
+    counts = (Encounter.matches, Encounter.deals, Encounter.ahead, Encounter.behind)
+    rows = _encounters(tournament, *map(col, both + counts)).where(*which)
+    for one, other, matches, deals, ahead, behind in tx.connection().execute(rows).all():
+        yield (one, other), Pair(matches, deals, ahead, behind)
+
+
+def _encounters(tournament: Tournament, *columns: Any) -> Select[Any]:
+    """Select these columns of the pairs that met in a tournament."""
+    rows = select_columns(*columns).join(Entrant, col(Entrant.id) == Encounter.entrant_id)
+    return rows.where(col(Entrant.tournament_id) == tournament.id)
+
+
+def add_rounds(tx: Transaction, tournament: Tournament, found: Sums, *which: ColumnElement[bool]) -> None:
+    """Add the finished matches of the rounds that meet these conditions, and the byes of closed ones."""
+    _add_played(tx, tournament, found, *which, duplicate=tournament.duplicate)
+    closed = (col(Round.tournament_id) == tournament.id, col(Round.state) == RoundState.CLOSED, *which)
+    byes = [number for numbers in tx.exec(select(Round.byes).where(*closed)) for number in numbers]
+    if byes:
+        numbered = (Entrant.tournament_id == tournament.id, col(Entrant.number).in_(set(byes)))
+        ids = dict(tx.exec(select(Entrant.number, Entrant.id).where(*numbered)).all())
+        found.add_byes(ids[number] for number in byes)
+
+
+def _add_played(
+    tx: Transaction, tournament: Tournament, found: Sums, *which: ColumnElement[bool], duplicate: bool
+) -> None:
+    """Add the finished matches that meet these conditions on rounds and matches."""
+    seated = _seated(tx, tournament, *which)
+    for number, played in played_deals(tx, tournament, *which):
+        found.add_round(number, seated[number], played, duplicate=duplicate)
+
+
+def _seated(
+    tx: Transaction, tournament: Tournament, *which: ColumnElement[bool]
+) -> Mapping[int, Mapping[int, Mapping[int, int]]]:
+    """Return, by round and table, the points of the entrants there, in the order of positions."""
+    seats = (
+        select_columns(col(Round.number), col(Match.table_number), col(Seat.entrant_id), col(Seat.points))
+        .select_from(Round)
+        .join(Match, col(Match.round_id) == Round.id)
+        .join(Seat, col(Seat.match_id) == Match.id)
+        .where(col(Round.tournament_id) == tournament.id, *which, col(Match.state) == MatchState.DONE)
+        .order_by(col(Round.number), col(Match.table_number), col(Seat.position))
+    )
+    rows = tx.connection().execute(seats)
+    return {
+        number: {
+            table: {entrant: points for *_, entrant, points in there}
+            for table, there in groupby(of_round, key=lambda row: row[1])
+        }
+        for number, of_round in groupby(rows, key=lambda row: row[0])
+    }

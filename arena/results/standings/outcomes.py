@@ -1,0 +1,148 @@
+"""What has been played in a tournament, read from the rows into plain values.
+
+Entrants are named by their number in the list of entrants, so that the same entrants in the same order are
+paired in the same way everywhere.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+
+from sqlalchemy import ColumnElement
+from sqlalchemy import select as select_columns
+from sqlmodel import col, select
+
+from arena.core.corrections import (
+    Correction,
+    adjusted,
+    demoted,
+    disqualified_by,
+    read_correction,
+)
+from arena.core.duplicate import PlayedSession, scores
+from arena.core.formats import FORMATS
+from arena.core.ranking import MatchOutcome, Standing, standings
+from arena.store.models import (
+    Entrant,
+    Match,
+    MatchState,
+    Round,
+    RoundState,
+    Seat,
+    Session,
+    Tournament,
+    TournamentEvent,
+)
+from arena.store.storage import Transaction
+from arena.tournaments.entrants import EntrantInfo
+from arena.tournaments.forfeited import forfeited_shares
+
+
+def outcomes(tx: Transaction, tournament: Tournament) -> list[MatchOutcome]:
+    """Return how the finished matches ended, in the order of rounds and tables.
+
+    What counts is points; in a duplicate tournament, the scores of ``arena.core.duplicate``.
+    """
+    compared = duplicate_points(tx, tournament) if tournament.duplicate else {}
+    forfeited = forfeited_shares(tx, tournament)
+    rows = (
+        select(Round.number, Match.table_number, Entrant.number, Seat.points)
+        .select_from(Match)
+        .join(Round, col(Round.id) == Match.round_id)
+        .join(Seat, col(Seat.match_id) == Match.id)
+        .join(Entrant, col(Entrant.id) == Seat.entrant_id)
+        .where(Match.tournament_id == tournament.id, Match.state == MatchState.DONE)
+        .order_by(col(Round.number), col(Match.table_number), col(Seat.position))
+    )
+    found = []
+    for key, seats in groupby(tx.exec(rows), key=lambda row: (row[0], row[1])):
+        points: dict[int, float] = {entrant: points for _, _, entrant, points in seats}
+        if key in compared:
+            points = dict(zip(points, compared[key], strict=True))
+        found.append(MatchOutcome(*key, points, forfeited.get(key, {})))
+    return found
+
+
+def duplicate_points(
+    tx: Transaction, tournament: Tournament, round_id: int | None = None
+) -> dict[tuple[int, int], tuple[float, ...]]:
+    """Return the points that count in a duplicate tournament by position, for each finished match."""
+    which = () if round_id is None else (col(Round.id) == round_id,)
+    found: dict[tuple[int, int], tuple[float, ...]] = {}
+    for round, tables in played_deals(tx, tournament, *which):
+        found |= {(round, table): points for table, points in scores_of(tables).items()}
+    return found
+
+
+def scores_of(tables: Mapping[int, Sequence[PlayedSession]]) -> dict[int, tuple[float, ...]]:
+    """Return the points that count in a duplicate round by table and position, from its sessions."""
+    return dict(zip(tables, scores(list(tables.values())), strict=True))
+
+
+def played_in(tx: Transaction, tournament: Tournament, round: Round) -> dict[int, list[PlayedSession]]:
+    """Return the sessions of a round's finished matches by table, in order."""
+    return dict(played_deals(tx, tournament, col(Round.id) == round.id)).get(round.number, {})
+
+
+def played_deals(
+    tx: Transaction, tournament: Tournament, *which: ColumnElement[bool]
+) -> Iterator[tuple[int, dict[int, list[PlayedSession]]]]:
+    """Yield the number of each round with a finished match, and the sessions of these by table, in order.
+
+    ``which`` are conditions on rounds. One statement reads them, and holds no more than a round at a time.
+    """
+    sessions = (
+        select_columns(
+            col(Round.number),
+            col(Match.table_number),
+            col(Session.number),
+            col(Session.seating),
+            col(Session.deal_points),
+            col(Session.deal_attempts),
+            col(Session.forfeits),
+            col(Session.forfeit),
+            col(Session.forfeited_from),
+            col(Session.faults),
+        )
+        .select_from(Round)
+        .join(Match, col(Match.round_id) == Round.id)
+        .join(Session, col(Session.match_id) == Match.id)
+        .where(col(Round.tournament_id) == tournament.id, *which, col(Match.state) == MatchState.DONE)
+        .order_by(col(Round.number), col(Match.table_number), col(Session.number))
+    )
+    rows = tx.connection().execute(sessions, execution_options={"yield_per": 200})
+    for round, of_it in groupby(rows, key=lambda row: row[0]):
+        tables: dict[int, list[PlayedSession]] = {}
+        for _, table, *session in of_it:
+            tables.setdefault(table, []).append(PlayedSession(*session))
+        yield round, tables
+
+
+def byes(tx: Transaction, tournament: Tournament) -> list[int]:
+    """Return everyone who sat out in a closed round, once for each time.
+
+    While a round is being played, a bye in it puts nobody ahead of those who play.
+    """
+    closed = (Round.tournament_id == tournament.id, Round.state == RoundState.CLOSED)
+    rounds = tx.exec(select(Round.byes).where(*closed).order_by(col(Round.number)))
+    return [entrant for sitting_out in rounds for entrant in sitting_out]
+
+
+def current_standings(
+    tx: Transaction, tournament: Tournament, entrants: Sequence[EntrantInfo]
+) -> list[Standing]:
+    """Return the standings after all matches that are done, and the organiser's corrections."""
+    numbers = [entrant.number for entrant in entrants]
+    criteria = FORMATS[tournament.format].criteria
+    corrections = corrections_of(tx, tournament)
+    ended = adjusted(outcomes(tx, tournament), corrections)
+    lines = standings(numbers, ended, byes(tx, tournament), criteria)
+    return demoted(lines, disqualified_by(corrections))
+
+
+def corrections_of(tx: Transaction, tournament: Tournament) -> list[Correction]:
+    """Return what the organiser decided about the standings, in order; nothing before the end."""
+    if tournament.finished_at is None:
+        return []
+    of_it = (TournamentEvent.tournament_id == tournament.id, TournamentEvent.kind == "corrected")
+    events = tx.exec(select(TournamentEvent).where(*of_it).order_by(col(TournamentEvent.number)))
+    return [read_correction(one.number, one.at.isoformat(), one.details) for one in events]

@@ -1,0 +1,186 @@
+"""Strengths from sums, all bots of a pool at once.
+
+In a match of D deals at a table of k, the mean score of bot a, relative to the table's, is
+
+    y_a = t_a - mean(t) + sum_o g_ao / k + e_a,   Var e = s^2 / D * (I - 11'/k)
+
+with t the strengths, spread with variance tau^2, and g_ao = -g_oa what bot a gains from bot o beyond what
+both strengths say, spread with variance g^2: bots are not transitive, and who meets the same few again and
+again learns little of the field. The quantity of interest is how a bot does against the whole pool, each
+opponent alike:
+
+    theta_a = t_a - mean(t) + sum_o g_ao / n
+
+Let m_ao be the deals of a and o at one table over k s^2, A the Laplacian matrix of m, L that of m^2, and b_a
+the sum of the scores of a over s^2. Then b has mean A t and
+
+    Cov b = tau^2 A^2 + A + g^2 L
+    Cov(theta, b) = (tau^2 + g^2 / n) A
+    Cov theta = (tau^2 + g^2 / n) (I - 11'/n)
+
+so that the best linear estimate of theta, and its error, are those of a joint normal distribution. For g = 0
+it is the least-squares fit of scores with a normal prior, weighted by deals. Where bots have several
+versions, tau^2 K takes the place of tau^2 (``arena.results.strength.lines``).
+
+s^2 comes from the deals within matches, g^2 from how much more the scores of matches differ than deals and
+strengths explain, and tau is integrated out over a grid, by its likelihood given b. Duplicate deals, whose
+points vary less, have an s^2 of their own; all else is shared.
+
+``python -m benchmarks.coverage`` shows how often the intervals hold.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena.results.strength.counts import Counts, bots_of, groups_of
+from arena.results.strength.graph import Graph
+from arena.results.strength.kinds import Array, Kind, Posterior
+from arena.results.strength.lines import Lines
+from arena.results.strength.matrices import Matrices
+from arena.results.strength.sums import Sums
+
+TYPICAL_GAIN = 0.08
+"""g / s to expect before anything is known of it; mixtures of the sample bots have about 0.06."""
+ENOUGH = 20
+"""With at least this many degrees of freedom within matches, s^2 is estimated from these alone."""
+ROUNDS = 8
+"""How often s^2 and the strengths are estimated in turn if deals within matches are too few."""
+LEAST_SHARE, LEAST_VARIANCE = 1e-6, 1e-12
+"""s^2 is at least this share of the total variance of points, and always positive."""
+DENSE = 1200
+"""In larger pools, covariances are left out, and equations solved by iteration."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """The strengths of a pool's bots, in points a deal."""
+
+    bots: tuple[int, ...]
+    strengths: Array
+    """By bot, relative to the mean of its group."""
+    variances: Array
+    """By bot."""
+    covariances: Array | None
+    """Of the strengths; None in large pools, where they are negligible."""
+    groups: tuple[int, ...]
+    """By bot: those that never met, not even indirectly, cannot be compared."""
+    deviation: float
+    """Standard deviation s of a bot's points in one deal; of duplicate scores if there are no others."""
+    spread: float
+    """Standard deviation tau of the strengths."""
+    gain: float
+    """Standard deviation g of what one bot gains from another beyond their strengths."""
+
+    def variance_between(self, one: int, other: int) -> float:
+        """Return the variance of the difference of two bots, which are given by their places in ``bots``."""
+        both = float(self.variances[one] + self.variances[other])
+        return both if self.covariances is None else max(0.0, both - 2 * float(self.covariances[one, other]))
+
+
+class System(Protocol):
+    """The equations of a pool, for given variances of its kinds of deals."""
+
+    def spread(self) -> float:
+        """Return tau^2 as if bots were transitive."""
+        ...
+
+    def least_squares(self, spread: float) -> tuple[Array, float]:
+        """Return the strengths as if bots were transitive, and how many degrees of freedom they take."""
+        ...
+
+    def absorbed(self, spread: float) -> float:
+        """Return how much of the squares of gains, each of variance 1, these strengths would absorb."""
+        ...
+
+    def posterior(self, gain: float, groups: NDArray[np.intp]) -> Posterior:
+        """Return the strengths against the whole field; ``gain`` is g^2."""
+        ...
+
+
+def fit(kinds: Sequence[Sums], lines: Sequence[Sequence[int]] = ()) -> Fit | None:
+    """Return the strengths that follow from some sums; see ``fit_counts``."""
+    return fit_counts([Counts.of(sums) for sums in kinds], lines)
+
+
+def fit_counts(kinds: Sequence[Counts], lines: Sequence[Sequence[int]] = ()) -> Fit | None:
+    """Return the strengths that follow from some sums, of one pool; None if nothing was played.
+
+    ``lines`` are the versions of each bot, oldest first (``arena.results.strength.lines``).
+    """
+    bots = bots_of(kinds).tolist()
+    if not bots:
+        return None
+    played = [Kind.of(sums, bots) for sums in kinds if sums.matches]
+    groups = groups_of(len(bots), [(kind.firsts, kind.seconds) for kind in played])
+    related = Lines(bots, lines)
+
+    def system(kinds: Sequence[Kind]) -> System:
+        return Matrices(kinds, related) if len(bots) <= DENSE else Graph(kinds, related)
+
+    posterior = _posterior(played, system, groups)
+    return Fit(
+        bots=tuple(bots),
+        strengths=posterior.strengths,
+        variances=posterior.variances,
+        covariances=posterior.covariances,
+        groups=tuple(groups.tolist()),
+        deviation=math.sqrt(played[0].variance),
+        spread=math.sqrt(posterior.spread),
+        gain=math.sqrt(posterior.gain),
+    )
+
+
+def _posterior(
+    kinds: Sequence[Kind], make: Callable[[Sequence[Kind]], System], groups: NDArray[np.intp]
+) -> Posterior:
+    few = [kind for kind in kinds if kind.sums.within_freedom < ENOUGH]
+    for kind in kinds:
+        _set_variance(kind, 0.0, 0.0)
+    system = make(kinds)
+    spread = system.spread()
+    strengths, freedom = system.least_squares(spread)
+    for _ in range(ROUNDS if few else 0):
+        share = freedom / sum(kind.sums.between_freedom for kind in kinds)
+        for kind in few:
+            _set_variance(kind, kind.explained(strengths), share * kind.sums.between_freedom)
+        system = make(kinds)
+        spread = system.spread()
+        strengths, freedom = system.least_squares(spread)
+    return system.posterior(_gain(kinds, strengths, freedom, system.absorbed(spread)), groups)
+
+
+def _set_variance(kind: Kind, explained: float, freedom: float) -> None:
+    """Estimate s^2 of one kind; ``explained`` and ``freedom`` are what strengths take from ``between``."""
+    sums = kind.sums
+    squares, free = sums.within, float(sums.within_freedom)
+    least = LEAST_SHARE * (sums.within + sums.between) / (sums.within_freedom + sums.between_freedom)
+    if free < ENOUGH:  # matches of one deal, or few
+        squares += max(0.0, sums.between - explained)
+        free += max(1.0, sums.between_freedom - freedom)
+    kind.variance = max(squares / free, least, LEAST_VARIANCE)
+
+
+def _gain(kinds: Sequence[Kind], strengths: Array, freedom: float, absorbed: float) -> float:
+    """Return g^2: what strengths and deals leave unexplained of matches, shrunk towards the typical value."""
+    left = free = told = noise = 0.0
+    for kind in kinds:
+        sums = kind.sums
+        if sums.within_freedom < ENOUGH:
+            continue
+        left += (sums.between - kind.explained(strengths)) / kind.variance
+        free += sums.between_freedom
+        told += (sums.size - 1) * sums.deals / (sums.size * kind.variance)
+        noise = max(noise, sums.between_freedom / sums.within_freedom)
+    expected = TYPICAL_GAIN**2 * kinds[0].variance
+    if not free:
+        return expected
+    free = max(1.0, free - freedom)
+    told = max(told - absorbed, told / 50)
+    found, error = (left - free) / told, 2 * free * (1 + noise) / told**2
+    doubt = (2 * expected) ** 2
+    return max(expected / 16, (found / error + expected / doubt) / (1 / error + 1 / doubt))

@@ -1,0 +1,80 @@
+"""Which pools have strengths, from which matches, and against which baselines."""
+
+from typing import NamedTuple
+
+from sqlalchemy.orm import defer
+from sqlmodel import col, func, select
+
+from arena.store.models import Baseline, BotVersion, StrengthFit, StrengthScore, StrengthSums
+from arena.store.storage import Storage, Transaction
+
+
+class Pool(NamedTuple):
+    """A pool: a ruleset and a table size."""
+
+    ruleset_id: int
+    table_size: int
+
+
+def are_fitted(storage: Storage) -> bool:
+    """Return whether the strengths cover all closed rounds."""
+    with storage.read() as tx:
+        return not unfitted(tx)
+
+
+def unfitted(tx: Transaction) -> list[tuple[Pool, StrengthFit | None]]:
+    """Return the pools whose sums or baselines have changed since their latest fit, each with that fit."""
+    latest, baselines = latest_fits(tx), baselines_in(tx)
+    return [
+        (pool, fitted)
+        for pool, matches in matches_of(tx)
+        for fitted in [latest.get(pool)]
+        if fitted is None or (fitted.matches, fitted.baselines) != (matches, baselines.get(pool, []))
+    ]
+
+
+def baselines_in(tx: Transaction) -> dict[Pool, list[int]]:
+    """Return the baselines that have a score in each pool, ascending; only pools that have some."""
+    scored = (
+        select(StrengthSums.ruleset_id, StrengthSums.table_size, Baseline.version_id)
+        .join(StrengthScore, col(StrengthScore.version_id) == Baseline.version_id)
+        .join(StrengthSums, col(StrengthSums.id) == StrengthScore.sums_id)
+        .distinct()
+    )
+    found: dict[Pool, list[int]] = {}
+    for ruleset_id, size, version_id in sorted(tx.exec(scored)):
+        found.setdefault(Pool(ruleset_id, size), []).append(version_id)
+    return found
+
+
+def lines_in(tx: Transaction, pool: Pool) -> list[list[int]]:
+    """Return the versions of each bot that have a score in a pool, oldest first."""
+    of_pool = select(StrengthSums.id).where(
+        StrengthSums.ruleset_id == pool.ruleset_id, StrengthSums.table_size == pool.table_size
+    )
+    scored = (
+        select(BotVersion.bot_id, BotVersion.number, BotVersion.id)
+        .join(StrengthScore, col(StrengthScore.version_id) == BotVersion.id)
+        .where(col(StrengthScore.sums_id).in_(of_pool))
+        .distinct()
+    )
+    lines: dict[int, list[int]] = {}
+    for bot_id, _, version_id in sorted(tx.exec(scored)):
+        lines.setdefault(bot_id, []).append(version_id)
+    return list(lines.values())
+
+
+def matches_of(tx: Transaction) -> list[tuple[Pool, int]]:
+    """Return the pools that have sums, each with the number of its matches."""
+    pool = (col(StrengthSums.ruleset_id), col(StrengthSums.table_size))
+    counted = select(*pool, func.sum(StrengthSums.matches)).group_by(*pool).order_by(*pool)
+    return [(Pool(ruleset_id, size), int(matches)) for ruleset_id, size, matches in tx.exec(counted)]
+
+
+def latest_fits(tx: Transaction) -> dict[Pool, StrengthFit]:
+    """Return the latest fit of each pool."""
+    fitted = (col(StrengthFit.ruleset_id), col(StrengthFit.table_size))
+    newest = select(func.max(StrengthFit.id)).group_by(*fitted)
+    without_lines = defer(StrengthFit.lines)  # type: ignore[arg-type]
+    fits = select(StrengthFit).where(col(StrengthFit.id).in_(newest)).options(without_lines)
+    return {Pool(found.ruleset_id, found.table_size): found for found in tx.exec(fits)}

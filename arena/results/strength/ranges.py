@@ -1,0 +1,121 @@
+"""Who is better than whom, as far as is known: ranges of ranks, and tiers.
+
+Both hold for all bots at once. A rank range follows Mogstad, Romano, Shaikh and Wilhelm, "Inference for
+Ranks" (Review of Economic Studies 91, 2024, doi 10.1093/restud/rdad006): a bot ranks behind those that are
+better beyond doubt and before those that are worse beyond doubt, where doubt allows for the many comparisons.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from arena.results.strength.fit import Fit
+from arena.results.strength.kinds import Array, Places
+
+CONFIDENCE = 0.95
+DRAWS = 400
+"""Draws from the distribution of the strengths, for each range."""
+RANGE_DRAWS = 2000
+"""Draws of the range of equal bots."""
+LARGEST = 1200
+"""With more equal bots than this, their range hardly grows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a bot stands in its group."""
+
+    rank: int
+    """From 1, by strength."""
+    best: int
+    """The best rank that it may have."""
+    worst: int
+    tier: int
+    """From 1; a bot is in the tier of the best bot from which it cannot be told apart."""
+
+
+def places(fit: Fit) -> list[Place]:
+    """Return where each bot of a fit stands, in the order of its bots."""
+    found: dict[int, Place] = {}
+    groups = np.array(fit.groups)
+    for group in range(int(groups.max()) + 1):
+        members = np.flatnonzero(groups == group)
+        order = members[np.argsort(-fit.strengths[members], kind="stable")]
+        best, worst = _ranks(fit, order)
+        tiers = _tiers(fit, order)
+        for at, bot in enumerate(order):
+            found[int(bot)] = Place(at + 1, best[at], worst[at], tiers[at])
+    return [found[at] for at in range(len(fit.bots))]
+
+
+def _ranks(fit: Fit, order: Places) -> tuple[list[int], list[int]]:
+    """Return the best and worst ranks, by place in ``order``, which is by strength."""
+    count = len(order)
+    strengths = fit.strengths[order]
+    drawn = None if fit.covariances is None else _draws(fit.covariances[np.ix_(order, order)])
+    common = _apart(count) if drawn is None else 0.0
+    best, worst = [], []
+    for at in range(count):
+        errors = _errors(fit, order, at)
+        limit = common
+        if drawn is not None:
+            off = np.abs(drawn - drawn[:, at : at + 1]) / errors
+            limit = float(np.quantile(off.max(axis=1), CONFIDENCE))
+        better = strengths - strengths[at] > limit * errors
+        worse = strengths[at] - strengths > limit * errors
+        best.append(1 + int(better.sum()))
+        worst.append(count - int(worse.sum()))
+    return best, worst
+
+
+def _draws(covariances: Array) -> Array:
+    values, vectors = np.linalg.eigh(covariances)
+    normal = np.random.default_rng(0).standard_normal((DRAWS, len(values)))
+    return np.asarray(normal * np.sqrt(np.clip(values, 0.0, None)) @ vectors.T)
+
+
+def _errors(fit: Fit, order: Places, at: int) -> Array:
+    """Return the standard errors of the differences between one bot and each."""
+    variances = fit.variances[order] + fit.variances[order[at]]
+    if fit.covariances is not None:
+        variances = variances - 2 * fit.covariances[order, order[at]]
+    errors = np.sqrt(np.clip(variances, 0.0, None))
+    errors[at] = np.inf  # a bot is not compared with itself
+    return np.asarray(np.maximum(errors, 1e-9))
+
+
+def _apart(count: int) -> float:
+    """Return how far off the worst of all comparisons with one of ``count`` equally known bots may be."""
+    rng = np.random.default_rng(0)
+    one = rng.standard_normal(DRAWS)
+    farthest = np.zeros(DRAWS)
+    for _ in range(count - 1):
+        farthest = np.maximum(farthest, np.abs(rng.standard_normal(DRAWS) - one))
+    return float(np.quantile(farthest, CONFIDENCE) / np.sqrt(2))
+
+
+def _tiers(fit: Fit, order: Places) -> list[int]:
+    """Return the tiers, by place in ``order``, which is by strength.
+
+    The first bot that is worse than the first of a tier beyond doubt begins the next one. The more bots a
+    tier has, the farther apart its best and worst would be if all were equal (Tukey's studentized range).
+    """
+    tiers, tier, first = [], 1, 0
+    for at in range(len(order)):
+        if at > first:
+            error = np.sqrt(fit.variance_between(int(order[first]), int(order[at])))
+            apart = fit.strengths[order[first]] - fit.strengths[order[at]]
+            if apart > _range_limits()[min(at - first, LARGEST - 1)] * error:
+                tier, first = tier + 1, at
+        tiers.append(tier)
+    return tiers
+
+
+@cache
+def _range_limits() -> Sequence[float]:
+    """Return, by the number of bots less one, how many errors apart the extremes of equal bots may be."""
+    drawn = np.random.default_rng(0).standard_normal((RANGE_DRAWS, LARGEST))
+    ranges = np.maximum.accumulate(drawn, axis=1) - np.minimum.accumulate(drawn, axis=1)
+    return [float(limit) for limit in np.quantile(ranges, CONFIDENCE, axis=0) / np.sqrt(2)]

@@ -1,0 +1,110 @@
+"""The tables. Rows of results never change once written; what a row waits for is in its state column.
+
+Public names are unique and never change, so they are stored in the row that they name. All times are in UTC.
+"""
+
+from arena.store.models.accounts import Account, ApiKey, BrowserSession, Invitation, KeptAnswer, Membership
+from arena.store.models.audit import AuditEntry
+from arena.store.models.bots import Bot, BotLogEntry, BotVersion, Owner, Token
+from arena.store.models.columns import utc_now
+from arena.store.models.entries import (
+    EntryRequest,
+    EntryState,
+    LeagueInvitation,
+    LeagueRequest,
+    TournamentInvitation,
+)
+from arena.store.models.events import TournamentEvent
+from arena.store.models.leagues import Arrival, League, LeagueMember, Season, SeasonDivision, SeasonPlace
+from arena.store.models.matches import Match, MatchState, OpenDeal, Seat, Session, SessionRecords
+from arena.store.models.ratings import Rating, RatingChange
+from arena.store.models.referees import ArenaKey, DatabaseLineage, RefereeKey
+from arena.store.models.standings import Encounter, EntrantSum
+from arena.store.models.strengths import (
+    Baseline,
+    Meeting,
+    Strength,
+    StrengthFit,
+    StrengthPoint,
+    StrengthScore,
+    StrengthSums,
+)
+from arena.store.models.tallies import FaultTally, Highlight, HighlightKind, SeatTally
+from arena.store.models.tournaments import (
+    BEGUN,
+    COUNTED,
+    Entrant,
+    EntrantState,
+    Round,
+    RoundState,
+    StoredRuleset,
+    Tournament,
+    TournamentHead,
+    TournamentState,
+)
+from arena.store.models.webhooks import DeliveryState, Webhook, WebhookDelivery
+
+__all__ = [
+    "BEGUN",
+    "COUNTED",
+    "Account",
+    "ApiKey",
+    "ArenaKey",
+    "Arrival",
+    "AuditEntry",
+    "Baseline",
+    "Bot",
+    "BotLogEntry",
+    "BotVersion",
+    "BrowserSession",
+    "DatabaseLineage",
+    "DeliveryState",
+    "Encounter",
+    "Entrant",
+    "EntrantState",
+    "EntrantSum",
+    "EntryRequest",
+    "EntryState",
+    "FaultTally",
+    "Highlight",
+    "HighlightKind",
+    "Invitation",
+    "KeptAnswer",
+    "League",
+    "LeagueInvitation",
+    "LeagueMember",
+    "LeagueRequest",
+    "Match",
+    "MatchState",
+    "Meeting",
+    "Membership",
+    "OpenDeal",
+    "Owner",
+    "Rating",
+    "RatingChange",
+    "RefereeKey",
+    "Round",
+    "RoundState",
+    "Season",
+    "SeasonDivision",
+    "SeasonPlace",
+    "Seat",
+    "SeatTally",
+    "Session",
+    "SessionRecords",
+    "StoredRuleset",
+    "Strength",
+    "StrengthFit",
+    "StrengthPoint",
+    "StrengthScore",
+    "StrengthSums",
+    "Token",
+    "Tournament",
+    "TournamentEvent",
+    "TournamentHead",
+    "TournamentInvitation",
+    "TournamentState",
+    "Webhook",
+    "WebhookDelivery",
+    "utc_now",
+]

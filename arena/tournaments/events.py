@@ -1,0 +1,150 @@
+"""Events of a locked tournament: a chain, in which each event covers the one before."""
+
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import update
+from sqlmodel import col, select
+
+from arena.core.parts import EventKind, EventPart, make_part
+from arena.store.models import ArenaKey, RefereeKey, Tournament, TournamentEvent, TournamentHead
+from arena.store.storage import Transaction, changed
+from arena.webhooks.outbox import emit
+
+TOLD: Final = {
+    "finished": "tournament.finished",
+    "cancelled": "tournament.cancelled",
+    "refused": "tournament.failed",
+}
+"""Events that organisers are notified of, with their names in webhooks."""
+
+DECISIONS: Final = ("corrected", "confirmed")
+"""Events after the end, which the arena signs."""
+
+KEY_ADDED: Final = "key_added"
+"""The event of a referee whose key is not in the head."""
+
+
+def note(tx: Transaction, tournament: Tournament, kind: EventKind, now: datetime, **details: object) -> None:
+    """Add an event in the transaction that makes the change; do nothing before the tournament is locked.
+
+    Events for keys of referees that are new to the tournament precede it, unless it has ended.
+    """
+    if tournament.commitment is not None:
+        if kind in DECISIONS:
+            lock_row(tx, tournament.id)
+        else:
+            note_keys(tx, tournament, now)
+        _add(tx, tournament, kind, now, details)
+        if kind in TOLD:
+            emit(tx, tournament.id, TOLD[kind], now, **details)
+
+
+def note_keys(tx: Transaction, tournament: Tournament, now: datetime) -> None:
+    """Add an event for each key of a referee that neither the head nor an event of a tournament has.
+
+    Lock the tournament's row until the transaction ends, so that no two events have one number.
+    """
+    lock_row(tx, tournament.id)
+    added = select(TournamentEvent.details).where(
+        TournamentEvent.tournament_id == tournament.id, TournamentEvent.kind == KEY_ADDED
+    )
+    locked = tx.get(TournamentHead, tournament.id)
+    head: Any = locked.head if locked else {}
+    noted = [*head.get("referees", ()), *tx.exec(added)]
+    for referee in known_keys(tx):
+        if referee["key"] not in [one["key"] for one in noted]:
+            _add(tx, tournament, KEY_ADDED, now, referee)
+
+
+def known_keys(tx: Transaction) -> list[dict[str, object]]:
+    """Return the referees that have been started with their public keys, in the form of heads."""
+    keys = tx.exec(select(RefereeKey).order_by(col(RefereeKey.referee)))
+    return [{"referee": one.referee, "key": one.key} for one in keys]
+
+
+def decision_key(tx: Transaction) -> str | None:
+    """Return the arena's public key for decisions; None if none was registered."""
+    found = tx.get(ArenaKey, ArenaKey.DECISIONS)
+    return None if found is None else found.key
+
+
+def _add(
+    tx: Transaction,
+    tournament: Tournament,
+    kind: EventKind,
+    now: datetime,
+    details: dict[str, object],
+) -> None:
+    """Add an event to a tournament whose row is locked."""
+    number, previous, at = next_event(tx, tournament, now)
+    event = TournamentEvent(
+        tournament_id=tournament.id, number=number, at=at, kind=kind, details=details, digest=""
+    )
+    event.digest = str(event_part(event, previous)["digest"])
+    tx.add(event)
+    tx.flush()
+
+
+class Next(NamedTuple):
+    """Where the next event of a tournament stands."""
+
+    number: int
+    previous: str
+    """The digest that it covers."""
+    at: datetime
+    """Its time: now, or that of the event before, or of the lock, if the clock was set back since."""
+
+
+def next_event(tx: Transaction, tournament: Tournament, now: datetime) -> Next:
+    """Return where the next event stands of a locked tournament, whose row is locked, too."""
+    of_it = select(TournamentEvent).where(TournamentEvent.tournament_id == tournament.id)
+    last = tx.exec(of_it.order_by(col(TournamentEvent.number).desc()).limit(1)).first()
+    if last is not None:
+        return Next(last.number + 1, last.digest, max(now, last.at))
+    locked_at = str(tx.get_one(TournamentHead, tournament.id).head["locked_at"])
+    return Next(1, tournament.commitment or "", max(now, datetime.fromisoformat(locked_at)))
+
+
+def lock_row(tx: Transaction, tournament_id: int) -> None:
+    """Lock a tournament's row until the transaction ends.
+
+    A transaction that also changes a match calls this first, since different orders could cause a deadlock.
+    """
+    mine = col(Tournament.id) == tournament_id
+    changed(tx, update(Tournament).where(mine).values(commitment=Tournament.commitment))
+
+
+def events_of(
+    tx: Transaction, tournament: Tournament, after: int = 0, most: int | None = None
+) -> list[dict[str, object]]:
+    """Return the events of a tournament in order, in the form of exports.
+
+    Only those after number ``after`` are returned, at most about ``most``.
+    """
+    of_it = select(TournamentEvent).where(
+        TournamentEvent.tournament_id == tournament.id, col(TournamentEvent.number) >= after
+    )
+    parts: list[dict[str, object]] = []
+    before = tournament.commitment or ""
+    for event in tx.exec(of_it.order_by(col(TournamentEvent.number)).limit(most and most + 1)):
+        if event.number == after:
+            before = event.digest
+            continue
+        part = event_part(event, before)
+        # The stored digest is used, so that changing a row by itself is detected.
+        parts.append({**part, "digest": event.digest})
+        before = event.digest
+    return parts
+
+
+def event_part(event: TournamentEvent, before: str) -> dict[str, object]:
+    """Return an event in the form of exports; ``before`` is the digest of the previous one or of the head."""
+    return make_part(
+        EventPart,
+        number=event.number,
+        event=event.kind,
+        at=event.at.isoformat(),
+        details=event.details,
+        previous=before,
+    )

@@ -1,0 +1,1 @@
+"""What lets anybody check an arena: exports, their verification, and signing keys."""

@@ -1,0 +1,135 @@
+"""Reading the lines of an export in order, and checking that they are what they should be."""
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from arena.core.parts import Part, PartError, check_digest, kind_of, read_part
+from arena.core.strict import JsonError, read_json
+
+P = TypeVar("P", bound=Part)
+
+CLOSE = 1e-6
+"""Scores and ratings this close are taken as equal, since powers are not rounded alike on all machines."""
+
+
+def is_close(one: float, other: float) -> bool:
+    """Return whether two scores or ratings are equal but for rounding."""
+    return abs(one - other) <= CLOSE
+
+
+class Difference(Exception):
+    """Raised if something in an export is wrong; the message says what and where."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of an export."""
+
+    number: int
+    """Its number in the file, from 1."""
+    text: bytes
+    given: dict[str, object]
+    """Its JSON object."""
+    kind: type[Part] | None
+    """The part that it claims to be; None for a deal record."""
+
+
+class Lines:
+    """Hands out the lines of an export, each of which must be what the format has in its place."""
+
+    def __init__(self, texts: Iterable[bytes], seen: Callable[[int], None] = lambda _: None) -> None:
+        """Read ``texts`` line by line; ``seen`` is called after each with the number of bytes read so far."""
+        self._lines = self._read(texts, seen)
+        self._next = next(self._lines, None)
+        self._digests = hashlib.sha256()
+        self.number = 0
+        """The number of the line that was taken last."""
+
+    def next_is(self, kind: type[Part] | None) -> bool:
+        """Return whether the next line is a part of this kind; with None, whether it is a deal record."""
+        return self._next is not None and self._next.kind is kind
+
+    def take_part(self, kind: type[P]) -> P:
+        """Return the next line as a part of this kind. Raise Difference if it is not."""
+        line = self._take(kind)
+        try:
+            return read_part(kind, line.text)
+        except PartError as error:
+            raise self.wrong(error) from None
+
+    def take_record(self) -> dict[str, object]:
+        """Return the next line as a deal record. Raise Difference if it is not."""
+        return self._take(None).given
+
+    def end(self) -> None:
+        """Raise Difference if anything follows."""
+        if self._next is not None:
+            self.number = self._next.number
+            raise self.wrong("something follows the end of the export")
+
+    def close(self, part: Part) -> None:
+        """Raise Difference if the digest of the part taken last is wrong; to be called as the last check."""
+        try:
+            check_digest(part, self._given)
+        except PartError as error:
+            raise self.wrong(error) from None
+        self._digests.update(part.digest.encode())
+
+    @property
+    def parts(self) -> str:
+        """SHA-256 of the concatenated digests of all parts that were closed."""
+        return self._digests.hexdigest()
+
+    def same(self, name: str, given: object, expected: object) -> None:
+        """Raise Difference unless this field of the line taken last has the expected value and type."""
+        if given != expected or type(given) is not type(expected):
+            raise self.wrong(f"{name}: is {_shown(given)}, should be {_shown(expected)}")
+
+    def near(self, name: str, given: float, expected: float) -> None:
+        """Raise Difference unless this score or rating of the line taken last is as expected."""
+        if not is_close(given, expected):
+            raise self.wrong(f"{name}: is {given!r}, should be {expected!r}")
+
+    def near_all(self, name: str, given: Sequence[float], expected: Sequence[float]) -> None:
+        """Raise Difference unless these scores or ratings of the line taken last are as expected."""
+        self.same(f"{name}: how many", len(given), len(expected))
+        for place, (one, right) in enumerate(zip(given, expected, strict=True)):
+            self.near(f"{name}.{place}", one, right)
+
+    def wrong(self, reason: object) -> Difference:
+        """Return a difference in the line that was taken last."""
+        return Difference(f"line {self.number}: {reason}")
+
+    def _take(self, kind: type[Part] | None) -> Line:
+        line, wanted = self._next, _name(kind)
+        if line is None:
+            self.number += 1
+            raise self.wrong(f"the export ends where {wanted} should stand")
+        self.number, self._given = line.number, line.given
+        if line.kind is not kind:
+            raise self.wrong(f"{_name(line.kind)} stands where {wanted} should stand")
+        self._next = next(self._lines, None)
+        return line
+
+    def _read(self, texts: Iterable[bytes], seen: Callable[[int], None]) -> Iterator[Line]:
+        size = 0
+        for number, text in enumerate(texts, start=1):
+            size += len(text)
+            seen(size)
+            try:
+                given = read_json(text)
+                kind = kind_of(given)
+            except (JsonError, PartError) as error:
+                raise Difference(f"line {number}: {error}") from None
+            yield Line(number, text, given, kind)
+
+
+def _name(kind: type[Part] | None) -> str:
+    return "a deal record" if kind is None else f"the part {kind.PART!r}"
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 100 else f"{text[:97]}…"

@@ -1,0 +1,76 @@
+"""Checking an export: everything in it that follows from the rest is recomputed.
+
+The deals' seeds and hands follow from the seed; every turn, end and point from these and the actions;
+sessions, matches, pairings, standings and rating changes from the points. Everything else, such as the
+limits, is covered by the commitment and by digests.
+"""
+
+from collections.abc import Callable, Iterable
+
+from arena.core.corrections import CorrectionError, adjusted, demoted, disqualified_by
+from arena.core.parts import EndPart, RoundPart, standing_object
+from arena.core.ranking import standings
+from arena.trust.exports.lines import Difference, Lines
+from arena.trust.verify.events import Course, check_events
+from arena.trust.verify.head import Head, check_head
+from arena.trust.verify.report import Report
+from arena.trust.verify.rounds import Rounds
+
+
+def check_export(
+    texts: Iterable[bytes],
+    seen: Callable[[int, int], None] = lambda _bytes, _deals: None,
+    wanted: frozenset[str] = frozenset(),
+) -> Report:
+    """Check the lines of one export, down to the first difference.
+
+    ``seen`` is called after each line with the bytes and the deals so far; ``wanted`` are the public names
+    of sessions that the report is to include.
+    """
+    report = Report(wanted=wanted)
+    try:
+        lines = Lines(texts, lambda size: seen(size, report.deals))
+        head = check_head(lines, report)
+        course = check_events(lines, report, head)
+        rounds = Rounds(lines, report, head, course.void, course.restored)
+        while lines.next_is(RoundPart):
+            rounds.check_next()
+        _check_end(lines, head, course, rounds)
+        lines.end()
+    except Difference as difference:
+        report.problem = str(difference)
+    except RecursionError:
+        report.problem = "a value in the export has too many others inside each other"
+    return report
+
+
+def _check_end(lines: Lines, head: Head, course: Course, rounds: Rounds) -> None:
+    part = lines.take_part(EndPart)
+    rounds.check_number(course.stopped)
+    for round, table in course.void:
+        raise lines.wrong(f"the events name attempts at round {round}, table {table}, which is not there")
+    for round, table in course.named:
+        if (round, table) not in rounds.tables:
+            raise lines.wrong(f"the events name round {round}, table {table}, which is not there")
+    try:
+        outcomes = adjusted(rounds.outcomes, course.corrections)
+    except CorrectionError as error:
+        raise lines.wrong(f"the events name a correction of nothing: {error}") from None
+    expected = [
+        standing_object(line, head.names[line.entrant])
+        for line in demoted(
+            standings(list(head.names), outcomes, rounds.byes, head.format.criteria),
+            disqualified_by(course.corrections),
+        )
+    ]
+    lines.same("standings: lines", len(part.standings), len(expected))
+    for place, (given, right) in enumerate(zip(part.standings, expected, strict=True)):
+        lines.same(f"standings.{place}: fields", sorted(given), sorted(right))
+        for name, value in right.items():
+            where = f"standings.{place}.{name}"
+            if isinstance(value, float) and type(given[name]) in (int, float):
+                lines.near(where, given[name], value)
+            else:
+                lines.same(where, given[name], value)
+    lines.same("parts", part.parts, lines.parts)
+    lines.close(part)

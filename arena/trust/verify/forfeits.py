@@ -1,0 +1,210 @@
+"""Forfeits in an export: because of faults, absence, or the time limit of a match."""
+
+from collections.abc import Mapping, Sequence, Set
+from typing import Any
+
+from arena.core.parts import LimitsLine, MatchPart, SessionLine
+from arena.trust.exports.lines import Difference, Lines
+from arena.trust.verify.head import Head
+from referee.records.replay import is_played_for
+
+GRACE_MS = 1000
+"""By how much a decision may have exceeded its limit when the time of a match was up."""
+
+
+class Forfeits:
+    """The forfeits of one session, deal by deal: each needs a reason, and has the agreed consequence."""
+
+    def __init__(self, lines: Lines, limits: LimitsLine, line: SessionLine) -> None:
+        self._lines = lines
+        self._limits = limits
+        self._line = line
+        self._played_for: list[dict[str, Any]] = []
+        """``played_for`` of the latest record."""
+        self._ended_by: set[int] = set()
+        self._attempt = 0
+        """The attempt that dealt the latest deal; 0 before the first."""
+        self.faults = [0] * len(line.seating)
+        """Faults by seat in all deals so far."""
+
+    @property
+    def seats(self) -> list[int]:
+        """Return all seats whose bots have forfeited the session, in order."""
+        return sorted({one["seat"] for one in self._played_for} | self._ended_by)
+
+    def add(self, where: str, record: Mapping[str, Any]) -> None:
+        """Check the next deal. Raise Difference."""
+        gone = {one["seat"] for one in self._played_for}
+        new = self._new(where, record)
+        gone |= {one["seat"] for one in new if one["why"] == "absent"}
+        for at in range(1, len(record.get("faults", ())) + 1):
+            self._add_fault(where, record, at, gone, new)
+        for one in new:
+            if one["seat"] not in gone:
+                raise self._wrong_faults(where, "played_for", one["seat"])
+        _check_untimed(self._lines, where, record)
+        self._check_end(where, record, gone)
+        self._attempt = record.get("attempt", 1)
+
+    def _new(self, where: str, record: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Return the seats that are played for from this deal on, and remember all that are."""
+        lines, limits = self._lines, self._limits
+        given, known = list(record.get("played_for", ())), len(self._played_for)
+        lines.same(f"{where}: played_for: since earlier deals", given[:known], self._played_for)
+        first = record.get("attempt", 1) != self._attempt
+        for one in given[known:]:
+            place = f"{where}: played_for: seat {one['seat']}"
+            lines.same(f"{place}: by", one["by"], limits.on_forfeit)
+            lines.same(f"{place}: deal", one["deal"], record["deal"])
+            if one["why"] == "absent" and (one["action"] or not first):
+                raise lines.wrong(f"{place}: absent: the session was being played already")
+        if len(given) == len(self._line.seating):
+            raise lines.wrong(f"{where}: played_for: nobody is left")
+        self._played_for = given
+        return given[known:]
+
+    def _add_fault(
+        self, where: str, record: Mapping[str, Any], at: int, gone: set[int], new: list[dict[str, Any]]
+    ) -> None:
+        """Count a fault, and check that a seat forfeits exactly when it reaches the limit."""
+        faults, limit = record["faults"], self._limits.faults
+        seat, action = faults[at - 1]["seat"], faults[at - 1]["action"]
+        if seat in gone:
+            raise self._lines.wrong(f"{where}: faults: seat {seat} has forfeited, and is not asked any more")
+        self.faults[seat] += 1
+        if self.faults[seat] < limit:
+            return
+        if any(one["seat"] == seat and one["action"] == action for one in new):
+            gone.add(seat)
+        elif at < len(faults) or record.get("forfeit") != seat:
+            raise self._lines.wrong(f"{where}: faults: seat {seat} has {limit} and does not forfeit")
+
+    def _check_end(self, where: str, record: Mapping[str, Any], gone: Set[int]) -> None:
+        """Check that the session ends here only by the forfeit of the right seat, for exactly one reason."""
+        lines = self._lines
+        seat, absent, used = record.get("forfeit"), record.get("absent"), record.get("used_ms")
+        if seat is None:
+            if absent is not None or used is not None:
+                raise lines.wrong(f"{where}: absent, used_ms: are there, but nobody forfeits")
+            return
+        at_limit = seat not in gone and self.faults[seat] >= self._limits.faults
+        if at_limit + (absent is not None) + (used is not None) > 1:
+            raise lines.wrong(f"{where}: forfeit: there is more than one reason for it")
+        self._ended_by = {seat, *(absent or ())}
+        if absent is not None:
+            _check_absent(lines, where, self._line, record)
+        elif used is not None:
+            _check_used(lines, where, self._limits, self._line, record)
+        elif not at_limit:
+            raise self._wrong_faults(where, "forfeit", seat)
+        timed = used is not None or (absent is not None and self._limits.match_seconds > 0)
+        everyone = len(gone | self._ended_by) == len(self._line.seating)
+        if self._limits.on_forfeit != "end_session" and not (timed or everyone):
+            raise lines.wrong(f"{where}: forfeit: the session should have gone on without seat {seat}")
+
+    def _wrong_faults(self, where: str, field: str, seat: int) -> Difference:
+        limit = self._limits.faults
+        return self._lines.wrong(f"{where}: {field}: seat {seat} has {self.faults[seat]} faults of {limit}")
+
+
+def _check_untimed(lines: Lines, where: str, record: Mapping[str, Any]) -> None:
+    """Check that nobody was asked for a seat that is played for."""
+    played_for = {one["seat"]: one for one in record.get("played_for", ())}
+    if not played_for:
+        return
+    faults, times = record.get("faults", ()), record.get("ms", "").split()
+    own = [
+        index
+        for index, (action, ms) in enumerate(zip(record["actions"], times, strict=False))
+        if ms != "-"
+        and (one := played_for.get(int(action[0])))
+        and is_played_for(one, record["deal"], index, faults)
+    ]
+    answered = [
+        answer["action"]
+        for answer in record.get("answers", ())
+        if (one := played_for.get(answer["seat"])) and _is_after(record["deal"], answer["action"], one)
+    ]
+    if own or answered:
+        raise lines.wrong(f"{where}: played_for: a seat was asked after its forfeit")
+
+
+def _is_after(deal: int, action: int, one: Mapping[str, Any]) -> bool:
+    """Return whether an exchange or a bomb window before an action comes after a forfeit.
+
+    A bot that forfeits by a fault has answered in the window before the action at which it made the fault, or
+    made it there; one that is absent has answered nowhere.
+    """
+    return (deal, action) > (one["deal"], one["action"]) or one["why"] == "absent"
+
+
+def _check_absent(lines: Lines, where: str, line: SessionLine, record: Mapping[str, Any]) -> None:
+    """Check which of the absent bots forfeits; nobody has decided anything in the deal."""
+    absent: list[int] = record["absent"]
+    if absent != sorted(set(absent)):
+        raise lines.wrong(f"{where}: absent: the seats are not in order")
+    positions = sorted(line.seating[seat] for seat in absent)
+    forfeiter = positions[line.session % len(positions)]
+    lines.same(f"{where}: forfeit", record["forfeit"], line.seating.index(forfeiter))
+    if record.get("faults") or record.get("answers") or set(record.get("ms", "").split()) - {"-"}:
+        raise lines.wrong(f"{where}: absent: the deal was being played already")
+
+
+def _check_used(
+    lines: Lines, where: str, limits: LimitsLine, line: SessionLine, record: Mapping[str, Any]
+) -> None:
+    if not limits.match_seconds:
+        raise lines.wrong(f"{where}: used_ms: matches have no time limit")
+    used = _by_position(line, record["used_ms"])
+    lines.same(f"{where}: forfeit", record["forfeit"], line.seating.index(used.index(max(used))))
+
+
+class Overruns:
+    """What the sessions of a match say about exceeding its time limit, and the bots' thinking times."""
+
+    def __init__(self, lines: Lines, head: Head, match: MatchPart) -> None:
+        self._lines = lines
+        self._limits = head.part.limits
+        self._match = match
+        self._used: list[tuple[Sequence[int], Sequence[int]]] = []
+        """For each session forfeited for it, by place at the table: the time that each bot had used, and how
+        long it thought in the last attempt at this session. Each attempt at the match has a time of its own,
+        and nothing says which sessions one of them played."""
+        self._most = [0] * len(match.bots)
+        """The bots' thinking times in all sessions."""
+
+    def add(self, line: SessionLine, records: Sequence[Mapping[str, Any]]) -> None:
+        """Add a session."""
+        thought = [0] * len(self._most)
+        for record in records:
+            for seat, ms in _decisions(record):
+                position = line.seating[seat]
+                self._most[position] += ms + 1  # the times were rounded
+                if record.get("attempt", 1) == line.attempts:
+                    thought[position] += max(0, ms - 1)
+        if "used_ms" in records[-1]:
+            self._used.append((_by_position(line, records[-1]["used_ms"]), thought))
+
+    def check(self) -> None:
+        """Check that the times used agree with the deals, except for pending decisions. Raise Difference."""
+        whole = self._match.state == "done" and all(one.attempts == 1 for one in self._match.sessions)
+        limits = self._limits
+        owed = len(self._used) * (limits.decision_ms + limits.credit_ms + GRACE_MS)
+        for used, thought in self._used:
+            for bot, ms, least, most in zip(self._match.bots, used, thought, self._most, strict=True):
+                if ms < least or (whole and ms > most + owed):
+                    raise self._lines.wrong(f"used_ms: the deals do not say that {bot} had used {ms} ms")
+
+
+def _by_position(line: SessionLine, seats: Sequence[int]) -> list[int]:
+    """Convert values by seat into values by place at the table."""
+    return [seats[line.seating.index(position)] for position in range(len(seats))]
+
+
+def _decisions(record: Mapping[str, Any]) -> list[tuple[int, int]]:
+    """Return the seat of each decision in a deal, and the milliseconds that it took."""
+    actions, times = record["actions"], record.get("ms", "").split()
+    found = [(int(action[0]), int(ms)) for action, ms in zip(actions, times, strict=False) if ms != "-"]
+    found += [(answer["seat"], answer["ms"]) for answer in record.get("answers", ())]
+    last = [one for one in record.get("faults", ()) if one["action"] == len(actions) and "turn" not in one]
+    return found + [(fault["seat"], fault.get("ms", 0)) for fault in last]

@@ -1,0 +1,174 @@
+"""Checking a match of an export, session by session and deal by deal."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from arena.core.digests import SHARED, deals_digest
+from arena.core.duplicate import PlayedSession, forfeited_from
+from arena.core.parts import MatchPart, RoundPart, SessionLine
+from arena.core.seating import seatings
+from arena.trust.exports.lines import Lines
+from arena.trust.verify.forfeits import Forfeits, Overruns
+from arena.trust.verify.head import Head
+from arena.trust.verify.report import Report
+from arena.trust.verify.signatures import check_signed, note_session, session_id
+from referee.deals.shuffle import deal_seed, session_seed
+from referee.errors import RecordError
+from referee.records.replay import Replayer
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A match that was checked."""
+
+    part: MatchPart
+    sessions: Sequence[PlayedSession]
+    """Its sessions, as their deals say."""
+
+    def forfeited(self, entrants: Sequence[int]) -> dict[int, float]:
+        """Return the share of its sessions that each of the entrants, by place, forfeited, if any."""
+        sessions = self.part.sessions
+        counts = Counter(entrants[line.seating[seat]] for line in sessions for seat in line.forfeits)
+        return {entrant: count / len(sessions) for entrant, count in counts.items()}
+
+
+def check_match(
+    lines: Lines,
+    report: Report,
+    head: Head,
+    round: RoundPart,
+    table: int,
+    void: Mapping[int, int],
+    restored: Sequence[int],
+) -> Played:
+    """Read the lines of a match, and check them; deals and matches are counted in the report.
+
+    Raise Difference.
+
+    ``void`` has the last void attempt at each session that has any; the next one played it to its end. Its
+    number is one higher, or the first one after a backup was ``restored``.
+    """
+    part = lines.take_part(MatchPart)
+    lines.same("round", part.round, round.round)
+    lines.same("table", part.table, table)
+    bots = [head.names[number] for number in round.tables[table - 1]]
+    lines.same("bots", list(part.bots), bots)
+    numbers = [session.session for session in part.sessions]
+    most = head.part.sessions
+    if numbers != sorted(set(numbers)) or any(number > most for number in numbers):
+        raise lines.wrong("sessions: their numbers are not in order, or too large")
+    if part.state == "done" and len(numbers) < most:
+        raise lines.wrong(f"sessions: the match is done with {len(numbers)} of {most}")
+    if round.state != "open" and part.state not in ("done", round.state):
+        raise lines.wrong(f"state: is {part.state!r} in a round that is {round.state}")
+    seated = seatings(head.part.table_size, most, duplicate=head.part.duplicate)
+    for place, session in enumerate(part.sessions):
+        _check_session_line(lines, f"sessions.{place}", session, bots)
+        lines.same(f"sessions.{place}.seating", session.seating, seated[session.session - 1])
+        last = void.get(session.session, 0)
+        if session.attempts - 1 not in (above for above in restored if above > last):
+            lines.same(f"sessions.{place}.attempts", session.attempts, last + 1)
+    for name in ("points", "faults"):
+        sums = [0] * len(bots)
+        for session in part.sessions:
+            for position, value in zip(session.seating, getattr(session, name), strict=True):
+                sums[position] += value
+        lines.same(name, list(getattr(part, name)), sums)
+    lines.close(part)
+    report.matches += 1
+    report.matches_at[part.round, part.table] = part.state
+    overruns = Overruns(lines, head, part)
+    sessions = [_session(lines, report, head, part, line, overruns) for line in part.sessions]
+    overruns.check()
+    return Played(part, sessions)
+
+
+def _check_session_line(lines: Lines, where: str, session: SessionLine, bots: Sequence[str]) -> None:
+    for name in ("points", "faults"):
+        lines.same(f"{where}.{name}: how many", len(getattr(session, name)), len(bots))
+
+
+def _session(
+    lines: Lines, report: Report, head: Head, match: MatchPart, line: SessionLine, overruns: Overruns
+) -> PlayedSession:
+    table = None if head.part.duplicate else match.table
+    seed = session_seed(head.luck, match.round, table, line.session)
+    shared: dict[str, object] = {
+        "ruleset": head.part.ruleset,
+        "tournament": head.part.tournament,
+        "round": match.round,
+        "table": match.table,
+        "session": line.session,
+        "seats": [match.bots[position] for position in line.seating],
+    }
+    place = f"round {match.round}, table {match.table}, session {line.session}"
+    replayer = Replayer(strict=True)
+    records: list[dict[str, object]] = []
+    points: list[list[int]] = []
+    attempts: list[int] = []
+    forfeits = Forfeits(lines, head.part.limits, line)
+    for number in range(1, line.deals + 1):
+        where = f"{place}, deal {number}"
+        record = lines.take_record()
+        attempts.append(_attempt(lines, where, record, line))
+        _check_deal(lines, where, record, shared, number, deal_seed(seed, number, attempts[-1]), replayer)
+        records.append(record)
+        points.append(list(record["points"]))  # type: ignore[call-overload]  # the replayer checked it
+        forfeits.add(where, record)
+        over = _is_over(head, points, record)
+        if over != (number == line.deals):
+            raise lines.wrong(f"{where}: the session {'is over here' if over else 'goes on after it'}")
+        report.deals += 1
+    overruns.add(line, records)
+    sums = [sum(column) for column in zip(*points, strict=True)]
+    lines.same(f"{place}: points", list(line.points), sums)
+    lines.same(f"{place}: faults", list(line.faults), forfeits.faults)
+    lines.same(f"{place}: forfeit", line.forfeit, records[-1].get("forfeit"))
+    lines.same(f"{place}: forfeits", list(line.forfeits), forfeits.seats)
+    lines.same(f"{place}: attempts", line.attempts, attempts[-1])
+    note_session(report, session_id(head.part.tournament, match, line), match, line, records)
+    lines.same(f"{place}: digest of its deals", line.digest, deals_digest(records))
+    check_signed(lines, report, head.part.digest, match, line, records)
+    since = forfeited_from(line.forfeits, records)
+    return PlayedSession(
+        line.session, line.seating, points, attempts, line.forfeits, line.forfeit, since, line.faults
+    )
+
+
+def _attempt(lines: Lines, where: str, record: Mapping[str, object], line: SessionLine) -> int:
+    """Return the attempt that dealt a deal; the replayer checks that it never falls within a session."""
+    attempt = record.get("attempt", 1)
+    if not isinstance(attempt, int) or attempt > line.attempts:
+        raise lines.wrong(f"{where}: attempt: is {attempt!r}, but {line.attempts} were begun")
+    return attempt
+
+
+def _check_deal(
+    lines: Lines,
+    where: str,
+    record: dict[str, object],
+    shared: Mapping[str, object],
+    number: int,
+    seed: bytes,
+    replayer: Replayer,
+) -> None:
+    for name in SHARED[1:]:
+        if record.get(name) != shared[name]:
+            raise lines.wrong(f"{where}: {name}: is not that of the session")
+    lines.same(f"{where}: deal", record.get("deal"), number)
+    lines.same(f"{where}: seed", record.get("seed"), seed.hex())
+    try:
+        replayer.check(record)
+    except RecordError as error:
+        raise lines.wrong(f"{where}: {error}") from None
+
+
+def _is_over(head: Head, points: Sequence[Sequence[int]], record: Mapping[str, object]) -> bool:
+    end, sums = head.ruleset.session, [sum(column) for column in zip(*points, strict=True)]
+    if record.get("end") == "forfeit" or len(points) == head.deals:
+        return True
+    if end.chips is not None and min(sums) <= -end.chips:
+        return True
+    target = end.target or 0
+    return (target > 0 and max(sums) >= target) or (target < 0 and min(sums) <= target)

@@ -1,0 +1,93 @@
+"""Checking who meets whom in an export, by the functions that paired the tournament."""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+
+from arena.core.formats import Course, Rated
+from arena.core.pairing import Batches, Pairing
+from arena.core.parts import RoundPart
+from arena.core.ranking import MatchOutcome
+from arena.trust.exports.lines import Lines
+from arena.trust.verify.head import Head
+
+
+class Pairings:
+    """Pairs a tournament again, round by round."""
+
+    def __init__(self, lines: Lines, head: Head) -> None:
+        self._lines = lines
+        self._head = head
+        self._played: list[Pairing] = []
+        self._planned: list[Pairing] = []
+        """Later rounds that already follow from what has been played."""
+        self._entered = sorted(one.entered_at_round for one in head.tournament.entrants)
+
+    def check_round(self, part: RoundPart, outcomes: Sequence[MatchOutcome]) -> None:
+        """Check a round that was paired after all rounds before it, with these outcomes, had ended."""
+        self._check(part, self._next(outcomes))
+
+    def check_batches(self, parts: Sequence[RoundPart]) -> None:
+        """Check the batches of a continuous tournament against the bots that were free and their ratings."""
+        batches = Batches()
+        for part in sorted(parts, key=lambda part: part.round):
+            found = self._head.format.next(self._head.setup, self._batch_course(part, batches))
+            self._check(part, found[0] if found else None)
+            batches.add(self._played[-1])
+
+    def check_number(self, outcomes: Sequence[MatchOutcome], stopped: int | None) -> None:
+        """Check that a finished tournament has all its rounds, and no others."""
+        played, head = len(self._played), self._head
+        total = stopped if stopped is not None else head.format.total(head.setup, len(head.names))
+        if played == total:
+            return
+        goes_on = total is None or head.format.in_batches or self._next(outcomes) is not None
+        if stopped is not None or goes_on or (total is not None and played > total):
+            raise self._lines.wrong(f"{played} rounds stand before the end, should be {total or 'more'}")
+
+    def _next(self, outcomes: Sequence[MatchOutcome]) -> Pairing | None:
+        """Return the next round; None if there is none."""
+        if not self._planned:
+            number = len(self._played) + 1
+            present = [one.number for one in self._head.tournament.entrants if one.plays_in(number)]
+            course = self._course(number, present, outcomes)
+            self._planned = self._head.format.next(self._head.setup, course)
+        return self._planned.pop(0) if self._planned else None
+
+    def _course(self, number: int, present: Sequence[int], outcomes: Sequence[MatchOutcome]) -> Course:
+        """Return the course of the tournament when the round of this number was paired."""
+        entrants = [one.number for one in self._head.tournament.entrants if one.entered_at_round <= number]
+        return Course(
+            entrants=entrants,
+            present=present,
+            paired=len(self._played),
+            pairings=self._played,
+            owners={one: self._head.owners[one] for one in entrants},
+            outcomes=lambda: outcomes,
+        )
+
+    def _batch_course(self, part: RoundPart, batches: Batches) -> Course:
+        """Return the course of a continuous tournament when a batch was paired after these."""
+        free = part.free or ()
+        present = [one.entrant for one in free]
+        entrants = bisect_right(self._entered, part.round)
+        return Course(
+            entrants=range(1, entrants + 1),
+            present=present,
+            paired=len(self._played),
+            owners={one: self._head.owners[one] for one in present if one in self._head.owners},
+            ratings=lambda: {one.entrant: Rated(one.rating, one.weight) for one in free},
+            recent=lambda: batches.recent(entrants, present),
+        )
+
+    def _check(self, part: RoundPart, expected: Pairing | None) -> None:
+        where = f"round {part.round}"
+        if expected is None:
+            raise self._lines.wrong(f"{where}: nobody is left to be paired")
+        if len(part.tables) != len(expected.tables):
+            raise self._lines.wrong(
+                f"{where}: tables: are {len(part.tables)}, should be {len(expected.tables)}"
+            )
+        for place, (given, right) in enumerate(zip(part.tables, expected.tables, strict=True)):
+            self._lines.same(f"{where}: tables.{place}", given, right)
+        self._lines.same(f"{where}: byes", part.byes, expected.byes)
+        self._played.append(expected)
