@@ -1,12 +1,13 @@
 """Comma-separated values according to RFC 4180, for spreadsheets and scripts."""
 
 import csv
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import date
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TextIO, get_args
 
+from arena.jsonvalues import is_internal
 from referee.plain import plain
 
 if TYPE_CHECKING:
@@ -20,17 +21,13 @@ def write_lines(
     file: TextIO,
     kind: "type[DataclassInstance]",
     lines: Sequence["DataclassInstance"],
-    names: Mapping[str, str | None] = {},
     without: Collection[str] = (),
 ) -> None:
-    """Write dataclasses of one kind as ``write_rows`` does; nested fields are named with a dot.
-
-    ``names`` has the fields that have other names there.
-    """
-    left_out = {*without, *(name for name, other in names.items() if other is None)}
-    paths = [path for path in _columns(kind) if path[0] not in left_out]
-    columns = [".".join([names.get(path[0]) or path[0], *path[1:]]) for path in paths]
-    write_rows(file, columns, ([_at(line, path) for path in paths] for line in lines))
+    """Write dataclasses of one kind as ``write_rows`` does; nested fields are named with a dot."""
+    paths = [path for path in _columns(kind) if path[0] not in without]
+    write_rows(
+        file, [".".join(path) for path in paths], ([_at(line, path) for path in paths] for line in lines)
+    )
 
 
 def write_rows(file: TextIO, columns: Sequence[str], rows: Iterable[Iterable[object]]) -> None:
@@ -49,6 +46,8 @@ def write_rows(file: TextIO, columns: Sequence[str], rows: Iterable[Iterable[obj
 def _columns(kind: Any) -> Iterator[tuple[str, ...]]:
     """Yield the paths of the fields of a dataclass, including nested ones."""
     for field in fields(kind):
+        if is_internal(field.type):
+            continue
         within = [one for one in (field.type, *get_args(field.type)) if is_dataclass(one)]
         if within:
             yield from ((field.name, *path) for path in _columns(within[0]))

@@ -74,8 +74,8 @@ def addresses(storage: Storage, signed_in: bool) -> Iterator[tuple[str, str]]:
     pool = max(list_pools(storage), key=lambda one: one.matches)
     asked = leaderboards.Asked(ruleset=pool.hash, table_size=pool.table_size)
     board = leaderboards.leaderboard(storage, asked, 50)
-    ranked = [bot_of(line) for line in board.lines]
-    busy = bot_of(max(leaderboards.leaderboard(storage).lines, key=lambda line: line.matches))
+    ranked = [bot_of(line) for line in board.leaderboard]
+    busy = bot_of(max(leaderboards.leaderboard(storage).leaderboard, key=lambda line: line.matches))
     found = [*_tournaments(storage)]
     largest = max(found, key=lambda one: (one.entrants, one.sessions_done))
     yield from _of_board(pool, ranked, board.next, latest(storage))
@@ -86,14 +86,14 @@ def addresses(storage: Storage, signed_in: bool) -> Iterator[tuple[str, str]]:
     yield "matches", "/matches"
     yield "matches of a bot", with_query("/matches", {"bot": busy})
     yield "matches of a bot with faults", with_query("/matches", {"bot": busy, "faults": "true"})
-    yield from _of_deals(storage, [one.name for one in found])
+    yield from _of_deals(storage, [one.tournament for one in found])
     yield from _of_formats(found)
     yield from _of_leagues(storage)
     yield from RULES
     yield from FOR_NEWCOMERS
-    yield from _pictures(busy, largest.name)
+    yield from _pictures(busy, largest.tournament)
     if signed_in:
-        yield from _of_people(busy, largest.name)
+        yield from _of_people(busy, largest.tournament)
 
 
 def _tournaments(storage: Storage) -> Iterator[TournamentStatus]:
@@ -108,7 +108,7 @@ def _tournaments(storage: Storage) -> Iterator[TournamentStatus]:
 
 def bot_of(line: LeaderboardLine) -> str:
     """Return the name of the bot to whose version a line belongs."""
-    return line.name.partition("@")[0]
+    return line.bot.partition("@")[0]
 
 
 def _of_board(
@@ -135,12 +135,12 @@ def _of_bot(what: str, bot: str, other: str) -> Iterator[tuple[str, str]]:
 
 
 def _of_tournament(storage: Storage, one: TournamentStatus) -> Iterator[tuple[str, str]]:
-    line = matches.find_matches(storage, matches.Asked(tournament=one.name), 1).lines[0]
-    name, at = one.name, round_url(one.name, line.round)
+    line = matches.find_matches(storage, matches.Asked(tournament=one.tournament), 1).matches[0]
+    name, at = one.tournament, round_url(one.tournament, line.round)
     place = (line.tournament, line.round, line.table)
     yield "tournament", tournament_url(name)
     yield "tournament, last places", with_query(tournament_url(name), {"offset": one.entrants - 1})
-    yield "tournament, around a bot", with_query(tournament_url(name), {"around": line.names[0]})
+    yield "tournament, around a bot", with_query(tournament_url(name), {"around": line.bots[0]})
     yield "crosstable", f"{tournament_url(name)}/crosstable"
     yield "crosstable, as JSON", f"/api/v1{tournament_url(name)}/crosstable"
     yield "round", at
@@ -154,7 +154,7 @@ def _of_tournament(storage: Storage, one: TournamentStatus) -> Iterator[tuple[st
 
 def _of_deals(storage: Storage, tournaments: Sequence[str]) -> Iterator[tuple[str, str]]:
     swings = (highlights.Asked(HighlightKind.SWING, tournament=name) for name in tournaments)
-    for one in chain.from_iterable(highlights.find_deals(storage, asked, 1).lines for asked in swings):
+    for one in chain.from_iterable(highlights.find_deals(storage, asked, 1).deals for asked in swings):
         place = (one.tournament, one.round, one.table, one.session, one.deal)
         with suppress(ArenaError, RefereeError):  # made in bulk: could not have been played
             make_replay(one_deal(storage, *place))
@@ -173,15 +173,15 @@ def _of_deals(storage: Storage, tournaments: Sequence[str]) -> Iterator[tuple[st
 
 def _of_formats(found: Sequence[TournamentStatus]) -> Iterator[tuple[str, str]]:
     for format in ("knockout", "continuous"):
-        named = [one.name for one in found if one.format == format]
+        named = [one.tournament for one in found if one.format == format]
         yield from ((f"tournament, {format}", tournament_url(name)) for name in named[:1])
 
 
 def _of_leagues(storage: Storage) -> Iterator[tuple[str, str]]:
     yield "leagues", "/leagues"
     for one in list_leagues(storage)[:1]:
-        yield "league", league_url(one.name)
-        yield "league, as JSON", f"/api/v1{league_url(one.name)}"
+        yield "league", league_url(one.league)
+        yield "league, as JSON", f"/api/v1{league_url(one.league)}"
 
 
 RULES = (
@@ -342,12 +342,12 @@ def main() -> None:
 
 def players(storage: Storage) -> list[str]:
     """Return the names of the bots that play real deals."""
-    return [*dict.fromkeys(map(bot_of, leaderboards.leaderboard(storage).lines))][:PLAYING]
+    return [*dict.fromkeys(map(bot_of, leaderboards.leaderboard(storage).leaderboard))][:PLAYING]
 
 
 def latest(storage: Storage) -> datetime:
     """Return when the newest match finished."""
-    [newest] = matches.find_matches(storage, matches.Asked(), 1).lines
+    [newest] = matches.find_matches(storage, matches.Asked(), 1).matches
     return newest.finished_at
 
 

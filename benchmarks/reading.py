@@ -179,6 +179,7 @@ QUESTIONS: Mapping[str, Callable[[Asker], object]] = {
     "tournament": lambda one: overview.status(one.storage, "season"),
     "tournaments": lambda one: overview.list_tournaments(one.storage),
     "standings": lambda one: scoreboard.standings(one.storage, "season"),
+    "standings, corrections": lambda one: scoreboard.corrections(one.storage, "season"),
     "standings, crosstable": lambda one: scoreboard.crosstable(one.storage, "season"),
     "bots of an owner": lambda one: find_bots(one.storage, one.bot().partition("/")[0]),
     "bots": lambda one: find_bots(one.storage),

@@ -171,13 +171,15 @@ def _remember(storage: Storage) -> None:
 
 def places(storage: Storage) -> list[dict[str, Any]]:
     """Return what is read: kinds of addresses, each with its name, weight and addresses."""
-    found = matches.find_matches(storage, matches.Asked(tournament="cup"), 50).lines
+    found = matches.find_matches(storage, matches.Asked(tournament="cup"), 50).matches
     played = [(one.tournament, one.round, one.table) for one in found]
     bots = [f"player-{number}/bot" for number in range(len(BOTS))]
     bots += [f"owner-{number // 2}/bot-{number}" for number in range(SEASON_BOTS)]
     owners = [f"/api/v1{bot_url(bot)}" for bot in bots]
     deals = [deal_url(*one, session, 1) for one in played for session in (1, 2)]
-    listed = [one.name for one in tournaments.list_tournaments(storage, tournaments.Asked(), 10).tournaments]
+    listed = [
+        one.tournament for one in tournaments.list_tournaments(storage, tournaments.Asked(), 10).tournaments
+    ]
     return [
         _place("page board", 20, ["/"]),
         _place("page tournament", 20, [tournament_url(name) for name in listed]),

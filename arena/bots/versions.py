@@ -46,7 +46,7 @@ ATTEMPTS = 10
 class Registered:
     """A new bot version."""
 
-    name: str
+    bot: str
     """``owner/bot@number``."""
     token: str
     """Its token, which nobody can show again."""
@@ -56,7 +56,7 @@ class Registered:
 class VersionInfo:
     """A bot version in a list."""
 
-    name: str
+    bot: str
     """``owner/bot@number``."""
     owner: str
     """Its owner."""

@@ -8,9 +8,10 @@ import typer
 
 from arena.actors import RANKS, Role
 from arena.cli.asking import Yes, confirm
-from arena.cli.context import ask, require_server
-from arena.cli.doors import command_of, to_json
+from arena.cli.context import ask, asking, require_server
+from arena.cli.doors import command_of
 from arena.errors import SpecError
+from arena.jsonvalues import to_json
 from arena.operations import accounts
 from arena.people.accounts import AccountInfo, Accounts
 from arena.people.apikeys import KeyInfo, Keys
@@ -47,7 +48,8 @@ def create(
     as_json: AsJson = False,
 ) -> None:
     """Create an account, and an owner of the same name. Asks for the password in the terminal."""
-    made = ask(ctx, accounts.create_account, name, role, _password(password_stdin))
+    with asking(ctx) as call:
+        made = call(accounts.create_account, name, role, _password(password_stdin))
     _tell(made, as_json, f"{made.account} is an {made.role}")
 
 
@@ -75,7 +77,8 @@ def password(
     ctx: typer.Context, name: Name, password_stdin: FromInput = False, as_json: AsJson = False
 ) -> None:
     """Give an account a new password, and sign it out everywhere."""
-    changed = ask(ctx, accounts.change_account, name, password=_password(password_stdin))
+    with asking(ctx) as call:
+        changed = call(accounts.change_account, name, password=_password(password_stdin))
     _tell(changed, as_json, f"{name} has a new password, and is signed out everywhere")
 
 

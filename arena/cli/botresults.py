@@ -27,7 +27,7 @@ def show_(found: Profile, bot: str) -> None:
     """
     say(f"{found.bot}: {found.language or 'no language told'}, {found.link or 'no link'}")
     versions = [
-        (one.name, one.language, moment(one.created_at), moment(one.revoked_at)) for one in found.versions
+        (one.bot, one.language, moment(one.created_at), moment(one.revoked_at)) for one in found.versions
     ]
     show(["bot version", "language", "registered", "revoked"], versions, "")
     say("")
@@ -45,7 +45,7 @@ def show_(found: Profile, bot: str) -> None:
     headline(f"Met most, in {PLAYED}")
     show(
         ["bot version", *_MET],
-        [(one.name, *_met(one.met)) for one in found.opponents],
+        [(one.bot, *_met(one.met)) for one in found.opponents],
         f"nobody yet; {NOT_COUNTED}",
     )
     headline("\nLatest matches")
@@ -87,7 +87,7 @@ def _met(met: Met) -> tuple[object, ...]:
 def history_(page: HistoryPage) -> None:
     """List how a bot's Elo changed by matches and its strength by fits, the latest change first."""
     columns = ["when", "bot version", "pool", "match", ">Elo", ">change", ">strength", ">95 %", ">deals"]
-    show(columns, list(map(_history_row, page.lines)), "nothing has changed yet: no round is closed")
+    show(columns, list(map(_history_row, page.history)), "nothing has changed yet: no round is closed")
 
 
 def _history_row(line: HistoryLine) -> tuple[object, ...]:
@@ -95,9 +95,9 @@ def _history_row(line: HistoryLine) -> tuple[object, ...]:
     if line.rating is not None and line.change is not None:
         where = f"{line.tournament}/{line.round}/{line.table}"
         elo = f"{line.rating:.0f}", f"{line.change:+.1f}"
-        return moment(line.at), line.name, pool, where, *elo, "", "", ""
+        return moment(line.at), line.bot, pool, where, *elo, "", "", ""
     strength = f"{line.figure:.0f}", f"{line.figure_low:.0f}-{line.figure_high:.0f}"
-    return moment(line.at), line.name, pool, "", "", "", *strength, line.deals
+    return moment(line.at), line.bot, pool, "", "", "", *strength, line.deals
 
 
 @command_of(bots.show_versus, metavars={"opponent": "OWNER/BOT[@VERSION]"}, csv="pools")
@@ -121,7 +121,7 @@ def versus_(found: Versus, bot: str, opponent: str) -> None:
         headline("\nBy version")
         show(
             ["bot version", "against", *_MET],
-            [(one.name, one.other, *_met(one.met)) for one in found.versions],
+            [(one.bot, one.opponent, *_met(one.met)) for one in found.versions],
             "",
         )
     if found.seats:

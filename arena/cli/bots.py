@@ -20,9 +20,10 @@ from arena.cli.context import (
     own_settings,
     storage_of,
 )
-from arena.cli.doors import print_answer, to_json
+from arena.cli.doors import print_answer
 from arena.cli.expiring import ExpiresIn, token_text
 from arena.cli.lists import LARGEST_PAGE, AsCsv, Cursor, check_form, print_csv, say_next
+from arena.jsonvalues import to_json
 from arena.operations import bots, operator
 from arena.play.matches.connected import ConnectedBot, connected_in
 from arena.store.models import utc_now
@@ -72,7 +73,7 @@ def list_(
     if not print_answer(bots.list_bots, page, as_json, as_csv):
         rows = [
             (
-                one.name,
+                one.bot,
                 one.language,
                 moment(one.created_at),
                 moment(one.check_passed_at),
@@ -114,7 +115,7 @@ def revoke(ctx: typer.Context, name: AnyVersion, yes: Yes = False, as_json: AsJs
     if as_json:
         print_json(to_json(revoked))
     else:
-        say(f"the token of {revoked.name} is revoked")
+        say(f"the token of {revoked.bot} is revoked")
 
 
 def rotate(
@@ -132,7 +133,7 @@ def rotate(
     if as_json:
         print_json(to_json(rotated))
     else:
-        say(f"{rotated.name} has a new token, which cannot be shown again:", rotated.token)
+        say(f"{rotated.bot} has a new token, which cannot be shown again:", rotated.token)
 
 
 def version_of(call: Call, name: str, *, unexpired: bool = False) -> str:
@@ -144,16 +145,16 @@ def version_of(call: Call, name: str, *, unexpired: bool = False) -> str:
         call(bots.show_bot, name, 1)  # which tells if there is none
         return name
     listed = call(bots.list_bots, name.partition("/")[0], MOST).bots
-    found = [one for one in listed if one.name.partition("@")[0] == name]
+    found = [one for one in listed if one.bot.partition("@")[0] == name]
     if not found:
         call(bots.show_bot, name, 1)  # which tells what there is instead
-    return max(found, key=lambda one: _goodness(one, unexpired)).name
+    return max(found, key=lambda one: _goodness(one, unexpired)).bot
 
 
 def _goodness(version: VersionInfo, unexpired: bool) -> tuple[bool, bool, int]:
     good = version.revoked_at is None
     expired = version.expires_at is not None and version.expires_at <= utc_now()
-    return good and not (unexpired and expired), good, int(version.name.partition("@")[2])
+    return good and not (unexpired and expired), good, int(version.bot.partition("@")[2])
 
 
 def log_(
@@ -220,7 +221,7 @@ def _log_there(ctx: typer.Context, query: LogQuery, *, as_json: bool, follow: bo
     with client_of(ctx) as arena:
 
         def read(limit: int = FOLLOWED) -> list[LogEntry]:
-            found = arena.call(bots.show_log, query.bot, word, query.session, limit).entries
+            found = arena.call(bots.show_log, query.bot, word, query.session, limit).log
             return [LogEntry(id=0, **_fields_of(line)) for line in found[::-1]]
 
         entries = read(query.limit)

@@ -60,10 +60,12 @@ def asking(ctx: typer.Context) -> Iterator[Call]:
             yield arena.call
         return
     with storage_of(ctx) as storage:
+        from arena.operations.local import call as call_locally
+
         settings = settings_of(ctx)
 
         def call(operation: "Operation[P, T]", /, *args: P.args, **kwargs: P.kwargs) -> T:
-            return operation(local_context(storage, settings), *args, **kwargs)
+            return call_locally(local_context(storage, settings), operation, *args, **kwargs)
 
         yield call
 

@@ -8,9 +8,9 @@ import typer
 from arena.cli.asking import Yes
 from arena.cli.asking import confirm as confirmed
 from arena.cli.context import ask, asking
-from arena.cli.doors import to_json
 from arena.cli.pairings import BotName, Name
 from arena.core.corrections import Correction, Kind, correction_text
+from arena.jsonvalues import to_json
 from arena.operations import tournaments
 from referee.cli.output import MOST, AsJson, headline, print_json, say
 

@@ -109,7 +109,7 @@ def demo(
                 _play(supervisor, settings, storage, spec)
             say("")
             _wait_for_strengths(supervisor, storage)
-            show_leaderboards(leaderboards.leaderboard(storage).lines)
+            show_leaderboards(leaderboards.leaderboard(storage).leaderboard)
             _verify(storage)
             if serving:
                 _serve(supervisor, settings, storage)
@@ -188,10 +188,10 @@ def _start(supervisor: Supervisor, settings: Settings, storage: Storage) -> None
     for bot, file in BOTS.items():
         registered = versions.register_version(storage, actor_at_terminal(), bot, utc_now())
         environment = {"ARENA_TOKEN": registered.token, "ARENA_REFEREE": settings.listen}
-        name = registered.name.replace("/", "-")
+        name = registered.bot.replace("/", "-")
         environment["ARENA_BOT_LOG"] = str(settings.logs / f"{name}.sessions")
         supervisor.start(name, [sys.executable, str(SAMPLE_BOTS / file)], environment, trusted=False)
-        say(f"  {registered.name}  {file}  (process {supervisor.pid(name)})")
+        say(f"  {registered.bot}  {file}  (process {supervisor.pid(name)})")
 
 
 def _play(supervisor: Supervisor, settings: Settings, storage: Storage, spec: TournamentSpec) -> None:
@@ -231,7 +231,7 @@ def _verify(storage: Storage) -> None:
 def _serve(supervisor: Supervisor, settings: Settings, storage: Storage) -> None:
     """Serve the pages until Ctrl-C."""
     say("", f"Look at it: {settings.web_url}/")
-    for deal in find_deals(storage, highlights.Asked(HighlightKind.LONGEST), 1).lines:
+    for deal in find_deals(storage, highlights.Asked(HighlightKind.LONGEST), 1).deals:
         where = deal_url(deal.tournament, deal.round, deal.table, deal.session, deal.deal)
         say(f"The longest deal: {settings.web_url}{where}")
     say("Ctrl-C ends the demo.")

@@ -3,7 +3,6 @@
 import inspect
 import sys
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import is_dataclass
 from datetime import datetime
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -14,7 +13,7 @@ from annotated_types import Interval
 from arena.cli.asking import Yes, confirm
 from arena.cli.context import ask
 from arena.cli.lists import LARGEST_PAGE, AsCsv, check_form, moment_of, more_of, print_csv
-from arena.jsonnames import names_of
+from arena.jsonvalues import to_json
 from arena.operations.operation import Operation, Parameter
 from arena.operations.parameters import BOT, BOT_OR_VERSION, ENTRANT, VERSION
 from referee.cli.output import AsJson, print_json, say
@@ -169,15 +168,6 @@ def _named(operation: Operation[Any, Any], given: Mapping[str, Any]) -> dict[str
     return {name: given[name] for name, one in operation.parameters.items() if operation.in_path(one)}
 
 
-def to_json(found: Any) -> dict[str, Any]:
-    """Return an answer as the API does."""
-    if not is_dataclass(found):
-        return found.model_dump(mode="json") if hasattr(found, "model_dump") else dict(found)
-    from arena.web.shapes import shape
-
-    return shape(type(found)).model_validate(found).model_dump(mode="json")  # type: ignore[arg-type]
-
-
 def print_answer(
     operation: Operation[P, T], found: T, as_json: bool, as_csv: bool = False, lines: str = ""
 ) -> bool:
@@ -190,7 +180,7 @@ def print_answer(
     elif as_csv:
         listed = lines or operation.lines
         [kind] = get_args(get_type_hints(operation.answer)[listed])[:1]
-        print_csv(kind, getattr(found, listed), names_of(kind))
+        print_csv(kind, getattr(found, listed))
         for line in more_of(found):
             print(line, file=sys.stderr)
     return as_json or as_csv

@@ -6,8 +6,9 @@ from typing import Annotated
 import typer
 
 from arena.cli.context import ask, asking
-from arena.cli.doors import command_of, to_json
+from arena.cli.doors import command_of
 from arena.cli.pairings import BotName, Name
+from arena.jsonvalues import to_json
 from arena.leagues.admission import LeagueEntries
 from arena.operations import entries as operations
 from arena.tournaments.admission import EntriesShown, InvitationShown, RequestShown

@@ -30,12 +30,12 @@ def find(page: DealPage, kind: HighlightKind) -> None:
 
     Deals that other tables of a duplicate tournament still have to play are left out.
     """
-    rows = [(one.value, one.ruleset, _points(one), _shown_by(one)) for one in page.lines]
+    rows = [(one.value, one.ruleset, _points(one), _shown_by(one)) for one in page.deals]
     show([f">{kind.value}", "ruleset", "points by seat", "show it with"], rows, "no such deals")
 
 
 def _points(line: DealLine) -> str:
-    return ", ".join(f"{name} {points:+d}" for name, points in zip(line.names, line.points, strict=True))
+    return ", ".join(f"{name} {points:+d}" for name, points in zip(line.bots, line.points, strict=True))
 
 
 def _shown_by(line: DealLine) -> str:
@@ -47,7 +47,7 @@ def _shown_by(line: DealLine) -> str:
 @command_of(bots.list_faults, csv=True)
 def faults_(page: FaultsPage) -> None:
     """List bot versions with faults, the most first, in rated and unrated matches."""
-    rows = [(one.name, one.faults, *(getattr(one, of.value) or "" for of in KINDS)) for one in page.lines]
+    rows = [(one.bot, one.faults, *(getattr(one, of.value) or "" for of in KINDS)) for one in page.bots]
     show(["bot version", ">faults", *(f">{of.value}" for of in KINDS)], rows, NO_FAULTS)
     if rows:
         note(ABSENCES)

@@ -35,7 +35,7 @@ def leaderboard(found: Leaderboard, ctx: typer.Context) -> None:
     """Show the ratings: a leaderboard for each ruleset and table size."""
     given = {name: ctx.params[name] for name, default in ALL.items() if ctx.params[name] != default}
     changes = given.get("since") is not None
-    show_leaderboards(found.lines, changes=changes, empty="no such ratings" if given else NOBODY)
+    show_leaderboards(found.leaderboard, changes=changes, empty="no such ratings" if given else NOBODY)
 
 
 def _is_empty(ctx: typer.Context) -> bool:
@@ -118,10 +118,10 @@ def _leaderboard_row(line: LeaderboardLine) -> tuple[object, ...]:
     strength = line.strength
     counts = (f"{line.rating:.0f}", line.matches, line.deals)
     if strength is None:
-        return (line.place, line.name, *["-"] * 5, *counts)
+        return (line.place, line.bot, *["-"] * 5, *counts)
     return (
         line.place,
-        line.name,
+        line.bot,
         strength.tier if strength.group == 1 else f"{strength.group}:{strength.tier}",
         f"{strength.best}-{strength.worst}",
         f"{strength.figure:.0f}{PROVISIONAL if line.provisional else ''}",

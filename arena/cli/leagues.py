@@ -6,8 +6,9 @@ from typing import Annotated
 import typer
 
 from arena.cli.context import ask, asking
-from arena.cli.doors import command_of, to_json
+from arena.cli.doors import command_of
 from arena.cli.entries import Invited, say_invited, show_invitations, show_requests
+from arena.jsonvalues import to_json
 from arena.leagues.admission import LeagueEntries
 from arena.leagues.answers import History, Joined, Leagues, LeagueWhole, Left
 from arena.leagues.changes import Change
@@ -147,7 +148,7 @@ def decline(found: RequestShown) -> None:
 def list_(found: Leagues) -> None:
     """List all leagues."""
     rows = [
-        (one.name, ", ".join(one.divisions), one.members, _season(one), moment(one.next_at), one.problem)
+        (one.league, ", ".join(one.divisions), one.members, _season(one), moment(one.next_at), one.problem)
         for one in found.leagues
     ]
     columns = ["league", "divisions", ">bots", "season", "next season", "problem"]
@@ -163,7 +164,7 @@ def _season(league: LeagueInfo) -> str:
 def show_(found: LeagueWhole, season: int | None) -> None:
     """Show a league's divisions as they stand in its latest season, and when the next one is due."""
     entries = "" if found.entries == "open" else f"; entries: {found.entries}"
-    say(f"{found.name}: {found.members} bots, {', '.join(found.divisions)}{entries}")
+    say(f"{found.league}: {found.members} bots, {', '.join(found.divisions)}{entries}")
     problem = f" ({found.problem})" if found.problem else ""
     say(f"next season: {moment(found.next_at) or NO_MORE}{problem}")
     for shown in found.seasons:
@@ -176,14 +177,14 @@ def show_(found: LeagueWhole, season: int | None) -> None:
 
 def _dates(season: SeasonShown) -> str:
     end = f"finished {moment(season.finished_at)}" if season.finished_at else "running"
-    return f"season {season.number}: started {moment(season.started_at)}, {end}"
+    return f"season {season.season}: started {moment(season.started_at)}, {end}"
 
 
 def _show_division(division: DivisionShown) -> None:
     played = f"{division.tournament}, {division.state}" if division.tournament else "too few for a table"
-    headline(f"\n{division.name} ({played})")
+    headline(f"\n{division.division} ({played})")
     rows = [
-        (one.rank, one.name, _number(one.score), _number(one.points), one.came.value, one.goes)
+        (one.rank, one.bot, _number(one.score), _number(one.points), one.came.value, one.goes)
         for one in division.lines
     ]
     show([">", "bot version", ">score", ">points", "came", "goes"], rows, "nobody")
@@ -196,7 +197,7 @@ def _number(value: float | None) -> str:
 def _show_outside(found: LeagueWhole) -> None:
     if found.outside:
         headline("\nwithout a place")
-        show(["bot", ""], [(one.name, one.problem or "from the next season on") for one in found.outside], "")
+        show(["bot", ""], [(one.bot, one.problem or "from the next season on") for one in found.outside], "")
 
 
 @app.command()
@@ -205,10 +206,10 @@ def history(found: History) -> None:
     """List a league's seasons, the latest first: who won, who was promoted and who was relegated."""
     rows = [
         (
-            season.number,
+            season.season,
             moment(season.started_at),
             moment(season.finished_at) or "running",
-            season.divisions[0].lines[0].name,
+            season.divisions[0].lines[0].bot,
             ", ".join(_going(season, "promoted")),
             ", ".join(_going(season, "relegated")),
         )

@@ -1,7 +1,7 @@
 """Lists in pages, for people and for scripts: JSON, CSV, and the cursor of the next page."""
 
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -48,11 +48,10 @@ def more_of(found: Any) -> Iterator[str]:
 def print_csv(
     kind: "type[DataclassInstance]",
     lines: Sequence["DataclassInstance"],
-    names: Mapping[str, str | None] = {},
     without: Collection[str] = (),
 ) -> None:
     """Print lines of one kind as comma-separated values (``arena.tabular``)."""
-    write_lines(sys.stdout, kind, lines, names, without)
+    write_lines(sys.stdout, kind, lines, without)
 
 
 def print_rows(columns: Sequence[str], rows: Iterable[Iterable[object]]) -> None:

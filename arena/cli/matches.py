@@ -16,16 +16,16 @@ from referee.cli.output import change, moment, show
 )
 def list_(page: MatchPage, bot: str | None) -> None:
     """List finished matches, newest first, with points and changes of Elo."""
-    show_matches(page.lines, bot)
+    show_matches(page.matches, bot)
 
 
 def show_matches(lines: Sequence[MatchLine], bot: str | None = None) -> None:
     """Print matches; for those of one bot, show its own faults and forfeits next to those of all bots."""
     whose = [None] if bot is None else [bot, None]
-    troubles = [("faults", one, [_of(line.names, line.faults, one) for line in lines]) for one in whose]
+    troubles = [("faults", one, [_of(line.bots, line.faults, one) for line in lines]) for one in whose]
     if any(sum(line.forfeits) for line in lines):
         troubles += [
-            ("forfeits", one, [_of(line.names, line.forfeits, one) for line in lines]) for one in whose
+            ("forfeits", one, [_of(line.bots, line.forfeits, one) for line in lines]) for one in whose
         ]
     rows = [
         (
@@ -54,8 +54,8 @@ def _of(names: Sequence[str], counts: Sequence[int], bot: str | None) -> int:
 
 def _points(line: MatchLine) -> str:
     """Return the bots with points and changes of Elo, the best first."""
-    changes = line.changes or [None] * len(line.names)
-    told = sorted(zip(line.points, line.names, changes, strict=True), key=lambda one: -one[0])
+    changes = line.changes or [None] * len(line.bots)
+    told = sorted(zip(line.points, line.bots, changes, strict=True), key=lambda one: -one[0])
     parts = [
         f"{name} {points:+d}" if moved is None else f"{name} {points:+d} ({change(moved)})"
         for points, name, moved in told

@@ -29,7 +29,7 @@ def withdraw(done: Withdrawn) -> None:
 def stop(status: Changed) -> None:
     """Pair no more rounds: the tournament finishes when the rounds already paired have been played."""
     warn(*status.warnings)
-    say(f"{status.name} ends with round {status.rounds}")
+    say(f"{status.tournament} ends with round {status.rounds}")
 
 
 @command_of(tournaments.tournament_pairings)

@@ -8,9 +8,10 @@ import typer
 from arena.bots import bulk
 from arena.bots.describing import Description
 from arena.cli.context import ask, is_here, own_settings
-from arena.cli.doors import command_of, to_json
+from arena.cli.doors import command_of
 from arena.cli.expiring import ExpiresIn
 from arena.cli.tokenfiles import token_file, token_files
+from arena.jsonvalues import to_json
 from arena.operations import bots
 from referee.addresses import USUAL_PORT
 from referee.cli.output import AsJson, print_json, say, show, warn
@@ -63,7 +64,7 @@ def register(
         print_json(to_json(registered))
     else:
         where = _here(own_settings(ctx)) if is_here(ctx) else f"at {ctx.obj.server}"
-        number = int(registered.name.rpartition("@")[2])
+        number = int(registered.bot.rpartition("@")[2])
         if number > 1:
             before = f"{bot}@{number - 1}"
             say(
@@ -71,7 +72,7 @@ def register(
                 f"`arena bot revoke {before}` ends it"
             )
         say(
-            f"{registered.name} is registered {where}. Its token, which cannot be shown again:",
+            f"{registered.bot} is registered {where}. Its token, which cannot be shown again:",
             registered.token,
         )
 
@@ -92,7 +93,7 @@ def _register_all(ctx: typer.Context, file: Path, folder: Path, as_json: bool) -
         except OSError:
             warn("the bots are registered all the same: give them new tokens with `arena bot rotate`")
             raise
-    files = [{"bot": one.name, "token_file": str(token_file(folder, one.name))} for one in registered]
+    files = [{"bot": one.bot, "token_file": str(token_file(folder, one.bot))} for one in registered]
     if as_json:
         print_json({"bots": files})
     else:

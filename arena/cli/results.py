@@ -8,10 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from arena.cli.context import actor_at_terminal, asking, storage_of
-from arena.cli.doors import to_json
 from arena.cli.matches import list_ as list_matches
 from arena.core.seating import balance, seatings
 from arena.errors import StateError, UnknownError
+from arena.jsonvalues import to_json
 from arena.operations import entries, leaderboards, results
 from arena.play.matches.overview import MatchView, SessionView
 from arena.queries.scoreboard import CrosstableMatrix
@@ -100,7 +100,7 @@ def _view(ctx: typer.Context, tournament: str, round: int, table: int) -> MatchV
                 **_fields_of(one),
                 records=()
                 if found.withheld
-                else tuple(call(results.list_deals, *place, one.number, MOST).deals),
+                else tuple(call(results.list_deals, *place, one.session, MOST).deals),
             )
             for one in found.sessions
         )
@@ -113,7 +113,7 @@ def _fields_of(value: Any) -> dict[str, Any]:
 
 def match_object(view: MatchView) -> dict[str, object]:
     """Return a match as an object for JSON, with the ruleset only once instead of in each record."""
-    found = to_json(view)
+    found: dict[str, Any] = to_json(view)
     for session in found["sessions"]:
         for record in session["records"]:
             record.pop("ruleset", None)
@@ -122,11 +122,11 @@ def match_object(view: MatchView) -> dict[str, object]:
 
 def _record(view: MatchView, session: int, deal: int) -> Mapping[str, object]:
     for one in view.sessions:
-        if one.number == session:
+        if one.session == session:
             if not 1 <= deal <= len(one.records):
                 raise UnknownError(f"no deal {deal} in session {session}: it has {len(one.records)}")
             return one.records[deal - 1]
-    done = ", ".join(str(one.number) for one in view.sessions)
+    done = ", ".join(str(one.session) for one in view.sessions)
     raise UnknownError(f"no session {session} is done in this match; done: {done}")
 
 
@@ -134,12 +134,12 @@ def _show_summary(view: MatchView) -> None:
     problem = f" ({view.problem})" if view.problem else ""
     headline(f"{view.tournament}, round {view.round}, table {view.table}: {view.state}{problem}")
     out, fixed = console(), [">session", ">deals", ">faults"]
-    called = list(view.names)
+    called = list(view.bots)
     columns, rows = _sessions(view, called)
     if not make_table([*fixed, *columns], rows).fits(out.width):
-        called = [f"bot {number}" for number in range(1, len(view.names) + 1)]
+        called = [f"bot {number}" for number in range(1, len(view.bots) + 1)]
         columns, rows = _sessions(view, called)
-        say(*(f"{short}: {name}" for short, name in zip(called, view.names, strict=True)), "")
+        say(*(f"{short}: {name}" for short, name in zip(called, view.bots, strict=True)), "")
     for page in in_pages(fixed, columns, rows, out.width):
         out.print(page, "")
     if any(any(one.faults) for one in view.sessions):
@@ -148,18 +148,18 @@ def _show_summary(view: MatchView) -> None:
 
 def _sessions(view: MatchView, called: Sequence[str]) -> tuple[list[str], list[list[object]]]:
     """Return header and rows of the sessions; ``called`` names the bots by position at the table."""
-    name_of = dict(zip(view.names, called, strict=True))
+    name_of = dict(zip(view.bots, called, strict=True))
     forfeits = any(one.forfeits for one in view.sessions)
     rows: list[list[object]] = []
     for one in view.sessions:
-        points = dict(zip(one.names, one.points or ("-",) * len(one.names), strict=True))
+        points = dict(zip(one.bots, one.points or ("-",) * len(one.bots), strict=True))
         row: list[object] = [
-            one.number,
+            one.session,
             "-" if one.deals is None else one.deals,
             sum(one.faults),
-            *(points[name] for name in view.names),
+            *(points[name] for name in view.bots),
         ]
-        forfeit = ", ".join(name_of[one.names[seat]] for seat in one.forfeits)
+        forfeit = ", ".join(name_of[one.bots[seat]] for seat in one.forfeits)
         rows.append([*row, forfeit] if forfeits else row)
     if view.points is not None:
         deals = "-" if view.withheld else sum(one.deals or 0 for one in view.sessions)
@@ -170,16 +170,16 @@ def _sessions(view: MatchView, called: Sequence[str]) -> tuple[list[str], list[l
 
 def _faults(view: MatchView) -> Iterator[tuple[object, ...]]:
     """Yield, for each bot with faults, their number, kinds and sessions."""
-    for name in view.names:
+    for name in view.bots:
         sessions, kinds = [], Counter[str]()
         for one in view.sessions:
-            seat = one.names.index(name)
+            seat = one.bots.index(name)
             if one.faults[seat]:
-                sessions.append(f"{one.number}: {one.faults[seat]}")
+                sessions.append(f"{one.session}: {one.faults[seat]}")
             for record in one.records:
                 faults: Any = record.get("faults", ())
                 kinds.update(fault["kind"] for fault in faults if fault["seat"] == seat)
-        count = sum(one.faults[one.names.index(name)] for one in view.sessions)
+        count = sum(one.faults[one.bots.index(name)] for one in view.sessions)
         if count:
             counted = ", ".join(f"{kind} {times}" for kind, times in sorted(kinds.items()))
             yield name, count, counted, ", ".join(sessions)

@@ -3,7 +3,7 @@
 import typer
 
 from arena.cli.context import ask, is_here
-from arena.cli.doors import to_json
+from arena.jsonvalues import to_json
 from arena.operations import rulesets
 from referee.cli import rules
 from referee.cli.output import MOST, AsJson, print_json, say, show

@@ -6,12 +6,13 @@ import typer
 
 from arena.cli import decisions
 from arena.cli.context import ask, asking
-from arena.cli.doors import print_answer, to_json
+from arena.cli.doors import print_answer
 from arena.cli.lists import AsCsv, check_form, say_next
 from arena.cli.pairings import Name
 from arena.cli.results import show_crosstable
 from arena.cli.watch import progress_text
 from arena.core.formats import FORMATS
+from arena.jsonvalues import to_json
 from arena.operations import tournaments
 from arena.queries.scoreboard import CROSSED, Placed, Scoreboard
 from arena.tournaments.overview import ENDED
@@ -79,7 +80,7 @@ def show_standings(found: Scoreboard) -> None:
 
 
 def _name(line: Placed) -> str:
-    return f"{line.name} (disqualified)" if line.disqualified else line.name
+    return f"{line.bot} (disqualified)" if line.disqualified else line.bot
 
 
 def legend(format: str) -> str:

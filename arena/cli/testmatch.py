@@ -10,7 +10,7 @@ from referee.cli.output import say
 def play_house(status: TournamentStatus, bot: str) -> None:
     """Start an unrated match against house bots at once. `arena up` runs some."""
     say(
-        f"{bot} plays a test match, {status.ruleset}: {status.name}",
-        f"follow it with: arena tournament watch {status.name}",
-        f"and then see it with: arena match show {status.name} 1 1",
+        f"{bot} plays a test match, {status.ruleset}: {status.tournament}",
+        f"follow it with: arena tournament watch {status.tournament}",
+        f"and then see it with: arena match show {status.tournament} 1 1",
     )

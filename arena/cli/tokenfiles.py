@@ -43,7 +43,7 @@ def token_files(folder: Path, bots: Sequence[str]) -> Iterator[Callable[[Sequenc
 
     def write(registered: Sequence[Registered]) -> None:
         for one in registered:
-            with token_file(folder, one.name).open("r+") as file:
+            with token_file(folder, one.bot).open("r+") as file:
                 file.write(f"{one.token}\n")
 
     try:

@@ -6,8 +6,9 @@ import typer
 
 from arena.cli.asking import Yes, confirm
 from arena.cli.context import Call, asking
-from arena.cli.doors import command_of, to_json
+from arena.cli.doors import command_of
 from arena.cli.expiring import ExpiresIn, token_text
+from arena.jsonvalues import to_json
 from arena.operations import operator
 from arena.people.access_tokens import MadeToken, TokenInfo, Tokens
 from referee.cli.output import AsJson, moment, print_json, say, show

@@ -10,7 +10,7 @@ import typer
 from arena.cli import decisions, entries, pairings
 from arena.cli.asking import Yes, confirm
 from arena.cli.context import ask, asking, client_of, is_here, settings_of, storage_of
-from arena.cli.doors import command_of, to_json
+from arena.cli.doors import command_of
 from arena.cli.fields import given_fields, with_fields
 from arena.cli.lists import AsCsv, check_form, print_csv
 from arena.cli.roster import show_progress, show_roster, show_terms
@@ -18,7 +18,7 @@ from arena.cli.standings import standings
 from arena.cli.watch import follow, follow_there
 from arena.core.specs import TournamentSpec, entrants_asked_for, load_spec, located, make_spec
 from arena.errors import ArenaError, SpecError, StateError
-from arena.jsonnames import names_of
+from arena.jsonvalues import to_json
 from arena.operations import tournaments
 from arena.queries.tournaments import TournamentPage
 from arena.store.models import utc_now
@@ -65,10 +65,10 @@ def create(
     except SpecError as error:
         raise located(file, given, error) if file else error from None
     step = "lock" if status.beacon else "start"
-    follow = f"follow it with: arena tournament watch {status.name}"
+    follow = f"follow it with: arena tournament watch {status.tournament}"
     enough = status.entrants >= status.table_size
-    enter = f"enter bots with: arena tournament enter {status.name} BOT"
-    then = [follow] if start else [f"{step} it with: arena tournament {step} {status.name}"]
+    enter = f"enter bots with: arena tournament enter {status.tournament} BOT"
+    then = [follow] if start else [f"{step} it with: arena tournament {step} {status.tournament}"]
     _tell(status, as_json, *(then if enough else [enter, *then]))
 
 
@@ -111,7 +111,7 @@ def show_(ctx: typer.Context, name: Name, as_json: AsJson = False, as_csv: AsCsv
         print_json(to_json(found))
         return
     if as_csv:
-        print_csv(TournamentStatus, [found], names_of(TournamentStatus))
+        print_csv(TournamentStatus, [found])
         return
     _say_status(found)
     show_progress(found)
@@ -125,28 +125,28 @@ def show_(ctx: typer.Context, name: Name, as_json: AsJson = False, as_csv: AsCsv
 def lock(status: Changed) -> None:
     """Close the entries of a tournament that has not started, and publish its commitment."""
     value = " --beacon VALUE" if status.beacon else ""
-    _tell(status, False, f"start it with: arena tournament start {status.name}{value}")
+    _tell(status, False, f"start it with: arena tournament start {status.tournament}{value}")
 
 
 @app.command()
 @command_of(tournaments.start_tournament, metavars={"beacon": "VALUE"})
 def start(status: Changed) -> None:
     """Start a tournament, or continue one that failed."""
-    _tell(status, False, f"follow it with: arena tournament watch {status.name}")
+    _tell(status, False, f"follow it with: arena tournament watch {status.tournament}")
 
 
 @app.command()
 @command_of(tournaments.pause_tournament)
 def pause(status: Changed) -> None:
     """Pause a running tournament: open sessions finish, and no others start."""
-    _tell(status, False, f"go on with: arena tournament resume {status.name}")
+    _tell(status, False, f"go on with: arena tournament resume {status.tournament}")
 
 
 @app.command()
 @command_of(tournaments.resume_tournament)
 def resume(status: Changed) -> None:
     """Continue a paused tournament."""
-    _tell(status, False, f"follow it with: arena tournament watch {status.name}")
+    _tell(status, False, f"follow it with: arena tournament watch {status.tournament}")
 
 
 @app.command()
@@ -164,7 +164,7 @@ def cancel(ctx: typer.Context, name: Name, yes: Yes = False, as_json: AsJson = F
 def _confirm_cancelling(status: TournamentStatus, yes: bool) -> None:
     if not status.ended:
         counts = f"finished matches count ({status.matches_done} so far), the others do not"
-        confirm(f"Cancel {status.name}, which is {status.state.value}, for good; {counts}", yes)
+        confirm(f"Cancel {status.tournament}, which is {status.state.value}, for good; {counts}", yes)
 
 
 @app.command()
@@ -193,7 +193,9 @@ def watch(
 
 def _require_started(status: TournamentStatus) -> None:
     if status.state == "created":
-        raise StateError(f"{status.name} is not started; start it with: arena tournament start {status.name}")
+        raise StateError(
+            f"{status.tournament} is not started; start it with: arena tournament start {status.tournament}"
+        )
 
 
 @app.command("list")
@@ -202,7 +204,7 @@ def list_(found: TournamentPage) -> None:
     """List tournaments, the newest first."""
     rows = [
         (
-            one.name,
+            one.tournament,
             one.state.value,
             one.format,
             one.ruleset,
@@ -255,8 +257,8 @@ def _tell(status: Changed, as_json: bool, *next_steps: str) -> None:
 
 def _say_status(status: TournamentStatus) -> None:
     say(
-        f"{status.name} is {status.state.value}: {status.format}, {status.ruleset}, {status.entrants} bots "
-        f"at tables of {status.table_size}{'' if status.rated else '; not rated'}",
+        f"{status.tournament} is {status.state.value}: {status.format}, {status.ruleset}, {status.entrants} "
+        f"bots at tables of {status.table_size}{'' if status.rated else '; not rated'}",
         f"hash of its seed: {status.seed_hash}",
         f"commitment: {status.commitment or 'none before it is locked or started'}",
         f"luck: {_luck(status)}",

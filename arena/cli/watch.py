@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Protocol
 from rich.console import Console
 from rich.live import Live
 
-from arena.cli.doors import to_json
 from arena.errors import Unreachable
+from arena.jsonvalues import to_json
 from arena.operations import tournaments
 from arena.play.rounds import waiting
 from arena.play.rounds.waiting import Obstacles
@@ -124,8 +124,8 @@ class Bar:
 
     def show(self, status: TournamentStatus, text: str, notes: Sequence[str]) -> None:
         for note in self._notes.new(status, notes):
-            self._live.console.print(f"{status.name}: {note}", markup=False, soft_wrap=True)
-        self._live.update(FittedBar(status.name, status.sessions_done, status.sessions_total, text))
+            self._live.console.print(f"{status.tournament}: {note}", markup=False, soft_wrap=True)
+        self._live.update(FittedBar(status.tournament, status.sessions_done, status.sessions_total, text))
 
     def close(self) -> None:
         self._live.stop()
@@ -141,11 +141,11 @@ class Lines:
 
     def show(self, status: TournamentStatus, text: str, notes: Sequence[str]) -> None:
         for note in self._notes.new(status, notes):
-            self._out.print(f"{status.name}: {note}", soft_wrap=True)
+            self._out.print(f"{status.tournament}: {note}", soft_wrap=True)
         step = LINES * status.sessions_done // max(1, status.sessions_total)
         if step > self._step:
             self._step = step
-            self._out.print(f"{status.name}: {text}", soft_wrap=True)
+            self._out.print(f"{status.tournament}: {text}", soft_wrap=True)
 
     def close(self) -> None:
         pass

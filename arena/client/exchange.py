@@ -3,7 +3,6 @@
 ``arena.client.sync`` and ``arena.client.asynchronous`` do the sending.
 """
 
-import json
 import ssl
 from collections import OrderedDict
 from collections.abc import Generator, Iterator, Mapping
@@ -15,9 +14,9 @@ from uuid import uuid4
 import httpx2
 
 from arena.client.call import Call
-from arena.client.decode import NotDecoded, decode
 from arena.client.problems import error_of
 from arena.errors import Unreachable
+from arena.jsonvalues import NotDecoded, from_text
 from referee.proxies import proxy_to
 
 T = TypeVar("T")
@@ -156,10 +155,10 @@ def _decoded(call: Call[T], response: httpx2.Response, body: bytes) -> T:
     if call.answer is type(None):
         return None
     try:
-        return decode(call.answer, json.loads(body))
+        return from_text(call.answer, body)
     except NotDecoded as error:
         raise Unreachable(f"{where} does not answer as this version expects: {error}") from None
-    except (ValueError, RecursionError):
+    except ValueError:
         kind = response.headers.get("Content-Type", "").partition(";")[0] or "something"
         raise Unreachable(f"{where} does not answer like an arena: {kind} where JSON was expected") from None
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar, 
 import httpx2
 
 from arena.client.call import Call
-from arena.client.decode import NotDecoded, decode
 from arena.errors import Unreachable
+from arena.jsonvalues import NotDecoded, from_text
 
 if TYPE_CHECKING:
     from arena.tournaments.overview import TournamentStatus
@@ -77,8 +77,7 @@ class Stream(Generic[T]):
     def take(self, sent: httpx2.ServerSentEvent) -> T | None:
         """Decode an event of the stream; return None if it carries nothing. Raise Unreachable."""
         try:
-            found: Any = json.loads(sent.data)
-            told = self._read(sent.event, found)
+            told = self._read(sent.event, sent.data)
         except (NotDecoded, ValueError, KeyError, TypeError) as error:
             raise Unreachable(f"the event stream is not as this version expects: {error}") from None
         if told is not None:
@@ -86,7 +85,7 @@ class Stream(Generic[T]):
         self.ended = self.ended or sent.event == "end"
         return told
 
-    def _read(self, kind: str, found: Any) -> T | None:
+    def _read(self, kind: str, data: str) -> T | None:
         """Decode an event. Raise whatever shows that it is not one."""
         raise NotImplementedError
 
@@ -111,14 +110,15 @@ class Following(Stream[Told]):
         """Return the headers that make the stream begin where the last one ended."""
         return {**super().headers, "Last-Event-ID": str(self.last)}
 
-    def _read(self, kind: str, found: Any) -> Told | None:
+    def _read(self, kind: str, data: str) -> Told | None:
         from arena.tournaments.overview import TournamentStatus  # which brings the database's models
 
         if kind == "status":
-            return decode(TournamentStatus, found)
+            return from_text(TournamentStatus, data)
         if kind == "event":
+            found = dict(json.loads(data))
             self.last = int(found["number"])
-            return dict(found)
+            return found
         return None
 
 
@@ -130,5 +130,5 @@ class Looking(Stream[Happened]):
         call: Call[Any] = Call("GET", "/matches/{tournament}/{round}/{table}/events", str, named)
         super().__init__(call, f"{tournament}/{round}/{table}")
 
-    def _read(self, kind: str, found: Any) -> Happened | None:
-        return Happened(kind, dict(found)) if kind != "end" else None
+    def _read(self, kind: str, data: str) -> Happened | None:
+        return Happened(kind, dict(json.loads(data))) if kind != "end" else None

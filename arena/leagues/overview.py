@@ -37,7 +37,7 @@ from arena.store.storage import Storage, Transaction
 class LeagueInfo:
     """A league in a list."""
 
-    name: str
+    league: str
     divisions: tuple[str, ...]
     """From the highest to the lowest, the qualification last, if there is one."""
     members: int
@@ -59,7 +59,7 @@ class PlaceLine:
 
     rank: int
     """Place in the final standings, or else in the current ones, or else in the seeding."""
-    name: str
+    bot: str
     """``owner/bot@version``."""
     member: str
     """The member that joined: ``owner/bot``, or a version of it."""
@@ -76,7 +76,7 @@ class PlaceLine:
 class DivisionShown:
     """A division in a season."""
 
-    name: str
+    division: str
     tournament: str | None
     """The name of its tournament; None if it is too small for a table."""
     state: TournamentState | None
@@ -87,7 +87,7 @@ class DivisionShown:
 class SeasonShown:
     """A season for display."""
 
-    number: int
+    season: int
     due_at: datetime
     started_at: datetime
     finished_at: datetime | None
@@ -108,7 +108,7 @@ class SeasonOrder:
 class Outside:
     """A member without a place in the latest season."""
 
-    name: str
+    bot: str
     problem: str | None
     """Why it would not get one now; None if it gets one in the next season."""
 
@@ -133,7 +133,7 @@ def _info(tx: Transaction, league: League) -> LeagueInfo:
     latest = latest_season(tx, league)
     spec = make_league(league.spec)
     return LeagueInfo(
-        name=league.name,
+        league=league.name,
         divisions=tuple(level.name for level in spec.levels),
         members=len(active_members(tx, league)),
         season=league.seasons,
@@ -210,7 +210,7 @@ def _season(tx: Transaction, league: League, number: int | None) -> Season | Non
 def _shown(tx: Transaction, league: League, season: Season, now: datetime) -> SeasonShown:
     after = _arrivals_after(tx, league, season, now)
     return SeasonShown(
-        number=season.number,
+        season=season.number,
         due_at=season.due_at,
         started_at=season.started_at,
         finished_at=season.finished_at,
@@ -265,7 +265,7 @@ def _division(
         lines.append(
             PlaceLine(
                 rank=rank,
-                name=version,
+                bot=version,
                 member=member,
                 score=float(line.score) if line else None,
                 points=float(line.points) if line else None,
@@ -274,7 +274,7 @@ def _division(
             )
         )
     return DivisionShown(
-        name=division.name,
+        division=division.name,
         tournament=tournament.name if tournament else None,
         state=tournament.state if tournament else None,
         lines=tuple(lines),

@@ -100,7 +100,9 @@ def describe_bot(
     return describing.describe(context.storage, context.actor, bot, context.now, language, link)
 
 
-@operation("POST", f"{BOT}/test-match", KeyScope.BOTS, tag="bots", status=201, made="/tournaments/{name}")
+@operation(
+    "POST", f"{BOT}/test-match", KeyScope.BOTS, tag="bots", status=201, made="/tournaments/{tournament}"
+)
 def start_test(
     context: Context,
     bot: BotName,
@@ -118,7 +120,7 @@ def start_test(
     return status
 
 
-@operation("GET", f"{BOT}/history", tag="bots", lines="lines")
+@operation("GET", f"{BOT}/history", tag="bots", lines="history")
 def show_history(
     context: Context,
     bot: BotOrVersion,
@@ -156,7 +158,7 @@ def revoke_bot(context: Context, bot: VersionName) -> versions.VersionInfo:
     return versions.revoke_version(context.storage, context.actor, bot, context.now)
 
 
-@operation("GET", f"{BOT}/log", KeyScope.READ, tag="bots", lines="entries")
+@operation("GET", f"{BOT}/log", KeyScope.READ, tag="bots", lines="log")
 def show_log(
     context: Context,
     bot: BotOrVersion,
@@ -205,7 +207,7 @@ def store_check(
     return CheckReport.model_validate(stored.to_object())
 
 
-@operation("GET", "/faults", tag="bots", lines="lines")
+@operation("GET", "/faults", tag="bots", lines="bots")
 def list_faults(
     context: Context,
     owner: Annotated[str | None, "Only bots of this owner."] = None,

@@ -16,7 +16,7 @@ Bots = Annotated[
 ]
 
 
-@operation("GET", "/leaderboard", tag="results", lines="lines")
+@operation("GET", "/leaderboard", tag="results", lines="leaderboard")
 def leaderboard(
     context: Context,
     ruleset: RulesetName = None,

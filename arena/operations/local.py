@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from arena.actors import Actor
 from arena.host.settings import Settings
-from arena.operations.operation import Context
+from arena.operations.operation import Context, Operation
 from arena.store.models import utc_now
 from arena.store.storage import Storage
 
@@ -14,6 +14,17 @@ if TYPE_CHECKING:
     from arena.queries.scoreboard import Scoreboard
     from arena.tournaments.overview import TournamentStatus
     from arena.tournaments.referees import Answer
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def call(context: Context, operation: Operation[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+    """Do an operation, and return its answer. Raise SpecError for wrong parameters, ArenaError."""
+    from arena.operations.checking import require_valid
+
+    require_valid(operation, operation.bind(*args, **kwargs))
+    return operation(context, *args, **kwargs)
 
 
 def make_context(storage: Storage, settings: Settings, actor: Actor) -> Context:
@@ -27,7 +38,7 @@ def make_context(storage: Storage, settings: Settings, actor: Actor) -> Context:
     def standings(status: "TournamentStatus") -> "Scoreboard":
         from arena.queries.scoreboard import scoreboard
 
-        return scoreboard(storage, status.name)
+        return scoreboard(storage, status.tournament)
 
     return Context(storage, settings, actor, utc_now(), ask, partial(_wake, settings), standings)
 

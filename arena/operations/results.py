@@ -33,7 +33,7 @@ ROUND = "/tournaments/{tournament}/rounds/{round}"
 Bot = Annotated[str | None, "Who sat there: `owner/bot`, or one version as `owner/bot@number`."]
 
 
-@operation("GET", "/matches", tag="results", lines="lines")
+@operation("GET", "/matches", tag="results", lines="matches")
 def list_matches(
     context: Context,
     bot: Bot = None,
@@ -87,7 +87,7 @@ def show_deal(
     return deals.one_deal(context.storage, tournament, round, table, session, deal)
 
 
-@operation("GET", "/deals", tag="results", lines="lines")
+@operation("GET", "/deals", tag="results", lines="deals")
 def find_deals(
     context: Context,
     kind: Annotated[

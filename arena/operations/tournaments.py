@@ -94,13 +94,13 @@ def tournament_head(context: Context, tournament: Name) -> following.HeadShown:
     *("POST", "/tournaments", KeyScope.TOURNAMENTS),
     tag="tournaments",
     status=201,
-    made="/tournaments/{name}",
+    made="/tournaments/{tournament}",
     body="fields",
 )
 def create_tournament(context: Context, fields: Fields) -> Changed:
     """Create a tournament, which is yours; it is not started yet."""
     status = creation.create(context.storage, context.actor, make_spec(fields), context.now)
-    return _changed(status, list_doubts(context.storage, status.name))
+    return _changed(status, list_doubts(context.storage, status.tournament))
 
 
 @operation("POST", "/tournaments/preview", KeyScope.TOURNAMENTS, tag="tournaments", body="fields")

@@ -39,7 +39,7 @@ class LogLine:
 class LogPage:
     """A page of a bot's log, newest first."""
 
-    entries: tuple[LogLine, ...]
+    log: tuple[LogLine, ...]
     next: str | None
     """Cursor of the next page; None if there is none."""
 

@@ -69,7 +69,7 @@ class LeaderboardLine:
     table_size: int
     place: int
     """In the whole pool, from 1: first the bots with a strength, by strength, then the others by rating."""
-    name: str
+    bot: str
     """``owner/bot@version``."""
     owner: str
     language: str | None
@@ -81,7 +81,7 @@ class LeaderboardLine:
     rating: float
     matches: int
     deals: int
-    last_played: datetime | None
+    last_played_at: datetime | None
     """When its last rated match finished; None if unknown."""
     before: Before | None
     """Its standing at the time that was asked for; None if none was."""
@@ -102,7 +102,7 @@ class CutPool:
 class Leaderboard:
     """A page of a leaderboard, or the beginnings of several."""
 
-    lines: tuple[LeaderboardLine, ...]
+    leaderboard: tuple[LeaderboardLine, ...]
     next: str | None
     """Cursor of the next page; None if there is none, or if there are several pools."""
     cut: tuple[CutPool, ...] = ()

@@ -30,7 +30,7 @@ class Asked:
 class FaultsLine:
     """How many faults a bot version committed, in rated matches or not."""
 
-    name: str
+    bot: str
     """``owner/bot@version``."""
     faults: int
     """Faults of the kinds that were asked for."""
@@ -47,7 +47,7 @@ class FaultsLine:
 class FaultsPage:
     """A page of bots with faults."""
 
-    lines: tuple[FaultsLine, ...]
+    bots: tuple[FaultsLine, ...]
     next: str | None
     """Cursor of the next page; None if there is none."""
 

@@ -68,7 +68,7 @@ class DealLine:
     table_size: int
     finished_at: datetime
     """When its session was stored."""
-    names: tuple[str, ...]
+    bots: tuple[str, ...]
     points: tuple[int, ...]
 
 
@@ -76,7 +76,7 @@ class DealLine:
 class DealPage:
     """A page of deals."""
 
-    lines: tuple[DealLine, ...]
+    deals: tuple[DealLine, ...]
     next: str | None
     """Cursor of the next page; None if there is none."""
 
@@ -372,6 +372,6 @@ def _lines(tx: Transaction, found: Mapping[HighlightKind, Sequence[Place]]) -> I
             ruleset=f"{ruleset}@{version}",
             table_size=table_size,
             finished_at=finished_at,
-            names=tuple(names[match_id][position] for position in seating),
+            bots=tuple(names[match_id][position] for position in seating),
             points=tuple(deal_points[deal - 1]),
         )

@@ -58,7 +58,7 @@ class HistoryLine:
     at: datetime
     """When the round was closed, or the pool fitted."""
     kind: HistoryKind
-    name: str
+    bot: str
     """``owner/bot@version``."""
     ruleset: str
     """Name and version, as ``hong-kong@1``."""
@@ -84,7 +84,7 @@ class HistoryLine:
 class HistoryPage:
     """A page of a history, newest first."""
 
-    lines: tuple[HistoryLine, ...]
+    history: tuple[HistoryLine, ...]
     next: str | None
     """Cursor of the next page; None if there is none."""
 
@@ -240,7 +240,7 @@ def _changed(told: _Told, tournament: str, round: int, table: int) -> HistoryLin
     return HistoryLine(
         at=told.at,
         kind=HistoryKind.ELO,
-        name=told.rated.name,
+        bot=told.rated.name,
         ruleset=told.rated.ruleset,
         table_size=told.rated.pool.table_size,
         tournament=tournament,
@@ -261,7 +261,7 @@ def _fitted(told: _Told) -> HistoryLine:
     return HistoryLine(
         at=told.at,
         kind=HistoryKind.STRENGTH,
-        name=told.rated.name,
+        bot=told.rated.name,
         ruleset=told.rated.ruleset,
         table_size=told.rated.pool.table_size,
         tournament=None,

@@ -160,7 +160,7 @@ def _lines(
             ruleset=pool.ruleset,
             table_size=pool.table_size,
             place=counted.place(one),
-            name=one.version,
+            bot=one.version,
             owner=one.owner,
             language=one.language,
             strength=None if one.strength is None else _strength(one.strength),
@@ -168,7 +168,7 @@ def _lines(
             rating=one.rating.value,
             matches=one.rating.matches,
             deals=one.rating.deals,
-            last_played=one.rating.last_played,
+            last_played_at=one.rating.last_played,
             before=before.get(one.rating.id),
         )
 

@@ -94,7 +94,7 @@ class MatchLine:
     finished_at: datetime
     deals: int
     """Deals that were played."""
-    names: tuple[str, ...]
+    bots: tuple[str, ...]
     points: tuple[int, ...]
     """As they were played."""
     faults: tuple[int, ...]
@@ -117,7 +117,7 @@ class MatchPlace(NamedTuple):
 class MatchPage:
     """A page of matches."""
 
-    lines: tuple[MatchLine, ...]
+    matches: tuple[MatchLine, ...]
     next: str | None
     """Cursor of the next page; None if there is none."""
 
@@ -179,7 +179,7 @@ def find_matches(storage: Storage, asked: Asked, limit: int = 50, cursor: str | 
     if asked.tournament is None and asked.round is not None:
         raise SpecError("tournament", "missing; round needs it")
     if asked.since is not None and asked.until is not None and asked.since >= asked.until:
-        raise SpecError("until", "must be after since")
+        raise SpecError("until", f"{asked.until.isoformat()} is not after {asked.since.isoformat()}")
     with storage.read() as tx:
         way, wanted = _found(tx, asked)
         after = None if cursor is None else read_cursor(asked, cursor, *way.kinds)
@@ -341,7 +341,7 @@ def match_lines(tx: Transaction, match_ids: Sequence[int]) -> Iterator[MatchLine
             ruleset=f"{ruleset}@{version}",
             finished_at=finished_at,
             deals=deals,
-            names=names,
+            bots=names,
             points=points,
             faults=faults,
             forfeits=tuple(forfeits[match_id, position] for position in range(len(names))),

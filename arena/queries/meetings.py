@@ -50,7 +50,7 @@ NOTHING = Met(0, 0, 0, 0, 0)
 class OpponentLine:
     """A bot version that was met."""
 
-    name: str
+    bot: str
     """``owner/bot@version``."""
     met: Met
 

@@ -34,7 +34,7 @@ POOLS = 50
 class VersionLine:
     """A version of a bot."""
 
-    name: str
+    bot: str
     """``owner/bot@version``."""
     language: str | None
     """The language stated at registration; None if none was."""

@@ -50,7 +50,7 @@ class Placed:
 
     rank: int
     """Place, from 1; shared only by those who are equal in everything that decides."""
-    name: str
+    bot: str
     """``owner/bot@version``."""
     entrant: int
     """Number of the entrant."""
@@ -160,7 +160,7 @@ def scoreboard(storage: Storage, name: str) -> Scoreboard:
     standing = attrgetter(*names)
     placed = [
         Placed(
-            name=line.name,
+            bot=line.name,
             **dict(zip(names, standing(line.standing), strict=True)),
             raw=line.raw,
             deals=line.deals,
@@ -253,4 +253,4 @@ def crosstable(
         for (one, other), pair in pairs_among(tx, tournament, place).items():
             before[place[one], place[other]] = (pair.ahead, pair.deals)
             before[place[other], place[one]] = (pair.behind, pair.deals)
-        return Crosstable(tuple(line.name for line in shown), before, offset, len(lines))
+        return Crosstable(tuple(line.bot for line in shown), before, offset, len(lines))

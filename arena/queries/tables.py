@@ -27,7 +27,7 @@ class TableLine:
     """Deals in these."""
     finished_at: datetime | None
     """When its last session was stored; None if not yet."""
-    names: tuple[str, ...]
+    bots: tuple[str, ...]
     points: tuple[int, ...] | None
     """In the stored sessions, as they were played; None while others still have to play their deals, because
     points would tell which seat had good cards."""

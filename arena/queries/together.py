@@ -20,7 +20,7 @@ class AtTable:
     """The deal at one table."""
 
     table: int
-    names: tuple[str, ...]
+    bots: tuple[str, ...]
     """By seat."""
     points: tuple[int, ...]
     """By seat."""

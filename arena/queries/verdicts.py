@@ -71,13 +71,13 @@ class Said:
 
 def said(found: Verdict) -> Said:
     """Return a verdict in words."""
-    better, worse = found.better.name, found.worse.name
+    better, worse = found.better.bot, found.worse.bot
     return Said(found.kind, better, worse, found.lead, found.plus_minus, found.more, sentence(found))
 
 
 def sentence(found: Verdict) -> str:
     """Return a verdict as a sentence, or two."""
-    better, worse = found.better.name, found.worse.name
+    better, worse = found.better.bot, found.worse.bot
     match found.kind:
         case VerdictKind.APART:
             return f"{better} is ahead of {worse}, by {found.lead:.2f} ± {found.plus_minus:.2f} points a deal"

@@ -44,8 +44,8 @@ class PoolLine:
 class VersionsLine:
     """The results of two of their versions in all pools."""
 
-    name: str
-    other: str
+    bot: str
+    opponent: str
     met: Met
 
 

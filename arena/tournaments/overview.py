@@ -13,6 +13,7 @@ from sqlmodel import col, func, select
 
 from arena.core.formats import FORMATS, Setup
 from arena.core.terms import Terms
+from arena.jsonvalues import Internal
 from arena.store.models import (
     Entrant,
     Match,
@@ -37,8 +38,7 @@ ENDED = (TournamentState.FINISHED, TournamentState.CANCELLED)
 class TournamentStatus:
     """The status of a tournament."""
 
-    id: int
-    name: str
+    tournament: str
     format: str
     state: TournamentState
     problem: str | None
@@ -85,8 +85,10 @@ class TournamentStatus:
     """Sessions of the rounds paired so far and of those to come, as far as these are known."""
     waiting: tuple[str, ...]
     """A line for each match that something keeps from being played."""
-    leased_until: datetime | None
+    leased_until: datetime | None = None
     """Until when a worker holds one of its matches without a further sign of life; None if none does."""
+    id: Internal[int] = 0
+    """The number of its row."""
 
     @property
     def ended(self) -> bool:
@@ -247,7 +249,7 @@ def _status(
     to_come = _tables_to_come(tournament, entrants - kept.withdrawn)
     return TournamentStatus(
         id=tournament.id,
-        name=tournament.name,
+        tournament=tournament.name,
         format=tournament.format,
         state=tournament.state,
         problem=tournament.problem,

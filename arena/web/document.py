@@ -1,12 +1,16 @@
 """The OpenAPI document: FastAPI's, with errors as they are really sent, and with examples."""
 
+import inspect
 import json
+from dataclasses import is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 from fastapi import FastAPI
+from pydantic import ConfigDict
 
 from arena.web.problems import PROBLEM
+from referee.docstrings import tell_fields
 
 EXAMPLES = Path(__file__).with_name("examples.json")
 """A recorded request and answer for each route, written by ``tests.arena.web.examples``."""
@@ -27,6 +31,25 @@ class Application(FastAPI):
                     _tell_example(route, examples.get(route["operationId"], {}))
         assert self.openapi_schema is not None
         return self.openapi_schema
+
+
+CONFIG = ConfigDict(json_schema_extra=lambda schema, kind: _tell_docstrings(schema, kind))
+
+
+def described(answer: Any) -> Any:
+    """Return a type of answers; its dataclasses bring their docstrings to their JSON Schemas."""
+    for inner in get_args(answer):
+        described(inner)
+    if is_dataclass(answer) and isinstance(answer, type) and "__pydantic_config__" not in vars(answer):
+        setattr(answer, "__pydantic_config__", CONFIG)  # noqa: B010 unknown to type checkers
+        for hint in get_type_hints(answer).values():
+            described(hint)
+    return answer
+
+
+def _tell_docstrings(schema: dict[str, Any], kind: type) -> None:
+    schema.setdefault("description", inspect.getdoc(kind))
+    tell_fields(schema, kind)
 
 
 def _tell_problems(responses: dict[str, Any]) -> None:

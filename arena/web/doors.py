@@ -2,7 +2,6 @@
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import is_dataclass
 from types import ModuleType, NoneType
 from typing import Annotated, Any, Optional
 from urllib.parse import quote
@@ -13,9 +12,9 @@ from pydantic import ConfigDict, Field, create_model
 from arena.operations.operation import REQUIRED, Context, Operation, Parameter
 from arena.operations.parameters import BOT, BOT_OR_VERSION, ENTRANT, VERSION
 from arena.web.asking import allowed
+from arena.web.document import described
 from arena.web.naming import BotName, BotOrVersion, EntrantName, VersionName
 from arena.web.routing import PREFIX, api_router
-from arena.web.shapes import shape
 
 NAMES = {BOT: BotName, ENTRANT: EntrantName, VERSION: VersionName, BOT_OR_VERSION: BotOrVersion}
 """The dependencies that read the names of bots in paths."""
@@ -49,7 +48,7 @@ def _model(answer: Any) -> Any:
     """Return the model of an answer in the OpenAPI document."""
     if answer in (None, NoneType):
         return None
-    return shape(answer) if isinstance(answer, type) and is_dataclass(answer) else answer
+    return described(answer)
 
 
 def _endpoint(operation: Operation[Any, Any]) -> Callable[..., Any]:
@@ -121,5 +120,5 @@ def _body(operation: Operation[Any, Any], parameters: list[Parameter]) -> Any:
 
 def _place(path: str, answer: Any, given: Mapping[str, Any]) -> str:
     """Return the path of what was made."""
-    named = {**given, **{name: getattr(answer, name) for name in dir(answer) if not name.startswith("_")}}
+    named = {**{name: getattr(answer, name) for name in dir(answer) if not name.startswith("_")}, **given}
     return path.format_map({name: quote(str(value), safe="/@") for name, value in named.items()})

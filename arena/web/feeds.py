@@ -129,7 +129,7 @@ class Feeds:
         kept = feed.since(after)
         if kept is not None:
             return kept
-        return await asyncio.to_thread(list_events, self._storage, feed.status.name, after)
+        return await asyncio.to_thread(list_events, self._storage, feed.status.tournament, after)
 
     def close(self) -> None:
         """End all streams, because the process stops; followers will reconnect to another one."""
@@ -150,5 +150,5 @@ class Feeds:
                 self._trouble = str(error)
                 continue
             for seen in found:
-                if (feed := self._feeds.get(seen.status.name)) is not None:
+                if (feed := self._feeds.get(seen.status.tournament)) is not None:
                     feed.take(seen)

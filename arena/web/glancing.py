@@ -38,8 +38,8 @@ class SmallTable:
     def seats(self) -> Sequence[tuple[str, int, int | None, bool]]:
         """Return for each seat its bot, points, number of cards if known, and whether it is to act."""
         line, playing = self.line, self.playing
-        points = line.points or (0,) * len(line.names)
-        stored = dict(zip(line.names, points, strict=True))
+        points = line.points or (0,) * len(line.bots)
+        stored = dict(zip(line.bots, points, strict=True))
         if playing is None:
             return [(name, own, None, False) for name, own in stored.items()]
         held = playing.held or (None,) * len(playing.names)

@@ -37,11 +37,11 @@ class Pairings:
 
     def all(self, status: TournamentStatus) -> PairingsShown:
         """Return the paired rounds of a tournament. Raise UnknownError."""
-        return self._known((status.id, status.round, 0), lambda: pairings(self._storage, status.name))
+        return self._known((status.id, status.round, 0), lambda: pairings(self._storage, status.tournament))
 
     def why(self, status: TournamentStatus, round: int) -> Why:
         """Return why the tables of a round are as they are. Raise UnknownError."""
-        return self._known((status.id, round), lambda: self._explained(status.name, round))
+        return self._known((status.id, round), lambda: self._explained(status.tournament, round))
 
     def _explained(self, tournament: str, round: int) -> Why:
         shown = pairings(self._storage, tournament, round, explained=True)

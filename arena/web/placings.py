@@ -75,7 +75,7 @@ class Placings:
 
         Raise UnknownError.
         """
-        corrected = tuple(corrections(self._storage, status.name)) if status.ended else ()
+        corrected = tuple(corrections(self._storage, status.tournament)) if status.ended else ()
         decided = (
             status.id,
             status.state,
@@ -86,16 +86,16 @@ class Placings:
         )
         played = (status.sessions_done, status.matches_done, status.round)
         with self._lock:
-            kept = self._kept.get(status.name)
+            kept = self._kept.get(status.tournament)
             if kept is not None and kept.decided == decided:
-                self._kept.move_to_end(status.name)
+                self._kept.move_to_end(status.tournament)
                 now = self._now()
                 if kept.is_fresh(played, now):
                     return kept.board
                 if kept.is_better_than_waiting(now):
-                    self._renew(status.name, decided, played)
+                    self._renew(status.tournament, decided, played)
                     return kept.board
-        return self._compute(status.name, decided, played)
+        return self._compute(status.tournament, decided, played)
 
     def prepare(self) -> None:
         """Compute the standings of the newest large tournaments before anybody asks."""

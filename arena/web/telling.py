@@ -41,12 +41,12 @@ class Telling:
         """Return the most notable deals of a tournament that has ended, one of each kind."""
         if not status.ended or not status.sessions_done:
             return ()
-        return self._known((status.id, status.state), lambda: self._find(status.name))
+        return self._known((status.id, status.state), lambda: self._find(status.tournament))
 
     def _find(self, name: str) -> Sequence[DealLine]:
         asked = [Asked(kind, tournament=name) for kind in HighlightKind]
         found: dict[tuple[int, ...], DealLine] = {}
-        for line in [line for one in asked for line in find_deals(self._storage, one, 1).lines]:
+        for line in [line for one in asked for line in find_deals(self._storage, one, 1).deals]:
             found.setdefault((line.round, line.table, line.session, line.deal), line)
         return [*found.values()]
 

@@ -1,6 +1,6 @@
 """Errors in requests, worded like those in files and on the command line."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from fastapi import Request
@@ -9,11 +9,9 @@ from fastapi.openapi.utils import get_openapi
 from starlette.routing import BaseRoute
 
 from arena.errors import SpecError
+from arena.operations.checking import Found, reason
 from referee.errors import Problem
-from referee.validation import Node, first_of, node_at, path_text, shown, suggestion, wanted
-
-Found = Mapping[str, Any]
-"""An error that pydantic found."""
+from referee.validation import Node, first_of, node_at, path_text, shown, suggestion
 
 _schemas: dict[tuple[str, str], Node] = {}
 """By the path and the name of a route."""
@@ -29,32 +27,7 @@ def _problem(one: Found, schema: Node) -> Problem:
     where, *path = one["loc"]
     if one["type"] == "json_invalid":
         return Problem(str(where), f"is not JSON: {one['ctx']['error']}, at character {path[0]}")
-    return Problem(path_text(tuple(path)) or str(where), _reason(one, schema))
-
-
-def _reason(one: Found, schema: Node) -> str:
-    kind, limits = one["type"], one.get("ctx", {})
-    if kind == "missing":
-        return "is missing"
-    if kind == "extra_forbidden":
-        known = list(node_at(schema, one["loc"][:-1]).get("properties", {}))  # type: ignore[call-overload]
-        return f"is not a field{suggestion(str(one['loc'][-1]), known)}"
-    if kind == "string_too_long":
-        return f"must have at most {limits['max_length']} characters, not {len(one['input'])}"
-    if kind == "string_too_short":
-        return f"must have at least {limits['min_length']} characters, not {len(one['input'])}"
-    if kind in ("too_short", "too_long"):
-        least = kind == "too_short"
-        wished = f"at least {limits['min_length']}" if least else f"at most {limits['max_length']}"
-        return f"must be there {wished} times, not {limits['actual_length']}"
-    if isinstance(one["input"], bytes):
-        return "must be JSON, with the header Content-Type: application/json"
-    if kind.startswith("datetime_"):
-        return f"must be a time like 2026-01-05T18:00:00Z, not {shown(one['input'])}"
-    node = node_at(schema, one["loc"])
-    if kind == "value_error" or not {"type", "enum", "const"} & node.keys():
-        return str(one["msg"]).removeprefix("Value error, ")
-    return f"must be {wanted(node)}, not {shown(one['input'])}"
+    return Problem(path_text(tuple(path)) or str(where), reason(one, schema))
 
 
 def only_known(request: Request) -> None:

@@ -244,7 +244,7 @@ class Season:
         self.world.messages = []
         for name in deal_anew(storage, ROOT, self.world.clock()):
             self._undone[name] = set(self._bots)
-        left = {status.name for status in overview.list_tournaments(storage)}
+        left = {status.tournament for status in overview.list_tournaments(storage)}
         self.tournaments = {name: id_ for name, id_ in self.tournaments.items() if name in left}
         for bot, lines in self._logs.items():
             self._logs[bot] = [line for line in lines if line.tournament in left]

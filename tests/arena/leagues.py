@@ -70,7 +70,7 @@ class LeagueWorld:
     def register(self, bot: str) -> str:
         """Register a version of a bot, and return its name."""
         self.strengths.setdefault(bot, -len(self.strengths))
-        return register_version(self.world.storage, ROOT, bot, self.world.clock()).name
+        return register_version(self.world.storage, ROOT, bot, self.world.clock()).bot
 
     def beat(self) -> None:
         """Do what the beat and the workers do until nothing changes any more at this time."""

@@ -84,10 +84,10 @@ def test_ratings_when_a_round_is_open_then_they_wait_until_it_is_closed(world: W
     first, second = world.messages
     world.play(second)
     world.advance(cup.id)
-    assert leaderboard(world.storage).lines == ()
+    assert leaderboard(world.storage).leaderboard == ()
     world.play(first)
     world.advance(cup.id)
-    lines = leaderboard(world.storage).lines
+    lines = leaderboard(world.storage).leaderboard
     assert len(lines) == 8
     assert sum(line.rating for line in lines) == 8 * 1500
     assert {(line.matches, line.deals) for line in lines} == {(1, 6)}
@@ -265,7 +265,7 @@ def test_cancel_then_finished_matches_count_and_are_rated_and_no_others(cup: str
         yield from sessions
 
     world.play(world.messages.pop(0), cancelled)
-    status, rated = world.status(), leaderboard(world.storage).lines
+    status, rated = world.status(), leaderboard(world.storage).leaderboard
     assert (status.state, status.matches_done, status.sessions_done) == ("cancelled", 2, 7)
     assert sum(line.matches for line in rated) == (0 if cup == "not rated" else 8)
     assert sorted(line.standing.matches for line in standings(world.storage, "cup")) == [0] * 5 + [1] * 8
@@ -364,7 +364,7 @@ def test_continuous_when_bots_get_free_then_new_tables_open_until_it_is_stopped(
     world.finish(cup.id)
     done = world.status()
     assert (done.state, done.round) == ("finished", done.rounds)
-    assert sum(line.matches for line in leaderboard(world.storage).lines) == 4 * done.matches_done
+    assert sum(line.matches for line in leaderboard(world.storage).leaderboard) == 4 * done.matches_done
 
 
 def test_continuous_when_rounds_are_given_then_it_ends_after_them(world: World) -> None:

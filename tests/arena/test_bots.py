@@ -21,17 +21,16 @@ NOW = Clock()()
 
 def test_version_when_registered_again_then_it_has_the_next_number(storage: Storage) -> None:
     names = [
-        versions.register_version(storage, ROOT, bot, NOW).name
-        for bot in ("ann/a", "ann/a", "ann/b", "bob/a")
+        versions.register_version(storage, ROOT, bot, NOW).bot for bot in ("ann/a", "ann/a", "ann/b", "bob/a")
     ]
     assert names == ["ann/a@1", "ann/a@2", "ann/b@1", "bob/a@1"]
-    assert [version.name for version in versions.list_versions(storage)] == names
-    assert [version.name for version in versions.list_versions(storage, "bob")] == ["bob/a@1"]
+    assert [version.bot for version in versions.list_versions(storage)] == names
+    assert [version.bot for version in versions.list_versions(storage, "bob")] == ["bob/a@1"]
 
 
 def test_versions_when_many_are_registered_at_once_then_all_have_their_own_number(storage: Storage) -> None:
     with ThreadPoolExecutor(4) as pool:
-        found = pool.map(lambda _: versions.register_version(storage, ROOT, "ann/a", NOW).name, range(12))
+        found = pool.map(lambda _: versions.register_version(storage, ROOT, "ann/a", NOW).bot, range(12))
         assert sorted(found) == sorted(f"ann/a@{number}" for number in range(1, 13))
 
 
@@ -54,7 +53,7 @@ def test_versions_when_an_account_manages_too_many_then_it_has_to_revoke_some_fi
     versions.register_version(storage, ann, "team/d", later)
     with pytest.raises(StateError, match=full):
         versions.rotate_version(storage, ann, "team/c", later)
-    assert versions.register_version(storage, ROOT, "ann/a", later).name == "ann/a@3"
+    assert versions.register_version(storage, ROOT, "ann/a", later).bot == "ann/a@3"
 
 
 @pytest.mark.parametrize(
@@ -180,7 +179,7 @@ def test_name_when_all_versions_are_revoked_then_that_is_said(storage: Storage) 
         "the token of ann/a@1 is revoked",
         "the token of each of the 2 versions of ann/a is revoked",
     ):
-        newest = versions.register_version(storage, ROOT, "ann/a", NOW).name
+        newest = versions.register_version(storage, ROOT, "ann/a", NOW).bot
         versions.revoke_version(storage, ROOT, newest, NOW)
         with storage.read() as tx, pytest.raises(StateError, match=f"^{message}; register another version"):
             versions.find_versions(tx, ["ann/a"], NOW)
@@ -206,7 +205,7 @@ def test_name_when_all_tokens_have_expired_then_that_is_said_and_the_newest_can_
     told = "^the token of ann/a@2 has expired; give it a new one with: arena bot rotate ann/a@2$"
     with storage.read() as tx, pytest.raises(StateError, match=told):
         versions.find_versions(tx, ["ann/a"], later)
-    assert versions.rotate_version(storage, ROOT, "ann/a", later).name == "ann/a@2"
+    assert versions.rotate_version(storage, ROOT, "ann/a", later).bot == "ann/a@2"
     with storage.read() as tx:
         assert [one.name for one in versions.find_versions(tx, ["ann/a"], later)] == ["ann/a@2"]
 

@@ -91,7 +91,7 @@ def test_apply_twice_changes_something_once(arena: Arena, world: World, file: Pa
     assert again == {"output": "bigtwo-cli/1", "league": "winter", "applied": True, "changes": []}
     assert "nothing to change" in arena("league", "apply", file).out
     [found] = overview.list_leagues(world.storage)
-    assert (found.name, found.divisions, found.season) == ("winter", ("first", "second"), 0)
+    assert (found.league, found.divisions, found.season) == ("winter", ("first", "second"), 0)
 
 
 def test_apply_of_a_changed_file_shows_what_differs(arena: Arena, world: World, file: Path) -> None:

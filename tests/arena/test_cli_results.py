@@ -159,7 +159,7 @@ def test_leaderboard_when_strengths_are_fitted_then_tier_ranks_and_interval_stan
     assert "strength: " in shown
     assert "rank ranges of bots in two tiers may overlap" in shown
     assert "deals: all rated ones" not in shown
-    [first, *_] = leaderboard(played.storage).lines
+    [first, *_] = leaderboard(played.storage).leaderboard
     assert first.strength is not None
     forfeited = replace(first, deals=first.strength.deals + 1)
     unfitted = replace(first, strength=None)

@@ -168,7 +168,9 @@ def test_continuous_when_bots_come_and_go_and_the_worker_is_killed_then_its_expo
         faults = tx.exec(select(BotLogEntry.text).where(BotLogEntry.kind == EntryKind.FAULT)).all()
     assert sessions == status.sessions_total
     assert faults == []
-    assert {line.name for line in leaderboard(queue.arena.storage).lines} == {f"{name}@1" for name in BOTS}
+    assert {line.bot for line in leaderboard(queue.arena.storage).leaderboard} == {
+        f"{name}@1" for name in BOTS
+    }
 
     export = tmp_path / "queue.jsonl"
     queue.command("export", "queue", "--output", str(export))

@@ -30,14 +30,14 @@ def arena(migrated: Settings, capsys: pytest.CaptureFixture[str]) -> Arena:
 
 
 def test_deals_when_the_swing_is_asked_for_then_the_largest_of_each_session_come_first(pool: World) -> None:
-    found = find_deals(pool.storage, Asked(HighlightKind.SWING), 1000).lines
+    found = find_deals(pool.storage, Asked(HighlightKind.SWING), 1000).deals
     with pool.storage.read() as tx:
         swings = [
             max(max(map(abs, points)) for points in row.deal_points) for row in tx.exec(select(Session))
         ]
     assert [line.value for line in found] == sorted(swings, reverse=True)
     assert all(line.value == max(map(abs, line.points)) for line in found)
-    closest = find_deals(pool.storage, Asked(HighlightKind.CLOSEST), 1000).lines
+    closest = find_deals(pool.storage, Asked(HighlightKind.CLOSEST), 1000).deals
     assert [line.value for line in closest] == sorted(line.value for line in closest)
     for line in closest:
         second, first = sorted(line.points)[-2:]
@@ -51,21 +51,21 @@ def test_deals_when_they_are_read_in_pages_then_they_are_the_whole(
 ) -> None:
     pool.finish(pool.tournament_of(pool.register(2), name="two", ruleset="chinese-2").id, play_randomly)
     whole = find_deals(pool.storage, Asked(kind), 1000)
-    assert {line.table_size for line in whole.lines} == {2, 4}
+    assert {line.table_size for line in whole.deals} == {2, 4}
     found, cursor = list[DealLine](), None
     while True:
         page = find_deals(pool.storage, Asked(kind), size, cursor)
-        found += page.lines
+        found += page.deals
         cursor = page.next
         if cursor is None:
             break
-    assert found == [*whole.lines]
+    assert found == [*whole.deals]
 
 
 def test_deals_when_some_are_asked_for_then_the_others_are_left_out(pool: World) -> None:
-    whole = find_deals(pool.storage, Asked(HighlightKind.LONGEST), 1000).lines
+    whole = find_deals(pool.storage, Asked(HighlightKind.LONGEST), 1000).deals
     for asked, wanted in (
-        (Asked(HighlightKind.LONGEST, bot=BOT), [line for line in whole if BOT in line.names]),
+        (Asked(HighlightKind.LONGEST, bot=BOT), [line for line in whole if BOT in line.bots]),
         (
             Asked(HighlightKind.LONGEST, tournament="later"),
             [line for line in whole if line.tournament == "later"],
@@ -73,7 +73,7 @@ def test_deals_when_some_are_asked_for_then_the_others_are_left_out(pool: World)
         (Asked(HighlightKind.LONGEST, ruleset="chinese", table_size=4), [*whole]),
         (Asked(HighlightKind.LONGEST, table_size=2), []),
     ):
-        assert [*find_deals(pool.storage, asked, 1000).lines] == wanted
+        assert [*find_deals(pool.storage, asked, 1000).deals] == wanted
     for asked, meant in (
         (Asked(HighlightKind.SWING, bot="owner-0/bt-0"), "owner-0/bot-0"),
         (Asked(HighlightKind.SWING, tournament="lter"), "later"),
@@ -88,17 +88,17 @@ def test_deals_when_some_are_asked_for_then_the_others_are_left_out(pool: World)
 def test_deals_of_a_bot_and_of_a_tournament_are_the_same_however_they_are_found(
     pool: World, kind: HighlightKind, looked_up: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = find_deals(pool.storage, Asked(kind), 1000).lines
+    whole = find_deals(pool.storage, Asked(kind), 1000).deals
     monkeypatch.setattr(highlights, "AT_ONCE", 1)
     if not looked_up:
         monkeypatch.setattr(highlights, "_few_matches", lambda *_: None)
     for asked, wanted in (
-        (Asked(kind, bot=BOT), [line for line in whole if BOT in line.names]),
+        (Asked(kind, bot=BOT), [line for line in whole if BOT in line.bots]),
         (Asked(kind, tournament="later"), [line for line in whole if line.tournament == "later"]),
     ):
         first = find_deals(pool.storage, asked, 2)
-        rest = () if first.next is None else find_deals(pool.storage, asked, 1000, first.next).lines
-        assert [*first.lines, *rest] == wanted
+        rest = () if first.next is None else find_deals(pool.storage, asked, 1000, first.next).deals
+        assert [*first.deals, *rest] == wanted
 
 
 def test_deals_when_others_are_still_to_play_them_then_they_are_left_out(world: World) -> None:
@@ -107,14 +107,14 @@ def test_deals_when_others_are_still_to_play_them_then_they_are_left_out(world: 
     world.play(world.messages.pop(), play_randomly)
     every = Asked(HighlightKind.SWING)
     found = {
-        asked: find_deals(world.storage, asked, 1000).lines
+        asked: find_deals(world.storage, asked, 1000).deals
         for asked in (every, replace(every, tournament="cup"), *(replace(every, bot=bot) for bot in BOTS))
     }
     assert {*found.values()} == {()}
     assert all(telling_deals(world.storage, bot) == () for bot in BOTS)
     world.finish(cup.id, play_randomly)
     for asked in found:
-        assert find_deals(world.storage, asked).lines != ()
+        assert find_deals(world.storage, asked).deals != ()
     assert all(telling_deals(world.storage, bot) != () for bot in BOTS)
 
 
@@ -124,7 +124,7 @@ def test_deal_find_prints_the_command_that_shows_the_deal(arena: Arena, pool: Wo
     assert shown[3].startswith("more: --cursor ")
     _, *words = shlex.split(command)
     seen = arena(*words)
-    [line] = find_deals(pool.storage, Asked(HighlightKind.LONGEST), 1).lines
+    [line] = find_deals(pool.storage, Asked(HighlightKind.LONGEST), 1).deals
     assert seen.status == 0
     assert f"session {line.session}, deal {line.deal}: chinese@1" in seen.out
     [row] = csv.DictReader(io.StringIO(arena("deal", "find", "longest", "--limit", 1, "--csv").out))
@@ -134,7 +134,7 @@ def test_deal_find_prints_the_command_that_shows_the_deal(arena: Arena, pool: Wo
 @pytest.mark.parametrize(
     ("arguments", "status", "part"),
     [
-        (["deal", "find", "best"], 2, "'kind': 'best' is not one of"),
+        (["deal", "find", "best"], 2, "'KIND': 'best' is not one of"),
         (["deal", "find", "swing", "--cursor", "xx"], 1, "cursor: "),
         (["deal", "find", "swing", "--tournament", "cupp"], 1, "did you mean 'cup'?"),
         (["bot", "faults", "--owner", "ownr-1"], 1, "did you mean 'owner-1'?"),
@@ -150,10 +150,10 @@ def test_question_when_it_is_wrong_then_one_line_says_so(
 
 def test_faults_when_bots_made_some_then_they_are_counted_by_kind(arena: Arena, world: World) -> None:
     world.finish(world.tournament(4).id, play_with_faults)
-    found = faults.faults_by_bot(world.storage).lines
+    found = faults.faults_by_bot(world.storage).bots
     assert [(line.faults, line.illegal, line.timeout) for line in found] == [(6, 3, 3), (3, 0, 3)]
     names = json.loads(arena("match", "show", "cup", 1, 1, "--json").out)["bots"]
-    assert [line.name for line in found] == [names[1], names[0]]
+    assert [line.bot for line in found] == [names[1], names[0]]
     shown = arena("bot", "faults").out.splitlines()
     assert shown[2].split() == [names[1], "6", "3", "3"]
     assert "faults, rated or not: 6 (illegal 3, timeout 3)" in arena("bot", "show", names[1]).out
@@ -165,19 +165,19 @@ def test_faults_when_they_are_read_in_pages_or_filtered_then_they_are_those(pool
             for kind in (FaultKind.TIMEOUT, FaultKind.FLOOD):
                 count = 1 + row.id % 3
                 tx.add(FaultTally(version_id=row.id, ruleset_id=1, table_size=4, kind=kind, count=count))
-    whole = faults.faults_by_bot(pool.storage).lines
+    whole = faults.faults_by_bot(pool.storage).bots
     assert len(whole) == 9
     assert [line.faults for line in whole] == sorted((line.faults for line in whole), reverse=True)
     assert all((line.timeout, line.flood) == (line.faults / 2, line.faults / 2) for line in whole)
     pages, cursor = list[faults.FaultsLine](), None
     while True:
         page = faults.faults_by_bot(pool.storage, limit=2, cursor=cursor)
-        pages += page.lines
+        pages += page.bots
         cursor = page.next
         if cursor is None:
             break
     assert pages == [*whole]
-    own = faults.faults_by_bot(pool.storage, faults.Asked(owner="owner-1", kind=FaultKind.FLOOD)).lines
-    assert {line.name for line in own} == {"owner-1/bot-1@1", "owner-1/bot-5@1"}
+    own = faults.faults_by_bot(pool.storage, faults.Asked(owner="owner-1", kind=FaultKind.FLOOD)).bots
+    assert {line.bot for line in own} == {"owner-1/bot-1@1", "owner-1/bot-5@1"}
     assert all((line.faults, line.timeout) == (line.flood, 0) for line in own)
-    assert faults.faults_by_bot(pool.storage, faults.Asked(table_size=5)).lines == ()
+    assert faults.faults_by_bot(pool.storage, faults.Asked(table_size=5)).bots == ()

@@ -83,7 +83,7 @@ def known(storage: Storage) -> dict[str, str]:
     """Register the bot versions of ``ALL``, and return their tokens by name."""
     names = [name.partition("@")[0] for name in ALL.values()]
     return {
-        one.name: one.token for one in (versions.register_version(storage, ROOT, name, NOW) for name in names)
+        one.bot: one.token for one in (versions.register_version(storage, ROOT, name, NOW) for name in names)
     }
 
 

@@ -114,7 +114,7 @@ def test_key_when_it_was_missed_at_the_lock_then_it_is_noted_before_the_next_eve
     status = world.tournament(4)
     with world.storage.write() as tx:
         tx.add(RefereeKey(referee="late", key=OTHER.public, since=world.clock()))
-    lifecycle.pause(world.storage, ROOT, status.name, world.clock())
+    lifecycle.pause(world.storage, ROOT, status.tournament, world.clock())
     assert [event["event"] for event in events(world)] == ["started", "key_added", "paused"]
 
 

@@ -30,7 +30,7 @@ def arena(migrated: Settings, capsys: pytest.CaptureFixture[str]) -> Arena:
 
 
 def names(found: Leaderboard) -> list[str]:
-    return [line.name for line in found.lines]
+    return [line.bot for line in found.leaderboard]
 
 
 @pytest.mark.parametrize("size", [1, 2, 8, 20])
@@ -40,12 +40,12 @@ def test_leaderboard_when_it_is_read_in_pages_then_they_are_the_whole(pool: Worl
     pages, cursor = list[LeaderboardLine](), None
     while True:
         page = leaderboard(pool.storage, limit=size, cursor=cursor)
-        pages += page.lines
+        pages += page.leaderboard
         cursor = page.next
         if cursor is None:
             break
-        assert len(page.lines) == size
-    assert pages == [*whole.lines]
+        assert len(page.leaderboard) == size
+    assert pages == [*whole.leaderboard]
     assert [line.place for line in pages] == list(range(1, len(pages) + 1))
     assert any(line.strength is None for line in pages)
 
@@ -62,13 +62,13 @@ def test_leaderboard_when_it_is_around_a_bot_then_it_is_that_part_of_the_whole(
 
 def test_leaderboard_when_bots_are_filtered_then_their_places_stay(pool: World) -> None:
     describe(pool.storage, ROOT, "owner-1/bot-1", pool.clock(), language="go")
-    whole = {line.name: line for line in leaderboard(pool.storage).lines}
+    whole = {line.bot: line for line in leaderboard(pool.storage).leaderboard}
 
     def only(**asked: object) -> set[str]:
-        found = leaderboard(pool.storage, Asked(**asked)).lines  # type: ignore[arg-type]
-        assert [line.place for line in found] == sorted(whole[line.name].place for line in found)
-        assert all(line.place == whole[line.name].place for line in found)
-        return {line.name for line in found}
+        found = leaderboard(pool.storage, Asked(**asked)).leaderboard  # type: ignore[arg-type]
+        assert [line.place for line in found] == sorted(whole[line.bot].place for line in found)
+        assert all(line.place == whole[line.bot].place for line in found)
+        return {line.bot for line in found}
 
     assert only(owner="owner-1") == {"owner-1/bot-1@1", "owner-1/bot-5@1"}
     assert only(language="go") == {"owner-1/bot-1@1"}
@@ -83,17 +83,17 @@ def test_leaderboard_when_bots_have_not_played_since_then_they_are_left_out(pool
     with pool.storage.write() as tx:
         for number, rating in enumerate(tx.exec(select(Rating).order_by(col(Rating.id)))):
             rating.last_played = now - timedelta(days=number)
-    found = leaderboard(pool.storage, Asked(active_since=now - timedelta(days=3))).lines
-    assert sorted(line.last_played for line in found if line.last_played) == (
+    found = leaderboard(pool.storage, Asked(active_since=now - timedelta(days=3))).leaderboard
+    assert sorted(line.last_played_at for line in found if line.last_played_at) == (
         [now - timedelta(days=number) for number in (3, 2, 1, 0)]
     )
 
 
 def test_bots_when_they_have_enough_deals_then_they_are_no_longer_provisional(world: World) -> None:
     world.finish(world.tournament(4, sessions=1, deals=ENOUGH, ruleset="chinese").id)
-    assert {line.provisional for line in leaderboard(world.storage).lines} == {True}
+    assert {line.provisional for line in leaderboard(world.storage).leaderboard} == {True}
     fit_due(world.storage, world.clock())
-    found = leaderboard(world.storage, Asked(provisional=False)).lines
+    found = leaderboard(world.storage, Asked(provisional=False)).leaderboard
     assert [line.provisional for line in found] == [False] * 4
 
 
@@ -103,10 +103,10 @@ def test_leaderboard_of_a_league_has_the_bots_and_the_pool_of_its_season(world: 
     league.join(*(f"member-{number}/bot" for number in range(9)))
     league.week(1)
     found = leaderboard(world.storage, Asked(league="winter"))
-    assert {line.ruleset for line in found.lines} == {"chinese@1"}
+    assert {line.ruleset for line in found.leaderboard} == {"chinese@1"}
     assert all(name.startswith("member-") for name in names(found))
-    assert leaderboard(world.storage, Asked(league="winter", season=1)).lines == found.lines
-    assert leaderboard(world.storage, Asked("hong-kong", league="winter")).lines == ()
+    assert leaderboard(world.storage, Asked(league="winter", season=1)).leaderboard == found.leaderboard
+    assert leaderboard(world.storage, Asked("hong-kong", league="winter")).leaderboard == ()
     for asked, problem in (
         (Asked(league="wintr"), "did you mean 'winter'"),
         (Asked(league="winter", season=7), "no season 7 in winter: "),
@@ -120,21 +120,21 @@ def test_leaderboard_of_a_league_has_the_bots_and_the_pool_of_its_season(world: 
 
 def test_leaderboard_when_asked_since_then_it_tells_how_bots_stood_at_that_time(pool: World) -> None:
     then = pool.clock() - timedelta(hours=12)
-    old = {line.name: line for line in leaderboard(pool.storage).lines}
+    old = {line.bot: line for line in leaderboard(pool.storage).leaderboard}
     fit_due(pool.storage, pool.clock())
-    for line in leaderboard(pool.storage, Asked(since=then)).lines:
+    for line in leaderboard(pool.storage, Asked(since=then)).leaderboard:
         assert line.before is not None
-        if line.name not in old or old[line.name].strength is None:
+        if line.bot not in old or old[line.bot].strength is None:
             assert (line.before.rating, line.before.figure, line.before.rank) == (None, None, None)
             continue
-        strength = old[line.name].strength
+        strength = old[line.bot].strength
         assert strength is not None
         assert line.before.figure == pytest.approx(strength.figure, abs=0.1)
         assert line.before.rank == strength.rank
         assert (line.before.rating == line.rating) == (line.matches == 7)
-    long_ago = leaderboard(pool.storage, Asked(since=then - timedelta(days=9))).lines
+    long_ago = leaderboard(pool.storage, Asked(since=then - timedelta(days=9))).leaderboard
     assert {line.before.rating for line in long_ago if line.before} == {None}
-    assert {line.before for line in leaderboard(pool.storage).lines} == {None}
+    assert {line.before for line in leaderboard(pool.storage).leaderboard} == {None}
 
 
 @pytest.mark.parametrize("cursor", ["", "x", "é", "x" * 9999, "W10", "bnVsbA", "WyJhIiwxXQ"])
@@ -160,7 +160,7 @@ def test_cursor_when_other_options_changed_then_one_line_says_so(arena: Arena, p
     ("arguments", "status", "part"),
     [
         (["--owner", "ownr-1"], 1, "did you mean 'owner-1'?"),
-        (["--around", "owner-1/bot-2"], 1, "did you mean 'owner-2/bot-2'?"),
+        (["--around", "owner-1/bot-2"], 1, "did you mean 'owner-1/bot-1'?"),
         (["--around", "owner"], 1, "neither owner/bot"),
         (["--around", "zoe/none"], 1, "not rated"),
         (["--since", "yesterday"], 2, "'yesterday' is not a date"),
@@ -251,7 +251,7 @@ def test_csv_when_texts_are_formulas_or_hold_controls_then_they_are_harmless(
     [
         (["tournament", "list"], ["tournament", "format", "state"], 2),
         (["tournament", "list", "--limit", 1], ["tournament", "format", "state"], 1),
-        (["tournament", "standings", "cup"], ["rank", "bot", "score"], 8),
+        (["tournament", "standings", "cup"], ["rank", "bot", "entrant"], 8),
         (["bot", "list"], ["bot", "owner", "created_at"], 9),
         (["league", "list"], ["league", "divisions", "members"], 0),
     ],

@@ -31,19 +31,19 @@ def place(line: MatchLine) -> tuple[str, int, int]:
 
 
 def points_of(line: MatchLine, bot: str) -> int:
-    return line.points[line.names.index(bot)]
+    return line.points[line.bots.index(bot)]
 
 
 def is_there(name: str) -> Callable[[MatchLine], bool]:
-    return lambda line: any(one.startswith(name) for one in line.names)
+    return lambda line: any(one.startswith(name) for one in line.bots)
 
 
 def has_won(line: MatchLine) -> bool:
-    return BOT in line.names and points_of(line, BOT) == max(line.points)
+    return BOT in line.bots and points_of(line, BOT) == max(line.points)
 
 
 def every(world: World) -> list[MatchLine]:
-    return [*find_matches(world.storage, Asked(), 1000).lines]
+    return [*find_matches(world.storage, Asked(), 1000).matches]
 
 
 def test_matches_when_all_are_listed_then_they_are_those_that_are_done_newest_first(pool: World) -> None:
@@ -64,20 +64,20 @@ def test_matches_when_all_are_listed_then_they_are_those_that_are_done_newest_fi
 @pytest.mark.parametrize(
     ("asked", "wanted"),
     [
-        (Asked(bot=BOT), lambda line: BOT in line.names),
+        (Asked(bot=BOT), lambda line: BOT in line.bots),
         (
             Asked(bot="owner-0/bot-0"),
             is_there("owner-0/bot-0@"),
         ),
-        (Asked(bot=BOT, opponent=OTHER), lambda line: {BOT, OTHER} <= {*line.names}),
-        (Asked(bot=BOT, opponent="owner-0/bot-0"), lambda line: {BOT, "owner-0/bot-0@2"} <= {*line.names}),
+        (Asked(bot=BOT, opponent=OTHER), lambda line: {BOT, OTHER} <= {*line.bots}),
+        (Asked(bot=BOT, opponent="owner-0/bot-0"), lambda line: {BOT, "owner-0/bot-0@2"} <= {*line.bots}),
         (Asked(tournament="cup"), lambda line: line.tournament == "cup"),
         (Asked(tournament="cup", round=2), lambda line: (line.tournament, line.round) == ("cup", 2)),
         (
             Asked(bot=BOT, tournament="cup", round=2),
-            lambda line: (line.tournament, line.round) == ("cup", 2) and BOT in line.names,
+            lambda line: (line.tournament, line.round) == ("cup", 2) and BOT in line.bots,
         ),
-        (Asked(bot=BOT, tournament="cup"), lambda line: BOT in line.names and line.tournament == "cup"),
+        (Asked(bot=BOT, tournament="cup"), lambda line: BOT in line.bots and line.tournament == "cup"),
         (Asked(ruleset="chinese@1"), lambda line: True),
         (
             Asked(bot=BOT, result=Result.WON),
@@ -85,7 +85,7 @@ def test_matches_when_all_are_listed_then_they_are_those_that_are_done_newest_fi
         ),
         (
             Asked(bot=BOT, result=Result.LOST),
-            lambda line: BOT in line.names and not has_won(line),
+            lambda line: BOT in line.bots and not has_won(line),
         ),
         (Asked(faults=True), lambda line: False),
     ],
@@ -99,7 +99,7 @@ def test_matches_when_some_are_asked_for_then_pages_of_them_are_those(
         found, cursor = list[MatchLine](), None
         while True:
             page = find_matches(pool.storage, asked, size, cursor)
-            found += page.lines
+            found += page.matches
             cursor = page.next
             if cursor is None:
                 break
@@ -112,7 +112,7 @@ def test_matches_when_a_time_is_given_then_it_is_the_first_and_the_other_is_not(
     now = pool.clock()
 
     def tournaments(**asked: object) -> set[str]:
-        return {line.tournament for line in find_matches(pool.storage, Asked(**asked), 1000).lines}  # type: ignore[arg-type]
+        return {line.tournament for line in find_matches(pool.storage, Asked(**asked), 1000).matches}  # type: ignore[arg-type]
 
     assert tournaments(since=now) == {"later"}
     assert tournaments(until=now) == {"cup"}
@@ -126,13 +126,13 @@ def test_matches_when_bots_made_faults_then_they_are_found_by_bot_and_without(
     with pool.storage.write() as tx:
         seats = tx.exec(select(Seat)).all()
         seats[2].faults, seats[21].faults, seats[22].faults = 3, 1, 1
-    lines = find_matches(pool.storage, Asked(faults=True)).lines
+    lines = find_matches(pool.storage, Asked(faults=True)).matches
     assert [sorted(line.faults) for line in lines] == [[0, 0, 1, 1], [0, 0, 0, 3]]
     first = find_matches(pool.storage, Asked(faults=True), 1)
-    assert find_matches(pool.storage, Asked(faults=True), 1, first.next).lines == lines[1:]
-    bot = lines[1].names[lines[1].faults.index(3)]
-    assert lines[1] in find_matches(pool.storage, Asked(bot=bot, faults=True)).lines
-    other = lines[1].names[lines[1].faults.index(0)]
+    assert find_matches(pool.storage, Asked(faults=True), 1, first.next).matches == lines[1:]
+    bot = lines[1].bots[lines[1].faults.index(3)]
+    assert lines[1] in find_matches(pool.storage, Asked(bot=bot, faults=True)).matches
+    other = lines[1].bots[lines[1].faults.index(0)]
     cup = ["match", "list", "--tournament", "cup", "--round", lines[1].round]
     for name, own in ((bot, ["3", "3"]), (bot.partition("@")[0], ["3", "3"]), (other, ["3"])):
         head, _, *rows = arena(*cup, "--bot", name).out.splitlines()
@@ -161,8 +161,8 @@ def test_matches_when_bots_forfeited_sessions_then_these_are_counted_by_position
 
 def test_matches_when_none_is_done_then_there_are_none(world: World) -> None:
     world.advance(world.tournament(4).id)
-    assert find_matches(world.storage, Asked()).lines == ()
-    assert find_matches(world.storage, Asked(bot=BOT)).lines == ()
+    assert find_matches(world.storage, Asked()).matches == ()
+    assert find_matches(world.storage, Asked(bot=BOT)).matches == ()
 
 
 @pytest.mark.parametrize(
@@ -184,15 +184,15 @@ def test_matches_when_a_name_is_unknown_then_the_nearest_is_suggested(
 
 
 def test_match_list_shows_points_and_changes_and_the_next_page(arena: Arena, pool: World) -> None:
-    [line] = find_matches(pool.storage, Asked(bot=BOT), 1).lines
+    [line] = find_matches(pool.storage, Asked(bot=BOT), 1).matches
     shown = arena("match", "list", "--bot", BOT, "--limit", 1).out.splitlines()
     assert f"{BOT} {points_of(line, BOT):+d} (" in shown[2]
     cursor = shown[3].removeprefix("more: --cursor ")
     found = arena("match", "list", "--bot", BOT, "--cursor", cursor, "--json").json
-    assert len(found["matches"]) == sum(BOT in line.names for line in every(pool)) - 1
+    assert len(found["matches"]) == sum(BOT in line.bots for line in every(pool)) - 1
     assert found["next"] is None
     [row] = csv.DictReader(io.StringIO(arena("match", "list", "--bot", BOT, "--limit", 1, "--csv").out))
-    assert row["bots"].split() == [*line.names]
+    assert row["bots"].split() == [*line.bots]
     assert row["points"].removeprefix("'").split() == [str(one) for one in line.points]
 
 
@@ -205,8 +205,8 @@ def test_match_list_shows_points_and_changes_and_the_next_page(arena: Arena, poo
         (["--from", "x"], 2, "'x' is not a date"),
         (["--limit", 0], 2, "--limit"),
         (["--cursor", "abc"], 1, "cursor: "),
-        (["--round", 1], 2, "'--tournament': not given, and --round needs it"),
-        (["--from", "2026-02-01", "--to", "2026-01-01"], 2, "2026-01-01 is not after --from"),
+        (["--round", 1], 1, "tournament: missing; round needs it"),
+        (["--from", "2026-02-01", "--to", "2026-01-01"], 1, "is not after 2026-02-01"),
         (["--round", 9, "--tournament", "cup"], 1, "cup has no round 9 yet"),
         (["--round", 0, "--tournament", "cup"], 2, "--round"),
     ],

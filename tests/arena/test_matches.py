@@ -82,7 +82,7 @@ def test_claim_when_the_tournament_is_rated_then_the_referee_is_told_the_ratings
     world.advance(world.tournament_of([*names[:3], *world.register(1)]).id)
     spec = claim(world, world.messages[0]).spec
     in_pool = {
-        line.name: Rated(round(line.rating), line.matches) for line in leaderboard(world.storage).lines
+        line.bot: Rated(round(line.rating), line.matches) for line in leaderboard(world.storage).leaderboard
     }
     newcomer = {name: Rated(1500, 0) for name in ("owner-0/bot-0@2",)}
     assert {bot.name: bot.rated for bot in spec.bots} == {

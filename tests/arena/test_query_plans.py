@@ -165,7 +165,7 @@ def test_what_workers_have_to_do_is_found_without_the_rounds_that_are_over(pool:
 
 def test_page_of_a_leaderboard_asks_for_nothing_that_it_does_not_show(pool: World) -> None:
     with statements(pool.storage) as found:
-        assert len(leaderboard(pool.storage, limit=3).lines) == 3
+        assert len(leaderboard(pool.storage, limit=3).leaderboard) == 3
     assert len(found) == 2, found  # one for the pools and one for the lines
 
 
@@ -230,10 +230,10 @@ def test_questions_on_a_server_are_answered_too(postgres: Postgres) -> None:
         fit_due(storage, world.clock())
         for question in QUESTIONS.values():
             question(world)
-        assert len(leaderboard(storage).lines) == 4
-        assert len(faults.faults_by_bot(storage, limit=1).lines) == 1
+        assert len(leaderboard(storage).leaderboard) == 4
+        assert len(faults.faults_by_bot(storage, limit=1).bots) == 1
         pages = [histories.history(storage, histories.Asked(BOT), 1)]
         while pages[-1].next is not None:
             pages.append(histories.history(storage, histories.Asked(BOT), 1, pages[-1].next))
         whole = histories.history(storage, histories.Asked(BOT), 100)
-        assert [line for page in pages for line in page.lines] == [*whole.lines]
+        assert [line for page in pages for line in page.history] == [*whole.history]

@@ -33,15 +33,15 @@ def test_export_when_nothing_is_played_then_it_is_empty(world: World) -> None:
 
 def test_match_view_when_done_then_points_are_those_of_the_deals(played: World) -> None:
     view = match_view(played.storage, "cup", 2, 1)
-    assert (view.state, view.problem, [one.number for one in view.sessions]) == ("done", None, [1, 2, 3])
-    totals = dict.fromkeys(view.names, 0)
+    assert (view.state, view.problem, [one.session for one in view.sessions]) == ("done", None, [1, 2, 3])
+    totals = dict.fromkeys(view.bots, 0)
     for session in view.sessions:
         for record in session.records:
             points = record["points"]
             assert isinstance(points, list)
-            for name, own in zip(session.names, points, strict=True):
+            for name, own in zip(session.bots, points, strict=True):
                 totals[name] += own
-    assert view.points == tuple(totals[name] for name in view.names)
+    assert view.points == tuple(totals[name] for name in view.bots)
 
 
 def test_match_view_when_not_done_then_there_are_no_points_yet(world: World) -> None:

@@ -132,7 +132,7 @@ def test_entry_before_the_lock_when_the_bot_had_withdrawn_then_the_head_has_it(w
 
 def test_entry_when_the_owner_has_filled_its_tables_meanwhile_then_it_is_refused(world: World) -> None:
     named = ["ann/a", "ann/b", "bob/c", "cy/d", "dee/e", "eve/f", "fay/g", "gus/h", "ann/x"]
-    names = [versions.register_version(world.storage, ROOT, one, world.clock()).name for one in named]
+    names = [versions.register_version(world.storage, ROOT, one, world.clock()).bot for one in named]
     world.tournament_of(names[:8], format="swiss", rounds=3, allow_same_owner=False)
     withdraw(world, "ann/a")
     enter(world, "ann/x")
@@ -144,7 +144,7 @@ def test_entry_when_the_owner_has_filled_its_tables_meanwhile_then_it_is_refused
 
 def test_entry_when_the_token_has_expired_then_it_is_refused_until_there_is_another(world: World) -> None:
     names = world.register(8)
-    name = versions.register_version(world.storage, ROOT, "ann/a", world.clock(), expires_in=1).name
+    name = versions.register_version(world.storage, ROOT, "ann/a", world.clock(), expires_in=1).bot
     world.tournament_of([*names, name], format="swiss", rounds=3)
     withdraw(world, name)
     world.clock.now += timedelta(days=2)

@@ -17,7 +17,7 @@ from arena.host.settings import load_settings
 from arena.play.tasks import best_referee, choose_referee, preference
 from arena.queries.leaderboards import leaderboard
 from arena.queries.scoreboard import standings
-from arena.store.models import utc_now
+from arena.store.models import ArenaKey, utc_now
 from arena.store.storage import Storage
 from arena.tournaments import creation, lifecycle, overview
 from arena.tournaments.referees import Answer, nobody_asked
@@ -156,7 +156,7 @@ def outcome(storage: Storage) -> object:
     """Return everything that counts as the cup's result, whose export must be valid."""
     report = check_export(line.encode() for line in export_lines(storage, "cup"))
     assert (report.problem, report.deals) == (None, 72)
-    ratings = sorted((line.name, line.rating) for line in leaderboard(storage).lines)
+    ratings = sorted((line.bot, line.rating) for line in leaderboard(storage).leaderboard)
     records = [timeless(json.loads(line)) for line in export_records(storage, "cup")]
     return standings(storage, "cup"), records, ratings
 
@@ -169,6 +169,9 @@ def calm(arena: RunningArena, folder: Path) -> object:
     settings = load_settings({"data": folder, "referee_ids": IDS, "referees": referees})
     with open_new(settings) as storage:
         give_keys(settings, storage)
+        with arena.storage.read() as tx, storage.write() as own:  # what the cards follow from
+            key = tx.get_one(ArenaKey, ArenaKey.DECISIONS)
+            own.merge(ArenaKey(name=key.name, key=key.key, since=key.since))
         for name in BOTS:  # in the same order, so that they have the numbers that the referee knows
             versions.register_version(storage, ROOT, name, utc_now())
         cup = creation.create(storage, ROOT, make_spec({"name": "cup"} | CUP), LOCKED, SEED)

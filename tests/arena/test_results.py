@@ -107,25 +107,27 @@ def test_standings_of_who_has_not_played_have_no_interval(world: World) -> None:
 def test_leaderboard_when_two_rulesets_are_played_then_each_has_its_pool(world: World) -> None:
     world.finish(world.tournament(4, name="one").id)
     world.finish(world.tournament(8, name="two", ruleset="hong-kong").id)
-    pools = [(line.ruleset, line.table_size) for line in leaderboards.leaderboard(world.storage).lines]
+    pools = [(line.ruleset, line.table_size) for line in leaderboards.leaderboard(world.storage).leaderboard]
     assert pools == [("chinese@1", 4)] * 4 + [("hong-kong@1", 4)] * 8
     for name in ("hong-kong", "hong-kong@1", load_ruleset("hong-kong").hash[:8]):
-        lines = leaderboards.leaderboard(world.storage, Asked(name)).lines
+        lines = leaderboards.leaderboard(world.storage, Asked(name)).leaderboard
         assert [line.place for line in lines] == list(range(1, 9))
         assert [line.rating for line in lines] == sorted((line.rating for line in lines), reverse=True)
         assert {(line.matches, line.deals) for line in lines} == {(7, 42)}
-        assert leaderboards.leaderboard(world.storage, Asked(name), limit=3).lines == lines[:3]
+        assert leaderboards.leaderboard(world.storage, Asked(name), limit=3).leaderboard == lines[:3]
 
 
 def test_leaderboard_when_a_tournament_follows_then_ratings_go_on_from_where_they_were(world: World) -> None:
     names = world.register(4)
     for name in ("one", "two"):
         world.finish(world.tournament_of(names, name=name).id)
-    assert {line.matches for line in leaderboards.leaderboard(world.storage).lines} == {2}
-    assert sum(line.rating for line in leaderboards.leaderboard(world.storage).lines) == pytest.approx(6000)
+    assert {line.matches for line in leaderboards.leaderboard(world.storage).leaderboard} == {2}
+    assert sum(line.rating for line in leaderboards.leaderboard(world.storage).leaderboard) == pytest.approx(
+        6000
+    )
 
 
 def test_leaderboard_when_the_pool_is_unknown_then_it_is_quoted(world: World) -> None:
     with pytest.raises(UnknownError, match="no ratings under 'chinese'"):
         leaderboards.leaderboard(world.storage, Asked("chinese"))
-    assert leaderboards.leaderboard(world.storage).lines == ()
+    assert leaderboards.leaderboard(world.storage).leaderboard == ()

@@ -23,7 +23,7 @@ APART: dict[str, Any] = {"allow_same_owner": False}
 
 
 def register(world: World, *names: str) -> list[str]:
-    return [versions.register_version(world.storage, ROOT, name, world.clock()).name for name in names]
+    return [versions.register_version(world.storage, ROOT, name, world.clock()).bot for name in names]
 
 
 def eight(world: World) -> list[str]:

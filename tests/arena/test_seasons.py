@@ -45,7 +45,7 @@ def test_league_when_nine_weeks_pass_then_bots_rise_fall_leave_come_and_sit_out(
     league.join(*reversed(FOUNDERS))
 
     first = league.week(1)
-    assert (first.number, first.due_at, first.started_at, first.finished_at) == (1, START, START, START)
+    assert (first.season, first.due_at, first.started_at, first.finished_at) == (1, START, START, START)
     assert members(first) == [names(4, 5, 6, 7), names(0, 1, 2, 3), []]
 
     # Week by week, the last of the upper division goes down and the first of the lower one goes up.
@@ -78,7 +78,7 @@ def test_league_when_nine_weeks_pass_then_bots_rise_fall_leave_come_and_sit_out(
     # A token is revoked: its bot sits out, and begins anew once it has a version that can play.
     versions.revoke_version(world.storage, ROOT, "ann/a@1", world.clock())
     [revoked] = league.show().outside
-    assert (revoked.name, revoked.problem) == ("ann/a", "its token is revoked")
+    assert (revoked.bot, revoked.problem) == ("ann/a", "its token is revoked")
     seventh = league.week(7)
     assert members(seventh)[0] == names(0, 2, 3, 4)
     assert all("ann/a" not in division for division in members(seventh))
@@ -89,13 +89,13 @@ def test_league_when_nine_weeks_pass_then_bots_rise_fall_leave_come_and_sit_out(
     league.beat()
     league.beat()
     late = league.season()
-    assert (late.number, late.due_at, late.started_at) == (8, START + 7 * WEEK, START + 9.5 * WEEK)
+    assert (late.season, late.due_at, late.started_at) == (8, START + 7 * WEEK, START + 9.5 * WEEK)
     assert "ann/a" in members(late)[2]
     assert league.show().league.next_at == START + 10 * WEEK
     ninth = league.week(11)
-    assert (ninth.number, ninth.started_at) == (9, START + 10 * WEEK)
+    assert (ninth.season, ninth.started_at) == (9, START + 10 * WEEK)
     assert "ann/a" in members(ninth)[1]
-    assert [season.number for season in overview.history(world.storage, "winter", world.clock())] == list(
+    assert [season.season for season in overview.history(world.storage, "winter", world.clock())] == list(
         range(9, 0, -1)
     )
 
@@ -105,7 +105,7 @@ def test_member_when_its_token_has_expired_then_it_sits_out_until_it_has_another
     versions.rotate_version(world.storage, ROOT, FOUNDERS[0], world.clock(), expires_in=2)
     world.clock.now = START + timedelta(days=2)
     [sits_out] = [one for one in league.show().outside if one.problem]
-    assert (sits_out.name, sits_out.problem) == (FOUNDERS[0], "its token has expired")
+    assert (sits_out.bot, sits_out.problem) == (FOUNDERS[0], "its token has expired")
     league.beat()
     assert FOUNDERS[0] not in [name for division in members(league.season()) for name in division]
     versions.rotate_version(world.storage, ROOT, FOUNDERS[0], world.clock())
@@ -124,7 +124,7 @@ def test_season_when_it_is_not_due_then_nothing_starts(league: LeagueWorld) -> N
     league.beat()
     assert league.show().season is None
     assert league.show().league.next_at == START
-    assert [one.name for one in league.show().outside] == FOUNDERS
+    assert [one.bot for one in league.show().outside] == FOUNDERS
 
 
 def test_season_when_the_one_before_is_still_played_then_it_waits_and_says_why(league: LeagueWorld) -> None:
@@ -140,7 +140,7 @@ def test_season_when_the_one_before_is_still_played_then_it_waits_and_says_why(l
     league.world.clock.move(3600)
     league.beat()
     second = league.season()
-    assert (second.number, second.started_at) == (2, START + WEEK + timedelta(hours=1))
+    assert (second.season, second.started_at) == (2, START + WEEK + timedelta(hours=1))
     assert (league.show().league.problem, league.show().league.next_at) == (None, START + 2 * WEEK)
 
 
@@ -164,7 +164,7 @@ def test_season_when_a_name_is_taken_then_nothing_of_it_is_made(league: LeagueWo
     league.tick()
     assert league.show().league.problem == "there already is a tournament winter-1-second"
     assert (league.show().season, league.show().league.season) == (None, 0)
-    assert [one.name for one in list_tournaments(world.storage)] == ["winter-1-second"]
+    assert [one.tournament for one in list_tournaments(world.storage)] == ["winter-1-second"]
 
 
 def test_season_when_several_beats_come_at_once_then_it_starts_once(league: LeagueWorld) -> None:
@@ -188,7 +188,7 @@ def test_season_when_its_start_dies_in_the_middle_then_the_next_beat_starts_it(l
         start_season(world.storage, 1, START, lambda: next(seeds))
     assert (league.show().season, list_tournaments(world.storage)) == (None, [])
     league.tick()
-    assert league.season().number == 1
+    assert league.season().season == 1
 
 
 def test_season_when_a_tournament_is_cancelled_then_the_places_are_those_of_its_standings(
@@ -209,7 +209,7 @@ def test_season_when_the_last_has_started_then_no_other_is_due(world: World) -> 
     second = league.week(2)
     assert league.show().league.next_at is None
     assert {line.goes for division in second.divisions for line in division.lines} == {""}
-    assert league.week(3).number == 2
+    assert league.week(3).season == 2
 
 
 def test_place_when_a_newer_version_is_registered_then_it_plays_from_the_next_season_on(
@@ -223,7 +223,7 @@ def test_place_when_a_newer_version_is_registered_then_it_plays_from_the_next_se
     for bot in FOUNDERS[:4]:
         league.register(bot)
     second = league.week(2)
-    versions = [[line.name for line in season.divisions[0].lines] for season in (first, second)]
+    versions = [[line.bot for line in season.divisions[0].lines] for season in (first, second)]
     assert versions == [
         [f"{bot}@1" for bot in FOUNDERS[:4]],
         [f"{bot}@2" for bot in FOUNDERS[:3]] + [f"{FOUNDERS[3]}@1"],
@@ -249,7 +249,7 @@ def test_place_when_an_owner_has_too_many_after_a_change_then_those_who_joined_f
     league.join("ann/a", "ann/b", *FOUNDERS[:3])
     applying.apply(world.storage, ROOT, winter(versions_per_owner=1), world.clock())
     assert members(league.week(1))[0] == ["ann/a", *FOUNDERS[:3]]
-    assert [one.name for one in league.show().outside] == ["ann/b"]
+    assert [one.bot for one in league.show().outside] == ["ann/b"]
 
 
 SWISS = {"format": "swiss", "ruleset": "chinese", "rounds": 1, "sessions": 1, "deals": 1}
@@ -283,13 +283,13 @@ def test_place_when_the_lowest_division_has_its_owner_at_each_table_then_it_sits
     league = LeagueWorld(world, only)
     league.join(*FOUNDERS[:3], "owner-0/other", *FOUNDERS[3:5])
     reason = "its owner has one before it for each table of only, where none may be twice at a table"
-    told = [(one.name, one.problem) for one in league.show().outside if one.problem]
+    told = [(one.bot, one.problem) for one in league.show().outside if one.problem]
     assert told == [("owner-0/other", reason)]
     with caplog.at_level("INFO", "arena.leagues"):
         first = league.week(1)
     assert f"winter: season 1: owner-0/other@1 sits out: {reason}" in caplog.messages
     assert sorted(members(first)[0]) == FOUNDERS[:5]
-    assert [(one.name, one.problem) for one in league.show().outside] == [("owner-0/other", reason)]
+    assert [(one.bot, one.problem) for one in league.show().outside] == [("owner-0/other", reason)]
     league.join(*FOUNDERS[5:])
     assert "owner-0/other" in members(league.week(2))[0]  # there are two tables now
 
@@ -344,7 +344,7 @@ def test_division_when_renamed_or_added_then_nobody_loses_a_place(league: League
     ]
     applying.apply(league.world.storage, ROOT, winter(divisions=divisions), league.world.clock())
     second = league.week(2)
-    assert [division.name for division in second.divisions] == ["premier", "second", "qualification"]
+    assert [division.division for division in second.divisions] == ["premier", "second", "qualification"]
     assert members(second)[:2] == [FOUNDERS[:4], FOUNDERS[4:]]
 
 

@@ -77,6 +77,6 @@ def test_list_of_tournaments_when_there_are_many_then_it_takes_as_many_statement
         world.tournament_of(names, name=f"cup-{number}", format="swiss", rounds=2)
         with counted() as statements:
             found = list_tournaments(world.storage)
-        assert [one.name for one in found] == [f"cup-{at}" for at in range(number, -1, -1)]
+        assert [one.tournament for one in found] == [f"cup-{at}" for at in range(number, -1, -1)]
         taken.append(len(statements))
     assert len(set(taken)) == 1

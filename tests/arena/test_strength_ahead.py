@@ -132,6 +132,6 @@ def test_shares_when_a_bot_always_won_then_it_is_not_certain() -> None:
 def test_shares_when_rounds_have_closed_then_the_leaderboard_has_them(world: World) -> None:
     world.finish(world.tournament(8, sessions=6, deals=4).id)
     fit_due(world.storage, world.clock())
-    found = [line.strength for line in leaderboard(world.storage).lines if line.strength is not None]
+    found = [line.strength for line in leaderboard(world.storage).leaderboard if line.strength is not None]
     assert sum(one.ahead or 0 for one in found) == pytest.approx(4, abs=0.02)
     assert all(0 < (one.ahead_low or 0) < (one.ahead or 0) < (one.ahead_high or 0) for one in found)

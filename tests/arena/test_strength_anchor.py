@@ -122,14 +122,16 @@ def test_scale_when_strong_newcomers_join_then_it_sinks_without_a_baseline_only(
 def test_baselines_when_named_then_the_next_fit_hangs_on_them_and_the_audit_has_it(world: World) -> None:
     world.finish(world.tournament(4).id)
     fit_due(world.storage, world.clock())
-    points = {line.name: line.strength.points for line in leaderboard(world.storage).lines if line.strength}
+    points = {
+        line.bot: line.strength.points for line in leaderboard(world.storage).leaderboard if line.strength
+    }
     add_baselines(world.storage, ROOT, ["owner-0/bot-0"], world.clock())
     assert list_baselines(world.storage) == ["owner-0/bot-0@1"]
     assert not are_fitted(world.storage)
     world.clock.move(3600)
     assert fit_due(world.storage, world.clock()) == 1
     assert are_fitted(world.storage)
-    lines = {line.name: line.strength for line in leaderboard(world.storage).lines if line.strength}
+    lines = {line.bot: line.strength for line in leaderboard(world.storage).leaderboard if line.strength}
     assert lines["owner-0/bot-0@1"].figure == 1500
     assert {line.anchor for line in lines.values()} == {"baselines"}
     assert {name: line.points for name, line in lines.items()} == pytest.approx(points)
@@ -147,7 +149,9 @@ def test_baselines_when_taken_back_then_the_mean_is_the_anchor_again(world: Worl
     remove_baselines(world.storage, ROOT, ["owner-0/bot-0@1"], world.clock())
     world.clock.move(3600)
     assert fit_due(world.storage, world.clock()) == 1
-    assert {line.strength.anchor for line in leaderboard(world.storage).lines if line.strength} == {"mean"}
+    assert {line.strength.anchor for line in leaderboard(world.storage).leaderboard if line.strength} == {
+        "mean"
+    }
     assert changes(world.storage, ROOT, Asked(), 1).entries[0].action == "rating.baseline.remove"
 
 

@@ -31,7 +31,9 @@ def fits(storage: Storage) -> list[tuple[int, int]]:
 def points(storage: Storage) -> dict[str, float]:
     """Return the strengths of the pool's bots."""
     return {
-        line.name: line.strength.points for line in leaderboard(storage).lines if line.strength is not None
+        line.bot: line.strength.points
+        for line in leaderboard(storage).leaderboard
+        if line.strength is not None
     }
 
 
@@ -75,10 +77,10 @@ def test_sums_when_deals_are_duplicate_then_they_are_kept_apart(world: World) ->
 def test_fit_when_rounds_have_closed_then_the_board_has_strengths_by_tier_and_rank(world: World) -> None:
     world.finish(world.tournament(8, sessions=6, deals=4).id)
     assert not are_fitted(world.storage)
-    assert {line.strength for line in leaderboard(world.storage).lines} == {None}
+    assert {line.strength for line in leaderboard(world.storage).leaderboard} == {None}
     assert fit_due(world.storage, world.clock()) == 1
     assert are_fitted(world.storage)
-    lines = leaderboard(world.storage).lines
+    lines = leaderboard(world.storage).leaderboard
     strengths = [line.strength for line in lines if line.strength is not None]
     assert [one.rank for one in strengths] == list(range(1, 9))
     assert sum(one.points for one in strengths) == pytest.approx(0, abs=1e-6)

@@ -173,7 +173,7 @@ def test_tallies_when_an_entrant_withdraws_then_those_of_what_it_played_stay(wor
 def test_tallies_when_a_bot_is_registered_again_then_its_versions_have_their_own(world: World) -> None:
     names = world.register(4)
     world.finish(world.tournament_of(names, name="one", rounds=1).id, play_by_table)
-    again = versions.register_version(world.storage, ROOT, "owner-1/bot-1", world.clock()).name
+    again = versions.register_version(world.storage, ROOT, "owner-1/bot-1", world.clock()).bot
     world.clock.move(60)
     world.finish(world.tournament_of([*names[:1], again, *names[2:]], rounds=1).id, play_by_table)
     found = kept(world.storage)

@@ -37,7 +37,7 @@ def test_advance_all_when_a_tournament_is_broken_then_the_others_and_the_leagues
     tasks = Tasks(settings, world.storage, play_at_once, lambda *message: sent.append(message), everyone)
     tasks.advance_all()
     assert [task for task, _ in sent] == [RUN_MATCH, RUN_MATCH]
-    assert [world.status(cup.name).matches_total for cup in cups] == [1, 0, 1]
+    assert [world.status(cup.tournament).matches_total for cup in cups] == [1, 0, 1]
     with world.storage.read() as tx:
         assert tx.exec(select(League.problem)).one() is not None  # its season was due, and had no bots
     [told] = [record for record in caplog.records if record.levelno >= logging.ERROR]
@@ -70,7 +70,7 @@ def test_advance_all_when_strengths_cannot_be_fitted_then_tournaments_go_on(
         assert changed(tx, text("UPDATE strength_scores SET score = 'nonsense'"))
     cup = world.tournament_of(names, name="second")
     Tasks(settings, world.storage, play_at_once, lambda *_: None, everyone).advance_all()
-    assert world.status(cup.name).matches_total == 1
+    assert world.status(cup.tournament).matches_total == 1
     [told] = [record for record in caplog.records if record.levelno >= logging.ERROR]
     assert told.getMessage() == "strengths cannot be fitted"
 

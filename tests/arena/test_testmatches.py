@@ -70,7 +70,7 @@ def test_test_match_when_started_then_it_is_played_unrated_and_lists_leave_it_ou
     status = start(house, connected(1, 2, 3, 4))
     assert (status.state, status.rated, status.entrants, status.sessions) == ("running", False, 4, 4)
     house.finish(status.id)
-    assert house.status(status.name).state == "finished"
+    assert house.status(status.tournament).state == "finished"
     assert overview.list_tournaments(house.storage) == []
     assert list_tournaments(house.storage, Asked(), 10).tournaments == []
 
@@ -78,7 +78,7 @@ def test_test_match_when_started_then_it_is_played_unrated_and_lists_leave_it_ou
 def test_test_match_when_one_of_the_owner_is_open_then_a_second_has_to_wait(house: World) -> None:
     ask = connected(1, 2, 3, 4, 5)
     status = start(house, ask)
-    with pytest.raises(StateError, match=f"the test match {status.name} of ann is still being played"):
+    with pytest.raises(StateError, match=f"the test match {status.tournament} of ann is still being played"):
         start(house, ask, "ann/other")
     house.finish(status.id)
     assert start(house, ask, "ann/other").state == "running"

@@ -98,10 +98,10 @@ def test_bot_token_when_rotated_then_the_old_one_is_refused_and_the_version_stay
     assert authenticator.bot(first.token) is None
     assert before is not None
     assert after is not None
-    assert (after.version_id, after.name, second.name) == (before.version_id, before.name, "ann/a@1")
+    assert (after.version_id, after.name, second.bot) == (before.version_id, before.name, "ann/a@1")
     assert "replaced by a new one" in authenticator.revoked([before])[before.version_id]
     assert authenticator.revoked([after]) == {}
-    assert [one.name for one in versions.list_versions(storage)] == ["ann/a@1"]
+    assert [one.bot for one in versions.list_versions(storage)] == ["ann/a@1"]
 
 
 def test_bot_token_when_revoked_then_it_cannot_be_rotated(storage: Storage) -> None:
@@ -267,10 +267,10 @@ async def test_logs_when_everything_is_logged_then_no_token_is_in_them(
     caplog.handler.setLevel(logging.DEBUG)
     registered = [versions.register_version(storage, ROOT, f"ann/b{number}", NOW) for number in range(1, 6)]
     gone = registered.pop()
-    versions.revoke_version(storage, ROOT, gone.name, NOW)
+    versions.revoke_version(storage, ROOT, gone.bot, NOW)
     made = [tokens.create_token(storage, ROOT, f"{scope}-1", scope, NOW).token for scope in Scope]
     secret = settings.worker_secret()
-    seats = tuple(MatchBot(number, one.name) for number, one in enumerate(registered, start=1))
+    seats = tuple(MatchBot(number, one.bot) for number, one in enumerate(registered, start=1))
     spec = replace(match_spec(), bots=seats)
 
     def work(address: str) -> int:

@@ -45,7 +45,7 @@ def test_create_when_the_ruleset_is_the_same_then_it_is_stored_once(world: World
     for name in ("one", "two"):
         creation.create(world.storage, ROOT, world.spec(names, name=name), world.clock())
     assert {status.ruleset for status in overview.list_tournaments(world.storage)} == {"chinese@1"}
-    assert [status.name for status in overview.list_tournaments(world.storage)] == ["two", "one"]
+    assert [status.tournament for status in overview.list_tournaments(world.storage)] == ["two", "one"]
 
 
 FORMATS: dict[str, dict[str, object]] = {
@@ -167,7 +167,7 @@ def test_create_when_the_name_is_taken_then_that_is_said(world: World) -> None:
 
 def test_entrant_when_its_token_has_expired_then_nothing_is_created(world: World) -> None:
     names = world.register(4)
-    name = versions.register_version(world.storage, ROOT, "ann/a", world.clock(), expires_in=1).name
+    name = versions.register_version(world.storage, ROOT, "ann/a", world.clock(), expires_in=1).bot
     world.clock.now += timedelta(days=2)
     with pytest.raises(SpecError, match=r"^entrants: the token of ann/a@1 has expired$"):
         creation.create(world.storage, ROOT, world.spec([*names, name]), world.clock())

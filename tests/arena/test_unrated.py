@@ -41,7 +41,7 @@ def test_tournament_when_it_is_not_rated_then_no_rating_changes_and_its_export_i
         assert tx.exec(select(Rating)).first() is None
         assert set(tx.exec(select(StoredRuleset.rated_matches))) == {0}
         assert set(tx.exec(select(Round.rated_after))) == {None}
-    assert leaderboard(world.storage).lines == ()
+    assert leaderboard(world.storage).leaderboard == ()
     assert rebuild(world.storage).problem is None
 
 
@@ -49,7 +49,7 @@ def test_tournament_when_it_is_not_rated_then_ratings_from_others_stay_as_they_a
     names = world.register(8)
     for name, rated in (("one", True), ("two", False), ("cup", True)):
         world.finish(world.tournament_of(names, name=name, rounds=1, rated=rated).id, play_by_table)
-    assert {line.matches for line in leaderboard(world.storage).lines} == {2}
+    assert {line.matches for line in leaderboard(world.storage).leaderboard} == {2}
     assert rebuild(world.storage).problem is None
     assert [check(lines_of(world, name)).problem for name in ("one", "two", "cup")] == [None] * 3
 

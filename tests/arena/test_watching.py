@@ -68,7 +68,7 @@ def test_watch_when_a_tournament_is_duplicate_then_it_needs_an_organisers_or_a_s
 ) -> None:
     with running_arena(tmp_path, {}, drain_seconds=0) as arena, ExitStack() as stack:
         made = [versions.register_version(arena.storage, ROOT, f"owner-{n}/bot", utc_now()) for n in range(4)]
-        names = [one.name for one in made]
+        names = [one.bot for one in made]
         arena.start_tournament("plain", bytes(32), entrants=names, **CUP)
         arena.start_tournament("same", bytes(32), entrants=names, duplicate=True, **CUP)
         arena.start_tournament("alone", bytes(32), entrants=names[:2], duplicate=True, **CUP)

@@ -15,7 +15,7 @@ REGISTERED = ["ann/a", "bob/b", "cy/c", "dee/d", "eve/e"]
 @pytest.fixture
 def swiss(world: World) -> World:
     """Start a Swiss tournament ``cup`` with five bots."""
-    names = [versions.register_version(world.storage, ROOT, bot, world.clock()).name for bot in REGISTERED]
+    names = [versions.register_version(world.storage, ROOT, bot, world.clock()).bot for bot in REGISTERED]
     world.tournament_of(names, format="swiss", rounds=3)
     return world
 
@@ -61,7 +61,7 @@ def test_revocation_by_the_name_alone_takes_the_newest_good_version_and_then_say
     for _ in range(3):
         versions.register_version(world.storage, ROOT, "ann/a", world.clock())
     versions.revoke_version(world.storage, ROOT, "ann/a@3", world.clock())
-    revoked = [versions.revoke_version(world.storage, ROOT, "ann/a", world.clock()).name for _ in range(2)]
+    revoked = [versions.revoke_version(world.storage, ROOT, "ann/a", world.clock()).bot for _ in range(2)]
     assert revoked == ["ann/a@2", "ann/a@1"]
     with pytest.raises(StateError, match=r"^the token of ann/a@3 is revoked already$"):
         versions.revoke_version(world.storage, ROOT, "ann/a", world.clock())

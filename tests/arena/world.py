@@ -52,7 +52,7 @@ class World:
     def register(self, count: int, owners: int = 4) -> list[str]:
         """Register ``count`` bots of this many owners."""
         names = (f"owner-{number % owners}/bot-{number}" for number in range(count))
-        return [versions.register_version(self.storage, ROOT, name, self.clock()).name for name in names]
+        return [versions.register_version(self.storage, ROOT, name, self.clock()).bot for name in names]
 
     def spec(self, entrants: list[str], **fields: object) -> TournamentSpec:
         """Return a small round-robin of these entrants, with ``fields`` changed."""

@@ -21,8 +21,8 @@ STILL_PLAYED = "other tables still have to play these deals; they are shown once
 class PlayedSession:
     """A finished session."""
 
-    number: int
-    names: tuple[str, ...]
+    session: int
+    bots: tuple[str, ...]
     """By seat."""
     points: tuple[int, ...] | None
     """By seat; None if the deals are withheld, because points would tell which seat had good cards."""
@@ -58,7 +58,7 @@ class PlayedMatch:
     state: str
     problem: str | None
     """What last kept it from being played; None if nothing does."""
-    names: tuple[str, ...]
+    bots: tuple[str, ...]
     """By position at the table."""
     points: tuple[int, ...] | None
     """By position at the table; None while it is not done."""
@@ -171,7 +171,7 @@ def _summary(tx: Transaction, found: _Found) -> dict[str, Any]:
         "table": match.table_number,
         "state": match.state.value,
         "problem": match.problem,
-        "names": names,
+        "bots": names,
         "points": points if match.finished_at is not None and match.state == "done" else None,
         "ruleset": tx.get_one(StoredRuleset, found.tournament.ruleset_id).content,
     }
@@ -180,8 +180,8 @@ def _summary(tx: Transaction, found: _Found) -> dict[str, Any]:
 def _told(session: Session, names: tuple[str, ...], shown: bool) -> dict[str, Any]:
     """Return the fields of a session, without its deals; with points only if the deals are shown."""
     return {
-        "number": session.number,
-        "names": tuple(names[position] for position in session.seating),
+        "session": session.number,
+        "bots": tuple(names[position] for position in session.seating),
         "points": tuple(session.points) if shown else None,
         "faults": tuple(session.faults),
         "forfeits": tuple(session.forfeits),

@@ -120,7 +120,7 @@ class Obstacles:
 def obstacles(storage: Storage, status: TournamentStatus, ask: Ask, now: datetime) -> Obstacles:
     """Return what keeps the tournament from going on now."""
     if status.state == TournamentState.PAUSED:
-        return Obstacles((PAUSING if is_played(status, now) else PAUSED.format(status.name),), False)
+        return Obstacles((PAUSING if is_played(status, now) else PAUSED.format(status.tournament),), False)
     if status.state != TournamentState.RUNNING:
         return Obstacles((), False)
     with storage.read() as tx:

@@ -137,10 +137,9 @@ def board(page: Page, web: Shared, asked: Annotated[BoardAsked, Query()]) -> HTM
 def board_csv(web: Shared, asked: Annotated[BoardAsked, Query()]) -> Response:
     """Return the leaderboard of a pool for spreadsheets."""
     pool = chosen(list_pools(web.storage), asked.ruleset, asked.table_size)
-    lines = queries.leaderboard(web.storage, asked.of(pool), MOST_CSV).lines if pool is not None else ()
+    lines = queries.leaderboard(web.storage, asked.of(pool), MOST_CSV).leaderboard if pool is not None else ()
     file = StringIO()
-    names = {"name": "bot", "last_played": "last_played_at"}
-    write_lines(file, LeaderboardLine, lines, names)
+    write_lines(file, LeaderboardLine, lines)
     headers = {"Content-Disposition": 'attachment; filename="leaderboard.csv"'}
     return Response(file.getvalue(), media_type="text/csv", headers=headers)
 
@@ -162,9 +161,13 @@ def chosen(pools: Sequence[NamedPool], ruleset: str | None, table_size: int | No
 
 def board_of(pool: NamedPool, found: Leaderboard) -> Board:
     """Return a page of a leaderboard with its lines grouped in bands."""
-    tiers = [Tier(key and key[1], key and key[0], [*lines]) for key, lines in groupby(found.lines, key=_band)]
-    known = [line.strength for line in found.lines if line.strength is not None]
-    settled = [line.strength for line in found.lines if line.strength is not None and not line.provisional]
+    tiers = [
+        Tier(key and key[1], key and key[0], [*lines]) for key, lines in groupby(found.leaderboard, key=_band)
+    ]
+    known = [line.strength for line in found.leaderboard if line.strength is not None]
+    settled = [
+        line.strength for line in found.leaderboard if line.strength is not None and not line.provisional
+    ]
     ends = [end for one in settled or known for end in (one.figure_low, one.figure_high)]
     return Board(
         pool=pool,
@@ -188,7 +191,7 @@ def compared(storage: Storage, pool: NamedPool, one: str | None, other: str | No
     if one is None or other is None:
         return None
     asked = queries.Asked(ruleset=pool.hash, table_size=pool.table_size)
-    lines = [queries.leaderboard(storage, asked, 1, None, bot).lines[0] for bot in (one, other)]
-    if lines[0].name == lines[1].name:
-        raise SpecError("b", f"{lines[0].name} is compared with itself")
+    lines = [queries.leaderboard(storage, asked, 1, None, bot).leaderboard[0] for bot in (one, other)]
+    if lines[0].bot == lines[1].bot:
+        raise SpecError("b", f"{lines[0].bot} is compared with itself")
     return verdict(*lines)

@@ -120,7 +120,7 @@ def create(page: Page, context: Organising, sent: Annotated[NewTournament, Form(
         made = tournaments.create_tournament(context, values)
     except (ArenaError, RefereeError) as error:
         return page.again("desk.html", error, **_form(sent))
-    return RedirectResponse(desk_url(made.name), SEE_OTHER)
+    return RedirectResponse(desk_url(made.tournament), SEE_OTHER)
 
 
 def _read(text: str) -> dict[str, object]:

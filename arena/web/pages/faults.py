@@ -41,7 +41,7 @@ def own_faults(storage: Storage, actor: Actor, owner: str, name: str) -> Sequenc
     """Return the latest faults of a bot with their positions; None if they are not for this reader."""
     if actor.role is not Role.OPERATOR and owner not in actor.owners:
         return None
-    lines = log_for(storage, actor, LogQuery(name, kinds=(EntryKind.FAULT,), limit=SHOWN)).entries
+    lines = log_for(storage, actor, LogQuery(name, kinds=(EntryKind.FAULT,), limit=SHOWN)).log
     return [FaultShown(line, [*position(line.details)], match_of(line.session_id)) for line in lines]
 
 

@@ -41,7 +41,7 @@ def show_arena(page: Page, web: Shared, actor: Operator) -> HTMLResponse:
         "operator.html",
         found=connected.referees(web.storage, actor, web.ask),
         work=waiting.work(web.storage, actor, WORK),
-        faults=faults_by_bot(web.storage, limit=FAULTS).lines,
+        faults=faults_by_bot(web.storage, limit=FAULTS).bots,
         latest=audit.changes(web.storage, actor, audit.Asked(), LATEST).entries,
     )
 

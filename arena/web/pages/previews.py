@@ -97,8 +97,9 @@ def tournament_seen(status: TournamentStatus, board: Scoreboard) -> TournamentSe
     key = next(iter(FORMATS[status.format].criteria.decisive))
     word = CRITERIA[key][0].lower()
     lines = [
-        (f"{line.rank}", line.name, f"{word} {number(getattr(line, key))}")
-        for line in board.standings[:LINES]
+        (f"{line.rank}", line.bot, f"{word} {number(getattr(line, key))}") for line in board.standings[:LINES]
     ]
     done = status.sessions_done / status.sessions_total if status.sessions_total else 0.0
-    return TournamentSeen(status.name, f"{about} at tables of {status.table_size}", state, done, tuple(lines))
+    return TournamentSeen(
+        status.tournament, f"{about} at tables of {status.table_size}", state, done, tuple(lines)
+    )

@@ -79,7 +79,7 @@ def timeline(
         y=y,
         curves=[*_curves(lines, _Place(x, y), end)],
         days=[*_days(x)],
-        versions=[Mark(x.at(one.created_at.timestamp()), f"@{one.name.partition('@')[2]}") for one in within],
+        versions=[Mark(x.at(one.created_at.timestamp()), f"@{one.bot.partition('@')[2]}") for one in within],
         faults=[
             Mark(x.at(one.finished_at.timestamp()), f"{one.tournament}, round {one.round}, table {one.table}")
             for one in faults
@@ -102,8 +102,8 @@ def _values(lines: Sequence[HistoryLine]) -> Iterator[float]:
 
 def _curves(lines: Sequence[HistoryLine], place: _Place, end: datetime) -> Iterator[Curve]:
     """Yield the curves of each version; a value holds until the next one."""
-    ordered = sorted(lines, key=lambda line: (line.name, line.at))
-    for name, group in groupby(ordered, key=attrgetter("name")):
+    ordered = sorted(lines, key=lambda line: (line.bot, line.at))
+    for name, group in groupby(ordered, key=attrgetter("bot")):
         of_it = [*group]
         fits = [
             (line.at, line.figure, line.figure_low, line.figure_high)

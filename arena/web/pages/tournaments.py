@@ -103,7 +103,7 @@ class TableShown:
         """Return the bots with their points, the most first; before the match is done, in order of seats."""
         if self.match is None:
             return [(name, None) for name in self.names]
-        return sorted(zip(self.match.names, self.match.points, strict=True), key=lambda one: -one[1])
+        return sorted(zip(self.match.bots, self.match.points, strict=True), key=lambda one: -one[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ def show_tournament(
     offset, trouble = asked.begin(board, PLACES)
     river: Sequence[MatchLine] = ()
     if status.format == "continuous":
-        river = matches.find_matches(web.storage, matches.Asked(tournament=tournament), RIVER).lines
+        river = matches.find_matches(web.storage, matches.Asked(tournament=tournament), RIVER).matches
     lines = board.standings[offset : offset + PLACES]
     rounds = rounds_shown(status.round)
     results: Sheets = {}
@@ -147,7 +147,7 @@ def show_tournament(
         decided=[correction_text(one) for one in board.corrections],
         lines=lines,
         rounds=rounds,
-        sheets=lines_of(status.name, status.table_size, results, rounds),
+        sheets=lines_of(status.tournament, status.table_size, results, rounds),
         offset=offset,
         entrants=len(board.standings),
         places=PLACES,
@@ -181,7 +181,7 @@ def place_of(board: scoreboard.Scoreboard, bot: str) -> int | None:
     """Return the place, from 0, of a bot or of one version in the standings; None if it has none."""
     wanted = bot.strip().lower()
     of_any_version = f"{wanted}@"
-    names = (line.name.lower() for line in board.standings)
+    names = (line.bot.lower() for line in board.standings)
     found = (at for at, name in enumerate(names) if name == wanted or name.startswith(of_any_version))
     return next(found, None)
 
@@ -241,9 +241,9 @@ def tables_of(round: RoundShown, names: Mapping[int, str], done: Sequence[MatchL
 def bracket(web: Web, status: TournamentStatus, board: scoreboard.Scoreboard) -> Sequence[BracketRound]:
     """Return the rounds of a knockout; if there are many tables, only the last rounds."""
     shown = web.pairings.all(status)
-    done = matches.find_matches(web.storage, matches.Asked(tournament=status.name), BRACKET).lines
+    done = matches.find_matches(web.storage, matches.Asked(tournament=status.tournament), BRACKET).matches
     found: list[BracketRound] = []
-    on, tables = frozenset(line.name for line in winners(status, board)), 0
+    on, tables = frozenset(line.bot for line in winners(status, board)), 0
     for one in reversed(shown.rounds):
         tables += len(one.pairing.tables)
         if tables > BRACKET:

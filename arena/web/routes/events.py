@@ -1,24 +1,23 @@
 """Event streams: what happens in a tournament and in a match, as it happens."""
 
 from collections.abc import AsyncGenerator, AsyncIterator
+from dataclasses import replace
 from functools import lru_cache
 from typing import Annotated
 
 from fastapi import Depends, Header
 
 from arena.core.specs import Name
+from arena.jsonvalues import to_json
 from arena.tournaments.overview import TournamentStatus
 from arena.web.asking import Caller
 from arena.web.context import Shared
 from arena.web.feeds import Feed, Feeds
 from arena.web.routing import api_router
-from arena.web.shapes import shape
 from arena.web.sse import PING, EventStream, event
 from arena.web.streams import LookedAt, sent
 
 router = api_router()
-
-StatusShape = shape(TournamentStatus)
 
 LastEvent = Annotated[
     int, Header(ge=0, le=2**31 - 1, description="Number of the last event that you have; 0: you have none.")
@@ -53,14 +52,13 @@ async def _told(feeds: Feeds, feed: Feed, after: int) -> AsyncGenerator[bytes]:
         else:
             yield event("event", told, str(told["number"]))
     if not feeds.closed:
-        yield event("end", {"tournament": feed.status.name, "state": feed.status.state})
+        yield event("end", {"tournament": feed.status.tournament, "state": feed.status.state})
 
 
 @lru_cache(256)
 def _status(status: TournamentStatus) -> bytes:
     """Return an encoded status, written once for all followers."""
-    shown = StatusShape.model_validate(status).model_dump(mode="json", exclude={"leased_until"})
-    return event("status", shown)
+    return event("status", to_json(replace(status, leased_until=None)))
 
 
 @router.get("/matches/{tournament}/{round}/{table}/events", response_class=EventStream, tags=["results"])

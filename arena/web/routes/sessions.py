@@ -6,14 +6,11 @@ from arena.operations.accounts import signed_in
 from arena.people import accounts, browsers
 from arena.web.asking import COOKIE, keep_signed_in, require_own_page
 from arena.web.context import Shared
+from arena.web.document import described
 from arena.web.routing import api_router
 from arena.web.sent import Sent
-from arena.web.shapes import shape
 
 router = api_router("accounts")
-
-AccountInfo = shape(accounts.AccountInfo)
-SignedIn = shape(accounts.SignedIn)
 
 
 class SignUp(Sent):
@@ -34,7 +31,7 @@ class SignIn(Sent):
     password: str
 
 
-@router.post("/accounts", status_code=201, response_model=AccountInfo)
+@router.post("/accounts", status_code=201, response_model=described(accounts.AccountInfo))
 def sign_up(web: Shared, sent: SignUp, request: Request) -> accounts.AccountInfo:
     """Create an account for yourself, and an owner of the same name for your bots."""
     require_own_page(request)
@@ -44,7 +41,7 @@ def sign_up(web: Shared, sent: SignUp, request: Request) -> accounts.AccountInfo
     )
 
 
-@router.post("/session", response_model=SignedIn)
+@router.post("/session", response_model=described(accounts.SignedIn))
 def sign_in(web: Shared, sent: SignIn, request: Request, response: Response) -> accounts.SignedIn:
     """Sign in with a browser, which gets a cookie."""
     require_own_page(request)

@@ -29,7 +29,7 @@ def test_account_when_signed_up_then_its_bots_are_its_own_and_no_others(
 ) -> None:
     ann = sign_up(storage, clock, "ann")
     assert ann == Actor(Role.AUTHOR, "ann", frozenset({"ann"}), ann.account_id)
-    assert register_version(storage, ann, "ann/bot", clock()).name == "ann/bot@1"
+    assert register_version(storage, ann, "ann/bot", clock()).bot == "ann/bot@1"
     sign_up(storage, clock, "bob")
     for other in ("bob/bot", "nobody/bot"):
         with pytest.raises(NotAllowed):
@@ -202,7 +202,7 @@ def test_owner_when_somebody_is_invited_then_its_bots_are_both_their_own_until_o
     assert invitations.join_owner(storage, bob, code, clock()) == "team"
     bob = browsers.sign_in(storage, "bob", PASSWORD, clock())[1]
     assert bob.owners == {"bob", "team"}
-    assert register_version(storage, bob, "team/bot", clock()).name == "team/bot@1"
+    assert register_version(storage, bob, "team/bot", clock()).bot == "team/bot@1"
     assert owners.show_owner(storage, bob, "team").members == ("ann", "bob")
     clock.move(1)
     owners.leave_owner(storage, bob, "team", "bob", clock())

@@ -418,7 +418,7 @@ def test_match_whose_deals_others_still_have_to_play_is_shown_without_them_here_
 ) -> None:
     name = f"open{len(form)}"
     world = World(remote.storage, Clock())
-    names = [register_version(world.storage, ROOT, f"{name}/{n}", world.clock()).name for n in range(8)]
+    names = [register_version(world.storage, ROOT, f"{name}/{n}", world.clock()).bot for n in range(8)]
     cup = world.tournament_of(names, name=name, format="swiss", rounds=1, deals=1, duplicate=True)
     world.advance(cup.id)
     world.play(world.messages[0], play_randomly)

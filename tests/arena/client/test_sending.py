@@ -90,7 +90,7 @@ def ok(body: Any = EMPTY, **headers: str) -> httpx2.Response:
 def test_answer_is_the_value_that_the_use_case_returns(send: Any) -> None:
     played = Played(ok())
     assert send(played, call_of(leaderboards.leaderboard, ruleset="chinese")) == Leaderboard(
-        lines=(), next=None
+        leaderboard=(), next=None
     )
     [request] = played.requests
     assert str(request.url) == f"{URL}/api/v1/leaderboard?ruleset=chinese&min_matches=1&limit=100"
@@ -107,7 +107,7 @@ def test_post_when_the_connection_is_lost_then_it_is_sent_again_with_the_same_ke
     send: Any, lost: Exception
 ) -> None:
     played = Played(lost, lost, httpx2.Response(201, json=REGISTERED))
-    assert send(played, call_of(bots.register_bot, "ann/one")).name == "ann/one@1"
+    assert send(played, call_of(bots.register_bot, "ann/one")).bot == "ann/one@1"
     keys = [request.headers["Idempotency-Key"] for request in played.requests]
     assert len(keys) == 3
     assert len({*keys}) == 1
@@ -199,12 +199,13 @@ def test_wait_when_it_is_longer_than_the_clients_patience_then_the_error_is_rais
         (
             httpx2.Response(200, json=[]),
             Unreachable,
-            "https://arena.test does not answer as this version expects: it is list, not dict",
+            "https://arena.test does not answer as this version expects: Input should be an object",
         ),
         (
             ok({"leaderboard": [{}], "next": None}),
             Unreachable,
-            "https://arena.test does not answer as this version expects: leaderboard[0].ruleset is missing",
+            "https://arena.test does not answer as this version expects: "
+            "leaderboard[0].ruleset: Field required",
         ),
     ],
 )

@@ -51,7 +51,7 @@ def client(storage: Storage) -> TestClient:
 
 @pytest.fixture(scope="module")
 def lines(storage: Storage) -> tuple[LeaderboardLine, ...]:
-    return leaderboard(storage).lines
+    return leaderboard(storage).leaderboard
 
 
 def test_board_when_it_is_read_then_every_line_of_the_query_is_there_in_order(
@@ -61,7 +61,7 @@ def test_board_when_it_is_read_then_every_line_of_the_query_is_there_in_order(
     assert answer.status_code == 200
     page = Read(answer.text)
     shown = [link for link in page.links if link.startswith("/bots/")]
-    assert shown == [bot_url(line.name) for line in lines]
+    assert shown == [bot_url(line.bot) for line in lines]
     assert len(lines) == BOTS
     for line in lines:
         assert line.strength is not None
@@ -83,7 +83,7 @@ def test_board_when_nobody_fits_then_it_says_so(client: TestClient) -> None:
 def test_board_when_a_bot_is_gone_to_then_its_line_is_marked(
     client: TestClient, lines: tuple[LeaderboardLine, ...]
 ) -> None:
-    name = lines[9].name.partition("@")[0]
+    name = lines[9].bot.partition("@")[0]
     page = Read(client.get("/", params={"around": name}).text)
     assert "mine" in page.ids
     assert "no bot" in Read(client.get("/?around=owner-1/none").text).text
@@ -93,11 +93,11 @@ def test_board_when_two_are_compared_then_the_verdict_is_a_sentence(
     client: TestClient, lines: tuple[LeaderboardLine, ...]
 ) -> None:
     best, last = lines[0], lines[-1]
-    page = Read(client.get("/", params={"a": last.name, "b": best.name}).text)
+    page = Read(client.get("/", params={"a": last.bot, "b": best.bot}).text)
     said = "is stronger than" if verdict(best, last).kind is VerdictKind.APART else "cannot be told apart yet"
     assert "verdict" in page.ids
     assert said in page.text
-    name = best.name
+    name = best.bot
     for trouble in ({"a": name, "b": name}, {"a": name, "b": "owner-1/none"}, {"a": "no name", "b": name}):
         answer = client.get("/", params=trouble)
         assert (answer.status_code, "verdict" in Read(answer.text).ids) == (200, False)
@@ -109,7 +109,7 @@ def test_board_when_it_is_read_as_csv_then_it_has_the_same_lines(
     answer = client.get("/leaderboard.csv")
     assert answer.headers["content-type"].startswith("text/csv")
     found = list(csv.DictReader(StringIO(answer.text)))
-    assert [row["bot"] for row in found] == [line.name for line in lines]
+    assert [row["bot"] for row in found] == [line.bot for line in lines]
     assert [row["strength.rank"] for row in found] == [
         str(one.strength and one.strength.rank) for one in lines
     ]

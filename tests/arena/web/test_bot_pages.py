@@ -102,7 +102,7 @@ def test_faults_when_the_author_reads_the_page_then_they_have_positions_and_othe
     client: TestClient, storage: Storage
 ) -> None:
     [version] = profile(storage, BOT, 1).versions
-    number = int(version.name.partition("@")[2])
+    number = int(version.bot.partition("@")[2])
     assert number == 1
     accounts.create_account(storage, ROOT, "owner-1", Role.AUTHOR, NOW, PASSWORD)
     _, author = browsers.sign_in(storage, "owner-1", PASSWORD, NOW)
@@ -158,12 +158,12 @@ EMPTY = HistoryLine(START, HistoryKind.ELO, "", "c@1", 4, *[None] * 9)
 
 
 def _elo(at: datetime, name: str, rating: float) -> HistoryLine:
-    return replace(EMPTY, at=at, name=name, rating=rating, change=1.0)
+    return replace(EMPTY, at=at, bot=name, rating=rating, change=1.0)
 
 
 def _fit(at: datetime, name: str, figure: float, off: float) -> HistoryLine:
     low, high = figure - off, figure + off
-    of_fit = replace(EMPTY, at=at, name=name, kind=HistoryKind.STRENGTH, figure=figure)
+    of_fit = replace(EMPTY, at=at, bot=name, kind=HistoryKind.STRENGTH, figure=figure)
     return replace(of_fit, figure_low=low, figure_high=high, deals=10)
 
 
@@ -181,9 +181,9 @@ def _lines(draw: st.DrawFn) -> list[HistoryLine]:
 def test_timeline_when_lines_are_any_then_all_of_it_is_drawn_within(lines: list[HistoryLine]) -> None:
     drawn = timeline(lines, (), ())
     assert drawn is not None
-    assert {curve.name for curve in drawn.curves} == {line.name for line in lines}
+    assert {curve.name for curve in drawn.curves} == {line.bot for line in lines}
     for curve in drawn.curves:
-        kinds = {line.kind for line in lines if line.name == curve.name}
+        kinds = {line.kind for line in lines if line.bot == curve.name}
         assert bool(curve.elo) == (HistoryKind.ELO in kinds)
         assert bool(curve.band) == bool(curve.strength) == (HistoryKind.STRENGTH in kinds)
         assert curve.band.endswith("Z") or not curve.band

@@ -100,7 +100,7 @@ def test_bots_when_they_are_listed_in_pages_then_none_is_missing_or_twice(
     storage: Storage, anybody: TestClient, clock: Clock
 ) -> None:
     names = ["a/b", "a/b", "a/a", "b/a", "a-a/b"]
-    made = [versions.register_version(storage, ROOT, name, clock()).name for name in names]
+    made = [versions.register_version(storage, ROOT, name, clock()).bot for name in names]
     found: list[str] = []
     cursor: str | None = ""
     while cursor is not None:

@@ -10,9 +10,9 @@ import pytest
 from pydantic import TypeAdapter
 
 from arena.actors import ANONYMOUS
-from arena.cli.doors import to_json
 from arena.client.call import call_of
 from arena.errors import ArenaError
+from arena.jsonvalues import to_json
 from arena.operations.all import OPERATIONS
 from arena.operations.local import make_context
 from arena.operations.operation import Operation

@@ -38,10 +38,10 @@ def test_tables_when_a_round_is_played_then_each_has_its_points_and_pages_of_the
     world.finish(cup.id, play_randomly)
     found = round_tables(world.storage, "cup", 1)
     assert (found.count, [one.table for one in found.tables], len(found.byes)) == (2, [1, 2], 1)
-    assert {*found.byes, *(name for one in found.tables for name in one.names)} == {*names}
+    assert {*found.byes, *(name for one in found.tables for name in one.bots)} == {*names}
     for one in found.tables:
         match = played_match(world.storage, "cup", 1, one.table)
-        assert (one.state, one.names, one.points) == (MatchState.DONE, match.names, match.points)
+        assert (one.state, one.bots, one.points) == (MatchState.DONE, match.bots, match.points)
         assert one.sessions == len(match.sessions)
     assert round_tables(world.storage, "cup", 1, 1, 1).tables == found.tables[1:]
     first = anybody.get("/tournaments/cup/rounds/1/tables?limit=1").json()
@@ -49,7 +49,7 @@ def test_tables_when_a_round_is_played_then_each_has_its_points_and_pages_of_the
     assert asked["next"] is None
     assert (asked["count"], asked["byes"]) == (2, list(found.byes))
     assert [(one["table"], one["bots"], one["points"]) for one in asked["tables"]] == [
-        (one.table, list(one.names), list(one.points or ())) for one in found.tables[1:]
+        (one.table, list(one.bots), list(one.points or ())) for one in found.tables[1:]
     ]
     assert anybody.get("/tournaments/cup/rounds/2/tables").status_code == 404
     with pytest.raises(UnknownError, match="no round 2 in cup: 1 paired so far"):

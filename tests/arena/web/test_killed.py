@@ -190,7 +190,7 @@ def test_web_when_it_ends_under_load_then_it_goes_on_where_it_was_and_the_tourna
             statuses = end_under_load(served, pool, number)
             lifecycle.resume(storage, ROOT, "held", utc_now())
             assert {*statuses} <= {201, 409}  # it was done, or nobody knows whether it was
-            made = {one.name for one in versions.list_versions(storage, "ann")}
+            made = {one.bot for one in versions.list_versions(storage, "ann")}
             assert made >= {f"ann/bot-{number}-{at}@1" for at, status in enumerate(statuses) if status == 201}
             assert not [name for name in made if not name.endswith("@1")]
         closing.cancel(storage, ROOT, "held", utc_now())

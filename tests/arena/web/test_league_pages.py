@@ -47,11 +47,11 @@ def test_league_when_it_is_read_then_divisions_have_their_places_and_who_rises_a
     page = Read(client.get("/leagues/winter").text)
     season = league.season()
     for division in season.divisions:
-        assert division.name in page.text
+        assert division.division in page.text
         if division.tournament is not None:
             assert tournament_url(division.tournament) in page.links
         for line in division.lines:
-            assert bot_url(line.name) in page.links
+            assert bot_url(line.bot) in page.links
     ways = [line.goes for division in season.divisions for line in division.lines]
     for way, word in (("promoted", "goes up"), ("relegated", "goes down"), ("stayed", "stays")):
         assert page.text.count(word) == ways.count(way)
@@ -73,7 +73,7 @@ def test_graph_when_seasons_were_played_then_it_has_each_place_of_each_member(le
     seasons = overview.history(world.storage, "winter", world.clock())
     drawn = graph(overview.orders(world.storage, "winter", 10))
     assert drawn is not None
-    assert [number for number, _ in drawn.seasons] == [season.number for season in reversed(seasons)]
+    assert [number for number, _ in drawn.seasons] == [season.season for season in reversed(seasons)]
     places = {way.member: way.places for way in drawn.ways}
     for at, season in enumerate(reversed(seasons)):
         before = 0

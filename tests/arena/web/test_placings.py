@@ -76,15 +76,15 @@ def test_standings_when_a_tournament_is_large_then_they_are_computed_ahead(
 def test_standings_when_the_organiser_decides_then_they_are_worked_out_at_once(world: World) -> None:
     world.finish(world.tournament(4, rounds=1, confirm=True).id, play_randomly)
     placings = Placings(world.storage, Watch(1.0))
-    first = placings.of(world.status("cup")).standings[0].name
+    first = placings.of(world.status("cup")).standings[0].bot
     wanted = Wanted(first, "disqualified", "late")
     correct(world.storage, ROOT, "cup", wanted, world.clock(), DECISION_KEY)
-    assert placings.of(world.status("cup")).standings[-1].name == first
+    assert placings.of(world.status("cup")).standings[-1].bot == first
 
 
 def test_bot_when_its_place_is_asked_for_then_its_line_is_marked(world: World, client: TestClient) -> None:
     world.finish(world.tournament(4, rounds=1).id, play_randomly)
     board = Placings(world.storage).of(world.status("cup"))
-    last = board.standings[-1].name
+    last = board.standings[-1].bot
     assert [place_of(board, one) for one in (last, last.partition("@")[0].upper(), "no/body")] == [3, 3, None]
     assert "aria-current" in Read(client.get(f"/tournaments/cup?around={last}").text).attributes

@@ -44,7 +44,7 @@ def test_same_deal_when_it_is_compared_then_cards_are_the_same_and_swings_those_
     points = [[record["points"] for record in view.sessions[1].records] for view in views]
     sessions = [[PlayedSession(2, range(4), deals, None)] for deals in points]  # type: ignore[arg-type]
     assert [(one.scores, one.fouled) for one in found.tables] == [one[0][0] for one in deal_scores(sessions)]
-    assert [one.names for one in found.tables] == [view.sessions[1].names for view in views]
+    assert [one.bots for one in found.tables] == [view.sessions[1].bots for view in views]
     for seat in range(4):
         assert sum(one.scores[seat] for one in found.tables) == pytest.approx(0)
 
@@ -55,7 +55,7 @@ def test_same_deal_when_the_api_is_asked_then_it_is_the_same(cup: World, anybody
     answer = anybody.get(f"{path}?limit=2&cursor={cursor}").json()
     found = same_deal(cup.storage, "cup", 1, 2, 1, first=2, most=2)
     assert [one["scores"] for one in answer["tables"]] == [list(one.scores) for one in found.tables]
-    assert [one["bots"] for one in answer["tables"]] == [list(one.names) for one in found.tables]
+    assert [one["bots"] for one in answer["tables"]] == [list(one.bots) for one in found.tables]
     assert [one["record"] for one in answer["tables"]] == [one.record for one in found.tables]
     assert anybody.get(f"{path}?most=99").json()["problems"][0]["field"] == "most"
     assert anybody.get(path.replace("deals/1", "deals/9")).status_code == 404
@@ -131,7 +131,7 @@ def test_page_when_a_bot_forfeited_the_deal_then_it_is_fouled_at_every_table_wit
     assert {
         score
         for one in found.tables
-        for name, score in zip(one.names, one.scores, strict=True)
+        for name, score in zip(one.bots, one.scores, strict=True)
         if name != "owner-1/bot-1@1"
     } == {0}
     assert Read(client.get(PAGE.format(1)).text).text.count("fouled") == 5

@@ -113,9 +113,9 @@ def test_board_when_only_keys_are_used_then_a_reader_comes_to_the_contents_and_t
         if page.evaluate("document.activeElement.matches('a.bot')"):
             break
     page.keyboard.press("Enter")
-    best = leaderboard(arena.world.storage, limit=1).lines[0]
-    page.wait_for_url(f"**{bot_url(best.name)}")
-    expect(page.locator("h1")).to_contain_text(best.name.partition("@")[0])
+    best = leaderboard(arena.world.storage, limit=1).leaderboard[0]
+    page.wait_for_url(f"**{bot_url(best.bot)}")
+    expect(page.locator("h1")).to_contain_text(best.bot.partition("@")[0])
 
 
 def test_board_when_it_is_read_for_the_first_time_then_little_is_loaded(arena: Site, page: Page) -> None:

@@ -1,0 +1,67 @@
+"""The limits of parameters: checked for callers in this process, and worded for all."""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Annotated, Any, get_origin
+
+from pydantic import TypeAdapter, ValidationError
+
+from arena.errors import SpecError
+from arena.operations.operation import Operation
+from referee.errors import Problem
+from referee.validation import Node, first_of, node_at, shown, suggestion, wanted
+
+Found = Mapping[str, Any]
+"""An error that pydantic found."""
+
+
+def require_valid(operation: Operation[..., Any], given: Mapping[str, object]) -> None:
+    """Raise SpecError for parameters that are not within their limits.
+
+    The limit of a page is not checked, since it is one of what is sent.
+    """
+    wrong: list[Problem] = []
+    for name, parameter in operation.parameters.items():
+        paged = bool(operation.lines) and name == "limit"
+        if paged or get_origin(parameter.kind) is not Annotated or given[name] == parameter.default:
+            continue
+        adapter, schema = _adapter(parameter.kind)
+        try:
+            adapter.validate_python(given[name])
+        except ValidationError as error:
+            told = [Problem(name, reason(one, schema)) for one in error.errors(include_url=False)]
+            wrong += first_of(told, lambda one: [one])
+    if wrong:
+        raise SpecError.of(wrong)
+
+
+@cache
+def _adapter(kind: Any) -> tuple[TypeAdapter[Any], Node]:
+    adapter: TypeAdapter[Any] = TypeAdapter(kind)
+    return adapter, adapter.json_schema()
+
+
+def reason(one: Found, schema: Node) -> str:
+    """Return what is wrong with a value, by pydantic's error and the JSON Schema of the whole."""
+    kind, limits = one["type"], one.get("ctx", {})
+    if kind == "missing":
+        return "is missing"
+    if kind == "extra_forbidden":
+        known = list(node_at(schema, one["loc"][:-1]).get("properties", {}))  # type: ignore[call-overload]
+        return f"is not a field{suggestion(str(one['loc'][-1]), known)}"
+    if kind == "string_too_long":
+        return f"must have at most {limits['max_length']} characters, not {len(one['input'])}"
+    if kind == "string_too_short":
+        return f"must have at least {limits['min_length']} characters, not {len(one['input'])}"
+    if kind in ("too_short", "too_long"):
+        least = kind == "too_short"
+        wished = f"at least {limits['min_length']}" if least else f"at most {limits['max_length']}"
+        return f"must be given {wished} times, not {limits['actual_length']}"
+    if isinstance(one["input"], bytes):
+        return "must be JSON, with the header Content-Type: application/json"
+    if kind.startswith("datetime_"):
+        return f"must be a time like 2026-01-05T18:00:00Z, not {shown(one['input'])}"
+    node = node_at(schema, one["loc"])
+    if kind == "value_error" or not {"type", "enum", "const"} & node.keys():
+        return str(one["msg"]).removeprefix("Value error, ")
+    return f"must be {wanted(node)}, not {shown(one['input'])}"
