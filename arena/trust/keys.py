@@ -13,7 +13,7 @@ from arena.errors import SettingsError
 from arena.host.files import make_private
 from arena.host.settings import Settings
 from arena.store.models import ArenaKey, RefereeKey, Tournament
-from arena.store.storage import Storage
+from arena.store.storage import Storage, put_rows
 from arena.tournaments.events import note_keys
 from arena.tournaments.overview import ENDED
 from referee.signing import KeyFileError, SigningKey
@@ -40,7 +40,7 @@ def register_arena_key(storage: Storage, settings: Settings, now: datetime) -> N
     with storage.write() as tx:
         known = tx.get(ArenaKey, ArenaKey.DECISIONS)
         if known is None or known.key != public:
-            tx.merge(ArenaKey(name=ArenaKey.DECISIONS, key=public, since=now))
+            put_rows(tx, ArenaKey, [{"name": ArenaKey.DECISIONS, "key": public, "since": now}])
 
 
 def _kept(folder: Path, file: Path, whose: str) -> SigningKey:
@@ -70,8 +70,7 @@ def register_key(storage: Storage, referee: str, key: str, now: datetime) -> Non
     with storage.write() as tx:
         known = tx.get(RefereeKey, referee)
         if known is None or known.key != key:
-            tx.merge(RefereeKey(referee=referee, key=key, since=now))
-            tx.flush()
+            put_rows(tx, RefereeKey, [{"referee": referee, "key": key, "since": now}])
         begun = select(Tournament).where(
             col(Tournament.commitment).is_not(None), col(Tournament.state).not_in(ENDED)
         )

@@ -116,7 +116,7 @@ def test_findings_when_the_database_is_no_database_then_that_fails(settings: Set
     assert (found.level, found.found) == ("fail", "database: file is not a database")
 
 
-@pytest.mark.parametrize(("revision", "level"), [("0001", "warn"), ("9999", "fail")])
+@pytest.mark.parametrize(("revision", "level"), [("0000", "warn"), ("9999", "fail")])
 def test_findings_when_the_schema_is_another_then_that_is_said(
     settings: Settings, world: World, revision: str, level: str
 ) -> None:

@@ -8,8 +8,6 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
-from alembic import command
-from alembic.config import Config
 from redis import Redis
 
 from arena.errors import SettingsError
@@ -22,6 +20,7 @@ from tests.arena import servers
 from tests.arena.ports import LOOPBACK, free_address
 from tests.arena.servers import Postgres, Server
 from tests.arena.storm import Cluster, cluster
+from tests.arena.test_migrations import OLDER, stamp
 
 PASSWORD, WRONG = "open-sesame", "abracadabra-abracadabra"
 
@@ -166,19 +165,16 @@ def test_doctor_when_on_postgresql_and_rabbitmq_then_it_names_what_is_broken(
 def test_doctor_when_migrations_are_behind_then_it_says_so_and_migrates_nothing(
     postgres: Postgres, tmp_path: Path
 ) -> None:
-    url = postgres.create("behind")
-    config = Config()
-    config.set_main_option("script_location", "arena.store:migrations")
-    with Storage(url) as storage, storage.write() as tx:
-        config.attributes["connection"] = tx.connection()
-        command.upgrade(config, "0001")
+    url = postgres.create_migrated("behind")
+    with Storage(url) as storage:
+        stamp(storage, OLDER)
     with servers.redis() as port:
         settings = Settings(data=tmp_path, database_url=url, broker_url=f"redis://{LOOPBACK}:{port}/0")
         settings.prepare()
         for _ in range(2):
             lines = doctor(settings)[1]
             assert ["warn", "migrations"] in [line.split()[:2] for line in lines]
-            assert any(f"the schema is 0001, not {HEAD} → run: arena migrate" in line for line in lines)
+            assert any(f"the schema is {OLDER}, not {HEAD} → run: arena migrate" in line for line in lines)
             assert len({line.find(line.split(maxsplit=1)[1]) for line in lines}) == 1
 
 

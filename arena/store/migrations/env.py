@@ -7,7 +7,7 @@ from sqlalchemy import Enum
 from sqlmodel import SQLModel
 from sqlmodel.sql.sqltypes import AutoString, UTCDateTime
 
-import arena.store.models  # noqa: F401  (fills the metadata)
+from arena.store.models.columns import BigKey
 
 
 def plain_type(kind: str, item: Any, _: object) -> str | Literal[False]:
@@ -16,6 +16,8 @@ def plain_type(kind: str, item: Any, _: object) -> str | Literal[False]:
         return f"sa.String({item.length})"
     if kind == "type" and isinstance(item, AutoString):
         return "sa.String()"
+    if kind == "type" and item is BigKey:
+        return 'sa.BigInteger().with_variant(sa.Integer(), "sqlite")'
     if kind == "type" and isinstance(item, UTCDateTime):
         return "sa.DateTime(timezone=True)"
     return False

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from enum import StrEnum
 
+from sqlalchemy import BigInteger, Integer
 from sqlalchemy import Enum as EnumType
 from sqlmodel import SQLModel
 
@@ -23,6 +24,10 @@ SQLModel.model_config["defer_build"] = True
 def utc_now() -> datetime:
     """Return the current time in UTC; everything outside tests uses this clock."""
     return datetime.now(UTC)
+
+
+BigKey = BigInteger().with_variant(Integer, "sqlite")
+"""The type of keys of tables with many rows: 64 bits, which SQLite's integers always have."""
 
 
 def text_of(states: type[StrEnum]) -> EnumType:

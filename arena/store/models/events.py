@@ -6,6 +6,8 @@ from typing import ClassVar
 from sqlalchemy import JSON, UniqueConstraint
 from sqlmodel import Field, SQLModel
 
+from arena.store.models.columns import BigKey
+
 
 class TournamentEvent(SQLModel, table=True):
     """Something that happened after a tournament was locked; in order of number, events form a chain."""
@@ -13,7 +15,7 @@ class TournamentEvent(SQLModel, table=True):
     __tablename__: ClassVar[str] = "tournament_events"
     __table_args__ = (UniqueConstraint("tournament_id", "number"),)
 
-    id: int = Field(default=None, primary_key=True)
+    id: int = Field(default=None, primary_key=True, sa_type=BigKey)
     tournament_id: int = Field(foreign_key="tournaments.id")
     """The tournament."""
     number: int

@@ -6,6 +6,8 @@ from typing import Any, ClassVar
 from sqlalchemy import Column, Index, Integer, UniqueConstraint
 from sqlmodel import Field, SQLModel
 
+from arena.store.models.columns import BigKey
+
 _VERSION = Column("version", Integer, nullable=False)
 
 
@@ -51,10 +53,10 @@ class RatingChange(SQLModel, table=True):
         Index(None, "rating_id", "created_at", "id"),
     )
 
-    id: int = Field(default=None, primary_key=True)
-    match_id: int = Field(foreign_key="matches.id")
+    id: int = Field(default=None, primary_key=True, sa_type=BigKey)
+    match_id: int = Field(foreign_key="matches.id", sa_type=BigKey)
     """The match."""
-    seat_id: int = Field(foreign_key="seats.id")
+    seat_id: int = Field(foreign_key="seats.id", sa_type=BigKey)
     """The seat of the rated bot in it."""
     rating_id: int = Field(foreign_key="ratings.id")
     """The rating that changed."""

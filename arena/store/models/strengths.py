@@ -6,6 +6,8 @@ from typing import ClassVar
 from sqlalchemy import JSON, BigInteger, Index, LargeBinary, UniqueConstraint
 from sqlmodel import Field, SQLModel
 
+from arena.store.models.columns import BigKey
+
 
 class StrengthSums(SQLModel, table=True):
     """Sums over the rated matches of a pool (``strength.sums``), for plain or for duplicate deals."""
@@ -164,7 +166,7 @@ class StrengthPoint(SQLModel, table=True):
     __tablename__: ClassVar[str] = "strength_points"
     __table_args__ = (Index(None, "version_id", "id"),)
 
-    id: int = Field(default=None, primary_key=True)
+    id: int = Field(default=None, primary_key=True, sa_type=BigKey)
     ruleset_id: int = Field(foreign_key="rulesets.id")
     """The pool's ruleset."""
     table_size: int

@@ -1,0 +1,3 @@
+from tests.arena.schemas import write_rows
+
+write_rows()
