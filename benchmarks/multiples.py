@@ -22,7 +22,7 @@ from sqlalchemy import Connection, create_engine, text
 from sqlmodel import SQLModel, col, func, select
 
 from arena.core.sums import Sums
-from arena.results.standings.keeping import add_rounds, kept_sums
+from arena.results.standings.stored import add_rounds, kept_sums
 from arena.results.strength.fitting import fit_due
 from arena.store.models import (
     Encounter,

@@ -19,7 +19,7 @@ from sqlmodel import col, select
 
 from arena.bots.deals import read_deals
 from arena.bots.versions import find_all_versions, find_versions
-from arena.bots.voids import void_faults
+from arena.bots.void_faults import void_faults
 from arena.errors import ArenaError, SpecError, UnknownError
 from arena.people.tokens import DatabaseAuthenticator, hash_token
 from arena.store.models import BotLogEntry, BotVersion, Token, utc_now

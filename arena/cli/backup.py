@@ -10,8 +10,8 @@ import typer
 from arena.cli.asking import Force, Yes, confirm
 from arena.cli.context import actor_at_terminal, settings_of, storage_of
 from arena.running import backups
-from arena.running.anew import deal_anew
-from arena.running.losses import Lost
+from arena.running.new_cards import deal_anew
+from arena.running.restoring import Lost
 from arena.store.migrations import HEAD
 from arena.store.models import utc_now
 from referee.cli.output import AsJson, print_json, say, warn

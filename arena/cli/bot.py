@@ -30,7 +30,7 @@ COMMANDS = (
     ),
     Later(
         "faults",
-        "arena.cli.finds:faults_",
+        "arena.cli.notable:faults_",
         "List bot versions with faults, the most first, in rated and unrated matches.",
     ),
     Later("list", "arena.cli.bots:list_", "List bot versions, the newest first."),

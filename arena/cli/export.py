@@ -10,7 +10,7 @@ import typer
 from arena.cli.asking import Force
 from arena.cli.context import ask, client_of, is_here, storage_of
 from arena.cli.linefiles import write_lines
-from arena.cli.paces import progress
+from arena.cli.progress import progress
 from arena.operations import tournaments
 from arena.trust.exports.records import export_records
 from arena.trust.exports.write import export_lines

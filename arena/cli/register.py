@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from arena.bots import bulk
-from arena.bots.describing import Description
+from arena.bots.descriptions import Description
 from arena.cli.context import ask, is_here, own_settings
 from arena.cli.doors import command_of
 from arena.cli.expiring import ExpiresIn

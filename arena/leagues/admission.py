@@ -15,7 +15,7 @@ from arena.leagues.spec import Entries, make_league
 from arena.people.audit import record
 from arena.store.models import EntryState, League, LeagueInvitation, LeagueRequest
 from arena.store.storage import Storage, Transaction, changed
-from arena.store.unknown import unknown
+from arena.store.suggestions import unknown
 from arena.tournaments.admission import (
     MOST_INVITED,
     InvitationShown,

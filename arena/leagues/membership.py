@@ -26,7 +26,7 @@ from arena.leagues.spec import make_league
 from arena.people.audit import record
 from arena.store.models import Bot, EntryState, League, LeagueMember
 from arena.store.storage import Storage, Transaction, changed
-from arena.store.unknown import unknown_bots
+from arena.store.suggestions import unknown_bots
 
 
 def join(storage: Storage, actor: Actor, league: str, bot: str, now: datetime) -> Admitted:

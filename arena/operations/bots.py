@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from annotated_types import Interval, Len
 
 from arena.actors import KeyScope
-from arena.bots import bulk, checks, describing, versions
+from arena.bots import bulk, checks, descriptions, versions
 from arena.bots.journal import kinds_of
 from arena.bots.reports import CheckReport, SentReport
 from arena.errors import BrokerError
@@ -95,9 +95,9 @@ def describe_bot(
     bot: BotName,
     language: Annotated[str | None, "What it is written in; empty removes it, null leaves it."] = None,
     link: Annotated[str | None, "Where there is more about it; empty removes it, null leaves it."] = None,
-) -> describing.Description:
+) -> descriptions.Description:
     """Change the description of a bot of yours; its versions keep the ones that they were registered with."""
-    return describing.describe(context.storage, context.actor, bot, context.now, language, link)
+    return descriptions.describe(context.storage, context.actor, bot, context.now, language, link)
 
 
 @operation(

@@ -20,9 +20,9 @@ from arena.store.models import TournamentState
 from arena.tournaments import corrections, creation, following, lifecycle, overview
 from arena.tournaments.admission import LONGEST_REASON
 from arena.tournaments.answers import Changed
-from arena.tournaments.doubts import list_doubts
 from arena.tournaments.overview import TournamentStatus
 from arena.tournaments.roster import absence, roster
+from arena.tournaments.warnings import list_doubts
 from arena.trust.keys import arena_key
 
 TOURNAMENT = "/tournaments/{tournament}"

@@ -14,7 +14,7 @@ from arena.people.audit import record
 from arena.people.tokens import expiry, hash_token, new_token
 from arena.store.models import Token
 from arena.store.storage import Storage, Transaction, changed
-from arena.store.unknown import unknown
+from arena.store.suggestions import unknown
 from referee.matches.auth import Scope
 
 

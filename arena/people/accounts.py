@@ -15,7 +15,7 @@ from arena.people.invitations import require_invitation, use_invitation
 from arena.people.passwords import check_password, hash_password, is_password
 from arena.store.models import Account, BrowserSession, Membership, Owner
 from arena.store.storage import Storage, Transaction, changed
-from arena.store.unknown import unknown
+from arena.store.suggestions import unknown
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from arena.people.audit import record
 from arena.people.tokens import hash_token, new_token
 from arena.store.models import Account, Invitation, Membership, Owner
 from arena.store.storage import Storage, Transaction, changed
-from arena.store.unknown import unknown
+from arena.store.suggestions import unknown
 
 GOOD_FOR = timedelta(days=7)
 """How long an invitation can be used."""

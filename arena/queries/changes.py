@@ -10,7 +10,7 @@ from arena.core.cursors import make_cursor, read_cursor
 from arena.people.audit import Change, change_of
 from arena.store.models import AuditEntry
 from arena.store.storage import Storage
-from arena.store.unknown import unknown
+from arena.store.suggestions import unknown
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from arena.store.models import (
     Tournament,
 )
 from arena.store.storage import Transaction
-from arena.store.unknown import unknown
+from arena.store.suggestions import unknown
 from referee.validation import suggestion
 
 SHORTEST_HASH = 4

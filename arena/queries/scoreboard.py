@@ -12,8 +12,8 @@ from arena.core.elo import spread
 from arena.core.formats import FORMATS
 from arena.core.ranking import Standing, Total, ranked
 from arena.core.sums import Sum, Sums
-from arena.results.standings.keeping import current_sums, kept_meetings, pairs_among
 from arena.results.standings.outcomes import corrections_of, outcomes
+from arena.results.standings.stored import current_sums, kept_meetings, pairs_among
 from arena.store.models import Entrant, Tournament, TournamentState
 from arena.store.storage import Storage, Transaction
 from arena.tournaments.entrants import EntrantInfo, list_entrants

@@ -16,8 +16,8 @@ from arena.actors import Actor
 from arena.errors import SchemaError, SettingsError, StateError, StorageError
 from arena.host.files import draft_beside, is_special, keep_private, require_free, written_path
 from arena.host.settings import Settings
-from arena.running.anew import deal_anew
-from arena.running.losses import Lost, contents
+from arena.running.new_cards import deal_anew
+from arena.running.restoring import Lost, contents
 from arena.store.database import NEWER, require_database, sqlite_trouble
 from arena.store.migrations import HEAD
 from arena.store.storage import Storage, migrate

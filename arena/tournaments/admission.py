@@ -22,7 +22,7 @@ from arena.store.models import (
     TournamentInvitation,
 )
 from arena.store.storage import Storage, Transaction, changed
-from arena.store.unknown import unknown
+from arena.store.suggestions import unknown
 from arena.tournaments.overview import find_tournament
 from arena.webhooks.outbox import emit
 

@@ -25,7 +25,7 @@ from arena.store.models import (
     TournamentState,
 )
 from arena.store.storage import Storage, Transaction
-from arena.store.unknown import unknown
+from arena.store.suggestions import unknown
 
 PROBLEMS_SHOWN = 20
 """The most matches whose problems a status lists."""

@@ -18,20 +18,20 @@ from arena.web.context import Web
 from arena.web.document import Application
 from arena.web.doors import router_of
 from arena.web.feeds import Feeds
-from arena.web.glancing import Glancing
 from arena.web.headers import AlwaysHeaders, Compressed, Unchanged
+from arena.web.idempotency import DoneOnce
 from arena.web.limits import Limits
-from arena.web.once import DoneOnce
+from arena.web.notable import Telling
+from arena.web.overviews import Glancing
 from arena.web.pages.routers import add_pages
 from arena.web.pairings import Pairings
-from arena.web.placings import Placings
 from arena.web.problems import add_handlers
 from arena.web.remembered import Remembered
 from arena.web.routes import events, exports, sessions
 from arena.web.routing import PREFIX, name_of
 from arena.web.slots import Slots
-from arena.web.telling import Telling
-from arena.web.texts import WithoutNul
+from arena.web.standings import Placings
+from arena.web.storable import WithoutNul
 from arena.web.watching import Watching
 
 ROUTERS: tuple[APIRouter, ...] = (

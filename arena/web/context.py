@@ -12,11 +12,11 @@ from arena.store.storage import Storage
 from arena.tournaments.referees import Ask
 from arena.web.callers import Known
 from arena.web.feeds import Feeds
-from arena.web.glancing import Glancing
+from arena.web.notable import Telling
+from arena.web.overviews import Glancing
 from arena.web.pairings import Pairings
-from arena.web.placings import Placings
 from arena.web.slots import Slots
-from arena.web.telling import Telling
+from arena.web.standings import Placings
 from arena.web.watching import Watching
 
 

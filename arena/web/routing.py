@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends
 from fastapi.routing import APIRoute
 
 from arena.web.problems import RESPONSES
-from arena.web.texts import only_text
+from arena.web.storable import only_text
 from arena.web.wording import only_known
 
 PREFIX = "/api/v1"

@@ -15,7 +15,7 @@ import grpc
 
 from arena.errors import ArenaError
 from arena.host.settings import Settings
-from arena.web.inplay import Glance, LiveSession, Message
+from arena.web.live import Glance, LiveSession, Message
 from arena.web.sse import event
 from referee.channel import async_channel
 from referee.errors import CardError, RulesetError

@@ -9,7 +9,7 @@ from sqlalchemy import text
 
 from arena.actors import ANONYMOUS, Actor, Role
 from arena.bots.checks import store_check
-from arena.bots.describing import describe
+from arena.bots.descriptions import describe
 from arena.bots.versions import register_version, revoke_version
 from arena.errors import NotAllowed, StateError, TakenError, UnknownError
 from arena.host.settings import Settings

@@ -6,7 +6,7 @@ import pytest
 from sqlmodel import select
 
 from arena.actors import Actor, Role
-from arena.bots.describing import Description, describe
+from arena.bots.descriptions import Description, describe
 from arena.bots.versions import list_versions, register_version
 from arena.errors import NotAllowed, SpecError, UnknownError
 from arena.queries.changes import Asked, changes

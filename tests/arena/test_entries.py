@@ -11,9 +11,9 @@ from arena.bots.versions import register_version, revoke_version
 from arena.errors import ArenaError, NotAllowed, SpecError, StateError, TakenError
 from arena.store.models import AuditEntry, EntryState, Tournament
 from arena.tournaments import admission, creation, entry, lifecycle
-from arena.tournaments.doubts import list_doubts
 from arena.tournaments.events import events_of
 from arena.tournaments.referees import nobody_asked
+from arena.tournaments.warnings import list_doubts
 from tests.arena.exported import check, lines_of, play_by_table
 from tests.arena.fakes import ROOT
 from tests.arena.test_late_entry import seated

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from sqlmodel import col, select
 
-from arena.bots.describing import describe
+from arena.bots.descriptions import describe
 from arena.cli.lists import print_csv
 from arena.core.cursors import make_cursor, read_cursor
 from arena.errors import SpecError, UnknownError

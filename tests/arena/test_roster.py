@@ -13,9 +13,9 @@ from arena.core.formats import FORMATS
 from arena.core.terms import Plan
 from arena.host.settings import Settings
 from arena.tournaments import creation, entry
-from arena.tournaments.doubts import different_rounds, doubts, list_doubts
 from arena.tournaments.referees import NO_REFEREE, Answer, Ask, nobody_asked
 from arena.tournaments.roster import MOST_TOLD, absence, roster
+from arena.tournaments.warnings import different_rounds, doubts, list_doubts
 from referee.client import RefereeStatus
 from referee.matches.match import Presence
 from referee.v1 import bots_pb2, cards_pb2

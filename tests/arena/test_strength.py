@@ -11,11 +11,11 @@ from arena.results.strength.counts import Counts, groups_of
 from arena.results.strength.fit import fit
 from arena.results.strength.graph import Graph
 from arena.results.strength.kinds import Array, Kind
-from arena.results.strength.lines import Lines
 from arena.results.strength.matrices import Matrices
 from arena.results.strength.ranges import places
 from arena.results.strength.scale import HELD, figure
 from arena.results.strength.sums import Scored, Sums, scored
+from arena.results.strength.versions import Lines
 from benchmarks.coverage import held, seasons
 from benchmarks.worlds import Row, synthetic
 

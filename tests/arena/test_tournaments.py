@@ -11,9 +11,9 @@ from arena.play.rounds import closing
 from arena.play.rounds import preview as previews
 from arena.queries.scoreboard import standings
 from arena.tournaments import creation, entry, lifecycle, overview
-from arena.tournaments.doubts import list_doubts
 from arena.tournaments.referees import nobody_asked
 from arena.tournaments.roster import roster
+from arena.tournaments.warnings import list_doubts
 from referee.deals.shuffle import seed_hash
 from tests.arena.exported import check, lines_of, play_by_table
 from tests.arena.fakes import ROOT

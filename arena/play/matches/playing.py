@@ -11,8 +11,8 @@ from sqlmodel import col, select
 from arena.errors import DatabaseChanged, LeaseLost, StorageError
 from arena.host.logs import about
 from arena.play import metrics
-from arena.play.matches.anew import deal_anew_after, deal_anew_if_changed
 from arena.play.matches.leases import Claim, claim, hand_back, refuse, renew
+from arena.play.matches.new_cards import deal_anew_after, deal_anew_if_changed
 from arena.play.matches.storing import is_stored, store_deals, store_session
 from arena.store.models import Match, Tournament, TournamentState
 from arena.store.storage import Storage

@@ -9,8 +9,8 @@ from arena.actors import Actor, Role
 from arena.errors import StateError
 from arena.people.audit import record
 from arena.results.ratings.apply import rate_round
-from arena.results.standings.keeping import add_round
 from arena.results.standings.outcomes import played_in
+from arena.results.standings.stored import add_round
 from arena.results.tables import tables_of
 from arena.store.models import Match, MatchState, OpenDeal, Round, RoundState, Tournament, TournamentState
 from arena.store.storage import Storage, Transaction, changed

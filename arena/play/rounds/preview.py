@@ -13,7 +13,7 @@ from arena.core.specs import TournamentSpec
 from arena.store.models import Bot
 from arena.store.storage import Storage
 from arena.tournaments.creation import check_in
-from arena.tournaments.doubts import doubts_about, not_ready
+from arena.tournaments.warnings import doubts_about, not_ready
 
 
 @dataclass(frozen=True, slots=True)

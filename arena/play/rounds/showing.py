@@ -9,10 +9,10 @@ from arena.core.terms import Terms
 from arena.play.rounds.waiting import obstacles
 from arena.store.storage import Storage
 from arena.tournaments import overview
-from arena.tournaments.doubts import list_doubts
 from arena.tournaments.overview import TournamentStatus
 from arena.tournaments.referees import Ask
 from arena.tournaments.roster import RosterLine, roster
+from arena.tournaments.warnings import list_doubts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

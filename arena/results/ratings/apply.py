@@ -10,7 +10,7 @@ from arena.core.duplicate import PlayedSession
 from arena.core.elo import START, Share, apply_match
 from arena.core.forfeits import shares
 from arena.results.standings.outcomes import scores_of
-from arena.results.strength.keeping import add_round
+from arena.results.strength.updating import add_round
 from arena.results.tables import Table
 from arena.store.models import Rating, RatingChange, Round, StoredRuleset, Tournament
 from arena.store.storage import Transaction, changed

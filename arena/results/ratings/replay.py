@@ -9,8 +9,8 @@ from sqlmodel import col, func, select
 from arena.core.elo import START, apply_match
 from arena.results.ratings.apply import forfeited_shares, latest, points_of
 from arena.results.standings.outcomes import played_in, scores_of
-from arena.results.strength.keeping import scored_tables
 from arena.results.strength.sums import Sums
+from arena.results.strength.updating import scored_tables
 from arena.results.tables import tables_of
 from arena.results.tallies.rounds import Tallies
 from arena.store.models import Match, MatchState, RatingChange, Round, Session, Tournament

@@ -9,7 +9,7 @@ from sqlalchemy import delete, insert, update
 from sqlmodel import col, select
 
 from arena.core.sums import Pair, Sum, Sums
-from arena.results.standings.keeping import add_rounds, kept_sums
+from arena.results.standings.stored import add_rounds, kept_sums
 from arena.store.models import COUNTED, Encounter, Entrant, EntrantSum, Round, Tournament
 from arena.store.storage import Storage, Transaction, changed
 from arena.tournaments.events import lock_row

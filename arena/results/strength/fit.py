@@ -20,7 +20,7 @@ the sum of the scores of a over s^2. Then b has mean A t and
 
 so that the best linear estimate of theta, and its error, are those of a joint normal distribution. For g = 0
 it is the least-squares fit of scores with a normal prior, weighted by deals. Where bots have several
-versions, tau^2 K takes the place of tau^2 (``arena.results.strength.lines``).
+versions, tau^2 K takes the place of tau^2 (``arena.results.strength.versions``).
 
 s^2 comes from the deals within matches, g^2 from how much more the scores of matches differ than deals and
 strengths explain, and tau is integrated out over a grid, by its likelihood given b. Duplicate deals, whose
@@ -40,9 +40,9 @@ from numpy.typing import NDArray
 from arena.results.strength.counts import Counts, bots_of, groups_of
 from arena.results.strength.graph import Graph
 from arena.results.strength.kinds import Array, Kind, Posterior
-from arena.results.strength.lines import Lines
 from arena.results.strength.matrices import Matrices
 from arena.results.strength.sums import Sums
+from arena.results.strength.versions import Lines
 
 TYPICAL_GAIN = 0.08
 """g / s to expect before anything is known of it; mixtures of the sample bots have about 0.06."""
@@ -110,7 +110,7 @@ def fit(kinds: Sequence[Sums], lines: Sequence[Sequence[int]] = ()) -> Fit | Non
 def fit_counts(kinds: Sequence[Counts], lines: Sequence[Sequence[int]] = ()) -> Fit | None:
     """Return the strengths that follow from some sums, of one pool; None if nothing was played.
 
-    ``lines`` are the versions of each bot, oldest first (``arena.results.strength.lines``).
+    ``lines`` are the versions of each bot, oldest first (``arena.results.strength.versions``).
     """
     bots = bots_of(kinds).tolist()
     if not bots:

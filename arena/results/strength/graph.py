@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from arena.results.strength.kinds import GRID, Array, Kind, Places, Posterior, centred
-from arena.results.strength.lines import SHARES, Lines, walk
+from arena.results.strength.versions import SHARES, Lines, walk
 
 ITERATIONS, CLOSE = 300, 1e-7
 """How long strengths are refined, and the residual, relative to the scores, at which that ends."""
@@ -110,7 +110,7 @@ class Graph:
     def _solve(self, ridge: float, share: float) -> Array:
         """Return x with (A + ridge K^-1) x = b, by conjugate gradients.
 
-        K is the prior covariance of the strengths in units of tau^2 (``arena.results.strength.lines``).
+        K is the prior covariance of the strengths in units of tau^2 (``arena.results.strength.versions``).
         """
         found = np.zeros(len(self.scores))
         left = self.scores.copy()

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from arena.results.strength.kinds import GRID, Array, Kind, Places, Posterior, centred, weights_of
-from arena.results.strength.lines import SHARES, Lines
+from arena.results.strength.versions import SHARES, Lines
 
 NEGLIGIBLE = 1e-4
 """A spread of no more weight than this is left out."""

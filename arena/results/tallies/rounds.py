@@ -11,7 +11,7 @@ from arena.core.duplicate import PlayedSession
 
 @dataclass(slots=True)
 class Met:
-    """The results of two bots' meetings in the deals that count (``arena.results.strength.keeping``).
+    """The results of two bots' meetings in the deals that count (``arena.results.strength.updating``).
 
     The one with more points in a deal is ahead, even if the scores of duplicate deals are what counts.
     """

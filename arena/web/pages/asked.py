@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from arena.errors import SpecError
-from arena.web.texts import NUL
+from arena.web.storable import NUL
 
 
 class FromForm(BaseModel):

@@ -18,8 +18,8 @@ from arena.play.rounds.waiting import obstacles
 from arena.store.models import TournamentState
 from arena.tournaments import admission, entry, overview
 from arena.tournaments.answers import Changed
-from arena.tournaments.doubts import list_doubts
 from arena.tournaments.roster import place_in_roster, roster
+from arena.tournaments.warnings import list_doubts
 from arena.web.asking import Organiser, Organising
 from arena.web.context import Shared, Web
 from arena.web.pages.asked import FromForm

@@ -5,10 +5,10 @@ from fastapi import Request, Response
 from arena.operations.accounts import signed_in
 from arena.people import accounts, browsers
 from arena.web.asking import COOKIE, keep_signed_in, require_own_page
+from arena.web.bodies import Sent
 from arena.web.context import Shared
 from arena.web.document import described
 from arena.web.routing import api_router
-from arena.web.sent import Sent
 
 router = api_router("accounts")
 

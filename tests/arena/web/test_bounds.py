@@ -17,7 +17,7 @@ from arena.errors import SpecError
 from arena.people import apikeys, browsers, passwords
 from arena.people.accounts import sign_up
 from arena.store.storage import Storage
-from arena.store.unknown import HINTED
+from arena.store.suggestions import HINTED
 from arena.web import limits
 from arena.web.routing import PREFIX
 from referee import validation

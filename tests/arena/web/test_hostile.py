@@ -8,7 +8,7 @@ from fastapi.testclient import TestClient
 
 from arena.actors import Role
 from arena.web.routing import PREFIX
-from arena.web.texts import HALF, NUL
+from arena.web.storable import HALF, NUL
 from tests.arena.web.conftest import PASSWORD, Ask
 from tests.arena.web.permissions import ROUTES, Caller
 from tests.arena.web.test_roles import Arena

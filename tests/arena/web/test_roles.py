@@ -29,8 +29,8 @@ from arena.web import limits
 from arena.web.app import make_app
 from arena.web.feeds import Feeds
 from arena.web.pages.routers import ROUTERS
-from arena.web.placings import Placings
 from arena.web.routing import PREFIX
+from arena.web.standings import Placings
 from arena.webhooks import hooks
 from tests.arena.everywhere import connect_all
 from tests.arena.fakes import ROOT

@@ -14,7 +14,7 @@ from arena.people import answers
 from arena.people.answers import Once
 from arena.store.models import KeptAnswer
 from arena.store.storage import Storage
-from arena.web import once
+from arena.web import idempotency
 from arena.web.routing import PREFIX
 from tests.arena.fakes import Clock
 from tests.arena.waiting import DEADLINE, wait_for
@@ -145,7 +145,7 @@ def test_request_when_the_first_is_still_worked_on_then_it_has_to_wait(app: Fast
 def test_request_when_it_takes_long_then_it_is_still_worked_on_and_done_once(
     app: FastAPI, client_of: Ask, clock: Clock, storage: Storage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(once, "HOLD_SECONDS", 0.01)
+    monkeypatch.setattr(idempotency, "HOLD_SECONDS", 0.01)
     begun, go_on = Event(), Event()
 
     def slow() -> dict[str, str]:

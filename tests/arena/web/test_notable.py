@@ -3,7 +3,7 @@
 from arena.queries.highlights import telling_deals
 from arena.queries.profiles import profile
 from arena.store.storage import Storage
-from arena.web.telling import SECONDS, Telling
+from arena.web.notable import SECONDS, Telling
 from tests.arena.exported import play_by_table
 from tests.arena.world import World
 

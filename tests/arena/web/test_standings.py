@@ -5,7 +5,7 @@ from fastapi.testclient import TestClient
 
 from arena.tournaments.corrections import Wanted, correct
 from arena.web.pages.tournaments import place_of
-from arena.web.placings import OLDEST, SHARE, Placings
+from arena.web.standings import OLDEST, SHARE, Placings
 from tests.arena.fakes import DECISION_KEY, ROOT
 from tests.arena.random_play import play_randomly
 from tests.arena.web.markup import Read
@@ -63,7 +63,7 @@ def test_standings_when_they_take_long_and_are_older_then_a_reader_does_not_wait
 def test_standings_when_a_tournament_is_large_then_they_are_computed_ahead(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("arena.web.placings.MANY", 4)
+    monkeypatch.setattr("arena.web.standings.MANY", 4)
     world.finish(world.tournament(4, rounds=1).id, play_randomly)
     watch = Watch(1.0)
     placings = Placings(world.storage, watch)

@@ -13,7 +13,7 @@ from arena.play.matches.overview import is_over
 from arena.queries.tables import RoundTables, TableLine, round_tables
 from arena.store.models import MatchState, RoundState
 from arena.store.storage import Storage
-from arena.web.inplay import Glance
+from arena.web.live import Glance
 from arena.web.pages.rendering import fill
 from arena.web.watching import Watching
 
