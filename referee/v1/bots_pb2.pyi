@@ -28,31 +28,25 @@ class _OnForfeit:
 class _OnForfeitEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_OnForfeit.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     ON_FORFEIT_UNSPECIFIED: _OnForfeit.ValueType  # 0
-    """ON_FORFEIT_UNSPECIFIED is never sent. Since 0.1."""
+    """ON_FORFEIT_UNSPECIFIED is never sent."""
     ON_FORFEIT_DEFAULT_ACTION: _OnForfeit.ValueType  # 1
-    """ON_FORFEIT_DEFAULT_ACTION: it goes on, and the seat is played for by the default action. Since 0.1."""
+    """ON_FORFEIT_DEFAULT_ACTION: it goes on, and the seat is played for by the default action."""
     ON_FORFEIT_STAND_IN: _OnForfeit.ValueType  # 2
-    """ON_FORFEIT_STAND_IN: it goes on, and the seat is played for by the stand-in, which makes the weakest legal play.
-    Since 0.1.
-    """
+    """ON_FORFEIT_STAND_IN: it goes on, and the seat is played for by the stand-in, which makes the weakest legal play."""
     ON_FORFEIT_END_SESSION: _OnForfeit.ValueType  # 3
-    """ON_FORFEIT_END_SESSION: it ends. Since 0.1."""
+    """ON_FORFEIT_END_SESSION: it ends."""
 
 class OnForfeit(_OnForfeit, metaclass=_OnForfeitEnumTypeWrapper):
-    """OnForfeit says what happens to a session when a bot forfeits it. If all its bots do, it ends in any case.
-    Since 0.1.
-    """
+    """OnForfeit says what happens to a session when a bot forfeits it. If all its bots do, it ends in any case."""
 
 ON_FORFEIT_UNSPECIFIED: OnForfeit.ValueType  # 0
-"""ON_FORFEIT_UNSPECIFIED is never sent. Since 0.1."""
+"""ON_FORFEIT_UNSPECIFIED is never sent."""
 ON_FORFEIT_DEFAULT_ACTION: OnForfeit.ValueType  # 1
-"""ON_FORFEIT_DEFAULT_ACTION: it goes on, and the seat is played for by the default action. Since 0.1."""
+"""ON_FORFEIT_DEFAULT_ACTION: it goes on, and the seat is played for by the default action."""
 ON_FORFEIT_STAND_IN: OnForfeit.ValueType  # 2
-"""ON_FORFEIT_STAND_IN: it goes on, and the seat is played for by the stand-in, which makes the weakest legal play.
-Since 0.1.
-"""
+"""ON_FORFEIT_STAND_IN: it goes on, and the seat is played for by the stand-in, which makes the weakest legal play."""
 ON_FORFEIT_END_SESSION: OnForfeit.ValueType  # 3
-"""ON_FORFEIT_END_SESSION: it ends. Since 0.1."""
+"""ON_FORFEIT_END_SESSION: it ends."""
 Global___OnForfeit: _TypeAlias = OnForfeit  # noqa: Y015
 
 class _Direction:
@@ -196,21 +190,21 @@ class _ForfeitReason:
 class _ForfeitReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ForfeitReason.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     FORFEIT_REASON_UNSPECIFIED: _ForfeitReason.ValueType  # 0
-    """FORFEIT_REASON_UNSPECIFIED is never sent. Since 0.1."""
+    """FORFEIT_REASON_UNSPECIFIED is never sent."""
     FORFEIT_REASON_ABSENT: _ForfeitReason.ValueType  # 1
-    """FORFEIT_REASON_ABSENT: it could not be given the session when it began. Since 0.1."""
+    """FORFEIT_REASON_ABSENT: it could not be given the session when it began."""
     FORFEIT_REASON_FAULTS: _ForfeitReason.ValueType  # 2
-    """FORFEIT_REASON_FAULTS: it reached the limit of faults. Since 0.1."""
+    """FORFEIT_REASON_FAULTS: it reached the limit of faults."""
 
 class ForfeitReason(_ForfeitReason, metaclass=_ForfeitReasonEnumTypeWrapper):
-    """ForfeitReason says why a bot forfeited a session. Since 0.1."""
+    """ForfeitReason says why a bot forfeited a session."""
 
 FORFEIT_REASON_UNSPECIFIED: ForfeitReason.ValueType  # 0
-"""FORFEIT_REASON_UNSPECIFIED is never sent. Since 0.1."""
+"""FORFEIT_REASON_UNSPECIFIED is never sent."""
 FORFEIT_REASON_ABSENT: ForfeitReason.ValueType  # 1
-"""FORFEIT_REASON_ABSENT: it could not be given the session when it began. Since 0.1."""
+"""FORFEIT_REASON_ABSENT: it could not be given the session when it began."""
 FORFEIT_REASON_FAULTS: ForfeitReason.ValueType  # 2
-"""FORFEIT_REASON_FAULTS: it reached the limit of faults. Since 0.1."""
+"""FORFEIT_REASON_FAULTS: it reached the limit of faults."""
 Global___ForfeitReason: _TypeAlias = ForfeitReason  # noqa: Y015
 
 class _SessionEnd:
@@ -266,7 +260,7 @@ class _FaultKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_FaultKind.V
     FAULT_KIND_FLOOD: _FaultKind.ValueType  # 6
     """FAULT_KIND_FLOOD: the bot owed an answer when its stream was closed for flooding."""
     FAULT_KIND_EXCEPTION: _FaultKind.ValueType  # 7
-    """FAULT_KIND_EXCEPTION: the bot's own code failed, as it said itself. Since 0.1."""
+    """FAULT_KIND_EXCEPTION: the bot's own code failed, as it said itself."""
 
 class FaultKind(_FaultKind, metaclass=_FaultKindEnumTypeWrapper):
     """FaultKind says what a bot did wrong."""
@@ -286,7 +280,7 @@ FAULT_KIND_STALL: FaultKind.ValueType  # 5
 FAULT_KIND_FLOOD: FaultKind.ValueType  # 6
 """FAULT_KIND_FLOOD: the bot owed an answer when its stream was closed for flooding."""
 FAULT_KIND_EXCEPTION: FaultKind.ValueType  # 7
-"""FAULT_KIND_EXCEPTION: the bot's own code failed, as it said itself. Since 0.1."""
+"""FAULT_KIND_EXCEPTION: the bot's own code failed, as it said itself."""
 Global___FaultKind: _TypeAlias = FaultKind  # noqa: Y015
 
 class _NoticeCode:
@@ -781,7 +775,7 @@ class Event(_message.Message):
 
     @_builtins.property
     def seat_forfeited(self) -> Global___SeatForfeited:
-        """seat_forfeited tells that a bot forfeited the session, which goes on without it. Since 0.1."""
+        """seat_forfeited tells that a bot forfeited the session, which goes on without it."""
 
     def __init__(
         self,
@@ -846,12 +840,10 @@ class SessionStarted(_message.Message):
     in progress, its deal_started follows, and the next turn carries all its actions.
     """
     attempt: _builtins.int
-    """attempt counts the attempts at the session from 1: what is played again has other cards (docs/formats.md).
-    Since 0.1.
-    """
+    """attempt counts the attempts at the session from 1: what is played again has other cards (docs/formats.md)."""
     deals_digest: _builtins.str
     """deals_digest is the digest of the deals of the session that are finished (docs/formats.md, "Signed results"); empty
-    where none is. Since 0.1.
+    where none is.
     """
     @_builtins.property
     def seats(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
@@ -867,7 +859,7 @@ class SessionStarted(_message.Message):
 
     @_builtins.property
     def ratings(self) -> Global___Ratings:
-        """ratings are those of the seats' bots as the match was handed out; absent where it is not rated. Since 0.1."""
+        """ratings are those of the seats' bots as the match was handed out; absent where it is not rated."""
 
     def __init__(
         self,
@@ -899,7 +891,7 @@ Global___SessionStarted: _TypeAlias = SessionStarted  # noqa: Y015
 
 @_typing.final
 class Ratings(_message.Message):
-    """Ratings are how the bots of a session are rated (docs/ratings.md). Since 0.1."""
+    """Ratings are how the bots of a session are rated (docs/ratings.md)."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -907,16 +899,14 @@ class Ratings(_message.Message):
     VALUES_FIELD_NUMBER: _builtins.int
     MATCHES_FIELD_NUMBER: _builtins.int
     pool: _builtins.str
-    """pool names the pool for people: a ruleset and a table size. Since 0.1."""
+    """pool names the pool for people: a ruleset and a table size."""
     @_builtins.property
     def values(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """values are the bots' Elo by seat, rounded. Since 0.1."""
+        """values are the bots' Elo by seat, rounded."""
 
     @_builtins.property
     def matches(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """matches is how many matches each rating comes from, by seat: it grows when a round closes that the bot played in.
-        Since 0.1.
-        """
+        """matches is how many matches each rating comes from, by seat: it grows when a round closes that the bot played in."""
 
     def __init__(
         self,
@@ -953,7 +943,7 @@ class Limits(_message.Message):
     the others whether it had one.
     """
     on_forfeit: Global___OnForfeit.ValueType
-    """on_forfeit is what happens to the session when a bot forfeits it. Since 0.1."""
+    """on_forfeit is what happens to the session when a bot forfeits it."""
     @_builtins.property
     def decision(self) -> _duration_pb2.Duration:
         """decision is how long a bot may take for a decision."""
@@ -1241,7 +1231,6 @@ class Move(_message.Message):
     failure: _builtins.str
     """failure says that the bot's own code failed, and how: such a move has neither cards nor a pass, and is a fault
     FAULT_KIND_EXCEPTION. Only the bot and the readers of its log are told the text, of which 1000 characters are kept.
-    Since 0.1.
     """
     @_builtins.property
     def cards(self) -> _containers.RepeatedScalarFieldContainer[_cards_pb2.Card.ValueType]:
@@ -1312,7 +1301,7 @@ class DealEnded(_message.Message):
     """end is how the deal ended."""
     measured: _builtins.str
     """measured is the digest of what only the referee knows of the deal: kinds, places and times of all faults, times of
-    decisions, who is played for (docs/formats.md, "Signed results"); 32 bytes in hexadecimal digits. Since 0.1.
+    decisions, who is played for (docs/formats.md, "Signed results"); 32 bytes in hexadecimal digits.
     """
     @_builtins.property
     def actions(self) -> _containers.RepeatedCompositeFieldContainer[Global___Action]:
@@ -1385,26 +1374,26 @@ class SessionEnded(_message.Message):
     """forfeited_by is the seat whose forfeit ended the session; absent where none did."""
     digest: _builtins.str
     """digest is that of the session's result (docs/formats.md, "Signed results"), 32 bytes in hexadecimal digits; empty
-    when the session is void. Since 0.1.
+    when the session is void.
     """
     signature: _builtins.str
     """signature is the referee's Ed25519 signature of the digest's bytes, 64 bytes in hexadecimal digits; empty with the
-    digest. Since 0.1.
+    digest.
     """
     public_key: _builtins.str
-    """public_key is the referee's key, 32 bytes in hexadecimal digits; empty with the digest. Since 0.1."""
+    """public_key is the referee's key, 32 bytes in hexadecimal digits; empty with the digest."""
     @_builtins.property
     def scores(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """scores is the final score by seat; empty when the session is void."""
 
     @_builtins.property
     def faults(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """faults counts the faults by seat; empty when the session is void. Since 0.1."""
+        """faults counts the faults by seat; empty when the session is void."""
 
     @_builtins.property
     def forfeits(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """forfeits lists the seats whose bots forfeited the session, by number: the one that ended it and those that were played
-        for. Since 0.1.
+        for.
         """
 
     def __init__(
@@ -1435,7 +1424,6 @@ class SeatForfeited(_message.Message):
     """SeatForfeited tells that a bot forfeited a session that goes on. From then on the referee plays for its seat as
     limits.on_forfeit says, and its actions arrive like those of other seats. The bot itself is told, too, and is asked
     nothing more in this session. It is repeated after a session_started that is resumed.
-    Since 0.1.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -1444,11 +1432,11 @@ class SeatForfeited(_message.Message):
     SEAT_FIELD_NUMBER: _builtins.int
     REASON_FIELD_NUMBER: _builtins.int
     session: _builtins.int
-    """session is the session's handle. Since 0.1."""
+    """session is the session's handle."""
     seat: _builtins.int
-    """seat is whose bot it was. Since 0.1."""
+    """seat is whose bot it was."""
     reason: Global___ForfeitReason.ValueType
-    """reason says why. Since 0.1."""
+    """reason says why."""
     def __init__(
         self,
         *,
@@ -1497,15 +1485,15 @@ class Fault(_message.Message):
     fault_limit: _builtins.int
     """fault_limit is the number of faults at which the bot forfeits the session."""
     deal: _builtins.int
-    """deal is the deal of the session, from 1. Since 0.1."""
+    """deal is the deal of the session, from 1."""
     action: _builtins.int
-    """action is how many actions the deal had had by then, without those of an exchange. Since 0.1."""
+    """action is how many actions the deal had had by then, without those of an exchange."""
     elapsed_ms: _builtins.int
     """elapsed_ms is how long the decision took, in milliseconds, from when the turn was handed to the stream; 0 if it was
-    not. Since 0.1.
+    not.
     """
     credit_ms: _builtins.int
-    """credit_ms is what was added to the time for the network, in milliseconds. Since 0.1."""
+    """credit_ms is what was added to the time for the network, in milliseconds."""
     @_builtins.property
     def hand(self) -> _containers.RepeatedScalarFieldContainer[_cards_pb2.Card.ValueType]:
         """hand is the bot's hand at that turn."""

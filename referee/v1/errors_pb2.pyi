@@ -39,7 +39,7 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_PROTOCOL_VERSION: _ErrorReason.ValueType  # 6
     """ERROR_REASON_PROTOCOL_VERSION, FAILED_PRECONDITION: the referee does not speak the hello's protocol version. Final;
     the metadata "supported" lists the versions that it speaks, separated by commas, "bot" is the bot version of the
-    token, "owner/bot@version", and "now" the referee's time (RFC 3339; both since 0.1).
+    token, "owner/bot@version", and "now" the referee's time (RFC 3339).
     """
     ERROR_REASON_HELLO_MISSING: _ErrorReason.ValueType  # 7
     """ERROR_REASON_HELLO_MISSING, INVALID_ARGUMENT: the stream did not begin with a hello. Final."""
@@ -103,7 +103,7 @@ ERROR_REASON_TOKENS_UNAVAILABLE: ErrorReason.ValueType  # 5
 ERROR_REASON_PROTOCOL_VERSION: ErrorReason.ValueType  # 6
 """ERROR_REASON_PROTOCOL_VERSION, FAILED_PRECONDITION: the referee does not speak the hello's protocol version. Final;
 the metadata "supported" lists the versions that it speaks, separated by commas, "bot" is the bot version of the
-token, "owner/bot@version", and "now" the referee's time (RFC 3339; both since 0.1).
+token, "owner/bot@version", and "now" the referee's time (RFC 3339).
 """
 ERROR_REASON_HELLO_MISSING: ErrorReason.ValueType  # 7
 """ERROR_REASON_HELLO_MISSING, INVALID_ARGUMENT: the stream did not begin with a hello. Final."""

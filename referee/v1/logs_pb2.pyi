@@ -197,7 +197,7 @@ Global___LogEntry: _TypeAlias = LogEntry  # noqa: Y015
 
 @_typing.final
 class ListDealsRequest(_message.Message):
-    """ListDealsRequest asks for deals of a bot. Since 0.1."""
+    """ListDealsRequest asks for deals of a bot."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -207,18 +207,18 @@ class ListDealsRequest(_message.Message):
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     bot: _builtins.str
-    """bot is "owner/bot" for all its versions, or "owner/bot@version". Since 0.1."""
+    """bot is "owner/bot" for all its versions, or "owner/bot@version"."""
     session_id: _builtins.str
-    """session_id is a session's public name, or the beginning of one up to a "/"; all where empty. Since 0.1."""
+    """session_id is a session's public name, or the beginning of one up to a "/"; all where empty."""
     lost: _builtins.bool
-    """lost is true where only deals are wanted in which another seat got more points than the bot. Since 0.1."""
+    """lost is true where only deals are wanted in which another seat got more points than the bot."""
     page_size: _builtins.int
     """page_size is the most deals that are wanted, up to 200; 50 where it is 0. A page may have fewer, or none, although
-    more follow. Since 0.1.
+    more follow.
     """
     page_token: _builtins.str
     """page_token is the next_page_token of the page before; empty for the first page. The other fields, page_size
-    apart, must then be those of the request before. Since 0.1.
+    apart, must then be those of the request before.
     """
     def __init__(
         self,
@@ -239,17 +239,17 @@ Global___ListDealsRequest: _TypeAlias = ListDealsRequest  # noqa: Y015
 
 @_typing.final
 class ListDealsResponse(_message.Message):
-    """ListDealsResponse is a page of deals. Since 0.1."""
+    """ListDealsResponse is a page of deals."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     DEALS_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
-    """next_page_token asks for the page with older deals; empty on the last page. Since 0.1."""
+    """next_page_token asks for the page with older deals; empty on the last page."""
     @_builtins.property
     def deals(self) -> _containers.RepeatedCompositeFieldContainer[Global___BotDeal]:
-        """deals are what was found, the newest first. Since 0.1."""
+        """deals are what was found, the newest first."""
 
     def __init__(
         self,
@@ -267,7 +267,7 @@ Global___ListDealsResponse: _TypeAlias = ListDealsResponse  # noqa: Y015
 
 @_typing.final
 class BotDeal(_message.Message):
-    """BotDeal is a deal that a bot has played. Since 0.1."""
+    """BotDeal is a deal that a bot has played."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -277,16 +277,16 @@ class BotDeal(_message.Message):
     STORE_TIME_FIELD_NUMBER: _builtins.int
     RECORD_FIELD_NUMBER: _builtins.int
     bot: _builtins.str
-    """bot is the bot version, "owner/bot@version". Since 0.1."""
+    """bot is the bot version, "owner/bot@version"."""
     session_id: _builtins.str
-    """session_id is the session's public name. Since 0.1."""
+    """session_id is the session's public name."""
     seat: _builtins.int
-    """seat is the bot's seat. Since 0.1."""
+    """seat is the bot's seat."""
     record: _builtins.str
-    """record is the deal's record (docs/formats.md), as one JSON object. Since 0.1."""
+    """record is the deal's record (docs/formats.md), as one JSON object."""
     @_builtins.property
     def store_time(self) -> _timestamp_pb2.Timestamp:
-        """store_time is when the session was stored. Since 0.1."""
+        """store_time is when the session was stored."""
 
     def __init__(
         self,

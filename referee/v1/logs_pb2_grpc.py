@@ -65,7 +65,7 @@ class LogServiceServicer:
 
     def ListDeals(self, request, context):
         """ListDeals lists the deals that a bot has played, the newest first, as soon as their session is stored; those that
-        other tables play too only when all of these have. It fails as ListLogEntries does. Since 0.1.
+        other tables play too only when all of these have. It fails as ListLogEntries does.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -42,7 +42,7 @@ class LogServiceStub:
     """
     ListDeals: _grpc.UnaryUnaryMultiCallable[_logs_pb2.ListDealsRequest, _logs_pb2.ListDealsResponse]
     """ListDeals lists the deals that a bot has played, the newest first, as soon as their session is stored; those that
-    other tables play too only when all of these have. It fails as ListLogEntries does. Since 0.1.
+    other tables play too only when all of these have. It fails as ListLogEntries does.
     """
 
 @_typing.type_check_only
@@ -59,7 +59,7 @@ class LogServiceAsyncStub(LogServiceStub):
     """
     ListDeals: _aio.UnaryUnaryMultiCallable[_logs_pb2.ListDealsRequest, _logs_pb2.ListDealsResponse]  # type: ignore[assignment]
     """ListDeals lists the deals that a bot has played, the newest first, as soon as their session is stored; those that
-    other tables play too only when all of these have. It fails as ListLogEntries does. Since 0.1.
+    other tables play too only when all of these have. It fails as ListLogEntries does.
     """
 
 class LogServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -85,7 +85,7 @@ class LogServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_logs_pb2.ListDealsResponse, _abc.Awaitable[_logs_pb2.ListDealsResponse]]:
         """ListDeals lists the deals that a bot has played, the newest first, as soon as their session is stored; those that
-        other tables play too only when all of these have. It fails as ListLogEntries does. Since 0.1.
+        other tables play too only when all of these have. It fails as ListLogEntries does.
         """
 
 def add_LogServiceServicer_to_server(servicer: LogServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -107,7 +107,7 @@ class WatchUpdate(_message.Message):
 
     @_builtins.property
     def seat_forfeited(self) -> _bots_pb2.SeatForfeited:
-        """seat_forfeited tells that a bot forfeited a session, which goes on without it. Since 0.1."""
+        """seat_forfeited tells that a bot forfeited a session, which goes on without it."""
 
     def __init__(
         self,

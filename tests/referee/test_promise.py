@@ -75,5 +75,5 @@ def test_release_when_a_field_a_value_or_a_method_is_new_to_it_then_it_must_say_
             del file.message_type[0].field[-1]
             del file.enum_type[0].value[-1]
             del file.service[0].method[0]
-    new = ["PlayRequest.goodbye", "Direction.DIRECTION_ANTICLOCKWISE", "BotService.Play"]
+    new = ["PlayRequest.goodbye", "OnForfeit.ON_FORFEIT_END_SESSION", "BotService.Play"]
     assert unmarked(older, built) == [f"referee.v1.{name}" for name in new]

@@ -25,18 +25,16 @@ const (
 )
 
 // OnForfeit says what happens to a session when a bot forfeits it. If all its bots do, it ends in any case.
-// Since 0.1.
 type OnForfeit int32
 
 const (
-	// ON_FORFEIT_UNSPECIFIED is never sent. Since 0.1.
+	// ON_FORFEIT_UNSPECIFIED is never sent.
 	OnForfeit_ON_FORFEIT_UNSPECIFIED OnForfeit = 0
-	// ON_FORFEIT_DEFAULT_ACTION: it goes on, and the seat is played for by the default action. Since 0.1.
+	// ON_FORFEIT_DEFAULT_ACTION: it goes on, and the seat is played for by the default action.
 	OnForfeit_ON_FORFEIT_DEFAULT_ACTION OnForfeit = 1
 	// ON_FORFEIT_STAND_IN: it goes on, and the seat is played for by the stand-in, which makes the weakest legal play.
-	// Since 0.1.
 	OnForfeit_ON_FORFEIT_STAND_IN OnForfeit = 2
-	// ON_FORFEIT_END_SESSION: it ends. Since 0.1.
+	// ON_FORFEIT_END_SESSION: it ends.
 	OnForfeit_ON_FORFEIT_END_SESSION OnForfeit = 3
 )
 
@@ -323,15 +321,15 @@ func (DealEnd) EnumDescriptor() ([]byte, []int) {
 	return file_referee_v1_bots_proto_rawDescGZIP(), []int{4}
 }
 
-// ForfeitReason says why a bot forfeited a session. Since 0.1.
+// ForfeitReason says why a bot forfeited a session.
 type ForfeitReason int32
 
 const (
-	// FORFEIT_REASON_UNSPECIFIED is never sent. Since 0.1.
+	// FORFEIT_REASON_UNSPECIFIED is never sent.
 	ForfeitReason_FORFEIT_REASON_UNSPECIFIED ForfeitReason = 0
-	// FORFEIT_REASON_ABSENT: it could not be given the session when it began. Since 0.1.
+	// FORFEIT_REASON_ABSENT: it could not be given the session when it began.
 	ForfeitReason_FORFEIT_REASON_ABSENT ForfeitReason = 1
-	// FORFEIT_REASON_FAULTS: it reached the limit of faults. Since 0.1.
+	// FORFEIT_REASON_FAULTS: it reached the limit of faults.
 	ForfeitReason_FORFEIT_REASON_FAULTS ForfeitReason = 2
 )
 
@@ -452,7 +450,7 @@ const (
 	FaultKind_FAULT_KIND_STALL FaultKind = 5
 	// FAULT_KIND_FLOOD: the bot owed an answer when its stream was closed for flooding.
 	FaultKind_FAULT_KIND_FLOOD FaultKind = 6
-	// FAULT_KIND_EXCEPTION: the bot's own code failed, as it said itself. Since 0.1.
+	// FAULT_KIND_EXCEPTION: the bot's own code failed, as it said itself.
 	FaultKind_FAULT_KIND_EXCEPTION FaultKind = 7
 )
 
@@ -1497,7 +1495,7 @@ type Event_Notice struct {
 }
 
 type Event_SeatForfeited struct {
-	// seat_forfeited tells that a bot forfeited the session, which goes on without it. Since 0.1.
+	// seat_forfeited tells that a bot forfeited the session, which goes on without it.
 	SeatForfeited *SeatForfeited `protobuf:"bytes,8,opt,name=seat_forfeited,json=seatForfeited,proto3,oneof"`
 }
 
@@ -1545,12 +1543,11 @@ type SessionStarted struct {
 	// limits are the clocks and the limit of faults.
 	Limits *Limits `protobuf:"bytes,11,opt,name=limits,proto3" json:"limits,omitempty"`
 	// attempt counts the attempts at the session from 1: what is played again has other cards (docs/formats.md).
-	// Since 0.1.
 	Attempt uint32 `protobuf:"varint,12,opt,name=attempt,proto3" json:"attempt,omitempty"`
 	// deals_digest is the digest of the deals of the session that are finished (docs/formats.md, "Signed results"); empty
-	// where none is. Since 0.1.
+	// where none is.
 	DealsDigest string `protobuf:"bytes,13,opt,name=deals_digest,json=dealsDigest,proto3" json:"deals_digest,omitempty"`
-	// ratings are those of the seats' bots as the match was handed out; absent where it is not rated. Since 0.1.
+	// ratings are those of the seats' bots as the match was handed out; absent where it is not rated.
 	Ratings       *Ratings `protobuf:"bytes,14,opt,name=ratings,proto3" json:"ratings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1684,15 +1681,14 @@ func (x *SessionStarted) GetRatings() *Ratings {
 	return nil
 }
 
-// Ratings are how the bots of a session are rated (docs/ratings.md). Since 0.1.
+// Ratings are how the bots of a session are rated (docs/ratings.md).
 type Ratings struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// pool names the pool for people: a ruleset and a table size. Since 0.1.
+	// pool names the pool for people: a ruleset and a table size.
 	Pool string `protobuf:"bytes,1,opt,name=pool,proto3" json:"pool,omitempty"`
-	// values are the bots' Elo by seat, rounded. Since 0.1.
+	// values are the bots' Elo by seat, rounded.
 	Values []int32 `protobuf:"zigzag32,2,rep,packed,name=values,proto3" json:"values,omitempty"`
 	// matches is how many matches each rating comes from, by seat: it grows when a round closes that the bot played in.
-	// Since 0.1.
 	Matches       []uint32 `protobuf:"varint,3,rep,packed,name=matches,proto3" json:"matches,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1766,7 +1762,7 @@ type Limits struct {
 	// ask_forced is true when a bot is asked even if it has no choice, so that the time a seat takes does not reveal to
 	// the others whether it had one.
 	AskForced bool `protobuf:"varint,6,opt,name=ask_forced,json=askForced,proto3" json:"ask_forced,omitempty"`
-	// on_forfeit is what happens to the session when a bot forfeits it. Since 0.1.
+	// on_forfeit is what happens to the session when a bot forfeits it.
 	OnForfeit     OnForfeit `protobuf:"varint,7,opt,name=on_forfeit,json=onForfeit,proto3,enum=referee.v1.OnForfeit" json:"on_forfeit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2288,7 +2284,6 @@ type Move struct {
 	Passes bool `protobuf:"varint,4,opt,name=passes,proto3" json:"passes,omitempty"`
 	// failure says that the bot's own code failed, and how: such a move has neither cards nor a pass, and is a fault
 	// FAULT_KIND_EXCEPTION. Only the bot and the readers of its log are told the text, of which 1000 characters are kept.
-	// Since 0.1.
 	Failure       string `protobuf:"bytes,5,opt,name=failure,proto3" json:"failure,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2428,7 +2423,7 @@ type DealEnded struct {
 	// scores is the running score of the session by seat, including this deal.
 	Scores []int32 `protobuf:"zigzag32,9,rep,packed,name=scores,proto3" json:"scores,omitempty"`
 	// measured is the digest of what only the referee knows of the deal: kinds, places and times of all faults, times of
-	// decisions, who is played for (docs/formats.md, "Signed results"); 32 bytes in hexadecimal digits. Since 0.1.
+	// decisions, who is played for (docs/formats.md, "Signed results"); 32 bytes in hexadecimal digits.
 	Measured      string `protobuf:"bytes,10,opt,name=measured,proto3" json:"measured,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2545,18 +2540,18 @@ type SessionEnded struct {
 	Reason SessionEnd `protobuf:"varint,3,opt,name=reason,proto3,enum=referee.v1.SessionEnd" json:"reason,omitempty"`
 	// forfeited_by is the seat whose forfeit ended the session; absent where none did.
 	ForfeitedBy *uint32 `protobuf:"varint,4,opt,name=forfeited_by,json=forfeitedBy,proto3,oneof" json:"forfeited_by,omitempty"`
-	// faults counts the faults by seat; empty when the session is void. Since 0.1.
+	// faults counts the faults by seat; empty when the session is void.
 	Faults []uint32 `protobuf:"varint,5,rep,packed,name=faults,proto3" json:"faults,omitempty"`
 	// digest is that of the session's result (docs/formats.md, "Signed results"), 32 bytes in hexadecimal digits; empty
-	// when the session is void. Since 0.1.
+	// when the session is void.
 	Digest string `protobuf:"bytes,6,opt,name=digest,proto3" json:"digest,omitempty"`
 	// signature is the referee's Ed25519 signature of the digest's bytes, 64 bytes in hexadecimal digits; empty with the
-	// digest. Since 0.1.
+	// digest.
 	Signature string `protobuf:"bytes,7,opt,name=signature,proto3" json:"signature,omitempty"`
-	// public_key is the referee's key, 32 bytes in hexadecimal digits; empty with the digest. Since 0.1.
+	// public_key is the referee's key, 32 bytes in hexadecimal digits; empty with the digest.
 	PublicKey string `protobuf:"bytes,8,opt,name=public_key,json=publicKey,proto3" json:"public_key,omitempty"`
 	// forfeits lists the seats whose bots forfeited the session, by number: the one that ended it and those that were played
-	// for. Since 0.1.
+	// for.
 	Forfeits      []uint32 `protobuf:"varint,9,rep,packed,name=forfeits,proto3" json:"forfeits,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2658,14 +2653,13 @@ func (x *SessionEnded) GetForfeits() []uint32 {
 // SeatForfeited tells that a bot forfeited a session that goes on. From then on the referee plays for its seat as
 // limits.on_forfeit says, and its actions arrive like those of other seats. The bot itself is told, too, and is asked
 // nothing more in this session. It is repeated after a session_started that is resumed.
-// Since 0.1.
 type SeatForfeited struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// session is the session's handle. Since 0.1.
+	// session is the session's handle.
 	Session uint32 `protobuf:"varint,1,opt,name=session,proto3" json:"session,omitempty"`
-	// seat is whose bot it was. Since 0.1.
+	// seat is whose bot it was.
 	Seat uint32 `protobuf:"varint,2,opt,name=seat,proto3" json:"seat,omitempty"`
-	// reason says why. Since 0.1.
+	// reason says why.
 	Reason        ForfeitReason `protobuf:"varint,3,opt,name=reason,proto3,enum=referee.v1.ForfeitReason" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2745,14 +2739,14 @@ type Fault struct {
 	Faults uint32 `protobuf:"varint,9,opt,name=faults,proto3" json:"faults,omitempty"`
 	// fault_limit is the number of faults at which the bot forfeits the session.
 	FaultLimit uint32 `protobuf:"varint,10,opt,name=fault_limit,json=faultLimit,proto3" json:"fault_limit,omitempty"`
-	// deal is the deal of the session, from 1. Since 0.1.
+	// deal is the deal of the session, from 1.
 	Deal uint32 `protobuf:"varint,11,opt,name=deal,proto3" json:"deal,omitempty"`
-	// action is how many actions the deal had had by then, without those of an exchange. Since 0.1.
+	// action is how many actions the deal had had by then, without those of an exchange.
 	Action uint32 `protobuf:"varint,12,opt,name=action,proto3" json:"action,omitempty"`
 	// elapsed_ms is how long the decision took, in milliseconds, from when the turn was handed to the stream; 0 if it was
-	// not. Since 0.1.
+	// not.
 	ElapsedMs uint32 `protobuf:"varint,13,opt,name=elapsed_ms,json=elapsedMs,proto3" json:"elapsed_ms,omitempty"`
-	// credit_ms is what was added to the time for the network, in milliseconds. Since 0.1.
+	// credit_ms is what was added to the time for the network, in milliseconds.
 	CreditMs      uint32 `protobuf:"varint,14,opt,name=credit_ms,json=creditMs,proto3" json:"credit_ms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -45,7 +45,7 @@ const (
 	ErrorReason_ERROR_REASON_TOKENS_UNAVAILABLE ErrorReason = 5
 	// ERROR_REASON_PROTOCOL_VERSION, FAILED_PRECONDITION: the referee does not speak the hello's protocol version. Final;
 	// the metadata "supported" lists the versions that it speaks, separated by commas, "bot" is the bot version of the
-	// token, "owner/bot@version", and "now" the referee's time (RFC 3339; both since 0.1).
+	// token, "owner/bot@version", and "now" the referee's time (RFC 3339).
 	ErrorReason_ERROR_REASON_PROTOCOL_VERSION ErrorReason = 6
 	// ERROR_REASON_HELLO_MISSING, INVALID_ARGUMENT: the stream did not begin with a hello. Final.
 	ErrorReason_ERROR_REASON_HELLO_MISSING ErrorReason = 7

@@ -497,7 +497,7 @@ export type Event = Message<"referee.v1.Event"> & {
     case: "notice";
   } | {
     /**
-     * seat_forfeited tells that a bot forfeited the session, which goes on without it. Since 0.1.
+     * seat_forfeited tells that a bot forfeited the session, which goes on without it.
      *
      * @generated from field: referee.v1.SeatForfeited seat_forfeited = 8;
      */
@@ -600,7 +600,6 @@ export type SessionStarted = Message<"referee.v1.SessionStarted"> & {
 
   /**
    * attempt counts the attempts at the session from 1: what is played again has other cards (docs/formats.md).
-   * Since 0.1.
    *
    * @generated from field: uint32 attempt = 12;
    */
@@ -608,14 +607,14 @@ export type SessionStarted = Message<"referee.v1.SessionStarted"> & {
 
   /**
    * deals_digest is the digest of the deals of the session that are finished (docs/formats.md, "Signed results"); empty
-   * where none is. Since 0.1.
+   * where none is.
    *
    * @generated from field: string deals_digest = 13;
    */
   dealsDigest: string;
 
   /**
-   * ratings are those of the seats' bots as the match was handed out; absent where it is not rated. Since 0.1.
+   * ratings are those of the seats' bots as the match was handed out; absent where it is not rated.
    *
    * @generated from field: referee.v1.Ratings ratings = 14;
    */
@@ -630,20 +629,20 @@ export const SessionStartedSchema: GenMessage<SessionStarted> = /*@__PURE__*/
   messageDesc(file_referee_v1_bots, 13);
 
 /**
- * Ratings are how the bots of a session are rated (docs/ratings.md). Since 0.1.
+ * Ratings are how the bots of a session are rated (docs/ratings.md).
  *
  * @generated from message referee.v1.Ratings
  */
 export type Ratings = Message<"referee.v1.Ratings"> & {
   /**
-   * pool names the pool for people: a ruleset and a table size. Since 0.1.
+   * pool names the pool for people: a ruleset and a table size.
    *
    * @generated from field: string pool = 1;
    */
   pool: string;
 
   /**
-   * values are the bots' Elo by seat, rounded. Since 0.1.
+   * values are the bots' Elo by seat, rounded.
    *
    * @generated from field: repeated sint32 values = 2;
    */
@@ -651,7 +650,6 @@ export type Ratings = Message<"referee.v1.Ratings"> & {
 
   /**
    * matches is how many matches each rating comes from, by seat: it grows when a round closes that the bot played in.
-   * Since 0.1.
    *
    * @generated from field: repeated uint32 matches = 3;
    */
@@ -716,7 +714,7 @@ export type Limits = Message<"referee.v1.Limits"> & {
   askForced: boolean;
 
   /**
-   * on_forfeit is what happens to the session when a bot forfeits it. Since 0.1.
+   * on_forfeit is what happens to the session when a bot forfeits it.
    *
    * @generated from field: referee.v1.OnForfeit on_forfeit = 7;
    */
@@ -1039,7 +1037,6 @@ export type Move = Message<"referee.v1.Move"> & {
   /**
    * failure says that the bot's own code failed, and how: such a move has neither cards nor a pass, and is a fault
    * FAULT_KIND_EXCEPTION. Only the bot and the readers of its log are told the text, of which 1000 characters are kept.
-   * Since 0.1.
    *
    * @generated from field: string failure = 5;
    */
@@ -1146,7 +1143,7 @@ export type DealEnded = Message<"referee.v1.DealEnded"> & {
 
   /**
    * measured is the digest of what only the referee knows of the deal: kinds, places and times of all faults, times of
-   * decisions, who is played for (docs/formats.md, "Signed results"); 32 bytes in hexadecimal digits. Since 0.1.
+   * decisions, who is played for (docs/formats.md, "Signed results"); 32 bytes in hexadecimal digits.
    *
    * @generated from field: string measured = 10;
    */
@@ -1195,7 +1192,7 @@ export type SessionEnded = Message<"referee.v1.SessionEnded"> & {
   forfeitedBy?: number | undefined;
 
   /**
-   * faults counts the faults by seat; empty when the session is void. Since 0.1.
+   * faults counts the faults by seat; empty when the session is void.
    *
    * @generated from field: repeated uint32 faults = 5;
    */
@@ -1203,7 +1200,7 @@ export type SessionEnded = Message<"referee.v1.SessionEnded"> & {
 
   /**
    * digest is that of the session's result (docs/formats.md, "Signed results"), 32 bytes in hexadecimal digits; empty
-   * when the session is void. Since 0.1.
+   * when the session is void.
    *
    * @generated from field: string digest = 6;
    */
@@ -1211,14 +1208,14 @@ export type SessionEnded = Message<"referee.v1.SessionEnded"> & {
 
   /**
    * signature is the referee's Ed25519 signature of the digest's bytes, 64 bytes in hexadecimal digits; empty with the
-   * digest. Since 0.1.
+   * digest.
    *
    * @generated from field: string signature = 7;
    */
   signature: string;
 
   /**
-   * public_key is the referee's key, 32 bytes in hexadecimal digits; empty with the digest. Since 0.1.
+   * public_key is the referee's key, 32 bytes in hexadecimal digits; empty with the digest.
    *
    * @generated from field: string public_key = 8;
    */
@@ -1226,7 +1223,7 @@ export type SessionEnded = Message<"referee.v1.SessionEnded"> & {
 
   /**
    * forfeits lists the seats whose bots forfeited the session, by number: the one that ended it and those that were played
-   * for. Since 0.1.
+   * for.
    *
    * @generated from field: repeated uint32 forfeits = 9;
    */
@@ -1244,27 +1241,26 @@ export const SessionEndedSchema: GenMessage<SessionEnded> = /*@__PURE__*/
  * SeatForfeited tells that a bot forfeited a session that goes on. From then on the referee plays for its seat as
  * limits.on_forfeit says, and its actions arrive like those of other seats. The bot itself is told, too, and is asked
  * nothing more in this session. It is repeated after a session_started that is resumed.
- * Since 0.1.
  *
  * @generated from message referee.v1.SeatForfeited
  */
 export type SeatForfeited = Message<"referee.v1.SeatForfeited"> & {
   /**
-   * session is the session's handle. Since 0.1.
+   * session is the session's handle.
    *
    * @generated from field: uint32 session = 1;
    */
   session: number;
 
   /**
-   * seat is whose bot it was. Since 0.1.
+   * seat is whose bot it was.
    *
    * @generated from field: uint32 seat = 2;
    */
   seat: number;
 
   /**
-   * reason says why. Since 0.1.
+   * reason says why.
    *
    * @generated from field: referee.v1.ForfeitReason reason = 3;
    */
@@ -1355,14 +1351,14 @@ export type Fault = Message<"referee.v1.Fault"> & {
   faultLimit: number;
 
   /**
-   * deal is the deal of the session, from 1. Since 0.1.
+   * deal is the deal of the session, from 1.
    *
    * @generated from field: uint32 deal = 11;
    */
   deal: number;
 
   /**
-   * action is how many actions the deal had had by then, without those of an exchange. Since 0.1.
+   * action is how many actions the deal had had by then, without those of an exchange.
    *
    * @generated from field: uint32 action = 12;
    */
@@ -1370,14 +1366,14 @@ export type Fault = Message<"referee.v1.Fault"> & {
 
   /**
    * elapsed_ms is how long the decision took, in milliseconds, from when the turn was handed to the stream; 0 if it was
-   * not. Since 0.1.
+   * not.
    *
    * @generated from field: uint32 elapsed_ms = 13;
    */
   elapsedMs: number;
 
   /**
-   * credit_ms is what was added to the time for the network, in milliseconds. Since 0.1.
+   * credit_ms is what was added to the time for the network, in milliseconds.
    *
    * @generated from field: uint32 credit_ms = 14;
    */
@@ -1435,20 +1431,19 @@ export const NoticeSchema: GenMessage<Notice> = /*@__PURE__*/
 
 /**
  * OnForfeit says what happens to a session when a bot forfeits it. If all its bots do, it ends in any case.
- * Since 0.1.
  *
  * @generated from enum referee.v1.OnForfeit
  */
 export enum OnForfeit {
   /**
-   * ON_FORFEIT_UNSPECIFIED is never sent. Since 0.1.
+   * ON_FORFEIT_UNSPECIFIED is never sent.
    *
    * @generated from enum value: ON_FORFEIT_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * ON_FORFEIT_DEFAULT_ACTION: it goes on, and the seat is played for by the default action. Since 0.1.
+   * ON_FORFEIT_DEFAULT_ACTION: it goes on, and the seat is played for by the default action.
    *
    * @generated from enum value: ON_FORFEIT_DEFAULT_ACTION = 1;
    */
@@ -1456,14 +1451,13 @@ export enum OnForfeit {
 
   /**
    * ON_FORFEIT_STAND_IN: it goes on, and the seat is played for by the stand-in, which makes the weakest legal play.
-   * Since 0.1.
    *
    * @generated from enum value: ON_FORFEIT_STAND_IN = 2;
    */
   STAND_IN = 2,
 
   /**
-   * ON_FORFEIT_END_SESSION: it ends. Since 0.1.
+   * ON_FORFEIT_END_SESSION: it ends.
    *
    * @generated from enum value: ON_FORFEIT_END_SESSION = 3;
    */
@@ -1659,27 +1653,27 @@ export const DealEndSchema: GenEnum<DealEnd> = /*@__PURE__*/
   enumDesc(file_referee_v1_bots, 4);
 
 /**
- * ForfeitReason says why a bot forfeited a session. Since 0.1.
+ * ForfeitReason says why a bot forfeited a session.
  *
  * @generated from enum referee.v1.ForfeitReason
  */
 export enum ForfeitReason {
   /**
-   * FORFEIT_REASON_UNSPECIFIED is never sent. Since 0.1.
+   * FORFEIT_REASON_UNSPECIFIED is never sent.
    *
    * @generated from enum value: FORFEIT_REASON_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * FORFEIT_REASON_ABSENT: it could not be given the session when it began. Since 0.1.
+   * FORFEIT_REASON_ABSENT: it could not be given the session when it began.
    *
    * @generated from enum value: FORFEIT_REASON_ABSENT = 1;
    */
   ABSENT = 1,
 
   /**
-   * FORFEIT_REASON_FAULTS: it reached the limit of faults. Since 0.1.
+   * FORFEIT_REASON_FAULTS: it reached the limit of faults.
    *
    * @generated from enum value: FORFEIT_REASON_FAULTS = 2;
    */
@@ -1790,7 +1784,7 @@ export enum FaultKind {
   FLOOD = 6,
 
   /**
-   * FAULT_KIND_EXCEPTION: the bot's own code failed, as it said itself. Since 0.1.
+   * FAULT_KIND_EXCEPTION: the bot's own code failed, as it said itself.
    *
    * @generated from enum value: FAULT_KIND_EXCEPTION = 7;
    */

@@ -68,7 +68,7 @@ export enum ErrorReason {
   /**
    * ERROR_REASON_PROTOCOL_VERSION, FAILED_PRECONDITION: the referee does not speak the hello's protocol version. Final;
    * the metadata "supported" lists the versions that it speaks, separated by commas, "bot" is the bot version of the
-   * token, "owner/bot@version", and "now" the referee's time (RFC 3339; both since 0.1).
+   * token, "owner/bot@version", and "now" the referee's time (RFC 3339).
    *
    * @generated from enum value: ERROR_REASON_PROTOCOL_VERSION = 6;
    */
