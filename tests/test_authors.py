@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import pytest
 
-from referee.bot.testing import play_deal
 from referee.cli.app import arena_group
 from referee.local.loading import load_file
+from referee.testing import play_deal
 from tests.tied import tied
 
 ROOT = Path(__file__).resolve().parents[1]

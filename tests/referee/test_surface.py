@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 import referee.bot
-import referee.bot.testing
+import referee.testing
 from referee.bot import EndedDeal, EndedSession, Play, Turn, main, run
-from referee.bot.testing import DealPlayed, play_deal, turn_at, turn_from
+from referee.testing import DealPlayed, play_deal, turn_at, turn_from
 
 NAMES: dict[ModuleType, str] = {
     referee.bot: "Action Answer Bot Chooser EndedDeal EndedSession ManyChooser Play Turn main run",
-    referee.bot.testing: "DealPlayed play_deal turn_at turn_from",
+    referee.testing: "DealPlayed play_deal turn_at turn_from",
 }
 
 PARAMETERS: dict[Any, str] = {

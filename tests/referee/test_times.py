@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from referee.bot.testing import play_deal
 from referee.cli.botdeals import print_deals, print_deals_whole
 from referee.deals.action import Stage
 from referee.matches.journal import BotDeal
 from referee.records.times import Times, decisions
+from referee.testing import play_deal
 
 
 def fields(times: Times, actions: int) -> dict[str, Any]:

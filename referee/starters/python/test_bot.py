@@ -4,7 +4,7 @@ import unittest
 
 from bot import choose
 
-from referee.bot.testing import play_deal, turn_from
+from referee.testing import play_deal, turn_from
 
 
 class TestBot(unittest.TestCase):

@@ -1,4 +1,4 @@
-"""Tests for ``referee.bot.testing``: turns from text and from records, and whole deals."""
+"""Tests for ``referee.testing``: turns from text and from records, and whole deals."""
 
 import json
 from pathlib import Path
@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from referee.bot import Answer, Play, Turn
-from referee.bot.testing import play_deal, turn_at, turn_from
 from referee.errors import BotFailed, PositionError, RecordError
 from referee.ruleset import load_ruleset, preset_names
+from referee.testing import play_deal, turn_at, turn_from
 from tests.referee.support import lowest
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "records"

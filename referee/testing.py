@@ -1,6 +1,6 @@
 """For tests of bots: turns from text and from recorded deals, and deals played in this process.
 
-from referee.bot.testing import play_deal, turn_at, turn_from
+from referee.testing import play_deal, turn_at, turn_from
 
 turn = turn_from("chinese; hand 3D 4C 4D 9S 2S; to beat 3C 3H; counts 5 8 13 2")
 assert str(choose(turn)) == "4D 4C"
