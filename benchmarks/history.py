@@ -176,7 +176,7 @@ def fill(storage: Storage, tournament_id: int, rounds: int) -> None:
         entrants = tx.exec(select(Entrant).order_by(col(Entrant.number))).all()
         pool = {"ruleset_id": tournament.ruleset_id, "table_size": SEATS, "value": 1500.0}
         versions = [pool | {"id": one.id, "version_id": one.version_id} for one in entrants]
-        put(tx, Rating, versions, {"matches": rounds, "deals": rounds * SESSIONS * DEALS})
+        put(tx, Rating, versions, {"matches": rounds, "deals": rounds * SESSIONS * DEALS, "version": 1})
     seats = [one.id for one in entrants]
     for first in range(0, rounds, PART):
         with storage.write() as tx:

@@ -62,7 +62,7 @@ class DealLine:
     deal: int
     kind: HighlightKind
     value: int
-    """What stands out, as a number: points, actions or bombs (``arena.results.tallies.highlights``)."""
+    """What stands out, as a number: points, actions or bombs (``arena.results.tallies.sessions``)."""
     ruleset: str
     """Name and version, as ``hong-kong@1``."""
     table_size: int

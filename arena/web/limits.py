@@ -1,12 +1,14 @@
 """Limits for each caller: size of a body and time to send it, requests per minute, sign-ins.
 
-All limits of what may be done before it is known who asks are here, in ``arena.web.connections`` (what a
+All limits of what may be done before it is known who asks are here, in ``arena.web.serving`` (what a
 connection may cost), ``arena.people.passwords`` (how many are hashed at once) and ``referee.validation``
 (how many mistakes are worded).
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Hashable
 from contextlib import ExitStack
 from http import HTTPStatus
 from math import ceil
@@ -22,7 +24,57 @@ from arena.web.callers import host_of
 from arena.web.context import Web, web_of
 from arena.web.problems import answer_http, too_many
 from arena.web.slots import Slots
-from arena.web.windows import Windows
+
+SECONDS = 60.0
+"""The length of a window."""
+
+
+class Counted(NamedTuple):
+    """The result of counting a request."""
+
+    allowed: bool
+    left: int
+    """How many more requests are allowed now."""
+    reset: float
+    """Seconds until the oldest request no longer counts."""
+
+
+class Windows:
+    """The times of the callers' requests; to be used by one thread.
+
+    The library ``limits`` offers such windows, too, but starts a thread for each request, which takes longer
+    than many answers.
+    """
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._asked: dict[Hashable, deque[float]] = {}
+        self._tidied = now()
+
+    def __len__(self) -> int:
+        """Return the number of callers with requests on record."""
+        return len(self._asked)
+
+    def count(self, caller: Hashable, most: int) -> Counted:
+        """Count a request of a caller, unless it made ``most`` in the window; refused ones do not count."""
+        now = self._now()
+        self._tidy(now)
+        asked = self._asked.setdefault(caller, deque())
+        while asked and asked[0] <= now - SECONDS:
+            asked.popleft()
+        allowed = len(asked) < most
+        if allowed:
+            asked.append(now)
+        return Counted(allowed, most - len(asked), asked[0] + SECONDS - now)
+
+    def _tidy(self, now: float) -> None:
+        """Once per window, forget callers without requests in it."""
+        if now - self._tidied >= SECONDS:
+            self._tidied = now
+            self._asked = {
+                caller: asked for caller, asked in self._asked.items() if asked[-1] > now - SECONDS
+            }
+
 
 STRANGERS_BODY = 16 << 10
 """Maximum bytes in the body of a request without a valid key or cookie: a ruleset takes a third of that."""

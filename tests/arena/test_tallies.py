@@ -15,8 +15,8 @@ from arena.play.matches import leases, storing
 from arena.play.matches.playing import Run
 from arena.play.rounds import advance
 from arena.results.ratings.rebuild import rebuild
-from arena.results.tallies.highlights import Found, highlights
 from arena.results.tallies.rounds import Met, Sat, Tallies
+from arena.results.tallies.sessions import Found, highlights
 from arena.store.models import BotVersion, HighlightKind
 from arena.tournaments import entry
 from referee.deals.forfeit import OnForfeit

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli.listening import require_free
-from arena.cli.local import only_arena
+from arena.cli.local import only_arena, require_free
 from arena.host.presence import SERVED, found_in, is_running, left_in
 from arena.host.settings import Settings, load_settings
 from arena.running.doctor import examine

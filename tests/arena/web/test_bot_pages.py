@@ -20,7 +20,7 @@ from arena.queries.profiles import profile
 from arena.results.strength.fitting import fit_due
 from arena.store.storage import Storage, open_storage
 from arena.web.app import make_app
-from arena.web.pages.faults import match_of, position
+from arena.web.pages.bots import match_of, position
 from arena.web.pages.links import match_url
 from arena.web.pages.timelines import timeline
 from benchmarks import seasons

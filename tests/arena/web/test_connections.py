@@ -9,8 +9,8 @@ import pytest
 import uvicorn
 from fastapi import FastAPI
 
-from arena.web import connections
-from arena.web.connections import bounded
+from arena.web import serving
+from arena.web.serving import bounded
 from tests.arena.waiting import wait_for
 
 DEADLINE = 20.0
@@ -19,8 +19,8 @@ DEADLINE = 20.0
 @pytest.fixture
 def port(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     """Yield the port of a server that has little patience."""
-    monkeypatch.setattr(connections, "HEAD_SECONDS", 0.2)
-    monkeypatch.setattr(connections, "MOST_OF_PEER", 3)
+    monkeypatch.setattr(serving, "HEAD_SECONDS", 0.2)
+    monkeypatch.setattr(serving, "MOST_OF_PEER", 3)
     app = FastAPI(openapi_url=None)
     app.get("/")(lambda: "here")
     listening = socket.create_server(("127.0.0.1", 0))
@@ -62,7 +62,7 @@ def test_connection_when_the_next_head_breaks_off_then_it_is_closed(port: int) -
 def test_peer_when_it_has_too_many_connections_then_a_further_one_is_closed_at_once(
     port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connections, "HEAD_SECONDS", DEADLINE)
+    monkeypatch.setattr(serving, "HEAD_SECONDS", DEADLINE)
     with connected(port), connected(port):
         with connected(port) as third, connected(port) as fourth:
             assert fourth.recv(1) == b""

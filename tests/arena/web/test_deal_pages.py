@@ -14,8 +14,7 @@ from arena.queries.replays.make import make_replay
 from arena.queries.replays.steps import Replay
 from arena.queries.replays.words import plain
 from arena.web.headers import POLICY
-from arena.web.pages.deals import Shown, deal_values
-from arena.web.pages.offline import offline_file
+from arena.web.pages.deals import Shown, deal_values, offline_file
 from arena.web.pages.rendering import fill
 from referee.errors import RefereeUnavailable
 from referee.matches.match import MatchSpec, Update

@@ -1,6 +1,6 @@
 """How often a caller may ask within one minute."""
 
-from arena.web.windows import Counted, Windows
+from arena.web.limits import Counted, Windows
 
 
 def test_caller_when_it_asks_too_often_then_it_is_allowed_again_once_the_oldest_is_a_minute_old() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from referee.errors import ProgramError
 from referee.local.loading import load_file
-from referee.local.revision import Revision, checked_out, revision_of
+from referee.local.programs import Revision, checked_out, revision_of
 
 
 def git(folder: Path, *arguments: str) -> str:
