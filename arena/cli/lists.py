@@ -1,13 +1,13 @@
 """Lists in pages, for people and for scripts: JSON, CSV, and the cursor of the next page."""
 
 import sys
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena.tabular import write_lines, write_rows
+from arena.tabular import write_lines
 from referee.cli.output import say
 
 if TYPE_CHECKING:
@@ -52,11 +52,6 @@ def print_csv(
 ) -> None:
     """Print lines of one kind as comma-separated values (``arena.tabular``)."""
     write_lines(sys.stdout, kind, lines, without)
-
-
-def print_rows(columns: Sequence[str], rows: Iterable[Iterable[object]]) -> None:
-    """Print rows as comma-separated values."""
-    write_rows(sys.stdout, columns, rows)
 
 
 def moment_of(given: str, option: str) -> datetime:
