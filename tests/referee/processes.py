@@ -23,8 +23,8 @@ from referee.service.server import ServerOptions, run
 from tests.referee.support import DEADLINE, Tokens
 from tests.tied import tied
 
-STALL = signal.SIGHUP
-"""A referee's process handles it with the C library's ``sleep``, which is given the signal's number, 1."""
+STALL = signal.SIGQUIT
+"""A referee's process handles it with the C library's ``sleep``, which is given the signal's number, 3."""
 _libc = ctypes.CDLL(None)
 
 
@@ -52,7 +52,7 @@ class Process:
         resource.prlimit(self._popen.pid, resource.RLIMIT_NOFILE, (most, most))
 
     def stall_threads(self) -> None:
-        """Make all threads of a referee but that of its event loop sleep for a second, gRPC's among them."""
+        """Make all threads of a referee but that of its event loop sleep for three seconds, gRPC's among them."""
         pid = self._popen.pid
         for thread in map(int, os.listdir(f"/proc/{pid}/task")):
             if thread != pid:

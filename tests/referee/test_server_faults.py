@@ -150,7 +150,7 @@ async def test_client_when_it_sends_only_wrong_things_then_each_has_its_fault_or
 
 
 async def test_referee_process_when_it_is_stopped_for_longer_than_the_limit_then_nobody_has_a_fault() -> None:
-    limits = Limits(decision_ms=700, join_ms=20_000, faults=1)
+    limits = Limits(decision_ms=2000, join_ms=20_000, faults=1)
     async with (
         referee_process() as (address, process),
         sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)),
@@ -164,7 +164,7 @@ async def test_referee_process_when_it_is_stopped_for_longer_than_the_limit_then
             for _ in range(2):
                 await played(20)
                 process.signal(signal.SIGSTOP)
-                await asyncio.sleep(2)  # the pause itself
+                await asyncio.sleep(3)  # the pause itself
                 process.signal(signal.SIGCONT)
         assert not running.done()
         results = await running
