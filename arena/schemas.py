@@ -14,8 +14,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from arena.core.parts import PARTS, RoundPart, make_part
-from arena.core.specs import TournamentSpec, tournament_schema
-from arena.core.terms import described
+from arena.core.specs import TournamentSpec, described, tournament_schema
 from arena.leagues.spec import SET_BY_LEAGUE, Division, LeagueSpec, Qualification, league_schema
 from referee.records.random_play import random_records
 from referee.records.schema import record_schema

@@ -1,23 +1,50 @@
-"""``arena account …``: accounts of people who use the arena over the network."""
+"""``arena account …`` and ``arena audit``: people who use the arena over the net, and who changed what."""
 
 import getpass
 import sys
+from collections.abc import Mapping
 from typing import Annotated
 
 import typer
 
 from arena.actors import RANKS, Role
-from arena.cli.asking import Yes, confirm
-from arena.cli.context import ask, asking, require_server
+from arena.cli.context import Yes, ask, asking, confirm, require_server
 from arena.cli.doors import command_of
 from arena.errors import SpecError
 from arena.jsonvalues import to_json
-from arena.operations import accounts
+from arena.operations import accounts, operator
 from arena.people.accounts import AccountInfo, Accounts
 from arena.people.apikeys import KeyInfo, Keys
 from arena.people.invitations import InvitationInfo, Invitations, Invited
-from referee.cli.output import AsJson, moment, print_json, say, show
+from arena.queries.changes import ChangePage
+from referee.cli.output import AsJson, console, moment, print_json, say, show
+from referee.cli.tables import table
 from referee.names import LONGEST_NAME
+
+WIDTH = 120
+"""Width of the table even without a terminal, since details can be long."""
+
+
+@command_of(operator.list_changes, arguments=["subject"])
+def audit(found: ChangePage) -> None:
+    """Show who changed what, the latest change first."""
+    rows = [
+        (moment(one.at), one.actor, one.action, one.subject, _in_words(one.details)) for one in found.entries
+    ]
+    columns = ["time", "who", "change", "of", "details"]
+    if rows:
+        console().print(table(columns, rows), width=min(console().width, WIDTH))
+    else:
+        say("nothing has been changed yet")
+
+
+def _in_words(details: Mapping[str, object]) -> str:
+    return ", ".join(f"{name} {_text(value)}" for name, value in details.items())
+
+
+def _text(value: object) -> str:
+    return " and ".join(map(str, value)) if isinstance(value, list) else str(value)
+
 
 app = typer.Typer(
     no_args_is_help=True, help="Create and change accounts of people who use the arena over the network."

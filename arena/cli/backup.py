@@ -1,4 +1,4 @@
-"""``arena backup`` and ``arena restore``: the database as one file."""
+"""``arena migrate``, ``arena backup`` and ``arena restore``: the database, its schema and its copies."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -7,16 +7,33 @@ from typing import Annotated
 
 import typer
 
-from arena.cli.asking import Force, Yes, confirm
-from arena.cli.context import actor_at_terminal, settings_of, storage_of
+from arena.cli.context import Force, Yes, actor_at_terminal, confirm, settings_of, storage_of
 from arena.running import backups
-from arena.running.new_cards import deal_anew
-from arena.running.restoring import Lost
+from arena.running.backups import Lost, deal_anew
 from arena.store.migrations import HEAD
 from arena.store.models import utc_now
+from arena.store.storage import migrate_storage, open_storage
+from arena.trust.keys import register_arena_key
 from referee.cli.output import AsJson, print_json, say, warn
 from referee.describe.words import counted
 from referee.interrupts import unwound_on_signals
+
+
+def migrate(ctx: typer.Context, as_json: AsJson = False) -> None:
+    """Upgrade the database to the schema of this version, or create its tables.
+
+    This is one transaction: it happens as a whole or not at all. Make a backup first.
+    """
+    settings = settings_of(ctx)
+    before = migrate_storage(settings)
+    with open_storage(settings) as storage:
+        register_arena_key(storage, settings, utc_now())
+    if as_json:
+        print_json({"before": before, "schema": HEAD})
+    elif before == HEAD:
+        say(f"the database is up to date: schema {HEAD}")
+    else:
+        say(f"the database has schema {HEAD} now" + (f"; it had {before}" if before else ""))
 
 
 def backup(

@@ -30,7 +30,7 @@ COMMANDS = (
     ),
     Later(
         "faults",
-        "arena.cli.notable:faults_",
+        "arena.cli.botresults:faults_",
         "List bot versions with faults, the most first, in rated and unrated matches.",
     ),
     Later("list", "arena.cli.bots:list_", "List bot versions, the newest first."),
@@ -62,7 +62,7 @@ COMMANDS = (
     ),
     Later(
         "test",
-        "arena.cli.testmatch:play_house",
+        "arena.cli.bots:play_house",
         "Start an unrated match against house bots at once. `arena up` runs some.",
     ),
     Later(

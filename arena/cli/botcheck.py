@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from arena.bots import versions
-from arena.bots.reports import SentReport
+from arena.bots.checks import SentReport
 from arena.cli.bots import version_of
 from arena.cli.context import asking
 from arena.errors import StateError

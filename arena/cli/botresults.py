@@ -1,18 +1,67 @@
-"""``arena bot show``, ``history`` and ``versus``, and ``arena crosstable``: the results of bots."""
+"""Results of bots: ``arena bot show``, ``history``, ``versus``, ``faults``, ``crosstable``, ``deal find``."""
 
 from collections.abc import Sequence
 from itertools import groupby
 
+import typer
+
 from arena.cli.doors import command_of
 from arena.cli.leaderboard import show_leaderboards
-from arena.cli.matches import show_matches
+from arena.cli.results import show_matches
 from arena.operations import bots, results
+from arena.queries.faults import KINDS, FaultsPage
+from arena.queries.highlights import DealLine, DealPage
 from arena.queries.histories import HistoryLine, HistoryPage
 from arena.queries.meetings import CrossLine, Crosstable, Met
 from arena.queries.profiles import Profile, SeatLine
 from arena.queries.versus import Versus
+from arena.store.models import HighlightKind
 from referee.cli.output import console, headline, moment, note, say, show
 from referee.cli.tables import in_pages
+
+deal = typer.Typer(no_args_is_help=True, help="Find notable deals.")
+
+ABSENCES = (
+    "absences are not faults: for bots that were absent, and so forfeited sessions, see "
+    "`arena tournament standings NAME`"
+)
+NO_FAULTS = f"no bot has made a fault while it played; {ABSENCES}"
+
+
+@deal.callback()
+def group() -> None:
+    """Find notable deals."""
+
+
+@deal.command()
+@command_of(results.find_deals, metavars={"bot": "OWNER/BOT[@VERSION]"}, csv=True)
+def find(page: DealPage, kind: HighlightKind) -> None:
+    """Find notable deals, at most one of each session, and the commands that show them.
+
+    Deals that other tables of a duplicate tournament still have to play are left out.
+    """
+    rows = [(one.value, one.ruleset, _points(one), _shown_by(one)) for one in page.deals]
+    show([f">{kind.value}", "ruleset", "points by seat", "show it with"], rows, "no such deals")
+
+
+def _points(line: DealLine) -> str:
+    return ", ".join(f"{name} {points:+d}" for name, points in zip(line.bots, line.points, strict=True))
+
+
+def _shown_by(line: DealLine) -> str:
+    """Return the command that shows a deal."""
+    place = f"{line.tournament} {line.round} {line.table} --session {line.session} --deal {line.deal}"
+    return f"arena match show {place}"
+
+
+@command_of(bots.list_faults, csv=True)
+def faults_(page: FaultsPage) -> None:
+    """List bot versions with faults, the most first, in rated and unrated matches."""
+    rows = [(one.bot, one.faults, *(getattr(one, of.value) or "" for of in KINDS)) for one in page.bots]
+    show(["bot version", ">faults", *(f">{of.value}" for of in KINDS)], rows, NO_FAULTS)
+    if rows:
+        note(ABSENCES)
+
 
 PLAYED = "rated deals that all bots of the table played"
 """The deals that count for meetings."""

@@ -1,4 +1,4 @@
-"""``arena bot …``: listing bots, replacing their tokens, and reading their log and deals."""
+"""``arena bot …``: listing bots, replacing their tokens, reading their log and deals, and test matches."""
 
 from contextlib import nullcontext
 from dataclasses import fields, replace
@@ -9,24 +9,34 @@ import typer
 from arena.bots import versions
 from arena.bots.journal import kinds_of, read_log, readable_versions
 from arena.bots.versions import VersionInfo
-from arena.cli.asking import Yes, confirm
 from arena.cli.context import (
     Call,
+    Yes,
     actor_at_terminal,
     ask,
     asking,
     client_of,
+    confirm,
     is_here,
     own_settings,
     storage_of,
 )
-from arena.cli.doors import print_answer
-from arena.cli.expiring import ExpiresIn, token_text
-from arena.cli.lists import LARGEST_PAGE, AsCsv, Cursor, check_form, print_csv, say_next
+from arena.cli.doors import (
+    LARGEST_PAGE,
+    AsCsv,
+    Cursor,
+    check_form,
+    command_of,
+    print_answer,
+    print_csv,
+    say_next,
+)
+from arena.cli.tokens import ExpiresIn, token_text
 from arena.jsonvalues import to_json
 from arena.operations import bots, operator
 from arena.play.matches.connected import ConnectedBot, connected_in
 from arena.store.models import utc_now
+from arena.tournaments.overview import TournamentStatus
 from referee.cli.botdeals import print_deals, print_deals_json, print_deals_whole
 from referee.cli.botlog import follow_log, follow_pages, print_entry
 from referee.cli.botown import (
@@ -48,6 +58,16 @@ from referee.cli.output import MOST, AsJson, moment, print_json, say, show, warn
 from referee.client import read_deals as read_deals_from
 from referee.client import read_log as read_log_from
 from referee.matches.journal import ASKED, BotDeal, DealQuery, LogEntry, LogQuery
+
+
+@command_of(bots.start_test, metavars={"against": "BOT"})
+def play_house(status: TournamentStatus, bot: str) -> None:
+    """Start an unrated match against house bots at once. `arena up` runs some."""
+    say(
+        f"{bot} plays a test match, {status.ruleset}: {status.tournament}",
+        f"follow it with: arena tournament watch {status.tournament}",
+        f"and then see it with: arena match show {status.tournament} 1 1",
+    )
 
 
 def list_(

@@ -23,7 +23,7 @@ COMMANDS = (
     ),
     Later(
         "migrate",
-        "arena.cli.migrate:migrate",
+        "arena.cli.backup:migrate",
         "Upgrade the database to the schema of this version, or create its tables.",
     ),
     Later("referee", "arena.cli.referee:referee", "Run a referee: bots and workers connect to it."),
@@ -38,7 +38,7 @@ COMMANDS = (
         "arena.cli.beat:beat",
         "Run the beat: it advances tournaments and starts seasons. One is enough.",
     ),
-    Later("config", "arena.cli.config:config", "Show the settings; secrets are hidden."),
+    Later("config", "arena.cli.doctor:config", "Show the settings; secrets are hidden."),
     Later(
         "demo",
         "arena.cli.demo:demo",
@@ -104,7 +104,7 @@ COMMANDS = (
         "Replace the database with a backup; its contents are lost. Stop everything first.",
     ),
     Later("match", "arena.cli.results:match", "List and show matches, and their seatings."),
-    Later("deal", "arena.cli.notable:deal", "Find notable deals."),
+    Later("deal", "arena.cli.botresults:deal", "Find notable deals."),
     Later("rating", "arena.cli.results:rating", "Recompute and check the ratings."),
     Later("login", "arena.cli.login:login", "Store a key for an arena on the network, for `arena --server`."),
     Later(
@@ -112,7 +112,7 @@ COMMANDS = (
         "arena.cli.login:logout",
         "Forget the key for an arena on the network, and revoke it if `arena login --account` made it.",
     ),
-    Later("audit", "arena.cli.audit:audit", "Show who changed what, the latest change first."),
+    Later("audit", "arena.cli.accounts:audit", "Show who changed what, the latest change first."),
     Later("rules", "arena.cli.rules:rules_app", "Show, check and try rulesets."),
 )
 """All commands and groups in the order of the help; each line is the first paragraph of the

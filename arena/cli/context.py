@@ -21,6 +21,29 @@ if TYPE_CHECKING:
     from arena.store.database import Database
     from arena.store.storage import Storage
 
+import sys
+from typing import Annotated
+
+Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
+
+
+def confirm(what: str, yes: bool) -> None:
+    """Ask on the terminal for confirmation of ``what``, a sentence without its question mark.
+
+    Return if it is confirmed, or with ``yes``. Raise StateError if not, or if nobody can be asked.
+    """
+    if yes:
+        return
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise StateError(f"{what}: not confirmed; without a terminal, add --yes")
+    print(f"{what}? [y/N] ", end="", file=sys.stderr, flush=True)
+    answer = sys.stdin.readline()
+    if not answer:
+        raise typer.Abort
+    if answer.strip().lower() not in ("y", "yes"):
+        raise StateError("nothing was changed")
+
 
 @dataclass(frozen=True, slots=True)
 class Given:
@@ -108,7 +131,7 @@ def client_of(ctx: typer.Context) -> Iterator["Client"]:
     Raise SpecError, StorageError, and NotSignedIn with advice.
     """
     from arena.client import Client
-    from arena.client.address import address_of
+    from arena.client.call import address_of
     from arena.client.logins import check_key, own_logins
     from referee.cli.output import warn
 

@@ -1,13 +1,25 @@
-"""``arena doctor``: what is in order in an arena, what is not, and what to do about it."""
+"""``arena doctor`` and ``arena config``: the settings, what is in order, what is not, and what to do."""
 
 import typer
 
-from arena.cli.context import Given, client_of, is_here
+from arena.cli.context import Given, client_of, is_here, settings_of
+from arena.host.settings import PREFIX
 from arena.operations import operator
 from arena.running.doctor import examine
 from arena.running.findings import Finding, Level
 from arena.store.models import utc_now
-from referee.cli.output import AsJson, print_json, say
+from referee.cli.output import AsJson, console, print_json, say
+from referee.cli.tables import table
+
+
+def config(ctx: typer.Context, as_json: AsJson = False) -> None:
+    """Show the settings; secrets are hidden."""
+    shown = settings_of(ctx).shown()
+    if as_json:
+        print_json({"settings": shown})
+    else:
+        rows = [(name, text, f"{PREFIX}{name.upper()}") for name, text in shown.items()]
+        console().print(table(["setting", "value", "variable"], rows))
 
 
 def doctor(ctx: typer.Context, as_json: AsJson = False) -> None:

@@ -7,13 +7,10 @@ from typing import Annotated
 
 import typer
 
-from arena.cli.asking import Force
-from arena.cli.context import ask, client_of, is_here, storage_of
-from arena.cli.linefiles import write_lines
-from arena.cli.progress import progress
+from arena.cli.context import Force, ask, client_of, is_here, storage_of
+from arena.cli.linefiles import progress, write_lines
 from arena.operations import tournaments
-from arena.trust.exports.records import export_records
-from arena.trust.exports.write import export_lines
+from arena.trust.exports.write import export_lines, export_records
 from referee.cli.output import say
 from referee.cli.terminal import PlainConsole
 from referee.interrupts import unwound_on_signals

@@ -7,8 +7,7 @@ from typing import Annotated, Any
 import typer
 from pydantic.fields import FieldInfo
 
-from arena.core.specs import TournamentSpec
-from arena.core.terms import described
+from arena.core.specs import TournamentSpec, described
 
 REPEATED = {"entrants": ("--entrant", "OWNER/BOT"), "options": ("--option", "NAME=VALUE")}
 """Fields with several values, whose options can be repeated, and the form of each value."""

@@ -10,9 +10,9 @@ import typer
 
 from arena.actors import KeyScope, Role
 from arena.cli.context import Given
-from arena.client import Client, sessions
-from arena.client.address import address_of, require_secret
-from arena.client.logins import Login, check_key, own_logins
+from arena.client import Client
+from arena.client.call import address_of, require_secret
+from arena.client.logins import Login, check_key, own_logins, sign_in, sign_out, sign_up
 from arena.errors import ArenaError, NotSignedIn, SpecError, UnknownError
 from arena.operations import accounts
 from referee.cli.output import moment, say
@@ -73,19 +73,19 @@ def login(
 
 
 def _new_key(
-    client: "Client", account: str, sign_up: bool, invitation: str | None
+    client: "Client", account: str, new: bool, invitation: str | None
 ) -> tuple["SignedIn", "MadeKey"]:
     """Sign in with a password; return the account, and a new key with all of its permissions."""
 
     password = _hidden("password: ")
-    if sign_up:
+    if new:
         if sys.stdin.isatty() and _hidden("again: ") != password:
             raise SpecError("password", "the two entries are not the same")
-        client.send(sessions.sign_up(account, password, invitation))
-    found = client.send(sessions.sign_in(account, password))
+        client.send(sign_up(account, password, invitation))
+    found = client.send(sign_in(account, password))
     scopes = [one for one in KeyScope if one is not KeyScope.OPERATE or found.role is Role.OPERATOR]
     made = client.call(accounts.create_key, f"login-{secrets.token_hex(4)}", scopes, KEY_DAYS)
-    client.send(sessions.sign_out())
+    client.send(sign_out())
     return found, made
 
 

@@ -1,4 +1,4 @@
-"""Results: crosstables, matches deal by deal, and the check of ratings."""
+"""Results: matches, deal by deal too, crosstables, and the check of ratings."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,18 +8,19 @@ from typing import Annotated, Any
 import typer
 
 from arena.cli.context import actor_at_terminal, asking, storage_of
-from arena.cli.matches import list_ as list_matches
+from arena.cli.doors import command_of
 from arena.core.seating import balance, seatings
 from arena.errors import StateError, UnknownError
 from arena.jsonvalues import to_json
 from arena.operations import entries, leaderboards, results
 from arena.play.matches.overview import MatchView, SessionView
+from arena.queries.matches import MatchLine, MatchPage
 from arena.queries.scoreboard import CrosstableMatrix
 from arena.results.ratings.rebuild import mend as mend_ratings
 from arena.results.ratings.rebuild import rebuild as check_ratings
 from arena.store.models import utc_now
 from referee.cli.deals import show_deal
-from referee.cli.output import MOST, AsJson, console, headline, print_json, renamed, say, show
+from referee.cli.output import MOST, AsJson, change, console, headline, moment, print_json, renamed, say, show
 from referee.cli.tables import in_pages
 from referee.cli.tables import table as make_table
 from referee.matches.match import MAX_SESSIONS
@@ -28,8 +29,63 @@ SEATINGS = 120
 """Maximum number of sessions whose seatings are shown."""
 
 match = typer.Typer(no_args_is_help=True, help="List and show matches, and their seatings.")
-match.command("list")(list_matches)
 rating = typer.Typer(no_args_is_help=True, help="Recompute and check the ratings.")
+
+
+@match.command("list")
+@command_of(
+    results.list_matches,
+    flags={"since": "--from", "until": "--to"},
+    metavars=dict.fromkeys(("bot", "opponent"), "OWNER/BOT[@VERSION]"),
+    csv=True,
+)
+def list_(page: MatchPage, bot: str | None) -> None:
+    """List finished matches, newest first, with points and changes of Elo."""
+    show_matches(page.matches, bot)
+
+
+def show_matches(lines: Sequence[MatchLine], bot: str | None = None) -> None:
+    """Print matches; for those of one bot, show its own faults and forfeits next to those of all bots."""
+    whose = [None] if bot is None else [bot, None]
+    troubles = [("faults", one, [_of(line.bots, line.faults, one) for line in lines]) for one in whose]
+    if any(sum(line.forfeits) for line in lines):
+        troubles += [
+            ("forfeits", one, [_of(line.bots, line.forfeits, one) for line in lines]) for one in whose
+        ]
+    rows = [
+        (
+            moment(line.finished_at),
+            *_where(line),
+            _points(line),
+            *(counts[at] or "" for *_, counts in troubles),
+        )
+        for at, line in enumerate(lines)
+    ]
+    columns = ["finished", "tournament", ">round", ">table", "ruleset", "points (change of Elo)"]
+    for what, one, _ in troubles:
+        columns.append(f">{what}" if bot is None else f">{what} of {'all' if one is None else 'it'}")
+    show(columns, rows, "no such matches")
+
+
+def _where(line: MatchLine) -> tuple[object, ...]:
+    return line.tournament, line.round, line.table, line.ruleset
+
+
+def _of(names: Sequence[str], counts: Sequence[int], bot: str | None) -> int:
+    """Return the sum of counts by bot, for all bots or for one, which may be named without a version."""
+    told = zip(names, counts, strict=True)
+    return sum(count for name, count in told if bot in (None, name, name.partition("@")[0]))
+
+
+def _points(line: MatchLine) -> str:
+    """Return the bots with points and changes of Elo, the best first."""
+    changes = line.changes or [None] * len(line.bots)
+    told = sorted(zip(line.points, line.bots, changes, strict=True), key=lambda one: -one[0])
+    parts = [
+        f"{name} {points:+d}" if moved is None else f"{name} {points:+d} ({change(moved)})"
+        for points, name, moved in told
+    ]
+    return ", ".join(parts)
 
 
 def show_crosstable(crossed: CrosstableMatrix) -> None:

@@ -1,23 +1,73 @@
-"""``arena tournament standings``: the standings of a tournament."""
+"""``arena tournament standings``, ``confirm`` and ``correct``: standings, and decisions about results."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
-from arena.cli import decisions
-from arena.cli.context import ask, asking
-from arena.cli.doors import print_answer
-from arena.cli.lists import AsCsv, check_form, say_next
-from arena.cli.pairings import Name
+from arena.cli.context import Yes, ask, asking
+from arena.cli.context import confirm as confirmed
+from arena.cli.doors import AsCsv, check_form, print_answer, say_next
+from arena.cli.entries import BotName, Name
 from arena.cli.results import show_crosstable
 from arena.cli.watch import progress_text
+from arena.core.corrections import Correction, Kind, correction_text
 from arena.core.formats import FORMATS
 from arena.jsonvalues import to_json
 from arena.operations import tournaments
 from arena.queries.scoreboard import CROSSED, Placed, Scoreboard
 from arena.tournaments.overview import ENDED
-from referee.cli.output import AsJson, console, note, number, print_json, say
+from referee.cli.output import MOST, AsJson, console, headline, note, number, print_json, say
 from referee.cli.tables import table
+
+
+def confirm(ctx: typer.Context, name: Name, yes: Yes = False, as_json: AsJson = False) -> None:
+    """Confirm the results of a tournament that has ended; they are final from then on."""
+    confirmed(f"Confirm the results of {name}, for good", yes)
+    with asking(ctx) as call:
+        status = call(tournaments.confirm_tournament, name)
+        [*_, event] = call(tournaments.tournament_head, name).events
+    if as_json:
+        print_json(to_json(status))
+    else:
+        say(f"the results of {name} are final", f"signed with the key {event['details']['signed']['key']}")
+
+
+def correct(
+    ctx: typer.Context,
+    name: Name,
+    bot: BotName,
+    reason: Annotated[str, typer.Option(help="The reason, which everybody can read.")],
+    disqualify: Annotated[bool, typer.Option("--disqualify", help="Rank it behind all others.")] = False,
+    reinstate: Annotated[bool, typer.Option("--reinstate", help="Undo its disqualification.")] = False,
+    points: Annotated[
+        int | None,
+        typer.Option(min=-MOST, max=MOST, help="Points to add to its match; --points=-5 subtracts."),
+    ] = None,
+    round: Annotated[int | None, typer.Option(min=1, max=MOST, help="The match's round.")] = None,
+    table: Annotated[int | None, typer.Option(min=1, max=MOST, help="The match's table.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Correct the standings of a tournament that has ended, by a public entry that gives the reason.
+
+    Either --disqualify, --reinstate, or --points with --round and --table. Matches and ratings
+    stay as they were.
+    """
+    if sum([disqualify, reinstate, points is not None]) != 1:
+        raise typer.BadParameter("give one of --disqualify, --reinstate and --points")
+    kind: Kind = "points" if points is not None else "disqualified" if disqualify else "reinstated"
+    found = ask(ctx, tournaments.correct_standings, name, bot, kind, reason, round, table, points)
+    if as_json:
+        print_json({"tournament": name, **to_json(found)})
+    else:
+        say(correction_text(found), f"signed with the key {found.key}")
+
+
+def show_corrections(found: Sequence[Correction]) -> None:
+    """Print the organiser's corrections of the standings."""
+    if found:
+        headline("Corrections by the organiser")
+        say(*map(correction_text, found))
 
 
 def standings(
@@ -51,7 +101,7 @@ def standings(
     if crossed:
         show_crosstable(crossed.crosstable)
         say_next(crossed.next)
-    decisions.show_corrections(found.corrections)
+    show_corrections(found.corrections)
     if found.state not in ENDED:
         progress = progress_text(ask(ctx, tournaments.show_tournament, name))
         say(f"{name} is {found.state.value}, so this is not final: {progress}")

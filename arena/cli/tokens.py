@@ -1,17 +1,40 @@
 """``arena token …``: tokens of workers, organisers and spectators."""
 
-from typing import Annotated
+from datetime import date, datetime
+from typing import Annotated, Protocol
 
 import typer
 
-from arena.cli.asking import Yes, confirm
-from arena.cli.context import Call, asking
+from arena.cli.context import Call, Yes, asking, confirm
 from arena.cli.doors import command_of
-from arena.cli.expiring import ExpiresIn, token_text
 from arena.jsonvalues import to_json
 from arena.operations import operator
-from arena.people.access_tokens import MadeToken, TokenInfo, Tokens
+from arena.people.tokens import MadeToken, TokenInfo, Tokens
 from referee.cli.output import AsJson, moment, print_json, say, show
+
+ExpiresIn = Annotated[
+    int | None, typer.Option(metavar="DAYS", help="Days until the token expires; by default it never does.")
+]
+
+
+class Dated(Protocol):
+    """A token as it is listed."""
+
+    @property
+    def revoked_at(self) -> datetime | None: ...
+    @property
+    def expires_at(self) -> datetime | None: ...
+    @property
+    def last_used_on(self) -> date | None: ...
+
+
+def token_text(token: Dated) -> str:
+    """Return in words when a token was last used, when it expires and when it was revoked, as applicable."""
+    used = f"used {token.last_used_on}" if token.last_used_on else "never used"
+    until = f"until {moment(token.expires_at)}" if token.expires_at else ""
+    revoked = f"revoked {moment(token.revoked_at)}" if token.revoked_at else ""
+    return ", ".join(part for part in (used, revoked or until) if part)
+
 
 app = typer.Typer(
     no_args_is_help=True,

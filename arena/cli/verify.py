@@ -10,8 +10,7 @@ from typing import Annotated
 import typer
 
 from arena.cli.context import client_of, is_here
-from arena.cli.linefiles import write_lines
-from arena.cli.progress import progress
+from arena.cli.linefiles import progress, write_lines
 from arena.core.corrections import Correction, correction_text
 from arena.errors import StorageError
 from arena.trust.verify import Report, check_export, check_links, compare, read_log, sessions_in, unproven

@@ -7,8 +7,7 @@ from typing import Any, ParamSpec, Self, TypeVar
 
 import httpx2
 
-from arena.client.address import PREFIX, address_of, host_of, require_secret
-from arena.client.call import Call, call_of, following, in_one
+from arena.client.call import PREFIX, Call, address_of, call_of, following, host_of, in_one, require_secret
 from arena.client.exchange import (
     Known,
     Lost,

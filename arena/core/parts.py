@@ -12,9 +12,9 @@ from typing import Any, ClassVar, Literal, Self, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, ValidationError, model_validator
 from pydantic_core import CoreSchema
 
-from arena.core.digests import digest
+from arena.core.canonical import digest
 from arena.core.ranking import Standing
-from arena.core.terms import Entry, Limits, Plan
+from arena.core.specs import Entry, Limits, Plan
 from referee.docstrings import tell_fields
 from referee.errors import Problem
 from referee.validation import Refused, Wording, problems

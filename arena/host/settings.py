@@ -25,11 +25,18 @@ from pydantic_settings import (
 from sqlalchemy import URL, make_url
 
 from arena.errors import SettingsError
-from arena.host.addresses import NO_PLACE, check_address, local_addresses, split_address
+from arena.host.addresses import (
+    NO_PLACE,
+    check_address,
+    check_broker,
+    check_database,
+    local_addresses,
+    split_address,
+    without_secrets,
+)
 from arena.host.certificates import Rehearsal, read_authorities, read_pair
 from arena.host.files import make_private
 from arena.host.presence import REFEREE_TLS, TOGETHER, WEB_TLS, found_in
-from arena.host.urls import check_broker, check_database, without_secrets
 from referee.errors import Problem, TomlError
 from referee.tls import ClientTls, ServerTls
 from referee.tokens import tidy, wrong_with

@@ -7,8 +7,8 @@ from annotated_types import Interval, Len
 
 from arena.actors import KeyScope
 from arena.bots import bulk, checks, descriptions, versions
+from arena.bots.checks import CheckReport, SentReport
 from arena.bots.journal import kinds_of
-from arena.bots.reports import CheckReport, SentReport
 from arena.errors import BrokerError
 from arena.operations.operation import Context, operation
 from arena.operations.parameters import (

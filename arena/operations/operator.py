@@ -5,7 +5,7 @@ from typing import Annotated
 from arena.actors import KeyScope
 from arena.operations.operation import Context, operation
 from arena.operations.parameters import Cursor, Limit
-from arena.people import access_tokens as tokens
+from arena.people import tokens
 from arena.play.matches import connected
 from arena.queries import changes, waiting
 from arena.running import doctor

@@ -7,6 +7,7 @@ from sqlalchemy import select as select_columns
 from sqlmodel import col, select
 
 from arena.actors import Actor, Role
+from arena.core.canonical import decision_digest
 from arena.core.corrections import (
     MOST_POINTS,
     Correction,
@@ -14,7 +15,6 @@ from arena.core.corrections import (
     disqualified_by,
     read_correction,
 )
-from arena.core.digests import decision_digest
 from arena.core.parts import EventKind
 from arena.errors import SpecError, StateError, TakenError
 from arena.people.audit import record

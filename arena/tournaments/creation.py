@@ -18,8 +18,7 @@ from arena.bots.versions import find_versions, token_problem
 from arena.core.duplicate import session_deals
 from arena.core.elo import match_weight
 from arena.core.formats import FORMATS, Setup
-from arena.core.specs import TournamentSpec
-from arena.core.terms import Terms
+from arena.core.specs import Terms, TournamentSpec
 from arena.errors import ArenaError, SpecError, StateError, TakenError, UnknownError
 from arena.people.audit import record
 from arena.store.models import BotVersion, Entrant, StoredRuleset, Tournament, TournamentState

@@ -7,7 +7,7 @@ from sqlmodel import col, select
 from arena.core.formats import PAIRING_VERSION
 from arena.core.pairing import owner_of
 from arena.core.parts import HeadPart, make_part
-from arena.core.terms import Entry, Limits, Plan
+from arena.core.specs import Entry, Limits, Plan
 from arena.store.models import Entrant, StoredRuleset, Tournament, TournamentHead
 from arena.store.storage import Transaction
 from arena.tournaments.entrants import list_entrants

@@ -9,7 +9,7 @@ from sqlmodel import col, func, select
 from arena.actors import Actor, Role
 from arena.bots.checks import require_checks
 from arena.bots.versions import WITHOUT_REPORT
-from arena.core.terms import form_text, is_in_form
+from arena.core.specs import form_text, is_in_form
 from arena.errors import SpecError, StateError
 from arena.people.audit import record
 from arena.store.models import (

@@ -12,7 +12,7 @@ from sqlalchemy import select as select_columns
 from sqlmodel import col, func, select
 
 from arena.core.formats import FORMATS, Setup
-from arena.core.terms import Terms
+from arena.core.specs import Terms
 from arena.jsonvalues import Internal
 from arena.store.models import (
     Entrant,

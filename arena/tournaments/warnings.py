@@ -6,8 +6,7 @@ from math import factorial
 from sqlmodel import func, select
 
 from arena.core.formats import FORMATS
-from arena.core.specs import TournamentSpec
-from arena.core.terms import Plan, Terms
+from arena.core.specs import Plan, Terms, TournamentSpec
 from arena.errors import SpecError
 from arena.store.models import EntryRequest, EntryState, Tournament, TournamentState
 from arena.store.storage import Storage, Transaction

@@ -1,7 +1,7 @@
 """Limits for each caller: size of a body and time to send it, requests per minute, sign-ins.
 
 All limits of what may be done before it is known who asks are here, in ``arena.web.serving`` (what a
-connection may cost), ``arena.people.passwords`` (how many are hashed at once) and ``referee.validation``
+connection may cost), ``arena.people.accounts`` (how many are hashed at once) and ``referee.validation``
 (how many mistakes are worded).
 """
 

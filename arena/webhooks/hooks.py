@@ -1,7 +1,10 @@
-"""The webhooks of organisers, and the log of messages sent to them."""
+"""The webhooks of organisers, their secrets, and the log of messages sent to them."""
 
 import re
+import secrets
+from base64 import b64encode
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from ipaddress import ip_address
@@ -17,11 +20,42 @@ from arena.core.specs import check_name
 from arena.errors import SpecError, StateError, TakenError, TooMany, UnknownError
 from arena.host.settings import Settings
 from arena.people.audit import record
+from arena.store.encryption import Seal, Unsealable
 from arena.store.models import Account, DeliveryState, Webhook, WebhookDelivery
 from arena.store.storage import Storage, Transaction, changed, hold_row
-from arena.webhooks.addresses import is_public
 from arena.webhooks.outbox import EVENTS, TEST, message
-from arena.webhooks.sealed import draw_secret, seal_of
+from arena.webhooks.post import is_public
+
+SECRET = 32
+"""Bytes of a secret."""
+
+
+def draw_secret() -> str:
+    """Return a new secret in the form of Standard Webhooks."""
+    return f"whsec_{b64encode(secrets.token_bytes(SECRET)).decode()}"
+
+
+def seal_of(settings: Settings) -> Seal:
+    """Return the seal for secrets: whoever has the key of webhooks can read them. Raise SettingsError."""
+    return _seal(settings.webhook_secret())
+
+
+def open_secret(settings: Settings, sealed: str) -> tuple[str, str]:
+    """Return a secret, and the sealed form in which to store it from now on.
+
+    That differs from the current one if it was sealed with the worker token, as all secrets were before they
+    had a key of their own. Raise Unsealable, SettingsError.
+    """
+    own = seal_of(settings)
+    with suppress(Unsealable):
+        return own.open(sealed).decode(), sealed
+    secret = _seal(settings.worker_secret()).open(sealed)
+    return secret.decode(), own.close(secret)
+
+
+def _seal(key: str) -> Seal:
+    return Seal(key.encode(), b"webhook secret")
+
 
 MOST_HOOKS = 10
 """The most webhooks of an organiser."""

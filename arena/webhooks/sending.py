@@ -16,8 +16,8 @@ from arena.host.settings import Settings
 from arena.store.encryption import Unsealable
 from arena.store.models import DeliveryState, Webhook, WebhookDelivery
 from arena.store.storage import Storage, changed
+from arena.webhooks.hooks import open_secret
 from arena.webhooks.post import NotSent, post, sign
-from arena.webhooks.sealed import open_secret
 
 TRIES = 8
 """Attempts before a message is given up."""

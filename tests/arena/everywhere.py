@@ -15,8 +15,7 @@ from arena.bots.journal import DatabaseJournal
 from arena.host.settings import load_settings
 from arena.leagues import admission as joining
 from arena.leagues import applying, membership
-from arena.people import access_tokens as tokens
-from arena.people import accounts, invitations
+from arena.people import accounts, invitations, tokens
 from arena.results.strength.fitting import fit_due
 from arena.store.models import utc_now
 from arena.store.storage import open_storage

@@ -6,7 +6,7 @@ from hashlib import sha256
 from random import Random
 from typing import Any
 
-from arena.core.digests import deals_digest, digest
+from arena.core.canonical import deals_digest, digest
 from arena.core.parts import FORMAT
 from arena.trust.exports.write import export_lines
 from arena.trust.verify import Report, check_export

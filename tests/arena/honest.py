@@ -26,7 +26,7 @@ from arena.errors import ArenaError
 from arena.host.settings import load_settings
 from arena.play.matches import playing
 from arena.play.rounds.closing import cancel
-from arena.running.new_cards import deal_anew
+from arena.running.backups import deal_anew
 from arena.store.models import OpenDeal, TournamentEvent
 from arena.store.storage import open_storage
 from arena.tournaments import corrections, creation, entry, lifecycle, overview

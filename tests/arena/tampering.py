@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlmodel import col, delete, select
 
-from arena.core.digests import digest
+from arena.core.canonical import digest
 from arena.store.models import Highlight, Session, SessionRecords, Tournament, TournamentEvent, TournamentHead
 from arena.store.storage import Transaction
 from arena.tournaments.events import event_part

@@ -15,9 +15,9 @@ from arena.errors import NotAllowed, StateError, TakenError, UnknownError
 from arena.host.settings import Settings
 from arena.leagues import admission as joining
 from arena.leagues import applying, membership
-from arena.people.access_tokens import create_token, revoke_token
 from arena.people.accounts import create_account
 from arena.people.audit import Change, record
+from arena.people.tokens import create_token, revoke_token
 from arena.play.rounds import closing
 from arena.queries.changes import Asked, changes
 from arena.results.ratings.rebuild import mend

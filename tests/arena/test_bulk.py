@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import text
 
 from arena.bots import versions
-from arena.cli import tokenfiles
+from arena.cli import register
 from arena.host.files import write_private
 from arena.host.settings import Settings
 from arena.people.tokens import DatabaseAuthenticator
@@ -154,7 +154,7 @@ def test_token_files_when_one_cannot_be_written_then_nothing_is_left(
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         write_private(path, content)
 
-    monkeypatch.setattr(tokenfiles, "write_private", full)
+    monkeypatch.setattr(register, "write_private", full)
     refused = arena("bot", "register", "--file", file, "--tokens", tokens)
     assert_one_line(refused, 1, f"tokens: cannot write in {tokens}: No space left on device")
     assert (registered(storage), tokens.exists()) == ([], False)

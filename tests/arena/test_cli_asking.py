@@ -7,7 +7,7 @@ import pytest
 
 from arena.bots import versions
 from arena.host.settings import Settings
-from arena.people import access_tokens as tokens
+from arena.people import tokens
 from referee.matches.auth import Scope
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.fakes import ROOT

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from sqlmodel import select
 
-from arena.cli.progress import pace_text
+from arena.cli.linefiles import pace_text
 from arena.host.settings import Settings
 from arena.store.models import Tournament
 from referee.records.files import deal_records

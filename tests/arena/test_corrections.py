@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from sqlmodel import select
 
+from arena.core.canonical import decision_digest
 from arena.core.corrections import Kind
-from arena.core.digests import decision_digest
 from arena.errors import ArenaError, SpecError, StateError, TakenError
 from arena.host.settings import Settings
 from arena.play.rounds import closing

@@ -15,7 +15,7 @@ from arena.core.elo import apply_match, match_weight
 from arena.errors import SpecError
 from arena.queries import scoreboard
 from arena.results.ratings.rebuild import rebuild
-from arena.trust.exports.records import export_records
+from arena.trust.exports.write import export_records
 from referee.errors import RefereeUnavailable
 from referee.matches.match import MatchSpec, Progress, SessionResult
 from referee.ruleset import load_ruleset

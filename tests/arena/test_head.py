@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from arena.core.digests import digest
+from arena.core.canonical import digest
 from arena.errors import SpecError, StateError
 from arena.store.models import Tournament
 from arena.tournaments import creation, entry, lifecycle

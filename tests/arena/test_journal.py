@@ -27,7 +27,7 @@ from arena.bots.journal import (
 from arena.cli.local import arena_command
 from arena.errors import SpecError, UnknownError
 from arena.host.settings import Settings
-from arena.people import access_tokens as tokens
+from arena.people import tokens
 from arena.people.tokens import DatabaseAuthenticator
 from arena.store.models import BotLogEntry
 from arena.store.storage import Storage

@@ -8,7 +8,7 @@ import pytest
 from sqlmodel import col, select
 
 from arena.bots.descriptions import describe
-from arena.cli.lists import print_csv
+from arena.cli.doors import print_csv
 from arena.core.cursors import make_cursor, read_cursor
 from arena.errors import SpecError, UnknownError
 from arena.host.settings import Settings

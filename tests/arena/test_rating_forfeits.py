@@ -7,8 +7,7 @@ import pytest
 from sqlmodel import col, select
 
 from arena.core.duplicate import PlayedSession
-from arena.core.elo import START, Share, apply_match
-from arena.core.forfeits import shares
+from arena.core.elo import START, Share, apply_match, shares
 from arena.results.ratings.rebuild import rebuild
 from arena.store.models import RatingChange
 from referee.deals.forfeit import OnForfeit

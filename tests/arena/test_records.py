@@ -6,7 +6,7 @@ import pytest
 
 from arena.errors import UnknownError
 from arena.play.matches.overview import match_view
-from arena.trust.exports.records import export_records
+from arena.trust.exports.write import export_records
 from tests.arena.random_play import play_randomly
 from tests.arena.world import World
 

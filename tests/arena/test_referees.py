@@ -21,8 +21,7 @@ from arena.store.models import ArenaKey, utc_now
 from arena.store.storage import Storage
 from arena.tournaments import creation, lifecycle, overview
 from arena.tournaments.referees import Answer, nobody_asked
-from arena.trust.exports.records import export_records
-from arena.trust.exports.write import export_lines
+from arena.trust.exports.write import export_lines, export_records
 from arena.trust.verify import check_export
 from referee.client import RefereeStatus
 from referee.errors import AttemptsBegun, RefereeUnavailable

@@ -14,8 +14,7 @@ from arena.errors import NotAllowed
 from arena.host.settings import Settings
 from arena.play.matches import leases
 from arena.play.matches.playing import Run
-from arena.running.new_cards import deal_anew
-from arena.running.restoring import Lost, contents
+from arena.running.backups import Lost, contents, deal_anew
 from arena.store.models import MatchState
 from arena.store.storage import Storage, open_storage
 from arena.tournaments import creation, lifecycle

@@ -10,7 +10,7 @@ import pytest
 
 from arena.bots import versions
 from arena.core.formats import FORMATS
-from arena.core.terms import Plan
+from arena.core.specs import Plan
 from arena.host.settings import Settings
 from arena.tournaments import creation, entry
 from arena.tournaments.referees import NO_REFEREE, Answer, Ask, nobody_asked

@@ -15,8 +15,7 @@ from typer.main import get_command
 from arena import schemas
 from arena.cli.fields import REPEATED
 from arena.cli.tournaments import app
-from arena.core.specs import TournamentSpec, make_spec
-from arena.core.terms import described
+from arena.core.specs import TournamentSpec, described, make_spec
 from arena.errors import SpecError
 from arena.leagues.spec import make_league
 from referee.errors import RulesetError

@@ -24,7 +24,7 @@ from arena.host.settings import Settings, load_settings
 from arena.play.messages import make_app
 from arena.play.rounds import advance
 from arena.running import backups
-from arena.running.new_cards import deal_anew
+from arena.running.backups import deal_anew
 from arena.store.models import Round, utc_now
 from arena.store.storage import Storage, Transaction, open_storage
 from tests.arena import servers

@@ -15,7 +15,7 @@ from arena.bots import versions
 from arena.bots.journal import DatabaseJournal, readable_versions
 from arena.errors import SpecError, StateError, StorageError, TakenError, UnknownError
 from arena.host.settings import Settings
-from arena.people import access_tokens as tokens
+from arena.people import tokens
 from arena.people.tokens import DatabaseAuthenticator, hash_token
 from arena.store.models import Token
 from arena.store.storage import Storage

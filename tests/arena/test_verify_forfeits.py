@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from arena.core.parts import LimitsLine, SessionLine
-from arena.core.terms import Limits
+from arena.core.specs import Limits
 from arena.errors import SpecError
 from arena.trust.exports.lines import Difference, Lines
 from arena.trust.verify.forfeits import Forfeits

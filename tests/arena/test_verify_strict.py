@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from arena.core.digests import decision_digest
-from arena.core.strict import read_json
+from arena.core.canonical import decision_digest, read_json
 from arena.errors import StateError
 from arena.host.settings import Settings, load_settings
 from arena.tournaments import corrections, creation, entry, lifecycle

@@ -6,7 +6,7 @@ from pathlib import Path
 import grpc
 
 from arena.bots import versions
-from arena.people import access_tokens as tokens
+from arena.people import tokens
 from arena.store.models import utc_now
 from referee.client import referee_status
 from referee.v1 import spectators_pb2, spectators_pb2_grpc

@@ -19,7 +19,7 @@ from arena.results.ratings.rebuild import rebuild
 from arena.store.models import Round
 from arena.tournaments import corrections, entry
 from arena.tournaments.referees import nobody_asked
-from arena.trust.exports.records import export_records
+from arena.trust.exports.write import export_records
 from referee.deals.session import Session as Deals
 from referee.errors import RefereeUnavailable
 from referee.matches.match import DealsFinished, MatchSpec, Progress, SessionResult, Update

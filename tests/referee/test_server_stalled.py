@@ -152,7 +152,7 @@ async def test_cut_when_all_silent_bots_belong_to_one_owner_then_they_are_blamed
 
 
 async def test_stall_when_grpcs_threads_do_nothing_for_seconds_then_no_bot_has_a_fault() -> None:
-    # A stall is longer than the limit, and the limit longer than a busy machine keeps the bots from answering.
+    # A stall is longer than the limit; the limit is longer than a busy machine holds bots up.
     spec = match_spec(sessions=24, deals=2, limits=replace(LIMITS, decision_ms=2000))
     arrived: list[SessionResult] = []
     async with referee_process() as (address, process), sdk_bots(address, dict.fromkeys(BOTS, lowest)):

@@ -5,10 +5,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
-from arena.core.pairing.reasons import TableReason
-from arena.core.pairing.recent import Recent
-from arena.core.pairing.same_owner import by_owner, check_tables, would_meet
-from arena.core.pairing.values import History, Pairing
+from arena.core.pairing.owners import by_owner, check_tables, would_meet
+from arena.core.pairing.report import TableReason
+from arena.core.pairing.values import History, Pairing, Recent
 from arena.core.ranking import Criteria, MatchOutcome
 from arena.errors import SpecError
 from referee.validation import shown

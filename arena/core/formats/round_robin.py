@@ -16,8 +16,7 @@ from arena.core.pairing.designs import (
     schedule,
 )
 from arena.core.pairing.meetings import Classes, Meetings, base_rounds, settle
-from arena.core.pairing.positions import Positions
-from arena.core.pairing.search import Costs, placed, seat, sitting_out
+from arena.core.pairing.search import Costs, Positions, placed, seat, sitting_out
 from arena.core.pairing.values import History, Pairing, Tables
 from arena.core.ranking import BY_SCORE
 from arena.errors import SpecError

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from arena.core.formats.base import Course, Format, Setup
 from arena.core.pairing.chance import generator, shuffled
 from arena.core.pairing.owners import first_seated
-from arena.core.pairing.reasons import TableReason, explain
+from arena.core.pairing.report import TableReason, explain
 from arena.core.pairing.search import Costs, placed, seat, sitting_out
 from arena.core.pairing.values import History, Pairing
 from arena.core.ranking import Criteria, standings

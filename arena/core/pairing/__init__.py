@@ -1,10 +1,8 @@
 """Who sits with whom: what the formats share, as pure functions over plain values."""
 
-from arena.core.pairing.reasons import Exchange, TableReason, explain
-from arena.core.pairing.recent import RECENT, Batches, Recent
-from arena.core.pairing.report import Balance, Spread, balance
-from arena.core.pairing.same_owner import check_entry, owner_of
-from arena.core.pairing.values import History, Pairing
+from arena.core.pairing.owners import check_entry, owner_of
+from arena.core.pairing.report import Balance, Exchange, Spread, TableReason, balance, explain
+from arena.core.pairing.values import RECENT, Batches, History, Pairing, Recent
 
 __all__ = [
     "RECENT",

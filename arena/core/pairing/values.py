@@ -1,7 +1,10 @@
-"""The values that pairing works with: a round's tables and byes, and what has been played."""
+"""The values that pairing works with: a round's tables and byes, what has been played, and what matters."""
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 Tables = list[list[int]]
 """Tables while they are being searched: lists of point or entrant numbers."""
@@ -36,3 +39,53 @@ class History:
 
     owners_apart: bool = False
     """Whether no owner may be twice at a table; otherwise that is only avoided."""
+
+
+RECENT = 3
+"""Matches of each entrant that are too recent to be repeated."""
+
+
+class Recent(NamedTuple):
+    """The recent past of those who are free."""
+
+    seats: Mapping[int, int]
+    """How often each sat at one of the latest n tables, n being the number of entrants; missing for never."""
+    tables: Sequence[Sequence[int]]
+    """Their tables that are too recent to be repeated, in the order of positions: those that are among the
+    ``RECENT`` latest of somebody who sat there, and in one of the latest n batches."""
+
+
+class Batches:
+    """All tables of a continuous tournament so far, by who sat there."""
+
+    def __init__(self) -> None:
+        self._first: list[int] = []
+        """The place of the first table of each batch."""
+        self._tables: list[Sequence[int]] = []
+        self._of: defaultdict[int, list[int]] = defaultdict(list)
+        """By entrant, the places of its tables, in order."""
+
+    def add(self, pairing: Pairing) -> None:
+        """Add the next batch."""
+        self._first.append(len(self._tables))
+        for table in pairing.tables:
+            for entrant in table:
+                self._of[entrant].append(len(self._tables))
+            self._tables.append(table)
+
+    def recent(self, entrants: int, present: Collection[int]) -> Recent:
+        """Return the recent past of those present; ``entrants`` is how many have entered."""
+        batches = self._first[-entrants:]
+        first = batches[0] if batches else 0
+        latest = max(0, len(self._tables) - entrants)
+        seats = {one: times for one in present if (times := len(self._since(one, latest)))}
+        places = {at for one in present for at in self._since(one, first)}
+        return Recent(seats, [self._tables[at] for at in sorted(places) if self._is_recent(at)])
+
+    def _since(self, entrant: int, first: int) -> Sequence[int]:
+        """Return the places of an entrant's tables from this one on."""
+        of_it = self._of[entrant]
+        return of_it[bisect_left(of_it, first) :]
+
+    def _is_recent(self, at: int) -> bool:
+        return any(len(self._since(entrant, at)) <= RECENT for entrant in self._tables[at])

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
-from arena.core.terms import Terms
+from arena.core.specs import Terms
 from arena.play.rounds.waiting import obstacles
 from arena.store.storage import Storage
 from arena.tournaments import overview

@@ -7,8 +7,7 @@ from sqlalchemy import insert, update
 from sqlmodel import col, select
 
 from arena.core.duplicate import PlayedSession
-from arena.core.elo import START, Share, apply_match
-from arena.core.forfeits import shares
+from arena.core.elo import START, Share, apply_match, shares
 from arena.results.standings.outcomes import scores_of
 from arena.results.strength.updating import add_round
 from arena.results.tables import Table

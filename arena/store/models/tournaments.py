@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 from sqlalchemy import JSON, BigInteger, Index, String, UniqueConstraint
 from sqlmodel import Field, SQLModel
 
-from arena.core.terms import Terms
+from arena.core.specs import Terms
 from arena.store.models.columns import text_of
 from referee.deals.forfeit import OnForfeit
 

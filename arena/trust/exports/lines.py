@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from arena.core.canonical import JsonError, read_json
 from arena.core.parts import Part, PartError, check_digest, kind_of, read_part
-from arena.core.strict import JsonError, read_json
 
 P = TypeVar("P", bound=Part)
 

@@ -10,8 +10,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, ValidationError
 
+from arena.core.canonical import JsonError, read_json
 from arena.core.parts import SignedLine, Value
-from arena.core.strict import JsonError, read_json
 from arena.trust.verify.report import PlayedSession, Report, ToldFault
 from referee.matches.match import Signed
 from referee.records.files import skip_mark

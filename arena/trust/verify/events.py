@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from arena.core.canonical import decision_digest
 from arena.core.corrections import Correction, CorrectionError, disqualified_by, read_correction
-from arena.core.digests import decision_digest
 from arena.core.formats import FORMATS
 from arena.core.parts import RESTORED_ABOVE, EventPart, PartError
 from arena.trust.exports.details import check_details

@@ -8,11 +8,10 @@ from datetime import datetime
 from arena.core.formats import FORMATS, PAIRING_VERSION, Format, Setup
 from arena.core.pairing.chance import lots
 from arena.core.parts import EntrantLine, HeadEntrant, HeadPart, TournamentPart
-from arena.core.terms import form_text, is_in_form
+from arena.core.specs import form_text, is_in_form
 from arena.trust.exports.lines import Lines
 from arena.trust.verify.report import Report
-from arena.trust.verify.signatures import note_head_keys
-from arena.trust.verify.values import HEX_32
+from arena.trust.verify.signatures import HEX_32, note_head_keys
 from referee.deals.shuffle import luck, seed_hash
 from referee.errors import RulesetError
 from referee.ruleset import Ruleset, load_ruleset

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from arena.core.digests import SHARED, deals_digest
+from arena.core.canonical import SHARED, deals_digest
 from arena.core.duplicate import PlayedSession, forfeited_from
 from arena.core.parts import MatchPart, RoundPart, SessionLine
 from arena.core.seating import seatings

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from arena.core.duplicate import scores
-from arena.core.elo import START, Share, apply_match, match_weight
-from arena.core.forfeits import shares
+from arena.core.elo import START, Share, apply_match, match_weight, shares
 from arena.core.parts import Change, PoolLine, RoundEndPart, RoundPart
 from arena.core.ranking import MatchOutcome
 from arena.trust.exports.lines import Lines

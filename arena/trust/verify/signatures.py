@@ -1,5 +1,6 @@
 """Checking that the deals and results of sessions are those that a referee of the tournament signed."""
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Any
@@ -7,10 +8,12 @@ from typing import Any
 from arena.core.parts import EventPart, HeadPart, MatchPart, SessionLine
 from arena.trust.exports.lines import Lines
 from arena.trust.verify.report import Key, PlayedSession, Report, ToldFault, note_attempt
-from arena.trust.verify.values import HEX_32
 from referee.matches.match import Signed
 from referee.records.results import NO_DEALS, Result, add_deal, record_as_shown, shown_digest
 from referee.signing import is_valid
+
+HEX_32 = re.compile(r"[0-9a-f]{64}")
+"""32 bytes."""
 
 
 def note_head_keys(lines: Lines, report: Report, head: HeadPart) -> None:

@@ -11,8 +11,7 @@ from fastapi.responses import StreamingResponse
 from starlette.types import Message, Send
 
 from arena.core.specs import Name
-from arena.trust.exports.records import export_records
-from arena.trust.exports.write import export_lines
+from arena.trust.exports.write import export_lines, export_records
 from arena.web.asking import Caller
 from arena.web.context import Shared
 from arena.web.routing import api_router

@@ -7,8 +7,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from arena.store.storage import Storage
-from arena.trust.exports.records import export_records
-from arena.trust.exports.write import export_lines
+from arena.trust.exports.write import export_lines, export_records
 from arena.web.routes import exports
 from arena.web.slots import Slots
 from tests.arena.world import World

@@ -10,7 +10,7 @@ from sqlmodel import select
 from arena.actors import Role
 from arena.bots.deals import newest_deals
 from arena.store.models import Match
-from arena.trust.exports.records import export_records
+from arena.trust.exports.write import export_records
 from referee.matches.journal import DealQuery
 from tests.arena.cli import make_arena
 from tests.arena.exported import play_by_table
