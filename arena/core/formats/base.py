@@ -133,6 +133,8 @@ class Format(ABC):
     """Whether it keeps an owner's bots apart however long it goes on; otherwise any of them may meet."""
     in_batches: ClassVar[bool] = False
     """Whether tables are seated as bots become free, in overlapping batches, instead of round after round."""
+    eliminates: ClassVar[bool] = False
+    """Whether only the best of each table play on, so that its rounds are a bracket."""
 
     @abstractmethod
     def total(self, setup: Setup, entrants: int) -> int | None:

@@ -29,6 +29,7 @@ class Knockout(Format):
     name = "knockout"
     criteria = Criteria(("reached", "last", "score", "points", "wins"))
     schedule = "a knockout follows its seeding: best seeds apart, then owners and earlier opponents apart"
+    eliminates = True
     options = (ADVANCE,)
     withdrawal = True
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from arena.core.corrections import Correction
+from arena.core.formats import FORMATS
 from arena.core.parts import SignedLine
 from arena.trust.exports.lines import is_close
 
@@ -165,7 +166,7 @@ def unproven(reports: Sequence[Report]) -> list[str]:
         found.append((TOGETHER if len(alike) > 1 else TICKETS).format(" and ".join(alike)))
     if any(None in rated.sources.values() for report in reports for rated in report.rated):
         found.append(NEW)
-    if any(report.pairing == "continuous" for report in reports):
+    if any(report.pairing and FORMATS[report.pairing].in_batches for report in reports):
         found.append(BATCHES)
     if any(report.corrections for report in reports):
         found.append(DECIDED)

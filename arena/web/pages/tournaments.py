@@ -74,9 +74,6 @@ BRACKET = 200
 """How many of the latest matches of a knockout its bracket shows."""
 LARGEST = 2**31 - 1
 
-WITH_SHEETS = ("round-robin", "swiss", "gauntlet")
-"""Formats whose standings show the result of each round; others have a bracket, or no real rounds."""
-
 CRITERIA = {
     "score": ("Score", "for each opponent beaten at a table 1, for a tie ½"),
     "points": ("Points", "of all deals"),
@@ -165,12 +162,13 @@ def show_tournament(
     board = web.placings.of(status)
     offset, trouble = asked.begin(board, PLACES)
     river: Sequence[MatchLine] = ()
-    if status.format == "continuous":
+    form = FORMATS[status.format]
+    if form.in_batches:
         river = matches.find_matches(web.storage, matches.Asked(tournament=tournament), RIVER).matches
     lines = board.standings[offset : offset + PLACES]
     rounds = rounds_shown(status.round)
     results: Sheets = {}
-    if status.format in WITH_SHEETS and len(rounds) > 1:
+    if not (form.in_batches or form.eliminates) and len(rounds) > 1:
         results = sheets(web.storage, status.id, [line.entrant for line in lines], rounds[0] - 1)
     return page(
         "tournament.html",
@@ -184,13 +182,13 @@ def show_tournament(
         entrants=len(board.standings),
         places=PLACES,
         raw=any(line.raw != line.points for line in board.standings),
-        decisive=_decisive(FORMATS[status.format].criteria),
+        decisive=_decisive(form.criteria),
         asked=asked,
         trouble=trouble,
         river=river,
         won=winners(status, board),
         telling=() if offset else web.telling.of_tournament(status),
-        bracket=bracket(web, status, board) if status.format == "knockout" else (),
+        bracket=bracket(web, status, board) if form.eliminates else (),
     )
 
 
