@@ -1,13 +1,13 @@
 """The limits of parameters: checked for callers in this process, and worded for all."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Annotated, Any, get_origin
 
 from pydantic import TypeAdapter, ValidationError
 
 from arena.errors import SpecError
-from arena.operations.operation import Operation
+from arena.operations.operation import Operation, Parameter
 from referee.errors import Problem
 from referee.validation import Node, first_of, node_at, shown, suggestion, wanted
 
@@ -23,16 +23,43 @@ def require_valid(operation: Operation[..., Any], given: Mapping[str, object]) -
     wrong: list[Problem] = []
     for name, parameter in operation.parameters.items():
         paged = bool(operation.lines) and name == "limit"
-        if paged or get_origin(parameter.kind) is not Annotated or given[name] == parameter.default:
-            continue
-        adapter, schema = _adapter(parameter.kind)
-        try:
-            adapter.validate_python(given[name])
-        except ValidationError as error:
-            told = [Problem(name, reason(one, schema)) for one in error.errors(include_url=False)]
-            wrong += first_of(told, lambda one: [one])
+        if not paged and get_origin(parameter.kind) is Annotated and given[name] != parameter.default:
+            _checked(parameter, given[name], wrong)
     if wrong:
         raise SpecError.of(wrong)
+
+
+def read_texts(
+    operation: Operation[..., Any], texts: Mapping[str, Sequence[str]], known: Mapping[str, object]
+) -> dict[str, Any]:
+    """Return the parameters of an operation that are given as texts, as forms have them.
+
+    Those in ``known`` are left out. Raise SpecError, which names every parameter that is missing or wrong.
+    """
+    found: dict[str, Any] = {}
+    wrong: list[Problem] = []
+    for name, parameter in operation.parameters.items():
+        if name in known:
+            continue
+        if name in texts:
+            several = _adapter(parameter.kind)[1].get("type") == "array"
+            found[name] = _checked(parameter, [*texts[name]] if several else texts[name][-1], wrong)
+        elif parameter.required:
+            wrong.append(Problem(name, "is missing"))
+    if wrong:
+        raise SpecError.of(wrong)
+    return found
+
+
+def _checked(parameter: Parameter, value: object, wrong: list[Problem]) -> Any:
+    """Return a value as a parameter has it; if it is not within its limits, add to ``wrong`` why not."""
+    adapter, schema = _adapter(parameter.kind)
+    try:
+        return adapter.validate_python(value)
+    except ValidationError as error:
+        told = [Problem(parameter.name, reason(one, schema)) for one in error.errors(include_url=False)]
+        wrong += first_of(told, lambda one: [one])
+        return None
 
 
 @cache

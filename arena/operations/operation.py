@@ -74,6 +74,11 @@ class Parts:
         found = dict(zip(names, (owner, bot, number), strict=False))
         return {name: part for name, part in found.items() if part or name != self.query}
 
+    def join(self, parts: Mapping[str, str]) -> str:
+        """Return the name that has these parts."""
+        owner, bot, *number = (parts[name] for name in self.names)
+        return "@".join([f"{owner}/{bot}", *number])
+
 
 @dataclass(frozen=True, slots=True)
 class Parameter:

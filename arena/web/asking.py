@@ -111,21 +111,6 @@ def require_scope(actor: Actor, scope: KeyScope) -> None:
         raise NotAllowed(f"this key lacks the scope {scope}")
 
 
-class Asks:
-    """A dependency that returns the actor of a request that is not open to everybody.
-
-    Raise NotSignedIn for an anonymous request, and NotAllowed for a key without the scope.
-    """
-
-    def __init__(self, scope: KeyScope) -> None:
-        self.scope = scope
-
-    async def __call__(self, holder: Holder) -> Actor:
-        """Return the actor."""
-        require_scope(holder, self.scope)
-        return holder
-
-
 async def caller(request: Request, holder: Holder) -> str:
     """Return the caller to whom limits apply: the account, else the host."""
     return holder.account or host_of(request.scope)
@@ -140,11 +125,6 @@ async def anybody(holder: Holder) -> Actor:
 
 
 Anybody = Annotated[Actor, Depends(anybody)]
-Reader = Annotated[Actor, Depends(Asks(KeyScope.READ))]
-Author = Annotated[Actor, Depends(Asks(KeyScope.BOTS))]
-Organiser = Annotated[Actor, Depends(Asks(KeyScope.TOURNAMENTS))]
-Self = Annotated[Actor, Depends(Asks(KeyScope.ACCOUNT))]
-Operator = Annotated[Actor, Depends(Asks(KeyScope.OPERATE))]
 
 
 @cache
@@ -165,7 +145,3 @@ def allowed(scope: KeyScope | None) -> Callable[..., Awaitable[Context]]:
         )
 
     return context
-
-
-Organising = Annotated[Context, Depends(allowed(KeyScope.TOURNAMENTS))]
-"""The context of what an organiser asks for."""

@@ -2,31 +2,28 @@
 
 import tomllib
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from fastapi import Form, Query
+from fastapi import Query
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from arena.actors import Actor, Role
+from arena.actors import KeyScope, Role
 from arena.core.formats import FORMATS
-from arena.core.specs import Name
-from arena.errors import ArenaError, SpecError
-from arena.operations import tournaments
+from arena.errors import SpecError
+from arena.operations import entries, tournaments
 from arena.operations.operation import Operation
-from arena.play.rounds import preview as previews
+from arena.play.rounds.preview import Preview
 from arena.play.rounds.waiting import obstacles
 from arena.store.models import TournamentState
-from arena.tournaments import admission, entry, overview
+from arena.tournaments import admission, overview
 from arena.tournaments.answers import Changed
 from arena.tournaments.roster import place_in_roster, roster
 from arena.tournaments.warnings import list_doubts
-from arena.web.asking import Organiser, Organising
-from arena.web.context import Shared, Web
 from arena.web.pages.asked import FromForm
+from arena.web.pages.forms import Forms, Organising, Visit
 from arena.web.pages.links import desk_url
-from arena.web.pages.page import SEE_OTHER, Page
+from arena.web.pages.page import SEE_OTHER, Typed
 from arena.web.pages.routing import page_router
-from referee.errors import RefereeError
 from referee.ruleset import preset_names
 
 router = page_router()
@@ -66,7 +63,8 @@ WORDS: Mapping[Do, str] = {
     "cancel": "cancel it, for good",
 }
 
-STEERED: Mapping[Do, Operation[[str], Changed]] = {
+STEERED: Mapping[str, Operation[..., Changed]] = {
+    "start": tournaments.start_tournament,
     "lock": tournaments.lock_tournament,
     "pause": tournaments.pause_tournament,
     "resume": tournaments.resume_tournament,
@@ -76,56 +74,51 @@ STEERED: Mapping[Do, Operation[[str], Changed]] = {
 }
 
 
-class NewTournament(FromForm):
-    """The form for a new tournament, which holds the text of a tournament file."""
+CREATED: Mapping[str, Operation[..., Any]] = {
+    "preview": tournaments.preview_tournament,
+    "create": tournaments.create_tournament,
+}
 
-    file: str = ""
-    do: Literal["preview", "create"] = "preview"
+DECISIONS: Mapping[str, Operation[..., Any]] = {
+    "enter": entries.enter_bot,
+    "withdraw": entries.withdraw_bot,
+    "approve": entries.approve_bot,
+    "decline": entries.decline_bot,
+}
+"""What can be done about a bot."""
 
-
-class Steering(FromForm):
-    """The form that steers a tournament."""
-
-    do: Do
-    beacon: str | None = None
-
-
-class Entering(FromForm):
-    """The form that enters, withdraws, approves or declines a bot."""
-
-    bot: str = ""
-    do: Literal["enter", "withdraw", "approve", "decline"]
-    reason: str = ""
-
-
-def _form(sent: NewTournament, preview: previews.Preview | None = None) -> dict[str, object]:
-    return {"sent": sent, "preview": preview, "formats": list(FORMATS), "rulesets": preset_names()}
+creating = Forms(
+    router,
+    "desk.html",
+    lambda _: {"preview": None, "formats": list(FORMATS), "rulesets": preset_names()},
+)
 
 
 @router.get("/desk")
-def show_desk(page: Page, actor: Organiser) -> HTMLResponse:
+def show_desk(visit: Organising) -> HTMLResponse:
     """Show the form for a new tournament."""
-    actor.require(Role.ORGANISER, RUN)
-    return page("desk.html", **_form(NewTournament(file=EXAMPLE)))
+    visit.actor.require(Role.ORGANISER, RUN)
+    return creating.show(visit, sent=Typed({"file": [EXAMPLE]}))
 
 
-@router.post("/desk")
-def create(page: Page, context: Organising, sent: Annotated[NewTournament, Form()]) -> Response:
-    """Show what a tournament would be like, or create it."""
-    try:
-        values = _read(sent.file)
-        if sent.do == "preview":
-            preview = tournaments.preview_tournament(context, values)
-            return page("desk.html", **_form(sent, preview))
-        made = tournaments.create_tournament(context, values)
-    except (ArenaError, RefereeError) as error:
-        return page.again("desk.html", error, **_form(sent))
+def _create(visit: Visit) -> Changed | Preview:
+    """Create a tournament, or return what it would be like."""
+    made: Changed | Preview = visit.do(visit.choose(CREATED), fields=_read(visit.sent["file"]))
+    return made
+
+
+def _created(visit: Visit, made: Changed | Preview) -> Response:
+    if isinstance(made, Preview):
+        return creating.show(visit, preview=made)
     return RedirectResponse(desk_url(made.tournament), SEE_OTHER)
+
+
+creating.add_other("/desk", KeyScope.TOURNAMENTS, _create, _created)
 
 
 def _read(text: str) -> dict[str, object]:
     try:
-        return tomllib.loads(text.replace("\r\n", "\n"))  # as forms send lines
+        return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise SpecError("file", f"is not TOML: {' '.join(str(error).split())}") from None
 
@@ -141,8 +134,9 @@ class RosterAsked(FromForm):
 FIRST = RosterAsked()
 
 
-def _told(web: Web, actor: Actor, name: str, asked: RosterAsked = FIRST) -> dict[str, object]:
-    status, now = overview.status(web.storage, name), web.clock()
+def _told(visit: Visit, asked: RosterAsked = FIRST) -> dict[str, object]:
+    web, name = visit.web, visit.request.path_params["tournament"]
+    status, now = overview.status(web.storage, name), visit.context.now
     possible = POSSIBLE.get(TournamentState(status.state), ("confirm",) if status.provisional else ())
     place = None if asked.around is None else place_in_roster(web.storage, name, asked.around)
     offset = asked.offset if place is None else place // ROSTER * ROSTER
@@ -155,52 +149,36 @@ def _told(web: Web, actor: Actor, name: str, asked: RosterAsked = FIRST) -> dict
         "around": asked.around,
         "not_found": f"no {asked.around} among the entrants" if asked.around and place is None else None,
         "possible": [(do, WORDS[do]) for do in possible],
-        "entries": admission.list_entries(web.storage, actor, name),
+        "entries": admission.list_entries(web.storage, visit.actor, name),
         "warnings": [] if status.ended else list_doubts(web.storage, name),
     }
 
 
+steering = Forms(router, "steer.html", _told)
+
+
 @router.get("/tournaments/{tournament}/desk")
-def show_tournament(
-    page: Page, web: Shared, actor: Organiser, tournament: Name, asked: Annotated[RosterAsked, Query()]
-) -> HTMLResponse:
+def show_tournament(visit: Organising, asked: Annotated[RosterAsked, Query()]) -> HTMLResponse:
     """Show the entrants, what the tournament waits for, and what can be done."""
-    actor.require(Role.ORGANISER, RUN)
-    return page("steer.html", **_told(web, actor, tournament, asked))
+    visit.actor.require(Role.ORGANISER, RUN)
+    return visit.page("steer.html", **_told(visit, asked))
 
 
-@router.post("/tournaments/{tournament}/desk")
-def steer(
-    page: Page, web: Shared, context: Organising, tournament: Name, sent: Annotated[Steering, Form()]
-) -> Response:
-    """Carry out an action on a tournament of one's own."""
-    try:
-        if sent.do == "start":
-            done = tournaments.start_tournament(context, tournament, sent.beacon)
-        else:
-            done = STEERED[sent.do](context, tournament)
-    except (ArenaError, RefereeError) as error:
-        return page.again("steer.html", error, **_told(web, context.actor, tournament))
-    if done.warnings:
-        return page("steer.html", **{**_told(web, context.actor, tournament), "warnings": done.warnings})
-    return RedirectResponse(desk_url(tournament), SEE_OTHER)
+def _steered(visit: Visit, changed: Changed) -> Response:
+    if changed.warnings:
+        return steering.show(visit, warnings=changed.warnings)
+    return RedirectResponse(desk_url(changed.tournament), SEE_OTHER)
 
 
-@router.post("/tournaments/{tournament}/desk/entries")
-def decide(
-    page: Page, web: Shared, actor: Organiser, tournament: Name, sent: Annotated[Entering, Form()]
-) -> Response:
-    """Enter or withdraw a bot, or answer one that asked to enter."""
-    storage, now = web.storage, web.clock()
-    try:
-        if sent.do == "enter":
-            entry.enter(storage, actor, tournament, sent.bot, now, web.ask)
-        elif sent.do == "withdraw":
-            entry.withdraw(storage, actor, tournament, sent.bot, now)
-        elif sent.do == "approve":
-            entry.approve(storage, actor, tournament, sent.bot, now, web.ask)
-        else:
-            admission.decline(storage, actor, tournament, sent.bot, sent.reason, now)
-    except (ArenaError, RefereeError) as error:
-        return page.again("steer.html", error, **_told(web, actor, tournament))
-    return RedirectResponse(f"{desk_url(tournament)}#roster", SEE_OTHER)
+steering.add_other(
+    "/tournaments/{tournament}/desk",
+    KeyScope.TOURNAMENTS,
+    lambda visit: visit.do(visit.choose(STEERED)),
+    _steered,
+)
+steering.add_other(
+    "/tournaments/{tournament}/desk/entries",
+    KeyScope.TOURNAMENTS,
+    lambda visit: visit.do(visit.choose(DECISIONS)),
+    "/tournaments/{tournament}/desk#roster",
+)

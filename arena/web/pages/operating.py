@@ -11,10 +11,8 @@ from arena.queries import changes as audit
 from arena.queries import waiting
 from arena.queries.faults import faults_by_bot
 from arena.running import doctor
-from arena.web.asking import Operator
-from arena.web.context import Shared
 from arena.web.pages.asked import FromForm
-from arena.web.pages.page import Page
+from arena.web.pages.forms import Operating
 from arena.web.pages.routing import page_router
 
 router = page_router("/operator")
@@ -35,31 +33,31 @@ class AuditAsked(FromForm):
 
 
 @router.get("")
-def show_arena(page: Page, web: Shared, actor: Operator) -> HTMLResponse:
+def show_arena(visit: Operating) -> HTMLResponse:
     """Show how the arena runs: its referees, what waits for workers, faults, the latest changes."""
-    return page(
+    return visit.page(
         "operator.html",
-        found=connected.referees(web.storage, actor, web.ask),
-        work=waiting.work(web.storage, actor, WORK),
-        faults=faults_by_bot(web.storage, limit=FAULTS).bots,
-        latest=audit.changes(web.storage, actor, audit.Asked(), LATEST).entries,
+        found=connected.referees(visit.web.storage, visit.actor, visit.web.ask),
+        work=waiting.work(visit.web.storage, visit.actor, WORK),
+        faults=faults_by_bot(visit.web.storage, limit=FAULTS).bots,
+        latest=audit.changes(visit.web.storage, visit.actor, audit.Asked(), LATEST).entries,
     )
 
 
 @router.get("/findings")
-def show_findings(page: Page, web: Shared, actor: Operator) -> HTMLResponse:
+def show_findings(visit: Operating) -> HTMLResponse:
     """Check the arena as `arena doctor` does; if something does not answer, this takes ten seconds."""
-    return page("findings.html", findings=doctor.findings(web.settings, actor, web.clock))
+    return visit.page(
+        "findings.html", findings=doctor.findings(visit.web.settings, visit.actor, visit.web.clock)
+    )
 
 
 @router.get("/audit")
-def show_changes(
-    page: Page, web: Shared, actor: Operator, asked: Annotated[AuditAsked, Query()]
-) -> HTMLResponse:
+def show_changes(visit: Operating, asked: Annotated[AuditAsked, Query()]) -> HTMLResponse:
     """Show who changed what."""
     wanted = audit.Asked(asked.subject, asked.account)
     try:
-        found = audit.changes(web.storage, actor, wanted, CHANGES, asked.cursor)
+        found = audit.changes(visit.web.storage, visit.actor, wanted, CHANGES, asked.cursor)
     except UnknownError:
         found = audit.ChangePage((), None)
-    return page("audit.html", found=found, asked=asked)
+    return visit.page("audit.html", found=found, asked=asked)

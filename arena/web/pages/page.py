@@ -1,5 +1,6 @@
 """How a handler renders a page."""
 
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 from fastapi import Depends, Request
@@ -17,6 +18,21 @@ SEE_OTHER = 303
 """The status that sends a browser to another page after a form."""
 
 
+class Typed:
+    """What was typed into a form; templates get it as ``sent``, so that nobody has to type it again."""
+
+    def __init__(self, texts: Mapping[str, Sequence[str]]) -> None:
+        self.texts = texts
+
+    def __getitem__(self, field: str) -> str:
+        """Return what was typed into a field; empty if nothing was."""
+        return next(iter(self.texts.get(field, ())), "")
+
+    def all(self, field: str) -> Sequence[str]:
+        """Return everything that was chosen in a field."""
+        return self.texts.get(field, ())
+
+
 class Pages:
     """Renders the page that answers a request."""
 
@@ -25,8 +41,8 @@ class Pages:
         self.actor = actor
 
     def __call__(self, template: str, **values: object) -> HTMLResponse:
-        """Return a filled template, which also gets the actor, the address and the ``trouble`` of a form."""
-        told = {"here": self.here, "origin": self.origin, "trouble": None, **values}
+        """Return a filled template, which also gets the actor, the address, ``trouble`` and ``sent``."""
+        told = {"here": self.here, "origin": self.origin, "trouble": None, "sent": Typed({}), **values}
         return HTMLResponse(fill(template, self.request.url.path, self.actor, **told))
 
     def again(self, template: str, error: Exception, **values: object) -> HTMLResponse:

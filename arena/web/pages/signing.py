@@ -2,16 +2,14 @@
 
 from typing import Annotated
 
-from fastapi import Form, Query, Request
+from fastapi import Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from arena.errors import ArenaError
-from arena.people import accounts, browsers
-from arena.web.asking import COOKIE, keep_signed_in, require_own_page
 from arena.web.context import Shared
-from arena.web.pages.asked import FromForm
-from arena.web.pages.page import SEE_OTHER, Page
+from arena.web.pages.forms import AnyVisit, Forms, Visit
+from arena.web.pages.page import SEE_OTHER, Page, Typed
 from arena.web.pages.routing import page_router
+from arena.web.routes import sessions
 
 router = page_router()
 
@@ -19,38 +17,24 @@ HOME = "/me"
 """The page after signing in, unless another page asked for it."""
 
 
-class SignIn(FromForm):
-    """The form for signing in, with the page to return to."""
-
-    account: str = ""
-    password: str = ""
-    next: str = HOME
+def _open(visit: Visit) -> dict[str, object]:
+    return {"open": visit.web.settings.sign_up == "open"}
 
 
-class SignUp(FromForm):
-    """The form for a new account."""
-
-    account: str = ""
-    password: str = ""
-    invitation: str | None = None
+signing_in = Forms(router, "sign_in.html", lambda _: {})
+signing_up = Forms(router, "sign_up.html", _open)
 
 
 @router.get("/sign-in")
 def show_sign_in(page: Page, next: Annotated[str, Query(max_length=2_000)] = HOME) -> HTMLResponse:
     """Show the form for signing in."""
-    return page("sign_in.html", sent=SignIn(next=next))
+    return page("sign_in.html", sent=Typed({"next": [next]}))
 
 
-@router.post("/sign-in")
-def sign_in(page: Page, web: Shared, request: Request, sent: Annotated[SignIn, Form()]) -> Response:
-    """Sign in."""
-    require_own_page(request)
-    try:
-        session, _ = browsers.sign_in(web.storage, sent.account, sent.password, web.clock())
-    except ArenaError as error:
-        return page.again("sign_in.html", error, sent=sent)
-    answer = RedirectResponse(_within(sent.next), SEE_OTHER)
-    keep_signed_in(request, answer, session)
+def _sign_in(visit: Visit) -> Response:
+    """Sign in, and return to the page that asked for it."""
+    answer = RedirectResponse(_within(visit.sent["next"]), SEE_OTHER)
+    sessions.sign_in(visit.web, visit.read(sessions.SignIn), visit.request, answer)
     return answer
 
 
@@ -63,34 +47,24 @@ def _within(next: str) -> str:
 @router.post("/sign-out")
 def sign_out(web: Shared, request: Request) -> Response:
     """Sign out."""
-    require_own_page(request)
-    if session := request.cookies.get(COOKIE):
-        browsers.sign_out(web.storage, session)
     answer = RedirectResponse("/", SEE_OTHER)
-    answer.delete_cookie(COOKIE, path="/")
+    sessions.sign_out(web, request, answer)
     return answer
 
 
 @router.get("/sign-up")
-def show_sign_up(
-    page: Page, web: Shared, invitation: Annotated[str | None, Query(max_length=200)] = None
-) -> HTMLResponse:
+def show_sign_up(visit: AnyVisit, invitation: Annotated[str, Query(max_length=200)] = "") -> HTMLResponse:
     """Show the form for a new account."""
-    return page("sign_up.html", sent=SignUp(invitation=invitation), open=web.settings.sign_up == "open")
+    return signing_up.show(visit, sent=Typed({"invitation": [invitation]}))
 
 
-@router.post("/sign-up")
-def sign_up(page: Page, web: Shared, request: Request, sent: Annotated[SignUp, Form()]) -> Response:
+def _sign_up(visit: Visit) -> Response:
     """Create an account, and sign in."""
-    require_own_page(request)
-    open_to_all = web.settings.sign_up == "open"
-    try:
-        accounts.sign_up(
-            web.storage, sent.account, sent.password, web.clock(), sent.invitation, open_to_all=open_to_all
-        )
-        session, actor = browsers.sign_in(web.storage, sent.account, sent.password, web.clock())
-    except ArenaError as error:
-        return page.again("sign_up.html", error, sent=sent, open=open_to_all)
-    answer = RedirectResponse("/join" if actor.role == "author" else HOME, SEE_OTHER)
-    keep_signed_in(request, answer, session)
+    made = sessions.sign_up(visit.web, visit.read(sessions.SignUp), visit.request)
+    answer = RedirectResponse("/join" if made.role == "author" else HOME, SEE_OTHER)
+    sessions.sign_in(visit.web, visit.read(sessions.SignIn), visit.request, answer)
     return answer
+
+
+signing_in.add_other("/sign-in", None, _sign_in, lambda _, answer: answer)
+signing_up.add_other("/sign-up", None, _sign_up, lambda _, answer: answer)

@@ -13,6 +13,7 @@ from arena.core.corrections import correction_text
 from arena.core.formats import FORMATS
 from arena.core.ranking import Criteria
 from arena.core.specs import Name
+from arena.operations import entries
 from arena.play.rounds.overview import RoundShown
 from arena.queries import matches, scoreboard
 from arena.queries import tournaments as queries
@@ -25,6 +26,7 @@ from arena.tournaments.overview import TournamentStatus
 from arena.web.context import Shared, Web
 from arena.web.pages.asked import FromForm
 from arena.web.pages.figures import signed
+from arena.web.pages.forms import Forms
 from arena.web.pages.links import match_url
 from arena.web.pages.page import Page
 from arena.web.pages.routing import page_router
@@ -158,9 +160,13 @@ def show_tournament(
     page: Page, web: Shared, tournament: Name, asked: Annotated[StandingsAsked, Query()]
 ) -> HTMLResponse:
     """Show a tournament's state and standings."""
+    return page("tournament.html", **_told(web, tournament, asked))
+
+
+def _told(web: Web, tournament: str, asked: StandingsAsked) -> dict[str, object]:
     status = overview.status(web.storage, tournament)
     board = web.placings.of(status)
-    offset, trouble = asked.begin(board, PLACES)
+    offset, not_found = asked.begin(board, PLACES)
     river: Sequence[MatchLine] = ()
     form = FORMATS[status.format]
     if form.in_batches:
@@ -170,26 +176,33 @@ def show_tournament(
     results: Sheets = {}
     if not (form.in_batches or form.eliminates) and len(rounds) > 1:
         results = sheets(web.storage, status.id, [line.entrant for line in lines], rounds[0] - 1)
-    return page(
-        "tournament.html",
-        one=status,
-        board=board,
-        decided=[correction_text(one) for one in board.corrections],
-        lines=lines,
-        rounds=rounds,
-        sheets=lines_of(status.tournament, status.table_size, results, rounds),
-        offset=offset,
-        entrants=len(board.standings),
-        places=PLACES,
-        raw=any(line.raw != line.points for line in board.standings),
-        decisive=_decisive(form.criteria),
-        asked=asked,
-        trouble=trouble,
-        river=river,
-        won=winners(status, board),
-        telling=() if offset else web.telling.of_tournament(status),
-        bracket=bracket(web, status, board) if form.eliminates else (),
-    )
+    return {
+        "one": status,
+        "board": board,
+        "decided": [correction_text(one) for one in board.corrections],
+        "lines": lines,
+        "rounds": rounds,
+        "sheets": lines_of(status.tournament, status.table_size, results, rounds),
+        "offset": offset,
+        "entrants": len(board.standings),
+        "places": PLACES,
+        "raw": any(line.raw != line.points for line in board.standings),
+        "decisive": _decisive(form.criteria),
+        "asked": asked,
+        "not_found": not_found,
+        "river": river,
+        "won": winners(status, board),
+        "telling": () if offset else web.telling.of_tournament(status),
+        "bracket": bracket(web, status, board) if form.eliminates else (),
+    }
+
+
+forms = Forms(
+    router,
+    "tournament.html",
+    lambda visit: _told(visit.web, visit.request.path_params["tournament"], StandingsAsked()),
+)
+forms.add("/tournaments/{tournament}/enter", entries.enter_bot, "/tournaments/{tournament}")
 
 
 def _decisive(criteria: Criteria) -> list[tuple[str, str, str]]:
@@ -254,9 +267,11 @@ def show_crosstable(
     """Show how often bots that are neighbours in the standings finished ahead of each other."""
     status = overview.status(web.storage, tournament)
     board = web.placings.of(status)
-    offset, trouble = asked.begin(board, CROSSED)
+    offset, not_found = asked.begin(board, CROSSED)
     crossed = scoreboard.crosstable(web.storage, tournament, CROSSED, offset, board)
-    return page("crosstable.html", one=status, crossed=crossed, most=CROSSED, asked=asked, trouble=trouble)
+    return page(
+        "crosstable.html", one=status, crossed=crossed, most=CROSSED, asked=asked, not_found=not_found
+    )
 
 
 def tables_of(round: RoundShown, names: Mapping[int, str], done: Sequence[MatchLine]) -> Sequence[TableShown]:

@@ -158,12 +158,18 @@ def test_entry_when_the_organiser_decides_then_the_author_asks_and_is_answered(
 ) -> None:
     olga.post("/desk", data={"file": SWISS, "do": "create"})
     ann = browse("ann", Role.AUTHOR)
+    refused = ann.post("/tournaments/cup/enter", data={"bot": "ann/nobody"})
+    assert (refused.status_code, "no bot &#39;ann/nobody&#39;" in refused.text) == (404, True)
+    assert 'name="bot" value="ann/nobody"' in refused.text
     asked = ann.post("/tournaments/cup/enter", data={"bot": "ann/three"})
     assert asked.url.path == "/tournaments/cup", Read(asked.text).text
     assert "Requests to enter" in Read(olga.get("/tournaments/cup/desk").text).text
     decided = "/tournaments/cup/desk/entries"
     declined = olga.post(decided, data={"do": "decline", "bot": "ann/three", "reason": "no room"})
     assert "no room" in declined.text
+    unexplained = olga.post(decided, data={"do": "decline", "bot": "ann/three", "reason": " "})
+    assert (unexplained.status_code, "<b>reason</b>: is missing" in unexplained.text) == (422, True)
+    assert olga.post(decided, data={"do": "promote", "bot": "ann/three"}).status_code == 422
     assert olga.post(decided, data={"do": "approve", "bot": "ann/three"}).status_code == 200
     assert world.status("cup").entrants == 5
     assert olga.post(decided, data={"do": "withdraw", "bot": "ann/three"}).status_code == 200

@@ -1,5 +1,6 @@
 """Joining in a browser: an account, a bot, its token, and how far it has got."""
 
+import html
 import re
 from collections.abc import Callable
 from datetime import timedelta
@@ -99,7 +100,9 @@ def test_token_when_it_is_made_anew_then_the_old_one_is_good_no_longer(
 
 def test_test_match_when_no_referee_answers_then_the_page_says_so(ann: TestClient) -> None:
     ann.post("/join", data={"owner": "ann", "bot": "one", "language": "python"})
-    refused = ann.post("/bots/ann/one/test-match", data={"ruleset": "chinese"})
+    unknown = ann.post("/bots/ann/one/test-match", data={"ruleset": "chinese", "against": "nobody"})
+    assert (unknown.status_code, 'id="lights"' in unknown.text) == (404, True)
+    refused = ann.post("/bots/ann/one/test-match", data={"ruleset": "chinese", "against": ""})
     assert refused.status_code == 409
     assert "nobody says whether ann/one@1 is connected" in refused.text
     assert 'id="lights"' in refused.text
@@ -184,6 +187,28 @@ def test_key_when_it_is_made_then_it_is_shown_once_and_can_be_revoked(
     ann.post("/me/keys/script/revoke")
     assert anybody.get("/me", headers=bearer).status_code == 401
     assert ann.post("/me/keys", data={"name": "none"}).status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("path", "sent", "told"),
+    [
+        ("keys", {"name": "x", "scopes": "all"}, "scopes: must be one of read, bots, tournaments"),
+        ("keys", {"expires_in": "soon"}, "expires_in: must be a whole number"),
+        ("keys/none/revoke", {}, "no key 'none'"),
+        ("owners", {"owner": "No Name"}, "'No Name' is not a name"),
+        ("invitations/0/revoke", {}, "number: must be a whole number from 1 to"),
+        ("invitations/use", {"invitation": " "}, "invitation: is missing"),
+        ("password", {"password": "a" * 12}, "old_password: is missing"),
+    ],
+)
+def test_form_of_ones_account_when_it_is_refused_then_its_page_says_why(
+    ann: TestClient, path: str, sent: dict[str, str], told: str
+) -> None:
+    refused = ann.post(f"/me/{path}", data=sent)
+    assert refused.status_code in (404, 422)
+    assert "Register a bot" in refused.text
+    [alert] = re.findall(r'<div class="box warned" role="alert">(.*?)</div>', refused.text, re.DOTALL)
+    assert re.search(told, html.unescape(re.sub(r"<.*?>", " ", alert).replace(" :", ":")))
 
 
 def test_invitation_when_a_member_makes_it_then_another_joins_the_owner(

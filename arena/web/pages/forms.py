@@ -1,0 +1,148 @@
+"""Forms of pages: one more door to the operations.
+
+A form has fields for the parameters of its operation that its path does not have, under the same names.
+They are checked and worded as everywhere, and an empty one counts as not given. A refusal is shown on the
+page that has the form, with what was typed.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Annotated, TypeVar
+from urllib.parse import quote
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from pydantic import BaseModel, ValidationError
+
+from arena.actors import Actor, KeyScope
+from arena.errors import ArenaError, SpecError
+from arena.operations.checking import read_texts, reason
+from arena.operations.operation import Context, Operation
+from arena.web.asking import allowed, require_scope
+from arena.web.context import Shared, Web
+from arena.web.pages.page import SEE_OTHER, Page, Pages, Typed
+from arena.web.storable import unstorable
+from referee.errors import Problem, RefereeError
+from referee.validation import shown
+
+T = TypeVar("T")
+Read = TypeVar("Read", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A request for a page: who makes it, and what a form sent with it."""
+
+    request: Request
+    page: Pages
+    web: Web
+    context: Context
+    sent: Typed
+    """Empty if nothing was sent."""
+
+    @property
+    def actor(self) -> Actor:
+        """Whoever makes it."""
+        return self.context.actor
+
+    def do(self, operation: Operation[..., T], **known: object) -> T:
+        """Do an operation with the parameters in the path and the fields of the form.
+
+        Parameters in ``known`` are taken from there, as they are. Raise SpecError, which names everything
+        that is wrong, or what the operation raises.
+        """
+        if operation.scope is not None:
+            require_scope(self.actor, operation.scope)
+        path = self.request.path_params
+        named = {
+            one.name: [one.parts.join(path)]
+            for one in operation.parameters.values()
+            if one.parts is not None and path.keys() >= {*one.parts.names}
+        }
+        texts = {**self.sent.texts, **{name: [value] for name, value in path.items()}, **named}
+        return operation(self.context, **known, **read_texts(operation, texts, known))
+
+    def read(self, kind: type[Read]) -> Read:
+        """Return the fields of the form as an object that the API takes, too. Raise SpecError."""
+        given = {name: self.sent[name] for name in kind.model_fields if name in self.sent.texts}
+        try:
+            return kind.model_validate(given)
+        except ValidationError as error:
+            found = error.errors(include_url=False)
+            raise SpecError.of([Problem(str(one["loc"][0]), reason(one, {})) for one in found]) from None
+
+    def choose(self, choices: Mapping[str, T]) -> T:
+        """Return what the button stands for with which the form was sent. Raise SpecError if for nothing."""
+        chosen = self.sent["do"]
+        if chosen not in choices:
+            raise SpecError("do", f"must be one of {', '.join(choices)}, not {shown(chosen)}")
+        return choices[chosen]
+
+
+@cache
+def visiting(scope: KeyScope | None) -> Callable[..., Awaitable[Visit]]:
+    """Return the dependency for pages of those whose keys have a scope, or of everybody."""
+
+    async def visit(
+        context: Annotated[Context, Depends(allowed(scope))], request: Request, page: Page, web: Shared
+    ) -> Visit:
+        return Visit(request, page, web, context, await _read(request))
+
+    return visit
+
+
+async def _read(request: Request) -> Typed:
+    """Return what a form sent. Raise SpecError for texts that cannot be stored."""
+    if request.method != "POST":
+        return Typed({})
+    texts: dict[str, list[str]] = {}
+    for field, value in (await request.form()).multi_items():
+        if not isinstance(value, str) or not value.strip():
+            continue
+        if wrong := unstorable(value):
+            raise SpecError(field, wrong)
+        texts.setdefault(field, []).append(value.replace("\r\n", "\n"))  # browsers end lines with both
+    return Typed(texts)
+
+
+Reading = Annotated[Visit, Depends(visiting(KeyScope.READ))]
+Organising = Annotated[Visit, Depends(visiting(KeyScope.TOURNAMENTS))]
+Operating = Annotated[Visit, Depends(visiting(KeyScope.OPERATE))]
+AnyVisit = Annotated[Visit, Depends(visiting(None))]
+
+Leads = str | Callable[[Visit, T], Response]
+"""Where a form leads: to a path with parameters of its own in braces, or to an answer."""
+
+
+class Forms:
+    """The forms of a page, which shows their refusals."""
+
+    def __init__(
+        self, router: APIRouter, template: str, values: Callable[[Visit], Mapping[str, object]]
+    ) -> None:
+        """Prepare forms of the page with this template; ``values`` returns what it is filled with."""
+        self._router, self._template, self._values = router, template, values
+
+    def show(self, visit: Visit, **values: object) -> HTMLResponse:
+        """Return the page, with some values besides or instead of those that it always has."""
+        return visit.page(self._template, **{"sent": visit.sent, **self._values(visit), **values})
+
+    def add(self, path: str, operation: Operation[..., T], leads: Leads[T]) -> None:
+        """Add the form that does an operation."""
+        self.add_other(path, operation.scope, lambda visit: visit.do(operation), leads)
+
+    def add_other(self, path: str, scope: KeyScope | None, do: Callable[[Visit], T], leads: Leads[T]) -> None:
+        """Add a form that does something else, for those whose keys have a scope, or for everybody."""
+
+        def handle(visit: Annotated[Visit, Depends(visiting(scope))]) -> Response:
+            try:
+                answer = do(visit)
+            except (ArenaError, RefereeError) as error:
+                return visit.page.again(self._template, error, **{"sent": visit.sent, **self._values(visit)})
+            if not isinstance(leads, str):
+                return leads(visit, answer)
+            path = {name: quote(value, safe="@") for name, value in visit.request.path_params.items()}
+            return RedirectResponse(leads.format_map(path), SEE_OTHER)
+
+        self._router.add_api_route(path, handle, methods=["POST"])
