@@ -1,6 +1,5 @@
 """Who plays in a tournament and meets whom: ``arena tournament enter``, ``invite``, ``pairings``, …"""
 
-from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -10,12 +9,11 @@ from arena.cli.doors import command_of
 from arena.core.formats import FORMATS
 from arena.core.pairing import Balance, Spread
 from arena.jsonvalues import to_json
-from arena.leagues.admission import LeagueEntries
 from arena.operations import entries as operations
 from arena.operations import tournaments
 from arena.play.rounds.overview import PairingsNamed, RoundNamed
 from arena.play.rounds.reasons import reason_lines
-from arena.tournaments.admission import EntriesShown, InvitationShown, RequestShown
+from arena.tournaments.admission import EntriesShown, RequestShown
 from arena.tournaments.answers import Changed, Entered, Withdrawn
 from referee.cli.output import AsJson, console, headline, moment, print_json, say, show, warn
 from referee.cli.tables import table
@@ -79,8 +77,11 @@ def _span(spread: Spread) -> str:
     return str(spread.most) if spread.least == spread.most else f"{spread.least}–{spread.most}"
 
 
-MAY = {"enter": "may enter", "ask": "may ask to enter", "no": "cannot enter"}
+TakeBack = Annotated[
+    bool, typer.Option("--take-back", help="Invite them no longer; those that are in it already stay.")
+]
 
+MAY = {"enter": "may enter", "ask": "may ask to enter", "no": "cannot enter"}
 
 Invited = Annotated[list[str], typer.Argument(metavar="OWNER|OWNER/BOT...", help="Owners, or bots.")]
 
@@ -111,13 +112,7 @@ def may_enter(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = Fa
 
 
 def invite(
-    ctx: typer.Context,
-    name: Name,
-    invited: Invited,
-    take_back: Annotated[
-        bool, typer.Option("--take-back", help="Invite them no longer; those that have entered stay.")
-    ] = False,
-    as_json: AsJson = False,
+    ctx: typer.Context, name: Name, invited: Invited, take_back: TakeBack = False, as_json: AsJson = False
 ) -> None:
     """Let owners, or single bots, enter a tournament that is not open to everybody."""
     with asking(ctx) as call:
@@ -127,44 +122,39 @@ def invite(
             found = call(operations.list_entries, name)
         else:
             found = call(operations.invite_bots, name, invited)
-    say_invited(name, found, as_json)
+    say_invited(found, as_json)
 
 
-def say_invited(name: str, found: EntriesShown | LeagueEntries, as_json: bool) -> None:
+def say_invited(found: EntriesShown, as_json: bool) -> None:
     """Print who is invited to a tournament or a league."""
     if as_json:
         print_json(to_json(found))
     else:
         names = ", ".join(one.invited for one in found.invitations)
-        say(f"invited to {name}: {names or 'nobody'}")
+        say(f"invited to {found.name}: {names or 'nobody'}")
 
 
 @command_of(operations.list_entries)
 def entries(found: EntriesShown) -> None:
     """Show who is invited to a tournament, which bots have asked to enter it, and what they were answered."""
+    show_entries(found, "no bot has asked to enter")
+
+
+def show_entries(found: EntriesShown, none: str) -> None:
+    """Print who is invited to a tournament or a league, and who has asked, or that nobody has."""
     limit = f"; at most {found.owner_limit} bots of an owner" if found.owner_limit else ""
     say(f"entries: {found.entries}{limit}")
-    show_invitations(found.invitations)
-    show_requests(found.requests, "no bot has asked to enter")
-
-
-def show_invitations(invitations: Sequence[InvitationShown]) -> None:
-    """Print the organiser's invitations, if any."""
-    if invitations:
+    if found.invitations:
         headline("Invited")
-        rows = [(one.invited, one.invited_by, moment(one.invited_at)) for one in invitations]
-        show(["owner or bot", "by", "on"], rows, "")
-
-
-def show_requests(requests: Sequence[RequestShown], none: str) -> None:
-    """Print requests and their answers, or that there are none."""
+        invited = [(one.invited, one.invited_by, moment(one.invited_at)) for one in found.invitations]
+        show(["owner or bot", "by", "on"], invited, "")
     headline("Requests")
     rows = [
         (
             *(one.bot, one.state.value, one.asked_by, moment(one.asked_at)),
             *(one.answered_by or "", moment(one.answered_at), one.reason or ""),
         )
-        for one in requests
+        for one in found.requests
     ]
     columns = ["bot version", "state", "asked by", "on", "answered by", "on", "reason"]
     show(columns, rows, none)

@@ -7,9 +7,8 @@ import typer
 
 from arena.cli.context import ask, asking
 from arena.cli.doors import command_of
-from arena.cli.entries import Invited, say_invited, show_invitations, show_requests
+from arena.cli.entries import Invited, TakeBack, say_invited, show_entries
 from arena.jsonvalues import to_json
-from arena.leagues.admission import LeagueEntries
 from arena.leagues.answers import History, Joined, Leagues, LeagueWhole, Left
 from arena.leagues.changes import Change
 from arena.leagues.overview import DivisionShown, LeagueInfo, SeasonShown
@@ -17,7 +16,7 @@ from arena.leagues.schedule import next_start
 from arena.leagues.spec import load_league
 from arena.operations import leagues
 from arena.store.models import utc_now
-from arena.tournaments.admission import RequestShown
+from arena.tournaments.admission import EntriesShown, RequestShown
 from referee.cli.output import AsJson, headline, moment, number, print_json, say, show
 
 app = typer.Typer(
@@ -101,13 +100,7 @@ def leave(left: Left) -> None:
 
 @app.command()
 def invite(
-    ctx: typer.Context,
-    name: Name,
-    invited: Invited,
-    take_back: Annotated[
-        bool, typer.Option("--take-back", help="Invite them no longer; those that have joined stay.")
-    ] = False,
-    as_json: AsJson = False,
+    ctx: typer.Context, name: Name, invited: Invited, take_back: TakeBack = False, as_json: AsJson = False
 ) -> None:
     """Let owners, or single bots, join a league that is not open to everybody."""
     with asking(ctx) as call:
@@ -117,16 +110,14 @@ def invite(
             found = call(leagues.league_entries, name)
         else:
             found = call(leagues.invite_members, name, invited)
-    say_invited(name, found, as_json)
+    say_invited(found, as_json)
 
 
 @app.command()
 @command_of(leagues.league_entries)
-def entries(found: LeagueEntries) -> None:
+def entries(found: EntriesShown) -> None:
     """Show who is invited to a league, which bots have asked to join it, and what they were answered."""
-    say(f"entries: {found.entries}")
-    show_invitations(found.invitations)
-    show_requests(found.requests, "no bot has asked to join")
+    show_entries(found, "no bot has asked to join")
 
 
 @app.command()

@@ -54,6 +54,9 @@ def form_text(form: str) -> str:
     return f"{count} {_SIGNS[signs][1]} and nothing else"
 
 
+Entries = Literal["open", "invited", "approved"]
+"""Who may enter bots."""
+
 LEAST_RATED_MS = 100
 """The least ``decision_ms`` of a rated tournament: no organiser can make anybody's bots lose by distance."""
 
@@ -134,7 +137,7 @@ class Discretion(BaseModel):
 
     model_config = ConfigDict(defer_build=True, json_schema_extra=tell_fields)
 
-    entries: Literal["open", "invited", "approved"] = "open"
+    entries: Entries = "open"
     """Who may enter bots once it is created. ``open``: every author. ``invited``: those whom the organiser
     has invited. ``approved``: these too, and others may ask, and play if the organiser approves. The
     organiser may enter any bot."""

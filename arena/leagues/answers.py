@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from arena.leagues.admission import Admitted
 from arena.leagues.changes import Change
+from arena.leagues.membership import Admitted
 from arena.leagues.overview import LeagueInfo, Outside, SeasonShown
 
 

@@ -1,32 +1,47 @@
-"""Joining leagues and leaving them."""
+"""Members of leagues: looking them up, joining and leaving."""
 
+from collections.abc import Sequence
 from datetime import datetime
+from typing import Literal
 
 from sqlalchemy import update
-from sqlalchemy.exc import IntegrityError
 from sqlmodel import col, select
 
 from arena.actors import Actor
 from arena.bots.versions import find_all_versions, token_problem
 from arena.core.pairing import owner_of
 from arena.errors import StateError, TakenError
-from arena.leagues.admission import (
-    Admitted,
-    admits,
-    answered,
-    ask_to_join,
-    find_league,
-    find_request,
-    organised,
-    take_back,
-    waiting,
-)
-from arena.leagues.seasons import active_members
-from arena.leagues.spec import make_league
 from arena.people.audit import record
 from arena.store.models import Bot, EntryState, League, LeagueMember
-from arena.store.storage import Storage, Transaction, changed
-from arena.store.suggestions import unknown_bots
+from arena.store.storage import Storage, Transaction, changed, hold_row
+from arena.store.suggestions import unknown, unknown_bots
+from arena.tournaments.admission import (
+    admits,
+    approve_request,
+    ask_to_enter,
+    find_waiting,
+    require_request,
+)
+from arena.tournaments.overview import organised
+
+Admitted = Literal["joined", "asked"]
+"""The result of letting a bot join: it has joined, or the organiser has been asked."""
+
+
+def find_league(tx: Transaction, name: str) -> League:
+    """Return the league of this name. Raise UnknownError if there is none."""
+    found = tx.exec(select(League).where(League.name == name)).first()
+    if found is None:
+        raise unknown(tx, "league", name, col(League.name))
+    return found
+
+
+def active_members(tx: Transaction, league: League) -> Sequence[LeagueMember]:
+    """Return who is in the league, in the order of joining."""
+    members = select(LeagueMember).where(
+        LeagueMember.league_id == league.id, col(LeagueMember.left_at).is_(None)
+    )
+    return tx.exec(members.order_by(col(LeagueMember.joined_at), col(LeagueMember.id))).all()
 
 
 def join(storage: Storage, actor: Actor, league: str, bot: str, now: datetime) -> Admitted:
@@ -37,40 +52,46 @@ def join(storage: Storage, actor: Actor, league: str, bot: str, now: datetime) -
     as many in it as can play.
     """
     actor.require_owner(owner_of(bot), f"let {bot} join")
-    try:
-        with storage.write() as tx:
-            found = find_league(tx, league)
-            member = _member(tx, found, bot, now)
-            if not admits(tx, actor, found, bot):
-                ask_to_join(tx, actor, found, bot, now)
-                return "asked"
-            _join(tx, actor, found, member, now)
-            return "joined"
-    except IntegrityError:
-        raise TakenError(f"{bot} is in league {league} already") from None
+    with storage.write() as tx:
+        found = _lock_league(tx, league)
+        member = _member(tx, found, bot, now)
+        if not admits(tx, actor, found, bot):
+            ask_to_enter(tx, actor, found, bot, now)
+            return "asked"
+        _join(tx, actor, found, member, now)
+        return "joined"
 
 
-def approve(storage: Storage, actor: Actor, league: str, bot: str, now: datetime) -> None:
-    """Let a bot that has asked, or was declined before, join.
+def approve(storage: Storage, actor: Actor, league: str, bot: str, now: datetime) -> str:
+    """Let a bot that has asked, or was declined before, join; return it as it joins: itself or its version.
 
     Raise NotAllowed, UnknownError, StateError if it has not asked, and what ``join`` raises.
     """
     with storage.write() as tx:
-        found = organised(tx, actor, league, "approve bots in league")
-        waiting(tx, found, bot, [EntryState.ASKED, EntryState.DECLINED])
-        _join(tx, actor, found, _member(tx, found, bot, now), now)
+        found = organised(tx, actor, _lock_league, league, "approve bots in")
+        request = require_request(tx, found, bot, [EntryState.ASKED, EntryState.DECLINED])
+        _join(tx, actor, found, _member(tx, found, request.bot, now), now)
+        return request.bot
+
+
+def _lock_league(tx: Transaction, name: str) -> League:
+    """Return a league whose members and settings nobody else changes meanwhile. Raise UnknownError."""
+    league = find_league(tx, name)
+    hold_row(tx, League, league.id)
+    tx.refresh(league)
+    return league
 
 
 def _member(tx: Transaction, league: League, bot: str, now: datetime) -> LeagueMember:
     """Return the member that a bot would be, or was before. Raise an error if it cannot join."""
     owner_id = _owner_of(tx, bot, now)
-    limit = make_league(league.spec).versions_per_owner
     members = active_members(tx, league)
     if any(member.name == bot for member in members):
         raise TakenError(f"{bot} is in league {league.name} already")
     own = [member.name for member in members if member.owner_id == owner_id]
+    limit = league.owner_limit
     if limit is not None and len(own) >= limit:
-        raise StateError(f"league {league.name} takes {limit} of an owner; {', '.join(own)} is in it")
+        raise StateError(f"league {league.name} allows {limit} per owner; in it already: {', '.join(own)}")
     again = (LeagueMember.league_id == league.id, LeagueMember.name == bot)
     before = tx.exec(select(LeagueMember).where(*again)).first()
     return before or LeagueMember(league_id=league.id, name=bot, owner_id=owner_id, joined_at=now)
@@ -78,10 +99,7 @@ def _member(tx: Transaction, league: League, bot: str, now: datetime) -> LeagueM
 
 def _join(tx: Transaction, actor: Actor, league: League, member: LeagueMember, now: datetime) -> None:
     """Let a bot play that may; this approves its request, if it has made one."""
-    request = find_request(tx, league, member.name)
-    if request is not None and request.state != EntryState.APPROVED:
-        answered(tx, actor, request, now)
-        record(tx, actor, "league.approve", league.name, now, bot=member.name)
+    approve_request(tx, actor, league, member.name, now)
     member.joined_at, member.left_at = now, None
     tx.add(member)
     record(tx, actor, "league.join", league.name, now, bot=member.name)
@@ -100,17 +118,21 @@ def _owner_of(tx: Transaction, bot: str, now: datetime) -> int:
     return tx.exec(select(Bot.owner_id).where(Bot.id == meant[0].bot_id)).one()
 
 
-def leave(storage: Storage, actor: Actor, league: str, bot: str, now: datetime) -> None:
-    """Take a bot out of a league from the next season on, or take back its request to join.
+def leave(storage: Storage, actor: Actor, league: str, bot: str, now: datetime) -> str:
+    """Take a bot out of a league from the next season on, or take back its request; return which it was.
 
     Raise UnknownError, StateError.
     """
     actor.require_owner(owner_of(bot), f"let {bot} leave")
     with storage.write() as tx:
-        found = find_league(tx, league)
+        found = _lock_league(tx, league)
         in_it = (col(LeagueMember.league_id) == found.id, col(LeagueMember.name) == bot)
         stays = col(LeagueMember.left_at).is_(None)
-        left = changed(tx, update(LeagueMember).where(*in_it, stays).values(left_at=now))
-        if not left and not take_back(tx, found, bot):
-            raise StateError(f"{bot} is not in league {league}")
+        if not changed(tx, update(LeagueMember).where(*in_it, stays).values(left_at=now)):
+            request = find_waiting(tx, found, bot, [EntryState.ASKED])
+            if request is None:
+                raise StateError(f"{bot} is not in league {league}")
+            bot = request.bot
+            tx.delete(request)
         record(tx, actor, "league.leave", league, now, bot=bot)
+        return bot

@@ -6,10 +6,10 @@ from itertools import groupby
 
 from sqlmodel import col, select
 
+from arena.core.specs import Entries
 from arena.errors import UnknownError
-from arena.leagues.admission import find_league
+from arena.leagues.membership import active_members, find_league
 from arena.leagues.seasons import (
-    active_members,
     arrival,
     contestants,
     draw_up,
@@ -18,7 +18,7 @@ from arena.leagues.seasons import (
     places_of,
     standing_of,
 )
-from arena.leagues.spec import Entries, make_league
+from arena.leagues.spec import make_league
 from arena.store.models import (
     Arrival,
     BotVersion,
@@ -138,7 +138,7 @@ def _info(tx: Transaction, league: League) -> LeagueInfo:
         members=len(active_members(tx, league)),
         season=league.seasons,
         running=latest is not None and latest.finished_at is None,
-        entries=spec.entries,
+        entries=league.entries,
         next_at=league.next_at,
         problem=league.problem,
     )

@@ -22,6 +22,7 @@ from arena.core.pairing import owner_of
 from arena.core.ranking import Standing
 from arena.errors import ArenaError, StateError, StorageError, TakenError
 from arena.leagues.divisions import next_divisions, owners_apart, regroup
+from arena.leagues.membership import active_members
 from arena.leagues.schedule import next_start
 from arena.leagues.spec import LeagueSpec, make_league
 from arena.results.standings.outcomes import current_standings
@@ -301,14 +302,6 @@ def places_of(tx: Transaction, season: Season | None) -> DividedPlaces:
         places = select(SeasonPlace).where(SeasonPlace.division_id == division.id)
         found.append((division, list(tx.exec(places.order_by(col(SeasonPlace.number))))))
     return found
-
-
-def active_members(tx: Transaction, league: League) -> Sequence[LeagueMember]:
-    """Return who is in the league, in the order of joining."""
-    members = select(LeagueMember).where(
-        LeagueMember.league_id == league.id, col(LeagueMember.left_at).is_(None)
-    )
-    return tx.exec(members.order_by(col(LeagueMember.joined_at), col(LeagueMember.id))).all()
 
 
 def contestants(

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import (
     AfterValidator,
@@ -18,7 +18,7 @@ from pydantic import (
 )
 
 from arena.core.formats import FORMATS, MOST_ENTRANTS, Setup
-from arena.core.specs import Name, TournamentSpec, make_spec, read_ruleset
+from arena.core.specs import Entries, Name, TournamentSpec, make_spec, read_ruleset
 from arena.errors import SpecError
 from arena.leagues.divisions import Level
 from referee.docstrings import tell_fields
@@ -73,9 +73,6 @@ def _tournament(given: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
     except (RulesetError, ValueError) as error:
         raise Refused(Problem(".ruleset", str(error))) from None
 
-
-Entries = Literal["open", "invited", "approved"]
-"""Who may join."""
 
 Tournament = Annotated[dict[str, Any], AfterValidator(_tournament)]
 """Some fields of a tournament."""

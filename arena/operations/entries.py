@@ -11,6 +11,7 @@ from arena.operations.parameters import Entrant
 from arena.tournaments import admission, entry
 from arena.tournaments.admission import LONGEST_REASON, MOST_INVITED
 from arena.tournaments.answers import Entered, Withdrawn
+from arena.tournaments.overview import find_tournament
 from arena.tournaments.roster import absence, roster
 
 TOURNAMENT = "/tournaments/{tournament}"
@@ -62,7 +63,7 @@ def withdraw_bot(context: Context, tournament: Name, bot: Entrant) -> Withdrawn:
 @operation("GET", f"{TOURNAMENT}/entries", KeyScope.READ, tag="entries")
 def list_entries(context: Context, tournament: Name) -> admission.EntriesShown:
     """Return who is invited and who has asked: everybody for a tournament of yours, else only your bots."""
-    return admission.list_entries(context.storage, context.actor, tournament)
+    return admission.list_entries(context.storage, context.actor, find_tournament, tournament)
 
 
 @operation(
@@ -73,13 +74,13 @@ def list_entries(context: Context, tournament: Name) -> admission.EntriesShown:
 )
 def invite_bots(context: Context, tournament: Name, invited: Invited) -> admission.EntriesShown:
     """Invite owners, or single bots, to a tournament of yours that is not open to everybody."""
-    return admission.invite(context.storage, context.actor, tournament, invited, context.now)
+    return admission.invite(context.storage, context.actor, find_tournament, tournament, invited, context.now)
 
 
 @operation("DELETE", f"{TOURNAMENT}/invitations", KeyScope.TOURNAMENTS, tag="entries", status=204)
 def uninvite_bot(context: Context, tournament: Name, invited: OneInvited) -> None:
     """Take back the invitation of an owner or a bot to a tournament of yours; bots that have entered stay."""
-    admission.uninvite(context.storage, context.actor, tournament, invited, context.now)
+    admission.uninvite(context.storage, context.actor, find_tournament, tournament, invited, context.now)
 
 
 @operation("POST", f"{REQUEST}/approve", KeyScope.TOURNAMENTS, tag="entries")
@@ -92,4 +93,6 @@ def approve_bot(context: Context, tournament: Name, bot: Entrant) -> Entered:
 @operation("POST", f"{REQUEST}/decline", KeyScope.TOURNAMENTS, tag="entries")
 def decline_bot(context: Context, tournament: Name, bot: Entrant, reason: Reason) -> admission.RequestShown:
     """Decline a bot that has asked to enter a tournament of yours, with a reason."""
-    return admission.decline(context.storage, context.actor, tournament, bot, reason, context.now)
+    return admission.decline(
+        context.storage, context.actor, find_tournament, tournament, bot, reason, context.now
+    )

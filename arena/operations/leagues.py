@@ -8,13 +8,15 @@ from annotated_types import Interval
 from arena.actors import KeyScope
 from arena.core.specs import Name
 from arena.errors import SpecError
-from arena.leagues import admission, applying, membership, overview
+from arena.leagues import applying, membership, overview
 from arena.leagues.answers import Changes, History, Joined, Leagues, LeagueWhole, Left
+from arena.leagues.membership import find_league
 from arena.leagues.spec import LeagueSpec, make_league
 from arena.operations.entries import Invited, OneInvited, Reason
 from arena.operations.operation import Context, operation
 from arena.operations.parameters import MOST, Entrant, SchemaOf
-from arena.tournaments.admission import RequestShown
+from arena.tournaments import admission
+from arena.tournaments.admission import EntriesShown, RequestShown
 
 LEAGUE = "/leagues/{league}"
 REQUEST = f"{LEAGUE}/requests/{{owner}}/{{bot}}"
@@ -85,14 +87,13 @@ def join_league(
 @operation("DELETE", f"{LEAGUE}/members/{{owner}}/{{bot}}", KeyScope.BOTS, tag="leagues")
 def leave_league(context: Context, league: Name, bot: Entrant) -> Left:
     """Take a bot of yours out of a league from the next season on; it plays a running season to the end."""
-    membership.leave(context.storage, context.actor, league, bot, context.now)
-    return Left(league, bot)
+    return Left(league, membership.leave(context.storage, context.actor, league, bot, context.now))
 
 
 @operation("GET", f"{LEAGUE}/entries", KeyScope.READ, tag="leagues")
-def league_entries(context: Context, league: Name) -> admission.LeagueEntries:
+def league_entries(context: Context, league: Name) -> EntriesShown:
     """Return who is invited and who has asked: everybody for a league of yours, else only your bots."""
-    return admission.list_entries(context.storage, context.actor, league)
+    return admission.list_entries(context.storage, context.actor, find_league, league)
 
 
 @operation(
@@ -101,26 +102,26 @@ def league_entries(context: Context, league: Name) -> admission.LeagueEntries:
     status=201,
     made=f"{LEAGUE}/entries",
 )
-def invite_members(context: Context, league: Name, invited: Invited) -> admission.LeagueEntries:
+def invite_members(context: Context, league: Name, invited: Invited) -> EntriesShown:
     """Invite owners, or single bots, to a league of yours that is not open to everybody."""
-    return admission.invite(context.storage, context.actor, league, invited, context.now)
+    return admission.invite(context.storage, context.actor, find_league, league, invited, context.now)
 
 
 @operation("DELETE", f"{LEAGUE}/invitations", KeyScope.TOURNAMENTS, tag="leagues", status=204)
 def uninvite_member(context: Context, league: Name, invited: OneInvited) -> None:
     """Take back the invitation of an owner or a bot to a league of yours; bots that have joined stay."""
-    admission.uninvite(context.storage, context.actor, league, invited, context.now)
+    admission.uninvite(context.storage, context.actor, find_league, league, invited, context.now)
 
 
 @operation("POST", f"{REQUEST}/approve", KeyScope.TOURNAMENTS, tag="leagues")
 def approve_member(context: Context, league: Name, bot: Entrant) -> Joined:
     """Approve a bot that has asked to join a league of yours, or that you declined before."""
-    membership.approve(context.storage, context.actor, league, bot, context.now)
+    joined = membership.approve(context.storage, context.actor, league, bot, context.now)
     shown = overview.show(context.storage, league, context.now)
-    return Joined(league, bot, "joined", shown.league.next_at)
+    return Joined(league, joined, "joined", shown.league.next_at)
 
 
 @operation("POST", f"{REQUEST}/decline", KeyScope.TOURNAMENTS, tag="leagues")
 def decline_member(context: Context, league: Name, bot: Entrant, reason: Reason) -> RequestShown:
     """Decline a bot that has asked to join a league of yours, with a reason."""
-    return admission.decline(context.storage, context.actor, league, bot, reason, context.now)
+    return admission.decline(context.storage, context.actor, find_league, league, bot, reason, context.now)

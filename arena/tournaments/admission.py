@@ -1,29 +1,27 @@
-"""Whose bots may enter a tournament: invitations, authors' requests, and how many bots an owner may have."""
+"""Whose bots may enter a tournament or join a league: invitations, requests of authors, and the answers.
+
+How many bots an owner may have in a tournament is checked here, too.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any, TypeAlias
 
-from sqlalchemy import delete
+from sqlalchemy import ColumnElement, delete
 from sqlmodel import col, select
 
 from arena.actors import Actor, Role
 from arena.bots.versions import find_all_versions
 from arena.core.pairing import owner_of
+from arena.core.specs import Entries
 from arena.errors import NotAllowed, SpecError, StateError, TakenError
 from arena.people.audit import record
-from arena.store.models import (
-    BotVersion,
-    EntryRequest,
-    EntryState,
-    Owner,
-    Tournament,
-    TournamentInvitation,
-)
+from arena.store.models import EntryInvitation, EntryRequest, EntryState, League, Owner, Tournament
 from arena.store.storage import Storage, Transaction, changed
 from arena.store.suggestions import unknown
-from arena.tournaments.overview import find_tournament
+from arena.tournaments.overview import C, Find, organised
 from arena.webhooks.outbox import emit
 
 LONGEST_REASON = 300
@@ -32,13 +30,16 @@ LONGEST_REASON = 300
 MOST_INVITED = 100
 """The most names that are invited at once."""
 
+Contest: TypeAlias = Tournament | League
+"""What bots enter."""
+
 
 @dataclass(frozen=True, slots=True)
 class RequestShown:
     """A bot that asked to enter, and the answer."""
 
     bot: str
-    """``owner/bot@version``."""
+    """``owner/bot@version``; in a league also ``owner/bot``, whose newest version is to play."""
     state: EntryState
     asked_by: str
     """Account of whoever asked."""
@@ -64,17 +65,28 @@ class InvitationShown:
 
 @dataclass(frozen=True, slots=True)
 class EntriesShown:
-    """Who may enter a tournament, as far as the reader may know."""
+    """Who may enter a tournament or join a league, as far as the reader may know."""
 
-    tournament: str
-    entries: str
+    name: str
+    """The tournament, or the league."""
+    entries: Entries
     """``open``, ``invited`` or ``approved``."""
     owner_limit: int | None
-    """The most bots of one owner; None for as many as the format allows."""
+    """The most bots of one owner; None for any number, or as many as the tournament's format allows."""
     invitations: Sequence[InvitationShown]
     """By name."""
     requests: Sequence[RequestShown]
     """In the order in which they were made."""
+
+
+def kind_of(contest: Contest) -> str:
+    """Return ``tournament`` or ``league``: the word in messages, columns and the names of changes."""
+    return "tournament" if isinstance(contest, Tournament) else "league"
+
+
+def _enter(contest: Contest) -> str:
+    """Return what bots do, in messages."""
+    return "enter" if isinstance(contest, Tournament) else "join"
 
 
 def check_owner_limit(bots: Sequence[str], limit: int | None) -> None:
@@ -93,127 +105,154 @@ def check_reason(given: str) -> str:
     return reason
 
 
-def admits(tx: Transaction, actor: Actor, tournament: Tournament, version: BotVersion) -> bool:
-    """Return whether the actor may enter a version at once; if not, it may ask the organiser.
+def admits(tx: Transaction, actor: Actor, contest: Contest, bot: str) -> bool:
+    """Return whether the actor may enter a bot at once; if not, it may ask the organiser.
 
-    Raise NotAllowed if it needs an invitation, TakenError if it has asked, StateError if it was declined.
+    Raise NotAllowed if the bot needs an invitation, TakenError if it has asked, StateError if it was
+    declined.
     """
-    open_to_all = tournament.entries == "open" or actor.organises(tournament.organiser_id)
-    if open_to_all or _is_invited(tx, tournament, version):
+    open_to_all = contest.entries == "open" or actor.organises(contest.organiser_id)
+    if open_to_all or _is_invited(tx, contest, bot):
         return True
-    bot, name = version.name.partition("@")[0], tournament.name
-    if tournament.entries == "invited":
-        raise NotAllowed(f"tournament {name} is by invitation, and neither {owner_of(bot)} nor {bot} has one")
-    request = find_request(tx, tournament, version.id)
+    whose, name = f"{kind_of(contest)} {contest.name}", bot.partition("@")[0]
+    if contest.entries == "invited":
+        raise NotAllowed(f"{whose} is by invitation, and neither {owner_of(bot)} nor {name} has one")
+    request = find_request(tx, contest, bot)
     if request is None:
         return False
     if request.state == EntryState.DECLINED:
-        raise StateError(f"{version.name} was declined in tournament {name}: {request.reason}")
+        raise StateError(f"{bot} was declined in {whose}: {request.reason}")
     if request.state == EntryState.ASKED:
-        raise TakenError(f"{version.name} has asked to enter tournament {name} and has no answer yet")
+        raise TakenError(f"{bot} has asked to {_enter(contest)} {whose} and has no answer yet")
     return True
 
 
-def _is_invited(tx: Transaction, tournament: Tournament, version: BotVersion) -> bool:
-    names = {owner_of(version.name), version.name.partition("@")[0]}
-    found = select(TournamentInvitation.id).where(
-        TournamentInvitation.tournament_id == tournament.id, col(TournamentInvitation.invited).in_(names)
+def _is_invited(tx: Transaction, contest: Contest, bot: str) -> bool:
+    names = {owner_of(bot), bot.partition("@")[0]}
+    its = (_of(contest, EntryInvitation), col(EntryInvitation.invited).in_(names))
+    return tx.exec(select(EntryInvitation.id).where(*its)).first() is not None
+
+
+def _of(contest: Contest, table: type[EntryRequest | EntryInvitation]) -> ColumnElement[bool]:
+    """Return the condition that a row belongs to a tournament or a league."""
+    column: Any = table.tournament_id if isinstance(contest, Tournament) else table.league_id
+    return col(column) == contest.id
+
+
+def find_request(tx: Transaction, contest: Contest, bot: str) -> EntryRequest | None:
+    """Return the request of exactly this bot or version to enter; None if it did not ask."""
+    its = (_of(contest, EntryRequest), EntryRequest.bot == bot)
+    return tx.exec(select(EntryRequest).where(*its)).first()
+
+
+def ask_to_enter(tx: Transaction, actor: Actor, contest: Contest, bot: str, now: datetime) -> None:
+    """Note that a bot asks to enter, in the transaction that has locked the tournament or the league."""
+    request = EntryRequest(
+        bot_id=_bot_id(tx, bot), bot=bot, state=EntryState.ASKED, asked_by=actor.account, asked_at=now
     )
-    return tx.exec(found).first() is not None
+    setattr(request, f"{kind_of(contest)}_id", contest.id)
+    tx.add(request)
+    record(tx, actor, f"{kind_of(contest)}.ask", contest.name, now, bot=bot)
+    if isinstance(contest, Tournament):
+        emit(tx, contest.id, "entry.asked", now, bot=bot, asked_by=actor.account)
 
 
-def find_request(tx: Transaction, tournament: Tournament, version_id: int) -> EntryRequest | None:
-    """Return the request of a version to enter; None if it did not ask."""
-    mine = (EntryRequest.tournament_id == tournament.id, EntryRequest.version_id == version_id)
-    return tx.exec(select(EntryRequest).where(*mine)).first()
+def _bot_id(tx: Transaction, bot: str) -> int:
+    """Return the number of a bot, or of that of a version. Raise SpecError, UnknownError."""
+    return find_all_versions(tx, bot.partition("@")[0])[0].bot_id
 
 
-def ask_to_enter(
-    tx: Transaction, actor: Actor, tournament: Tournament, version: BotVersion, now: datetime
-) -> None:
-    """Note that a version asks to enter, in the transaction that has locked the tournament."""
-    tx.add(
-        EntryRequest(
-            tournament_id=tournament.id,
-            version_id=version.id,
-            state=EntryState.ASKED,
-            asked_by=actor.account,
-            asked_at=now,
-        )
+def require_request(
+    tx: Transaction, contest: Contest, bot: str, states: Sequence[EntryState]
+) -> EntryRequest:
+    """Return the request that ``find_waiting`` finds.
+
+    Raise SpecError or UnknownError for a wrong bot, StateError if there is none, or more than one.
+    """
+    request = find_waiting(tx, contest, bot, states)
+    if request is None:
+        what = f"{_enter(contest)} {kind_of(contest)} {contest.name}"
+        raise StateError(f"no request of {bot} to {what} waits for an answer")
+    return request
+
+
+def find_waiting(
+    tx: Transaction, contest: Contest, bot: str, states: Sequence[EntryState]
+) -> EntryRequest | None:
+    """Return the request of a bot in one of these states, or that of the only version of it that has asked.
+
+    Raise SpecError or UnknownError for a wrong bot, StateError if several versions of it have asked.
+    """
+    its = (
+        _of(contest, EntryRequest),
+        EntryRequest.bot_id == _bot_id(tx, bot),
+        col(EntryRequest.state).in_(states),
     )
-    record(tx, actor, "tournament.ask", tournament.name, now, bot=version.name)
-    emit(tx, tournament.id, "entry.asked", now, bot=version.name, asked_by=actor.account)
+    asked = tx.exec(select(EntryRequest).where(*its).order_by(col(EntryRequest.id))).all()
+    exactly = [request for request in asked if request.bot == bot]
+    requests = exactly if exactly or "@" in bot else asked
+    if len(requests) > 1:
+        which = ", ".join(request.bot for request in requests)
+        raise StateError(f"{len(requests)} versions of {bot} have asked; name one: {which}")
+    return requests[0] if requests else None
 
 
-def answer(
-    tx: Transaction, actor: Actor, request: EntryRequest, now: datetime, reason: str | None = None
+def approve_request(tx: Transaction, actor: Actor, contest: Contest, bot: str, now: datetime) -> None:
+    """Approve the request of a bot that enters, if it has made one."""
+    request = find_request(tx, contest, bot)
+    if request is not None and request.state != EntryState.APPROVED:
+        _answer(tx, actor, request, EntryState.APPROVED, None, now)
+        record(tx, actor, f"{kind_of(contest)}.approve", contest.name, now, bot=bot)
+
+
+def decline(
+    storage: Storage, actor: Actor, find: Find[C], name: str, bot: str, reason: str, now: datetime
+) -> RequestShown:
+    """Decline a bot's request to enter. Raise NotAllowed, SpecError, UnknownError, StateError."""
+    with storage.write() as tx:
+        contest = organised(tx, actor, find, name, "decline bots in")
+        why = check_reason(reason)
+        request = require_request(tx, contest, bot, [EntryState.ASKED])
+        _answer(tx, actor, request, EntryState.DECLINED, why, now)
+        record(tx, actor, f"{kind_of(contest)}.decline", name, now, bot=request.bot, reason=why)
+        return shown(request)
+
+
+def _answer(
+    tx: Transaction, actor: Actor, request: EntryRequest, state: EntryState, reason: str | None, now: datetime
 ) -> None:
-    """Approve a request, or decline it if there is a reason, as part of a transaction."""
-    request.state = EntryState.DECLINED if reason else EntryState.APPROVED
-    request.answered_by, request.answered_at, request.reason = actor.account, now, reason
+    request.state, request.reason = state, reason
+    request.answered_by, request.answered_at = actor.account, now
     tx.add(request)
 
 
-def find_asking(
-    tx: Transaction, tournament: Tournament, bot: str, states: Sequence[EntryState]
-) -> tuple[EntryRequest, str]:
-    """Return the request of ``owner/bot`` or of a version in one of these states, and the version's name.
-
-    Raise SpecError or UnknownError for a wrong bot, StateError if there is no such request, or more than one.
-    """
-    versions = find_all_versions(tx, bot.partition("@")[0])
-    names = {version.id: version.name for version in versions if "@" not in bot or version.name == bot}
-    of_it = (EntryRequest.tournament_id == tournament.id, col(EntryRequest.version_id).in_(names))
-    asking = select(EntryRequest).where(*of_it, col(EntryRequest.state).in_(states))
-    found = tx.exec(asking.order_by(col(EntryRequest.id))).all()
-    if not found:
-        raise StateError(f"no request of {bot} to enter tournament {tournament.name} waits for an answer")
-    if len(found) > 1:
-        which = ", ".join(names[one.version_id] for one in found)
-        raise StateError(f"{len(found)} versions of {bot} have asked; name one: {which}")
-    return found[0], names[found[0].version_id]
-
-
-def decline(storage: Storage, actor: Actor, name: str, bot: str, reason: str, now: datetime) -> RequestShown:
-    """Decline a bot's request to enter. Raise NotAllowed, SpecError, UnknownError, StateError."""
-    actor.require(Role.ORGANISER, f"decline bots in {name}")
-    with storage.write() as tx:
-        tournament = find_tournament(tx, name)
-        actor.require_organiser(tournament.organiser_id, f"decline bots in {name}")
-        why = check_reason(reason)
-        request, version = find_asking(tx, tournament, bot, [EntryState.ASKED])
-        answer(tx, actor, request, now, why)
-        record(tx, actor, "tournament.decline", name, now, bot=version, reason=why)
-        return shown(request, version)
-
-
-def invite(storage: Storage, actor: Actor, name: str, invited: Sequence[str], now: datetime) -> EntriesShown:
-    """Let owners, or bots, enter a tournament; earlier invitations remain.
+def invite(
+    storage: Storage, actor: Actor, find: Find[C], name: str, invited: Sequence[str], now: datetime
+) -> EntriesShown:
+    """Let owners, or bots, enter; earlier invitations remain.
 
     Raise NotAllowed, SpecError, UnknownError, StateError.
     """
-    actor.require(Role.ORGANISER, f"invite to {name}")
     with storage.write() as tx:
-        tournament = find_tournament(tx, name)
-        actor.require_organiser(tournament.organiser_id, f"invite to {name}")
-        if tournament.entries == "open":
-            raise StateError(f"tournament {name} is open: every author may enter bots")
+        contest = organised(tx, actor, find, name, "invite to")
+        kind = kind_of(contest)
+        if contest.entries == "open":
+            raise StateError(f"{kind} {name} is open: bots of all authors may {_enter(contest)}")
         if not 1 <= len(invited) <= MOST_INVITED:
             raise SpecError("invited", f"must be 1 to {MOST_INVITED} owners or bots")
-        known = {one.invited for one in _invitations(tx, tournament)}
+        known = {row.invited for row in _invitations(tx, contest)}
         for one in dict.fromkeys(invited):
-            require_known(tx, one)
+            _require_known(tx, one)
             if one not in known:
-                row = TournamentInvitation(
-                    tournament_id=tournament.id, invited=one, invited_by=actor.account, invited_at=now
-                )
+                row = EntryInvitation(invited=one, invited_by=actor.account, invited_at=now)
+                setattr(row, f"{kind}_id", contest.id)
                 tx.add(row)
-                record(tx, actor, "tournament.invite", name, now, invited=one)
+                record(tx, actor, f"{kind}.invite", name, now, invited=one)
         tx.flush()
-        return _shown_to(tx, actor, tournament)
+        return _shown_to(tx, actor, contest)
 
 
-def require_known(tx: Transaction, invited: str) -> None:
+def _require_known(tx: Transaction, invited: str) -> None:
     """Raise SpecError, UnknownError unless this is an owner, or ``owner/bot``."""
     if "@" in invited:
         raise SpecError("invited", f"{invited} is a version; invite the bot, or its owner")
@@ -223,63 +262,55 @@ def require_known(tx: Transaction, invited: str) -> None:
         raise unknown(tx, "owner", invited, col(Owner.name))
 
 
-def uninvite(storage: Storage, actor: Actor, name: str, invited: str, now: datetime) -> None:
+def uninvite(storage: Storage, actor: Actor, find: Find[C], name: str, invited: str, now: datetime) -> None:
     """Withdraw an invitation; bots that have entered stay. Raise NotAllowed, UnknownError, StateError."""
-    actor.require(Role.ORGANISER, f"invite to {name}")
     with storage.write() as tx:
-        tournament = find_tournament(tx, name)
-        actor.require_organiser(tournament.organiser_id, f"invite to {name}")
-        its = (
-            col(TournamentInvitation.tournament_id) == tournament.id,
-            col(TournamentInvitation.invited) == invited,
-        )
-        if not changed(tx, delete(TournamentInvitation).where(*its)):
-            raise StateError(f"{invited} is not invited to tournament {name}")
-        record(tx, actor, "tournament.uninvite", name, now, invited=invited)
+        contest = organised(tx, actor, find, name, "invite to")
+        its = (_of(contest, EntryInvitation), col(EntryInvitation.invited) == invited)
+        if not changed(tx, delete(EntryInvitation).where(*its)):
+            raise StateError(f"{invited} is not invited to {kind_of(contest)} {name}")
+        record(tx, actor, f"{kind_of(contest)}.uninvite", name, now, invited=invited)
 
 
-def list_entries(storage: Storage, actor: Actor, name: str) -> EntriesShown:
+def list_entries(storage: Storage, actor: Actor, find: Find[C], name: str) -> EntriesShown:
     """Return who is invited and who has asked: all of it for the organiser, for authors that of their bots.
 
     Raise NotAllowed, UnknownError.
     """
-    actor.require(Role.AUTHOR, f"see who asked to enter {name}")
+    actor.require(Role.AUTHOR, f"see who asked to be in {name}")
     with storage.read() as tx:
-        return _shown_to(tx, actor, find_tournament(tx, name))
+        return _shown_to(tx, actor, find(tx, name))
 
 
-def _shown_to(tx: Transaction, actor: Actor, tournament: Tournament) -> EntriesShown:
-    rows = select(EntryRequest, BotVersion.name).join(
-        BotVersion, col(BotVersion.id) == EntryRequest.version_id
-    )
-    of_it = rows.where(EntryRequest.tournament_id == tournament.id).order_by(col(EntryRequest.id))
-    everything = actor.organises(tournament.organiser_id)
+def _shown_to(tx: Transaction, actor: Actor, contest: Contest) -> EntriesShown:
+    everything = actor.organises(contest.organiser_id)
+    requests = select(EntryRequest).where(_of(contest, EntryRequest)).order_by(col(EntryRequest.id))
     return EntriesShown(
-        tournament.name,
-        tournament.entries,
-        tournament.owner_limit,
+        contest.name,
+        contest.entries,
+        contest.owner_limit,
         [
             InvitationShown(one.invited, one.invited_by, one.invited_at)
-            for one in _invitations(tx, tournament)
+            for one in _invitations(tx, contest)
             if everything or owner_of(one.invited) in actor.owners
         ],
         [
-            shown(request, bot)
-            for request, bot in tx.exec(of_it)
-            if everything or owner_of(bot) in actor.owners
+            shown(request)
+            for request in tx.exec(requests)
+            if everything or owner_of(request.bot) in actor.owners
         ],
     )
 
 
-def _invitations(tx: Transaction, tournament: Tournament) -> Sequence[TournamentInvitation]:
-    of_it = select(TournamentInvitation).where(TournamentInvitation.tournament_id == tournament.id)
-    return tx.exec(of_it.order_by(TournamentInvitation.invited)).all()
+def _invitations(tx: Transaction, contest: Contest) -> Sequence[EntryInvitation]:
+    of_it = select(EntryInvitation).where(_of(contest, EntryInvitation))
+    return tx.exec(of_it.order_by(EntryInvitation.invited)).all()
 
 
-def shown(request: EntryRequest, bot: str) -> RequestShown:
+def shown(request: EntryRequest) -> RequestShown:
     """Return a request in the form in which it is shown."""
     return RequestShown(
-        bot,
+        request.bot,
         request.state,
         request.asked_by,
         request.asked_at,

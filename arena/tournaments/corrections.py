@@ -6,7 +6,7 @@ from datetime import datetime
 from sqlalchemy import select as select_columns
 from sqlmodel import col, select
 
-from arena.actors import Actor, Role
+from arena.actors import Actor
 from arena.core.canonical import decision_digest
 from arena.core.corrections import (
     MOST_POINTS,
@@ -32,7 +32,7 @@ from arena.store.models import (
 from arena.store.storage import Storage, Transaction
 from arena.tournaments.admission import check_reason
 from arena.tournaments.events import lock_row, next_event, note
-from arena.tournaments.overview import ENDED, TournamentStatus, find_tournament, status_of
+from arena.tournaments.overview import ENDED, TournamentStatus, find_tournament, organised, status_of
 from referee.signing import SigningKey
 
 
@@ -41,7 +41,6 @@ def confirm(storage: Storage, actor: Actor, name: str, now: datetime, key: Signi
 
     Raise NotAllowed, UnknownError, StateError.
     """
-    actor.require(Role.ORGANISER, f"confirm {name}")
     with storage.write() as tx:
         tournament = _lock_ended(tx, actor, name, "confirm")
         if not tournament.confirm:
@@ -78,7 +77,6 @@ def correct(
 
     Raise NotAllowed, SpecError, UnknownError, StateError, TakenError.
     """
-    actor.require(Role.ORGANISER, f"correct {name}")
     with storage.write() as tx:
         tournament = _lock_ended(tx, actor, name, "correct")
         reason, match = check_reason(wanted.reason), _match_of(wanted)
@@ -111,8 +109,7 @@ def _match_of(wanted: Wanted) -> tuple[int, int] | None:
 
 def _lock_ended(tx: Transaction, actor: Actor, name: str, what: str) -> Tournament:
     """Lock the row of a tournament that its organiser can decide about now, and return it."""
-    tournament = find_tournament(tx, name)
-    actor.require_organiser(tournament.organiser_id, f"{what} {name}")
+    tournament = organised(tx, actor, find_tournament, name, what)
     lock_row(tx, tournament.id)
     tx.refresh(tournament)
     if tournament.state not in ENDED:

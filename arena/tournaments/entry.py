@@ -14,6 +14,7 @@ from arena.bots.checks import require_checks
 from arena.bots.versions import find_all_versions, find_versions, token_problem
 from arena.core.formats import FORMATS, MOST_ENTRANTS, Format, Setup
 from arena.core.pairing import check_entry, owner_of
+from arena.core.specs import Entries
 from arena.errors import NotAllowed, SpecError, StateError, TakenError
 from arena.people.audit import record
 from arena.store.models import BotVersion, Entrant, EntrantState, EntryState, Tournament, TournamentState
@@ -22,16 +23,17 @@ from arena.tournaments.ability import require_able
 from arena.tournaments.admission import (
     RequestShown,
     admits,
-    answer,
+    approve_request,
     ask_to_enter,
     check_owner_limit,
-    find_asking,
     find_request,
+    find_waiting,
+    require_request,
     shown,
 )
 from arena.tournaments.events import note
 from arena.tournaments.lifecycle import lock_open, staying
-from arena.tournaments.overview import ENDED, find_tournament
+from arena.tournaments.overview import ENDED, find_tournament, organised
 from arena.tournaments.referees import Ask
 
 ENTERED, LEFT = "entered once it is locked or started", "left once it is locked or started"
@@ -53,21 +55,18 @@ def enter(storage: Storage, actor: Actor, name: str, bot: str, now: datetime, as
         _require_theirs(actor, tournament, bot, "enter")
         [version] = find_versions(tx, [bot], now)
         _require_not_in_it(tx, tournament, version, now)
-        admitted = admits(tx, actor, tournament, version)
+        admitted = admits(tx, actor, tournament, version.name)
         for check in CHECKS:
             check(tx, tournament, version, now)
         if not admitted:
-            ask_to_enter(tx, actor, tournament, version, now)
+            ask_to_enter(tx, actor, tournament, version.name, now)
             return None
         return _enter(tx, actor, tournament, version, now)
 
 
 def _enter(tx: Transaction, actor: Actor, tournament: Tournament, version: BotVersion, now: datetime) -> int:
     """Enter a version that is allowed to; this approves any request of it."""
-    request = find_request(tx, tournament, version.id)
-    if request is not None and request.state != EntryState.APPROVED:
-        answer(tx, actor, request, now)
-        record(tx, actor, "tournament.approve", tournament.name, now, bot=version.name)
+    approve_request(tx, actor, tournament, version.name, now)
     entrant = _entrant(tx, tournament, version)
     entrant = _again(tournament, entrant) if entrant else _anew(tx, tournament, version)
     tx.add(entrant)
@@ -83,16 +82,14 @@ def approve(storage: Storage, actor: Actor, name: str, bot: str, now: datetime, 
 
     Raise NotAllowed, UnknownError, StateError if it has not asked, and what ``enter`` raises.
     """
-    actor.require(Role.ORGANISER, f"approve bots in {name}")
     waiting = [EntryState.ASKED, EntryState.DECLINED]
     with storage.read() as tx:
-        tournament = find_tournament(tx, name)
-        actor.require_organiser(tournament.organiser_id, f"approve bots in {name}")
-        _, asking = find_asking(tx, tournament, bot, waiting)
+        tournament = organised(tx, actor, find_tournament, name, "approve bots in")
+        asking = require_request(tx, tournament, bot, waiting).bot
     require_able(storage, name, now, ask, asking)
     with storage.write() as tx:
         tournament = _lock_format(tx, name, now, lambda format: format.late_entry, ENTERED)
-        find_asking(tx, tournament, asking, waiting)  # because its author may have withdrawn it
+        require_request(tx, tournament, asking, waiting)  # because its author may have withdrawn it
         [version] = find_versions(tx, [asking], now)
         for check in (_require_not_in_it, *CHECKS):
             check(tx, tournament, version, now)
@@ -110,7 +107,7 @@ class Prospect:
     """``enter`` if it may at once, ``ask`` if the organiser must approve it first."""
     reasons: Sequence[str]
     """All reasons against it; empty unless the answer is ``no``."""
-    entries: str
+    entries: Entries
     """Who may enter: ``open``, ``invited`` or ``approved``."""
     owner_limit: int | None
     """The most bots of one owner; None for as many as the format allows."""
@@ -139,11 +136,11 @@ def may_enter(storage: Storage, actor: Actor, name: str, bot: str, now: datetime
         with _told(against):
             _require_open(tournament)
         with _told(against):
-            admitted = admits(tx, actor, tournament, version)
+            admitted = admits(tx, actor, tournament, version.name)
         for check in (_require_not_in_it, *CHECKS):
             with _told(against):
                 check(tx, tournament, version, now)
-        request = find_request(tx, tournament, version.id)
+        request = find_request(tx, tournament, version.name)
         return Prospect(
             tournament=name,
             bot=version.name,
@@ -153,7 +150,7 @@ def may_enter(storage: Storage, actor: Actor, name: str, bot: str, now: datetime
             owner_limit=tournament.owner_limit,
             require_check=tournament.require_check,
             first_round=None if against else tournament.paired + 1,
-            request=shown(request, version.name) if request else None,
+            request=shown(request) if request else None,
         )
 
 
@@ -315,12 +312,11 @@ def _remove(tx: Transaction, entrant: Entrant) -> None:
 
 def _take_back(tx: Transaction, actor: Actor, tournament: Tournament, bot: str, now: datetime) -> bool:
     """Withdraw the request of a bot; return whether it had one without an answer."""
-    try:
-        request, version = find_asking(tx, tournament, bot, [EntryState.ASKED])
-    except StateError:
+    request = find_waiting(tx, tournament, bot, [EntryState.ASKED])
+    if request is None:
         return False
     tx.delete(request)
-    record(tx, actor, "tournament.withdraw", tournament.name, now, bot=version, last_round=0)
+    record(tx, actor, "tournament.withdraw", tournament.name, now, bot=request.bot, last_round=0)
     return True
 
 

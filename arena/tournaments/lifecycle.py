@@ -25,7 +25,7 @@ from arena.tournaments.ability import require_able
 from arena.tournaments.creation import check_count, require_ready
 from arena.tournaments.events import note
 from arena.tournaments.head import lock_head
-from arena.tournaments.overview import TournamentStatus, find_tournament, status_of
+from arena.tournaments.overview import TournamentStatus, find_tournament, organised, status_of
 from arena.tournaments.referees import Ask
 
 
@@ -36,10 +36,8 @@ def lock(storage: Storage, actor: Actor, name: str, now: datetime) -> Tournament
 
     Its commitment is known from then on, so whoever noted it can tell whether anything was changed later.
     """
-    actor.require(Role.ORGANISER, f"lock {name}")
     with storage.write() as tx:
-        tournament = find_tournament(tx, name)
-        actor.require_organiser(tournament.organiser_id, f"lock {name}")
+        tournament = organised(tx, actor, find_tournament, name, "lock")
         lock_open(tx, tournament, now)
         if tournament.commitment is not None:
             raise StateError(f"tournament {name} is locked already")
@@ -61,8 +59,7 @@ def start(
     actor.require(Role.ORGANISER, f"start {name}")
     require_able(storage, name, now, ask)
     with storage.write() as tx:
-        tournament = find_tournament(tx, name)
-        actor.require_organiser(tournament.organiser_id, f"start {name}")
+        tournament = organised(tx, actor, find_tournament, name, "start")
         start_in(tx, tournament, now, beacon_value)
         record(tx, actor, "tournament.start", name, now)
         return status_of(tx, tournament)
@@ -133,10 +130,8 @@ def pause(storage: Storage, actor: Actor, name: str, now: datetime) -> Tournamen
 
     Raise UnknownError, StateError.
     """
-    actor.require(Role.ORGANISER, f"pause {name}")
     with storage.write() as tx:
-        tournament = find_tournament(tx, name)
-        actor.require_organiser(tournament.organiser_id, f"pause {name}")
+        tournament = organised(tx, actor, find_tournament, name, "pause")
         running = (col(Tournament.id) == tournament.id, col(Tournament.state) == TournamentState.RUNNING)
         values = {"state": TournamentState.PAUSED, "advanced_at": now}
         # Workers notice at the next sign of life; see arena.play.matches.playing.
@@ -152,10 +147,8 @@ def pause(storage: Storage, actor: Actor, name: str, now: datetime) -> Tournamen
 
 def resume(storage: Storage, actor: Actor, name: str, now: datetime) -> TournamentStatus:
     """Continue a paused tournament. Raise UnknownError, StateError."""
-    actor.require(Role.ORGANISER, f"resume {name}")
     with storage.write() as tx:
-        tournament = find_tournament(tx, name)
-        actor.require_organiser(tournament.organiser_id, f"resume {name}")
+        tournament = organised(tx, actor, find_tournament, name, "resume")
         if not _run(tx, tournament, (TournamentState.PAUSED,), now):
             raise StateError(
                 f"tournament {name} is {tournament.state.value}; only a paused one can be resumed"
@@ -189,10 +182,8 @@ def stop(storage: Storage, actor: Actor, name: str, now: datetime) -> Tournament
 
     Raise UnknownError, StateError.
     """
-    actor.require(Role.ORGANISER, f"stop {name}")
     with storage.write() as tx:
-        tournament = find_tournament(tx, name)
-        actor.require_organiser(tournament.organiser_id, f"stop {name}")
+        tournament = organised(tx, actor, find_tournament, name, "stop")
         lock_open(tx, tournament, now)
         if tournament.state == TournamentState.CREATED:
             raise StateError(f"tournament {name} is not started; it can only be cancelled")

@@ -1,21 +1,23 @@
-"""The state of tournaments, and looking them up."""
+"""The state of tournaments; looking them up, for their organisers too, who may also organise leagues."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from sqlalchemy import Select, bindparam
 from sqlalchemy import select as select_columns
 from sqlmodel import col, func, select
 
+from arena.actors import Actor, Role
 from arena.core.formats import FORMATS, Setup
 from arena.core.specs import Terms
 from arena.jsonvalues import Internal
 from arena.store.models import (
     Entrant,
+    League,
     Match,
     MatchState,
     Round,
@@ -32,6 +34,11 @@ PROBLEMS_SHOWN = 20
 
 
 ENDED = (TournamentState.FINISHED, TournamentState.CANCELLED)
+
+C = TypeVar("C", Tournament, League)
+
+Find: TypeAlias = Callable[[Transaction, str], C]
+"""Looks up a tournament or a league by its name: ``find_tournament`` or ``find_league``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +136,14 @@ def find_tournament(tx: Transaction, name: str) -> Tournament:
 def _named() -> Any:
     """Select a tournament by its name."""
     return select(Tournament).where(Tournament.name == bindparam("tournament"))
+
+
+def organised(tx: Transaction, actor: Actor, find: Find[C], name: str, what: str) -> C:
+    """Return a tournament or a league that the actor organises. Raise NotAllowed, UnknownError."""
+    actor.require(Role.ORGANISER, f"{what} {name}")
+    contest = find(tx, name)
+    actor.require_organiser(contest.organiser_id, f"{what} {name}")
+    return contest
 
 
 def status_of(tx: Transaction, tournament: Tournament) -> TournamentStatus:

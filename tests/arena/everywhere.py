@@ -13,14 +13,15 @@ from arena.actors import HOUSE, Actor, Role
 from arena.bots import versions
 from arena.bots.journal import DatabaseJournal
 from arena.host.settings import load_settings
-from arena.leagues import admission as joining
 from arena.leagues import applying, membership
+from arena.leagues.membership import find_league
 from arena.people import accounts, invitations, tokens
 from arena.results.strength.fitting import fit_due
 from arena.store.models import utc_now
 from arena.store.storage import open_storage
 from arena.tournaments import admission, creation, entry, lifecycle
 from arena.tournaments.corrections import Wanted, correct
+from arena.tournaments.overview import find_tournament
 from arena.tournaments.referees import Answer, nobody_asked
 from arena.trust.exports.write import export_lines
 from arena.webhooks import hooks
@@ -240,7 +241,9 @@ def _make_tournaments(world: World, names: list[str]) -> None:
     creation.create(world.storage, ROOT, waiting, world.clock())
     asking = world.spec(names, name="asking", format="swiss", rounds=3, entries="approved")
     creation.create(world.storage, ROOT, asking, world.clock())
-    admission.invite(world.storage, ROOT, "asking", ["owner-2/bot-2", "owner-3"], world.clock())
+    admission.invite(
+        world.storage, ROOT, find_tournament, "asking", ["owner-2/bot-2", "owner-3"], world.clock()
+    )
     author = Actor(Role.AUTHOR, "owner-1", frozenset({"owner-1"}))
     entry.enter(world.storage, author, "asking", "owner-1/bot-5", world.clock(), nobody_asked)
     world.tournament_of(names, name="paused")
@@ -254,7 +257,7 @@ def _make_league(world: World) -> None:
     league.join("late/bot")
     spring = winter(name="spring", start=START + 1_000 * WEEK, entries="approved")
     applying.apply(world.storage, ROOT, spring, world.clock())
-    joining.invite(world.storage, ROOT, "spring", ["owner-2/bot-2", "owner-3"], world.clock())
+    admission.invite(world.storage, ROOT, find_league, "spring", ["owner-2/bot-2", "owner-3"], world.clock())
     author = Actor(Role.AUTHOR, "owner-1", frozenset({"owner-1"}))
     membership.join(world.storage, author, "spring", "owner-1/bot-1", world.clock())
 

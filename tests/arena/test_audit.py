@@ -13,8 +13,8 @@ from arena.bots.descriptions import describe
 from arena.bots.versions import register_version, revoke_version
 from arena.errors import NotAllowed, StateError, TakenError, UnknownError
 from arena.host.settings import Settings
-from arena.leagues import admission as joining
 from arena.leagues import applying, membership
+from arena.leagues.membership import find_league
 from arena.people.accounts import create_account
 from arena.people.audit import Change, record
 from arena.people.tokens import create_token, revoke_token
@@ -24,6 +24,7 @@ from arena.results.ratings.rebuild import mend
 from arena.store.models import utc_now
 from arena.store.storage import Storage
 from arena.tournaments import admission, corrections, creation, entry, lifecycle
+from arena.tournaments.overview import find_tournament
 from arena.tournaments.referees import nobody_asked
 from tests.arena.cli import make_arena
 from tests.arena.fakes import DECISION_KEY, ROOT
@@ -119,9 +120,9 @@ USES: dict[str, tuple[Use, Role]] = {
     "withdraw": (of(entry.withdraw, "cup", "bob/a"), Role.ORGANISER),
     "may enter": (of(partial(entry.may_enter, ask=nobody_asked), "cup", "bob/a"), Role.ORGANISER),
     "approve": (of(partial(entry.approve, ask=nobody_asked), "cup", "bob/a"), Role.ORGANISER),
-    "decline": (of(admission.decline, "cup", "bob/a", "late"), Role.ORGANISER),
-    "invite": (of(admission.invite, "cup", ["bob"]), Role.ORGANISER),
-    "uninvite": (of(admission.uninvite, "cup", "bob"), Role.ORGANISER),
+    "decline": (of(admission.decline, find_tournament, "cup", "bob/a", "late"), Role.ORGANISER),
+    "invite": (of(admission.invite, find_tournament, "cup", ["bob"]), Role.ORGANISER),
+    "uninvite": (of(admission.uninvite, find_tournament, "cup", "bob"), Role.ORGANISER),
     "confirm": (
         lambda storage, actor, now: corrections.confirm(storage, actor, "cup", now, DECISION_KEY),
         Role.ORGANISER,
@@ -133,9 +134,9 @@ USES: dict[str, tuple[Use, Role]] = {
     "join": (of(membership.join, "winter", "bob/a"), Role.OPERATOR),
     "leave": (of(membership.leave, "winter", "bob/a"), Role.OPERATOR),
     "approve in league": (of(membership.approve, "winter", "bob/a"), Role.ORGANISER),
-    "decline in league": (of(joining.decline, "winter", "bob/a", "late"), Role.ORGANISER),
-    "invite to league": (of(joining.invite, "winter", ["bob"]), Role.ORGANISER),
-    "uninvite from league": (of(joining.uninvite, "winter", "bob"), Role.ORGANISER),
+    "decline in league": (of(admission.decline, find_league, "winter", "bob/a", "late"), Role.ORGANISER),
+    "invite to league": (of(admission.invite, find_league, "winter", ["bob"]), Role.ORGANISER),
+    "uninvite from league": (of(admission.uninvite, find_league, "winter", "bob"), Role.ORGANISER),
     "apply": (of(applying.apply, winter()), Role.ORGANISER),
     "start": (of(partial(lifecycle.start, ask=nobody_asked), "cup"), Role.ORGANISER),
     "pause": (of(lifecycle.pause, "cup"), Role.ORGANISER),

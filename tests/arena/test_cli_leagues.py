@@ -137,7 +137,7 @@ def test_join_and_leave(arena: Arena, world: World, file: Path) -> None:
         (["join", "winter", "owner-0/bot-0@7"], ["no bot 'owner-0/bot-0@7'"]),
         (["join", "winter", "bot"], ["'bot' is neither owner/bot nor owner/bot@number"]),
         (["join", "winter", "owner-1/bot-1"], ["owner-1/bot-1", "revoked"]),
-        (["join", "winter", "owner-0/bot-8"], ["takes 2 of an owner", "owner-0/bot-0, owner-0/bot-4"]),
+        (["join", "winter", "owner-0/bot-8"], ["allows 2 per owner", "owner-0/bot-0, owner-0/bot-4"]),
         (["join", "summer", "owner-0/bot-0"], ["no league 'summer'"]),
         (["leave", "winter", "owner-2/bot-2"], ["owner-2/bot-2 is not in league winter"]),
         (["show", "summer"], ["no league 'summer'"]),

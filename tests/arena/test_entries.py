@@ -12,6 +12,7 @@ from arena.errors import ArenaError, NotAllowed, SpecError, StateError, TakenErr
 from arena.store.models import AuditEntry, EntryState, Tournament
 from arena.tournaments import admission, creation, entry, lifecycle
 from arena.tournaments.events import events_of
+from arena.tournaments.overview import find_tournament
 from arena.tournaments.referees import nobody_asked
 from arena.tournaments.warnings import list_doubts
 from tests.arena.exported import check, lines_of, play_by_table
@@ -52,8 +53,8 @@ def run(world: World) -> None:
 def test_bot_when_entries_are_open_then_it_enters_at_once(world: World) -> None:
     make(world)
     assert (look(world, ANN, "ann/a").answer, enter(world, ANN, "ann/a")) == ("enter", 1)
-    with pytest.raises(StateError, match="is open: every author may enter bots"):
-        admission.invite(world.storage, ROOT, "cup", ["ann"], world.clock())
+    with pytest.raises(StateError, match="is open: bots of all authors may enter"):
+        admission.invite(world.storage, ROOT, find_tournament, "cup", ["ann"], world.clock())
 
 
 @pytest.mark.parametrize("invited", ["ann", "ann/a"])
@@ -62,7 +63,7 @@ def test_bot_when_it_takes_an_invitation_then_only_the_invited_enter(world: Worl
     for actor, bot in ((ANN, "ann/a"), (BOB, "bob/b")):
         with pytest.raises(NotAllowed, match="is by invitation, and neither"):
             enter(world, actor, bot)
-    admission.invite(world.storage, ROOT, "cup", [invited], world.clock())
+    admission.invite(world.storage, ROOT, find_tournament, "cup", [invited], world.clock())
     assert (look(world, ANN, "ann/a").answer, enter(world, ANN, "ann/a")) == ("enter", 1)
     found = look(world, BOB, "bob/b")
     assert (found.answer, found.reasons) == (
@@ -79,16 +80,18 @@ def test_invitation_when_it_is_taken_back_then_nobody_enters_by_it_and_who_has_e
 ) -> None:
     make(world, entries="invited")
     now = world.clock()
-    admission.invite(world.storage, ROOT, "cup", ["ann/a", "bob"], now)
-    shown = admission.invite(world.storage, ROOT, "cup", ["ann/a"], now)  # inviting again changes nothing
+    admission.invite(world.storage, ROOT, find_tournament, "cup", ["ann/a", "bob"], now)
+    shown = admission.invite(
+        world.storage, ROOT, find_tournament, "cup", ["ann/a"], now
+    )  # inviting again changes nothing
     assert [one.invited for one in shown.invitations] == ["ann/a", "bob"]
     enter(world, ANN, "ann/a")
     for invited in ("ann/a", "bob"):
-        admission.uninvite(world.storage, ROOT, "cup", invited, now)
+        admission.uninvite(world.storage, ROOT, find_tournament, "cup", invited, now)
     with pytest.raises(NotAllowed):
         enter(world, BOB, "bob/b")
     with pytest.raises(StateError, match="bob is not invited"):
-        admission.uninvite(world.storage, ROOT, "cup", "bob", now)
+        admission.uninvite(world.storage, ROOT, find_tournament, "cup", "bob", now)
     assert world.status().entrants == 8
 
 
@@ -106,7 +109,7 @@ def test_invitation_when_it_is_for_nobody_then_that_is_said(
 ) -> None:
     make(world, entries="invited")
     with pytest.raises(ArenaError, match=said):
-        admission.invite(world.storage, ROOT, "cup", invited, world.clock())
+        admission.invite(world.storage, ROOT, find_tournament, "cup", invited, world.clock())
 
 
 def test_bot_when_the_organiser_decides_then_it_is_paired_only_once_it_is_approved(world: World) -> None:
@@ -150,9 +153,9 @@ def test_bot_when_it_is_declined_then_its_author_reads_why_and_it_may_not_ask_ag
     enter(world, ANN, "ann/a")
     for reason in ("", " ", "a\nb", "a" * 301):
         with pytest.raises(SpecError, match="reason: must be one line of 1 to 300 printable characters"):
-            admission.decline(world.storage, ROOT, "cup", "ann/a", reason, world.clock())
-    admission.decline(world.storage, ROOT, "cup", "ann/a", "a copy of bob/b", world.clock())
-    [request] = admission.list_entries(world.storage, ANN, "cup").requests
+            admission.decline(world.storage, ROOT, find_tournament, "cup", "ann/a", reason, world.clock())
+    admission.decline(world.storage, ROOT, find_tournament, "cup", "ann/a", "a copy of bob/b", world.clock())
+    [request] = admission.list_entries(world.storage, ANN, find_tournament, "cup").requests
     assert (request.bot, request.state, request.reason) == (
         "ann/a@1",
         EntryState.DECLINED,
@@ -163,7 +166,7 @@ def test_bot_when_it_is_declined_then_its_author_reads_why_and_it_may_not_ask_ag
         enter(world, ANN, "ann/a")
     assert look(world, ANN, "ann/a").request == request
     with pytest.raises(StateError, match="no request of ann/a to enter tournament cup waits for an answer"):
-        admission.decline(world.storage, ROOT, "cup", "ann/a", "again", world.clock())
+        admission.decline(world.storage, ROOT, find_tournament, "cup", "ann/a", "again", world.clock())
     assert approve(world, "ann/a") == ("ann/a@1", 1)  # the organiser may still change its mind
 
 
@@ -171,9 +174,10 @@ def test_requests_when_somebody_reads_them_then_authors_see_their_own(world: Wor
     make(world, entries="approved")
     enter(world, ANN, "ann/a")
     enter(world, BOB, "bob/b")
-    admission.invite(world.storage, ROOT, "cup", ["owner-1"], world.clock())
+    admission.invite(world.storage, ROOT, find_tournament, "cup", ["owner-1"], world.clock())
     seen = {
-        actor.account: admission.list_entries(world.storage, actor, "cup") for actor in (ROOT, ANN, BOB, ORA)
+        actor.account: admission.list_entries(world.storage, actor, find_tournament, "cup")
+        for actor in (ROOT, ANN, BOB, ORA)
     }
     assert {who: [one.bot for one in found.requests] for who, found in seen.items()} == {
         ROOT.account: ["ann/a@1", "bob/b@1"],
@@ -206,7 +210,7 @@ def test_bot_when_the_organiser_enters_it_then_what_it_asked_for_is_approved(wor
     make(world, entries="approved")
     enter(world, ANN, "ann/a")
     enter(world, ROOT, "ann/a")
-    [request] = admission.list_entries(world.storage, ANN, "cup").requests
+    [request] = admission.list_entries(world.storage, ANN, find_tournament, "cup").requests
     assert request.state == EntryState.APPROVED
     with world.storage.read() as tx:
         actions = list(tx.exec(select(AuditEntry.action).where(AuditEntry.subject == "cup")))
@@ -228,6 +232,8 @@ def test_versions_when_two_of_a_bot_have_asked_then_the_organiser_names_one(worl
     enter(world, ANN, "ann/a")
     with pytest.raises(StateError, match="2 versions of ann/a have asked; name one: ann/a@1, ann/a@2"):
         approve(world, "ann/a")
+    with pytest.raises(StateError, match="2 versions of ann/a have asked; name one: ann/a@1, ann/a@2"):
+        entry.withdraw(world.storage, ANN, "cup", "ann/a", world.clock())
     assert approve(world, "ann/a@2") == ("ann/a@2", 1)
 
 
@@ -288,9 +294,9 @@ def test_answers_when_somebody_asks_who_is_not_the_organiser_then_they_are_refus
     enter(world, ANN, "ann/a")
     now = world.clock()
     for refused in (
-        lambda actor: admission.invite(world.storage, actor, "cup", ["ann"], now),
-        lambda actor: admission.uninvite(world.storage, actor, "cup", "ann", now),
-        lambda actor: admission.decline(world.storage, actor, "cup", "ann/a", "no", now),
+        lambda actor: admission.invite(world.storage, actor, find_tournament, "cup", ["ann"], now),
+        lambda actor: admission.uninvite(world.storage, actor, find_tournament, "cup", "ann", now),
+        lambda actor: admission.decline(world.storage, actor, find_tournament, "cup", "ann/a", "no", now),
         lambda actor: entry.approve(world.storage, actor, "cup", "ann/a", now, nobody_asked),
     ):
         for actor in (ANN, ORA):

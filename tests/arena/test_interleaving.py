@@ -6,15 +6,28 @@ from datetime import datetime, timedelta
 from functools import partial
 
 import pytest
-from sqlmodel import select
+from sqlalchemy.exc import IntegrityError
+from sqlmodel import SQLModel, select
 
-from arena.errors import TakenError
-from arena.leagues import applying
+from arena.bots.versions import register_version
+from arena.errors import StateError, TakenError
+from arena.leagues import applying, membership
 from arena.leagues.seasons import start_season
 from arena.play.matches.leases import claim, hand_back
 from arena.play.rounds import closing
 from arena.results.ratings.rebuild import mend, rebuild
-from arena.store.models import Entrant, League, Match, MatchState, Rating, Season, TournamentEvent
+from arena.store.models import (
+    Entrant,
+    EntryInvitation,
+    EntryRequest,
+    EntryState,
+    League,
+    Match,
+    MatchState,
+    Rating,
+    Season,
+    TournamentEvent,
+)
 from arena.store.storage import Storage
 from arena.tournaments import entry
 from arena.tournaments.referees import nobody_asked
@@ -153,6 +166,31 @@ def test_season_when_it_started_just_before_the_league_is_applied_then_it_is_not
     with once_at("FROM leagues", lambda: start_season(world.storage, 1, START)):
         applying.apply(world.storage, ROOT, winter(interval_hours=24), START)
     check_seasons(world, START + timedelta(days=1))
+
+
+def test_bots_of_an_owner_when_they_join_at_once_then_only_as_many_as_the_league_allows(world: World) -> None:
+    for bot in ("ann/a", "ann/b"):
+        register_version(world.storage, ROOT, bot, world.clock())
+    applying.apply(world.storage, ROOT, winter(versions_per_owner=1), world.clock())
+    join = partial(membership.join, world.storage, ROOT, "winter", now=world.clock())
+    with (
+        once_at("FOR UPDATE", lambda: join("ann/b")),
+        pytest.raises(StateError, match="league winter allows 1 per owner; in it already: ann/b"),
+    ):
+        join("ann/a")
+
+
+@pytest.mark.parametrize("belongs", [{}, {"tournament_id": 1, "league_id": 1}])
+@pytest.mark.parametrize("table", [EntryInvitation, EntryRequest])
+def test_entries_when_they_belong_to_no_tournament_or_league_or_to_both_then_no_database_takes_them(
+    world: World, storage: Storage, table: type[SQLModel], belongs: dict[str, int]
+) -> None:
+    now = world.clock()
+    common = {"invited": "ann", "invited_by": "", "invited_at": now, "asked_by": "", "asked_at": now}
+    values = {**common, "bot": "ann/a", "bot_id": 1, "state": EntryState.ASKED, **belongs}
+    for database in (world.storage, storage):
+        with pytest.raises(IntegrityError, match=f"ck_{table.__tablename__}_either"), database.write() as tx:
+            tx.add(table(**{name: values[name] for name in values if name in table.model_fields}))
 
 
 def check_seasons(world: World, next_at: datetime) -> None:

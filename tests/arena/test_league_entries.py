@@ -5,9 +5,11 @@ import pytest
 from arena.actors import Actor, Role
 from arena.bots import versions
 from arena.errors import NotAllowed, StateError, TakenError, UnknownError
-from arena.leagues import admission, applying, membership, overview
-from arena.leagues.admission import LeagueEntries
+from arena.leagues import applying, membership, overview
+from arena.leagues.membership import find_league
 from arena.queries.changes import Asked, changes
+from arena.tournaments import admission
+from arena.tournaments.admission import EntriesShown
 from tests.arena.fakes import ROOT
 from tests.arena.leagues import winter
 from tests.arena.world import World
@@ -28,8 +30,8 @@ def join(world: World, actor: Actor, bot: str) -> str:
     return membership.join(world.storage, actor, "winter", bot, world.clock())
 
 
-def seen(world: World, actor: Actor = ROOT) -> LeagueEntries:
-    return admission.list_entries(world.storage, actor, "winter")
+def seen(world: World, actor: Actor = ROOT) -> EntriesShown:
+    return admission.list_entries(world.storage, actor, find_league, "winter")
 
 
 def states(world: World) -> dict[str, str]:
@@ -43,8 +45,8 @@ def members(world: World) -> int:
 def test_bot_when_the_league_is_open_then_it_joins_at_once_and_nobody_is_invited(world: World) -> None:
     make(world)
     assert join(world, ANN, "ann/a") == "joined"
-    with pytest.raises(StateError, match="league winter is open: every author may let bots join"):
-        admission.invite(world.storage, ROOT, "winter", ["ann"], world.clock())
+    with pytest.raises(StateError, match="league winter is open: bots of all authors may join"):
+        admission.invite(world.storage, ROOT, find_league, "winter", ["ann"], world.clock())
 
 
 @pytest.mark.parametrize("invited", ["ann", "ann/a"])
@@ -52,15 +54,15 @@ def test_bot_when_it_takes_an_invitation_then_only_the_invited_join(world: World
     make(world, entries="invited")
     with pytest.raises(NotAllowed, match="winter is by invitation, and neither ann nor ann/a has one"):
         join(world, ANN, "ann/a")
-    shown = admission.invite(world.storage, ROOT, "winter", [invited], world.clock())
+    shown = admission.invite(world.storage, ROOT, find_league, "winter", [invited], world.clock())
     assert [one.invited for one in shown.invitations] == [invited]
     assert join(world, ANN, "ann/a@1") == "joined"
-    admission.uninvite(world.storage, ROOT, "winter", invited, world.clock())
+    admission.uninvite(world.storage, ROOT, find_league, "winter", invited, world.clock())
     with pytest.raises(NotAllowed, match="neither ann nor ann/b has one"):
         join(world, ANN, "ann/b")
     assert members(world) == 1  # a bot that has joined stays
     with pytest.raises(StateError, match=f"{invited} is not invited to league winter"):
-        admission.uninvite(world.storage, ROOT, "winter", invited, world.clock())
+        admission.uninvite(world.storage, ROOT, find_league, "winter", invited, world.clock())
 
 
 def test_bot_when_the_organiser_approves_then_it_is_a_member_from_then_on(world: World) -> None:
@@ -81,7 +83,7 @@ def test_bot_when_the_organiser_approves_then_it_is_a_member_from_then_on(world:
 def test_bot_when_it_is_declined_then_its_author_reads_why_and_it_may_still_be_approved(world: World) -> None:
     make(world, entries="approved")
     join(world, ANN, "ann/a")
-    admission.decline(world.storage, ROOT, "winter", "ann/a", "too late", world.clock())
+    admission.decline(world.storage, ROOT, find_league, "winter", "ann/a", "too late", world.clock())
     [request] = seen(world, ANN).requests
     assert (request.state, request.reason) == ("declined", "too late")
     with pytest.raises(StateError, match="ann/a was declined in league winter: too late"):
@@ -90,10 +92,21 @@ def test_bot_when_it_is_declined_then_its_author_reads_why_and_it_may_still_be_a
     assert members(world) == 1
     for again in (
         lambda: membership.approve(world.storage, ROOT, "winter", "ann/a", world.clock()),
-        lambda: admission.decline(world.storage, ROOT, "winter", "bob/a", "late", world.clock()),
+        lambda: admission.decline(world.storage, ROOT, find_league, "winter", "bob/a", "late", world.clock()),
     ):
         with pytest.raises(StateError, match="waits for an answer"):
             again()
+
+
+def test_versions_when_they_and_their_bot_have_asked_then_each_is_answered_by_its_name(world: World) -> None:
+    make(world, entries="approved")
+    for bot in ("ann/a@1", "bob/a", "bob/a@1"):
+        join(world, ANN if bot.startswith("ann") else BOB, bot)
+    now = world.clock()
+    assert membership.approve(world.storage, ROOT, "winter", "ann/a", now) == "ann/a@1"
+    assert admission.decline(world.storage, ROOT, find_league, "winter", "bob/a", "late", now).bot == "bob/a"
+    assert membership.leave(world.storage, BOB, "winter", "bob/a", now) == "bob/a@1"
+    assert states(world) == {"ann/a@1": "approved", "bob/a": "declined"}
 
 
 def test_request_when_its_author_takes_it_back_then_it_is_gone(world: World) -> None:
@@ -110,16 +123,17 @@ def test_limit_of_an_owner_when_the_organiser_approves_then_it_holds_all_the_sam
     for bot in ("ann/a", "ann/b"):
         join(world, ANN, bot)
     membership.approve(world.storage, ROOT, "winter", "ann/a", world.clock())
-    with pytest.raises(StateError, match="league winter takes 1 of an owner; ann/a is in it"):
+    with pytest.raises(StateError, match="league winter allows 1 per owner; in it already: ann/a"):
         membership.approve(world.storage, ROOT, "winter", "ann/b", world.clock())
     assert states(world)["ann/b"] == "asked"
+    assert seen(world).owner_limit == 1
 
 
 def test_entries_when_somebody_reads_them_then_authors_see_what_is_theirs(world: World) -> None:
     make(world, entries="approved")
     join(world, ANN, "ann/a")
     join(world, BOB, "bob/a")
-    admission.invite(world.storage, ROOT, "winter", ["ann/b", "bob"], world.clock())
+    admission.invite(world.storage, ROOT, find_league, "winter", ["ann/b", "bob"], world.clock())
     found = {
         actor.account: (
             [one.invited for one in seen(world, actor).invitations],
@@ -137,4 +151,4 @@ def test_entries_when_somebody_reads_them_then_authors_see_what_is_theirs(world:
 def test_invitation_when_there_is_nobody_of_that_name_then_that_is_told(world: World) -> None:
     make(world, entries="invited")
     with pytest.raises(UnknownError, match="no owner 'zoe'"):
-        admission.invite(world.storage, ROOT, "winter", ["zoe"], world.clock())
+        admission.invite(world.storage, ROOT, find_league, "winter", ["zoe"], world.clock())

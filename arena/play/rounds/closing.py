@@ -5,7 +5,7 @@ from datetime import datetime
 from sqlalchemy import delete, update
 from sqlmodel import col, select
 
-from arena.actors import Actor, Role
+from arena.actors import Actor
 from arena.errors import StateError
 from arena.people.audit import record
 from arena.results.ratings.apply import rate_round
@@ -15,7 +15,7 @@ from arena.results.tables import tables_of
 from arena.store.models import Match, MatchState, OpenDeal, Round, RoundState, Tournament, TournamentState
 from arena.store.storage import Storage, Transaction, changed
 from arena.tournaments.events import note
-from arena.tournaments.overview import ENDED, TournamentStatus, find_tournament, status_of
+from arena.tournaments.overview import ENDED, TournamentStatus, find_tournament, organised, status_of
 from arena.webhooks.outbox import emit
 
 UNFINISHED = (MatchState.WAITING, MatchState.RUNNING, MatchState.FAILED)
@@ -43,10 +43,8 @@ def cancel(storage: Storage, actor: Actor, name: str, now: datetime) -> Tourname
     Finished matches count and are rated. Of the others, finished sessions stay on record, and count for
     nothing: a part of the seatings would favour whoever sat better in them.
     """
-    actor.require(Role.ORGANISER, f"cancel {name}")
     with storage.write() as tx:
-        tournament = find_tournament(tx, name)
-        actor.require_organiser(tournament.organiser_id, f"cancel {name}")
+        tournament = organised(tx, actor, find_tournament, name, "cancel")
         open_ = (col(Tournament.id) == tournament.id, col(Tournament.state).not_in(ENDED))
         values = {"state": TournamentState.CANCELLED, "finished_at": now}
         if not changed(tx, update(Tournament).where(*open_).values(values)):

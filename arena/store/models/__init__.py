@@ -7,13 +7,7 @@ from arena.store.models.accounts import Account, ApiKey, BrowserSession, Invitat
 from arena.store.models.audit import AuditEntry
 from arena.store.models.bots import Bot, BotLogEntry, BotVersion, Owner, Token
 from arena.store.models.columns import utc_now
-from arena.store.models.entries import (
-    EntryRequest,
-    EntryState,
-    LeagueInvitation,
-    LeagueRequest,
-    TournamentInvitation,
-)
+from arena.store.models.entries import EntryInvitation, EntryRequest, EntryState
 from arena.store.models.events import TournamentEvent
 from arena.store.models.leagues import Arrival, League, LeagueMember, Season, SeasonDivision, SeasonPlace
 from arena.store.models.matches import Match, MatchState, OpenDeal, Seat, Session, SessionRecords
@@ -63,6 +57,7 @@ __all__ = [
     "Entrant",
     "EntrantState",
     "EntrantSum",
+    "EntryInvitation",
     "EntryRequest",
     "EntryState",
     "FaultTally",
@@ -71,9 +66,7 @@ __all__ = [
     "Invitation",
     "KeptAnswer",
     "League",
-    "LeagueInvitation",
     "LeagueMember",
-    "LeagueRequest",
     "Match",
     "MatchState",
     "Meeting",
@@ -102,7 +95,6 @@ __all__ = [
     "Tournament",
     "TournamentEvent",
     "TournamentHead",
-    "TournamentInvitation",
     "TournamentState",
     "Webhook",
     "WebhookDelivery",

@@ -4,10 +4,13 @@ from datetime import datetime
 from enum import StrEnum
 from typing import ClassVar
 
-from sqlalchemy import UniqueConstraint
+from sqlalchemy import CheckConstraint, UniqueConstraint
 from sqlmodel import Field, SQLModel
 
 from arena.store.models.columns import text_of
+
+EITHER = "(tournament_id IS NULL) <> (league_id IS NULL)"
+"""A row belongs to a tournament or to a league."""
 
 
 class EntryState(StrEnum):
@@ -21,58 +24,24 @@ class EntryState(StrEnum):
 
 
 class EntryRequest(SQLModel, table=True):
-    """A bot version's request to enter a tournament; it becomes an entrant when it is approved."""
+    """A bot's request to enter a tournament or to join a league; it does so when it is approved."""
 
     __tablename__: ClassVar[str] = "entry_requests"
-    __table_args__ = (UniqueConstraint("tournament_id", "version_id"),)
+    __table_args__ = (
+        CheckConstraint(EITHER, name="ck_entry_requests_either"),
+        UniqueConstraint("tournament_id", "bot"),
+        UniqueConstraint("league_id", "bot"),
+    )
 
     id: int = Field(default=None, primary_key=True)
-    tournament_id: int = Field(foreign_key="tournaments.id")
-    """The tournament."""
-    version_id: int = Field(foreign_key="bot_versions.id", index=True)
-    """The bot version that is to play."""
-    state: EntryState = Field(sa_type=text_of(EntryState))
-    """The state of the request."""
-    asked_by: str
-    """Name of the account that asked."""
-    asked_at: datetime
-    """When it was asked."""
-    answered_by: str | None = None
-    """Name of the account that answered, empty if at the arena's own terminal; NULL if nobody has."""
-    answered_at: datetime | None = None
-    """When it was answered; NULL if it was not."""
-    reason: str | None = None
-    """Why it was declined; NULL if it was not."""
-
-
-class TournamentInvitation(SQLModel, table=True):
-    """An owner or a bot that an organiser lets enter a tournament."""
-
-    __tablename__: ClassVar[str] = "tournament_invitations"
-    __table_args__ = (UniqueConstraint("tournament_id", "invited"),)
-
-    id: int = Field(default=None, primary_key=True)
-    tournament_id: int = Field(foreign_key="tournaments.id")
-    """The tournament."""
-    invited: str
-    """``owner``, for all bots of an owner, or ``owner/bot``."""
-    invited_by: str
-    """Name of the account that invited, empty if at the arena's own terminal."""
-    invited_at: datetime
-    """When they were invited."""
-
-
-class LeagueRequest(SQLModel, table=True):
-    """A bot's request to join a league; it becomes a member when it is approved."""
-
-    __tablename__: ClassVar[str] = "league_requests"
-    __table_args__ = (UniqueConstraint("league_id", "bot"),)
-
-    id: int = Field(default=None, primary_key=True)
-    league_id: int = Field(foreign_key="leagues.id")
-    """The league."""
+    tournament_id: int | None = Field(default=None, foreign_key="tournaments.id")
+    """The tournament; NULL if it is to join a league."""
+    league_id: int | None = Field(default=None, foreign_key="leagues.id")
+    """The league; NULL if it is to enter a tournament."""
+    bot_id: int = Field(foreign_key="bots.id", index=True)
+    """The bot that is to play."""
     bot: str
-    """The bot that is to join: ``owner/bot``, or a version of it."""
+    """Its version, ``owner/bot@number``; in a league also ``owner/bot``, for its newest in each season."""
     state: EntryState = Field(sa_type=text_of(EntryState))
     """The state of the request."""
     asked_by: str
@@ -87,15 +56,21 @@ class LeagueRequest(SQLModel, table=True):
     """Why it was declined; NULL if it was not."""
 
 
-class LeagueInvitation(SQLModel, table=True):
-    """An owner or a bot that an organiser lets join a league."""
+class EntryInvitation(SQLModel, table=True):
+    """An owner or a bot that an organiser lets enter a tournament or join a league."""
 
-    __tablename__: ClassVar[str] = "league_invitations"
-    __table_args__ = (UniqueConstraint("league_id", "invited"),)
+    __tablename__: ClassVar[str] = "entry_invitations"
+    __table_args__ = (
+        CheckConstraint(EITHER, name="ck_entry_invitations_either"),
+        UniqueConstraint("tournament_id", "invited"),
+        UniqueConstraint("league_id", "invited"),
+    )
 
     id: int = Field(default=None, primary_key=True)
-    league_id: int = Field(foreign_key="leagues.id")
-    """The league."""
+    tournament_id: int | None = Field(default=None, foreign_key="tournaments.id")
+    """The tournament; NULL if they are invited to a league."""
+    league_id: int | None = Field(default=None, foreign_key="leagues.id")
+    """The league; NULL if they are invited to a tournament."""
     invited: str
     """``owner``, for all bots of an owner, or ``owner/bot``."""
     invited_by: str

@@ -2,11 +2,12 @@
 
 from datetime import datetime
 from enum import StrEnum
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from sqlalchemy import JSON, UniqueConstraint
 from sqlmodel import Field, SQLModel
 
+from arena.core.specs import Entries
 from arena.store.models.columns import text_of
 
 
@@ -42,6 +43,16 @@ class League(SQLModel, table=True):
     """When the next season is due; NULL if there is none left."""
     problem: str | None = None
     """Why a season that is due has not started; NULL if nothing holds one up."""
+
+    @property
+    def entries(self) -> Entries:
+        """Return who may let bots join; the specification leaves out what is as by default."""
+        return cast("Entries", self.spec.get("entries", "open"))
+
+    @property
+    def owner_limit(self) -> int | None:
+        """Return how many bots of one owner may play in a season; None: any number."""
+        return cast("int | None", self.spec.get("versions_per_owner"))
 
 
 class LeagueMember(SQLModel, table=True):

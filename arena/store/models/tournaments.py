@@ -2,12 +2,12 @@
 
 from datetime import datetime
 from enum import StrEnum
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from sqlalchemy import JSON, BigInteger, Index, String, UniqueConstraint
 from sqlmodel import Field, SQLModel
 
-from arena.core.specs import Terms
+from arena.core.specs import Entries, Terms
 from arena.store.models.columns import text_of
 from referee.deals.forfeit import OnForfeit
 
@@ -106,7 +106,7 @@ class Tournament(SQLModel, Terms, table=True):  # type: ignore[misc]  # both hav
     """Bots at a table."""
     on_forfeit: OnForfeit = Field(default="default_action", sa_type=String(16))
     """What happens to a session when one of its bots forfeits it."""
-    entries: Literal["open", "invited", "approved"] = Field(default="open", sa_type=String(16))
+    entries: Entries = Field(default="open", sa_type=String(16))
     """Who may enter bots once it is created."""
     paired: int = 0
     """Rounds paired so far; conditional updates of it keep a round from being paired twice."""

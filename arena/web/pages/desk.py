@@ -149,7 +149,7 @@ def _told(visit: Visit, asked: RosterAsked = FIRST) -> dict[str, object]:
         "around": asked.around,
         "not_found": f"no {asked.around} among the entrants" if asked.around and place is None else None,
         "possible": [(do, WORDS[do]) for do in possible],
-        "entries": admission.list_entries(web.storage, visit.actor, name),
+        "entries": admission.list_entries(web.storage, visit.actor, overview.find_tournament, name),
         "warnings": [] if status.ended else list_doubts(web.storage, name),
     }
 

@@ -329,17 +329,6 @@ def upgrade() -> None:
         sa.UniqueConstraint("token_hash", name="uq_bot_versions_token_hash"),
     )
     op.create_table(
-        "league_invitations",
-        sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("league_id", sa.Integer(), nullable=False),
-        sa.Column("invited", sa.String(), nullable=False),
-        sa.Column("invited_by", sa.String(), nullable=False),
-        sa.Column("invited_at", sa.DateTime(timezone=True), nullable=False),
-        sa.ForeignKeyConstraint(["league_id"], ["leagues.id"], name="fk_league_invitations_league_id"),
-        sa.PrimaryKeyConstraint("id", name="pk_league_invitations"),
-        sa.UniqueConstraint("league_id", "invited", name="uq_league_invitations_league_id_invited"),
-    )
-    op.create_table(
         "league_members",
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("league_id", sa.Integer(), nullable=False),
@@ -351,21 +340,6 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["owner_id"], ["owners.id"], name="fk_league_members_owner_id"),
         sa.PrimaryKeyConstraint("id", name="pk_league_members"),
         sa.UniqueConstraint("league_id", "name", name="uq_league_members_league_id_name"),
-    )
-    op.create_table(
-        "league_requests",
-        sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("league_id", sa.Integer(), nullable=False),
-        sa.Column("bot", sa.String(), nullable=False),
-        sa.Column("state", sa.String(16), nullable=False),
-        sa.Column("asked_by", sa.String(), nullable=False),
-        sa.Column("asked_at", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("answered_by", sa.String(), nullable=True),
-        sa.Column("answered_at", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("reason", sa.String(), nullable=True),
-        sa.ForeignKeyConstraint(["league_id"], ["leagues.id"], name="fk_league_requests_league_id"),
-        sa.PrimaryKeyConstraint("id", name="pk_league_requests"),
-        sa.UniqueConstraint("league_id", "bot", name="uq_league_requests_league_id_bot"),
     )
     op.create_table(
         "rounds",
@@ -426,21 +400,6 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("tournament_id", name="pk_tournament_heads"),
     )
     op.create_table(
-        "tournament_invitations",
-        sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("tournament_id", sa.Integer(), nullable=False),
-        sa.Column("invited", sa.String(), nullable=False),
-        sa.Column("invited_by", sa.String(), nullable=False),
-        sa.Column("invited_at", sa.DateTime(timezone=True), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["tournament_id"], ["tournaments.id"], name="fk_tournament_invitations_tournament_id"
-        ),
-        sa.PrimaryKeyConstraint("id", name="pk_tournament_invitations"),
-        sa.UniqueConstraint(
-            "tournament_id", "invited", name="uq_tournament_invitations_tournament_id_invited"
-        ),
-    )
-    op.create_table(
         "baselines",
         sa.Column("version_id", sa.Integer(), nullable=False),
         sa.Column("named_at", sa.DateTime(timezone=True), nullable=False),
@@ -490,24 +449,48 @@ def upgrade() -> None:
     op.create_index("ix_entrants_version_id", "entrants", ["version_id"])
 
     op.create_table(
+        "entry_invitations",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("tournament_id", sa.Integer(), nullable=True),
+        sa.Column("league_id", sa.Integer(), nullable=True),
+        sa.Column("invited", sa.String(), nullable=False),
+        sa.Column("invited_by", sa.String(), nullable=False),
+        sa.Column("invited_at", sa.DateTime(timezone=True), nullable=False),
+        sa.CheckConstraint(
+            "(tournament_id IS NULL) <> (league_id IS NULL)", name="ck_entry_invitations_either"
+        ),
+        sa.ForeignKeyConstraint(
+            ["tournament_id"], ["tournaments.id"], name="fk_entry_invitations_tournament_id"
+        ),
+        sa.ForeignKeyConstraint(["league_id"], ["leagues.id"], name="fk_entry_invitations_league_id"),
+        sa.PrimaryKeyConstraint("id", name="pk_entry_invitations"),
+        sa.UniqueConstraint("tournament_id", "invited", name="uq_entry_invitations_tournament_id_invited"),
+        sa.UniqueConstraint("league_id", "invited", name="uq_entry_invitations_league_id_invited"),
+    )
+    op.create_table(
         "entry_requests",
         sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("tournament_id", sa.Integer(), nullable=False),
-        sa.Column("version_id", sa.Integer(), nullable=False),
+        sa.Column("tournament_id", sa.Integer(), nullable=True),
+        sa.Column("league_id", sa.Integer(), nullable=True),
+        sa.Column("bot_id", sa.Integer(), nullable=False),
+        sa.Column("bot", sa.String(), nullable=False),
         sa.Column("state", sa.String(16), nullable=False),
         sa.Column("asked_by", sa.String(), nullable=False),
         sa.Column("asked_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("answered_by", sa.String(), nullable=True),
         sa.Column("answered_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("reason", sa.String(), nullable=True),
+        sa.CheckConstraint("(tournament_id IS NULL) <> (league_id IS NULL)", name="ck_entry_requests_either"),
         sa.ForeignKeyConstraint(
             ["tournament_id"], ["tournaments.id"], name="fk_entry_requests_tournament_id"
         ),
-        sa.ForeignKeyConstraint(["version_id"], ["bot_versions.id"], name="fk_entry_requests_version_id"),
+        sa.ForeignKeyConstraint(["league_id"], ["leagues.id"], name="fk_entry_requests_league_id"),
+        sa.ForeignKeyConstraint(["bot_id"], ["bots.id"], name="fk_entry_requests_bot_id"),
         sa.PrimaryKeyConstraint("id", name="pk_entry_requests"),
-        sa.UniqueConstraint("tournament_id", "version_id", name="uq_entry_requests_tournament_id_version_id"),
+        sa.UniqueConstraint("tournament_id", "bot", name="uq_entry_requests_tournament_id_bot"),
+        sa.UniqueConstraint("league_id", "bot", name="uq_entry_requests_league_id_bot"),
     )
-    op.create_index("ix_entry_requests_version_id", "entry_requests", ["version_id"])
+    op.create_index("ix_entry_requests_bot_id", "entry_requests", ["bot_id"])
 
     op.create_table(
         "fault_tallies",
