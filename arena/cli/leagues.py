@@ -9,12 +9,11 @@ from arena.cli.context import ask, asking
 from arena.cli.doors import command_of
 from arena.cli.entries import Invited, TakeBack, say_invited, show_entries
 from arena.jsonvalues import to_json
-from arena.leagues.answers import History, Joined, Leagues, LeagueWhole, Left
-from arena.leagues.changes import Change
-from arena.leagues.overview import DivisionShown, LeagueInfo, SeasonShown
-from arena.leagues.schedule import next_start
+from arena.leagues.applying import Change
+from arena.leagues.overview import DivisionShown, LeagueInfo, LeagueShown, SeasonShown
 from arena.leagues.spec import load_league
 from arena.operations import leagues
+from arena.operations.leagues import History, Joined, Leagues, Left
 from arena.store.models import utc_now
 from arena.tournaments.admission import EntriesShown, RequestShown
 from referee.cli.output import AsJson, headline, moment, number, print_json, say, show
@@ -45,7 +44,7 @@ def apply(
     made, now = found.changes, utc_now()
     say(*map(_change_line, made))
     if any(change.field == "start" for change in made) and spec.start <= now:
-        due = next_start(spec.start, spec.interval, now)
+        due = spec.next_start(now)
         say(f"start is past, so the next season is due at the first time that follows from it: {moment(due)}")
     if not made:
         say(f"{spec.name} already is as the file says: nothing to change")
@@ -152,7 +151,7 @@ def _season(league: LeagueInfo) -> str:
 
 @app.command("show")
 @command_of(leagues.show_league)
-def show_(found: LeagueWhole, season: int | None) -> None:
+def show_(found: LeagueShown, season: int | None) -> None:
     """Show a league's divisions as they stand in its latest season, and when the next one is due."""
     entries = "" if found.entries == "open" else f"; entries: {found.entries}"
     say(f"{found.league}: {found.members} bots, {', '.join(found.divisions)}{entries}")
@@ -185,7 +184,7 @@ def _number(value: float | None) -> str:
     return "" if value is None else number(value)
 
 
-def _show_outside(found: LeagueWhole) -> None:
+def _show_outside(found: LeagueShown) -> None:
     if found.outside:
         headline("\nwithout a place")
         show(["bot", ""], [(one.bot, one.problem or "from the next season on") for one in found.outside], "")

@@ -1,6 +1,6 @@
 """Leagues for display, with their seasons, divisions and places."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from itertools import groupby
 
@@ -114,13 +114,13 @@ class Outside:
 
 
 @dataclass(frozen=True, slots=True)
-class LeagueShown:
-    """A league with one of its seasons."""
+class LeagueShown(LeagueInfo):
+    """A league and its standing."""
 
-    league: LeagueInfo
-    season: SeasonShown | None
-    """The season; None if none has started."""
+    seasons: list[SeasonShown]
+    """The season that is shown; empty if none has started."""
     outside: tuple[Outside, ...]
+    """Members without a place in the latest season."""
 
 
 def list_leagues(storage: Storage) -> list[LeagueInfo]:
@@ -160,8 +160,10 @@ def show(storage: Storage, name: str, now: datetime, number: int | None = None) 
             for member in members
             if member.id not in placed or member.id in problems
         ]
-        shown = _shown(tx, league, season, now) if season else None
-        return LeagueShown(_info(tx, league), shown, tuple(outside))
+        shown = [_shown(tx, league, season, now)] if season else []
+        info = _info(tx, league)
+        of_league = {field.name: getattr(info, field.name) for field in fields(info)}
+        return LeagueShown(**of_league, seasons=shown, outside=tuple(outside))
 
 
 def history(storage: Storage, name: str, now: datetime, limit: int | None = None) -> list[SeasonShown]:

@@ -23,7 +23,6 @@ from arena.core.ranking import Standing
 from arena.errors import ArenaError, StateError, StorageError, TakenError
 from arena.leagues.divisions import next_divisions, owners_apart, regroup
 from arena.leagues.membership import active_members
-from arena.leagues.schedule import next_start
 from arena.leagues.spec import LeagueSpec, make_league
 from arena.results.standings.outcomes import current_standings
 from arena.store.models import (
@@ -140,7 +139,7 @@ def _start(tx: Transaction, league: League, spec: LeagueSpec, now: datetime, dra
     assert league.next_at is not None
     season = Season(league_id=league.id, number=league.seasons, due_at=league.next_at, started_at=now)
     is_last = season.number == spec.seasons
-    league.next_at = None if is_last else next_start(spec.start, spec.interval, now)
+    league.next_at = None if is_last else spec.next_start(now)
     tx.add(season)
     tx.flush()
     for member, reason in drawn.left_out.items():

@@ -160,6 +160,10 @@ class LeagueSpec(_Table):
         """Time from one start to the next."""
         return timedelta(hours=self.interval_hours)
 
+    def next_start(self, after: datetime) -> datetime:
+        """Return the first of the times ``start``, ``start + interval``, … that lies after ``after``."""
+        return self.start + max(0, (after - self.start) // self.interval + 1) * self.interval
+
     def tournament_of(self, level: Division, season: int, entrants: Sequence[str]) -> TournamentSpec:
         """Return the tournament that a division plays in a season. Raise SpecError for wrong fields."""
         set_here = {

@@ -1,6 +1,7 @@
 """Leagues: their settings, their standings, and who joins and leaves."""
 
-from dataclasses import fields
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Annotated, Any
 
 from annotated_types import Interval
@@ -9,14 +10,62 @@ from arena.actors import KeyScope
 from arena.core.specs import Name
 from arena.errors import SpecError
 from arena.leagues import applying, membership, overview
-from arena.leagues.answers import Changes, History, Joined, Leagues, LeagueWhole, Left
-from arena.leagues.membership import find_league
+from arena.leagues.applying import Change
+from arena.leagues.membership import Admitted, find_league
+from arena.leagues.overview import LeagueInfo, LeagueShown, SeasonShown
 from arena.leagues.spec import LeagueSpec, make_league
 from arena.operations.entries import Invited, OneInvited, Reason
 from arena.operations.operation import Context, operation
 from arena.operations.parameters import MOST, Entrant, SchemaOf
 from arena.tournaments import admission
 from arena.tournaments.admission import EntriesShown, RequestShown
+
+
+@dataclass(frozen=True, slots=True)
+class Leagues:
+    """All leagues by name."""
+
+    leagues: list[LeagueInfo]
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The seasons of a league."""
+
+    league: str
+    seasons: list[SeasonShown]
+    """The latest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What applying a league changes."""
+
+    league: str
+    applied: bool
+    """Whether the changes were made."""
+    changes: list[Change]
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """A bot that plays in a league from its next season on, or has asked to."""
+
+    league: str
+    bot: str
+    state: Admitted
+    """``joined``, or ``asked`` if the organiser decides."""
+    next_at: datetime | None
+    """When the next season is due; None if there is none left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """A bot that has left a league."""
+
+    league: str
+    bot: str
+
 
 LEAGUE = "/leagues/{league}"
 REQUEST = f"{LEAGUE}/requests/{{owner}}/{{bot}}"
@@ -39,11 +88,9 @@ def show_league(
     context: Context,
     league: Name,
     season: Annotated[int | None, Interval(ge=1, le=MOST), "An earlier one."] = None,
-) -> LeagueWhole:
+) -> LeagueShown:
     """Return a league as it stands in its latest season, or in an earlier one."""
-    found = overview.show(context.storage, league, context.now, season)
-    info = {field.name: getattr(found.league, field.name) for field in fields(overview.LeagueInfo)}
-    return LeagueWhole(**info, seasons=[found.season] if found.season else [], outside=found.outside)
+    return overview.show(context.storage, league, context.now, season)
 
 
 @operation("GET", f"{LEAGUE}/history", tag="leagues")
@@ -80,8 +127,7 @@ def join_league(
 ) -> Joined:
     """Let a bot of yours play from the next season on; if the organiser decides, this asks for approval."""
     state = membership.join(context.storage, context.actor, league, bot, context.now)
-    shown = overview.show(context.storage, league, context.now)
-    return Joined(league, bot, state, shown.league.next_at)
+    return _joined(context, league, bot, state)
 
 
 @operation("DELETE", f"{LEAGUE}/members/{{owner}}/{{bot}}", KeyScope.BOTS, tag="leagues")
@@ -117,8 +163,12 @@ def uninvite_member(context: Context, league: Name, invited: OneInvited) -> None
 def approve_member(context: Context, league: Name, bot: Entrant) -> Joined:
     """Approve a bot that has asked to join a league of yours, or that you declined before."""
     joined = membership.approve(context.storage, context.actor, league, bot, context.now)
-    shown = overview.show(context.storage, league, context.now)
-    return Joined(league, joined, "joined", shown.league.next_at)
+    return _joined(context, league, joined, "joined")
+
+
+def _joined(context: Context, league: str, bot: str, state: Admitted) -> Joined:
+    with context.storage.read() as tx:
+        return Joined(league, bot, state, find_league(tx, league).next_at)
 
 
 @operation("POST", f"{REQUEST}/decline", KeyScope.TOURNAMENTS, tag="leagues")

@@ -94,8 +94,7 @@ class LeagueWorld:
 
     def season(self) -> SeasonShown:
         """Return the latest season."""
-        season = self.show().season
-        assert season is not None
+        [season] = self.show().seasons
         return season
 
 

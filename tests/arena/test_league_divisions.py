@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import chain
 
 import pytest
@@ -10,10 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.leagues.divisions import Level, next_divisions, owners_apart, regroup
-from arena.leagues.schedule import next_start
-
-START = datetime(2026, 1, 5, 18, tzinfo=UTC)
-WEEK = timedelta(weeks=1)
+from tests.arena.leagues import START, WEEK, winter
 
 THREE = [Level(3, 0), Level(3, 1), Level(None, 1)]
 FULL = [[1, 2, 3], [4, 5, 6], [7, 8]]
@@ -185,4 +182,4 @@ def test_regroup_when_a_level_is_gone_then_its_members_come_first_in_the_next() 
 def test_next_start_is_the_first_time_of_the_schedule_after_another(
     after: datetime, expected: datetime
 ) -> None:
-    assert next_start(START, WEEK, after) == expected
+    assert winter().next_start(after) == expected

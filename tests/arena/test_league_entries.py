@@ -39,7 +39,7 @@ def states(world: World) -> dict[str, str]:
 
 
 def members(world: World) -> int:
-    return overview.show(world.storage, "winter", world.clock()).league.members
+    return overview.show(world.storage, "winter", world.clock()).members
 
 
 def test_bot_when_the_league_is_open_then_it_joins_at_once_and_nobody_is_invited(world: World) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from arena.errors import SpecError
-from arena.leagues.changes import Change, changes
+from arena.leagues.applying import Change, changes
 from arena.leagues.spec import load_league, make_league
 from tests.arena.leagues import winter
 

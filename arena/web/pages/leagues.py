@@ -72,9 +72,8 @@ def show_league(
     """Show a league with its latest season or an earlier one, and the places over all seasons."""
     shown = overview.show(web.storage, league, web.clock(), season)
     seasons = overview.orders(web.storage, league, DRAWN)
-    return page(
-        "league.html", league=shown.league, season=shown.season, outside=shown.outside, graph=graph(seasons)
-    )
+    latest = shown.seasons[0] if shown.seasons else None
+    return page("league.html", league=shown, season=latest, outside=shown.outside, graph=graph(seasons))
 
 
 def graph(seasons: Sequence[SeasonOrder]) -> Graph | None:
