@@ -11,10 +11,10 @@ from arena.core.pairing import Balance, Spread
 from arena.jsonvalues import to_json
 from arena.operations import entries as operations
 from arena.operations import tournaments
-from arena.play.rounds.overview import PairingsNamed, RoundNamed
-from arena.play.rounds.reasons import reason_lines
+from arena.operations.entries import Entered, Withdrawn
+from arena.operations.tournaments import Changed
+from arena.play.rounds.overview import PairingsNamed, RoundNamed, reason_lines
 from arena.tournaments.admission import EntriesShown, RequestShown
-from arena.tournaments.answers import Changed, Entered, Withdrawn
 from referee.cli.output import AsJson, console, headline, moment, print_json, say, show, warn
 from referee.cli.tables import table
 

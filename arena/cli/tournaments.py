@@ -18,10 +18,10 @@ from arena.core.specs import Terms, TournamentSpec, entrants_asked_for, load_spe
 from arena.errors import ArenaError, SpecError, StateError
 from arena.jsonvalues import to_json
 from arena.operations import tournaments
+from arena.operations.tournaments import Changed
 from arena.queries.tournaments import TournamentPage
 from arena.store.models import utc_now
 from arena.tournaments import creation, overview
-from arena.tournaments.answers import Changed
 from arena.tournaments.overview import TournamentStatus
 from arena.tournaments.referees import asker
 from arena.tournaments.roster import RosterLine

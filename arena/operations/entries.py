@@ -1,5 +1,7 @@
 """Who plays in tournaments: entering and withdrawing, requests, invitations, and organisers' answers."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated
 
 from annotated_types import Len
@@ -10,7 +12,6 @@ from arena.operations.operation import Context, operation
 from arena.operations.parameters import Entrant
 from arena.tournaments import admission, entry
 from arena.tournaments.admission import LONGEST_REASON, MOST_INVITED
-from arena.tournaments.answers import Entered, Withdrawn
 from arena.tournaments.overview import find_tournament
 from arena.tournaments.roster import absence, roster
 
@@ -21,6 +22,28 @@ Bot = Annotated[str, "`owner/bot@version`, or `owner/bot` for its newest version
 Invited = Annotated[list[str], Len(1, MOST_INVITED), "Owners, or bots as `owner/bot`."]
 OneInvited = Annotated[str, Len(1, 100), "The owner, or the bot as `owner/bot`."]
 Reason = Annotated[str, Len(1, LONGEST_REASON), "One line, which its author reads."]
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """A bot that has entered, or asked to."""
+
+    tournament: str
+    bot: str
+    first_round: int | None
+    """From which round on it plays; None if the organiser must approve it first."""
+    warnings: Sequence[str] = ()
+    """What keeps it from playing, if the tournament is running."""
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawn:
+    """A bot that has withdrawn."""
+
+    tournament: str
+    bot: str
+    last_round: int
+    """The last round that it plays; 0: none."""
 
 
 @operation("GET", f"{TOURNAMENT}/entry", KeyScope.READ, tag="entries")

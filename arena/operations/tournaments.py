@@ -1,6 +1,7 @@
 """Tournaments: their state and standings, and steering them."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from annotated_types import Interval, Len
@@ -12,14 +13,13 @@ from arena.core.specs import Name, make_spec
 from arena.errors import BrokerError
 from arena.operations.operation import Context, operation
 from arena.operations.parameters import MOST, Cursor, Limit, SchemaOf
-from arena.play.rounds import closing, preview, showing
+from arena.play.rounds import closing, preview
 from arena.play.rounds import overview as rounds
 from arena.queries import scoreboard
 from arena.queries import tournaments as queries
 from arena.store.models import TournamentState
-from arena.tournaments import corrections, creation, following, lifecycle, overview
+from arena.tournaments import corrections, creation, events, lifecycle, overview
 from arena.tournaments.admission import LONGEST_REASON
-from arena.tournaments.answers import Changed
 from arena.tournaments.overview import TournamentStatus
 from arena.tournaments.roster import absence, roster
 from arena.tournaments.warnings import list_doubts
@@ -34,6 +34,14 @@ Fields = Annotated[
 ]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changed(TournamentStatus):
+    """A tournament after a change."""
+
+    warnings: Sequence[str]
+    """What makes little sense about it, which bots are absent, and whether its workers could not be told."""
+
+
 @operation("GET", "/tournaments", tag="tournaments", lines="tournaments")
 def list_tournaments(
     context: Context,
@@ -46,9 +54,9 @@ def list_tournaments(
 
 
 @operation("GET", TOURNAMENT, tag="tournaments")
-def show_tournament(context: Context, tournament: Name) -> showing.TournamentShown:
+def show_tournament(context: Context, tournament: Name) -> rounds.TournamentShown:
     """Return a tournament: settings, progress, entrants, who is missing, and what it waits for."""
-    return showing.show(context.storage, tournament, context.now, context.ask)
+    return rounds.show(context.storage, tournament, context.now, context.ask)
 
 
 @operation("GET", f"{TOURNAMENT}/standings", tag="tournaments")
@@ -85,9 +93,9 @@ def tournament_pairings(
 
 
 @operation("GET", f"{TOURNAMENT}/head", tag="tournaments")
-def tournament_head(context: Context, tournament: Name) -> following.HeadShown:
+def tournament_head(context: Context, tournament: Name) -> events.HeadShown:
     """Return a tournament's commitment, which precedes its first round, and its chain of events."""
-    return following.head(context.storage, tournament)
+    return events.show_head(context.storage, tournament)
 
 
 @operation(
@@ -200,7 +208,7 @@ def cancel_tournament(context: Context, tournament: Name) -> Changed:
 
 
 def _changed(status: TournamentStatus, warnings: Sequence[str] = ()) -> Changed:
-    return Changed(**showing.fields_of(status), warnings=warnings)
+    return Changed(**rounds.fields_of(status), warnings=warnings)
 
 
 def _wake(context: Context, status: TournamentStatus) -> list[str]:

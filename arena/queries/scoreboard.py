@@ -16,8 +16,7 @@ from arena.results.standings.outcomes import corrections_of, outcomes
 from arena.results.standings.stored import current_sums, kept_meetings, pairs_among
 from arena.store.models import Entrant, Tournament, TournamentState
 from arena.store.storage import Storage, Transaction
-from arena.tournaments.entrants import EntrantInfo, list_entrants
-from arena.tournaments.forfeited import forfeited_sessions
+from arena.tournaments.entrants import EntrantInfo, forfeited_sessions, list_entrants
 from arena.tournaments.overview import find_tournament
 
 CROSSED = 50

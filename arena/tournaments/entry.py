@@ -19,7 +19,6 @@ from arena.errors import NotAllowed, SpecError, StateError, TakenError
 from arena.people.audit import record
 from arena.store.models import BotVersion, Entrant, EntrantState, EntryState, Tournament, TournamentState
 from arena.store.storage import Storage, Transaction, changed
-from arena.tournaments.ability import require_able
 from arena.tournaments.admission import (
     RequestShown,
     admits,
@@ -35,6 +34,7 @@ from arena.tournaments.events import note
 from arena.tournaments.lifecycle import lock_open, staying
 from arena.tournaments.overview import ENDED, find_tournament, organised
 from arena.tournaments.referees import Ask
+from arena.tournaments.roster import require_able
 
 ENTERED, LEFT = "entered once it is locked or started", "left once it is locked or started"
 """What formats that are planned as a whole do not allow."""

@@ -1,17 +1,20 @@
-"""Events of a locked tournament: a chain, in which each event covers the one before."""
+"""Events of a locked tournament: a chain, in which each event covers the one before; followers read it."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import update
-from sqlmodel import col, select
+from sqlmodel import col, func, select
 
 from arena.core.parts import EventKind, EventPart, make_part
 from arena.store.models import ArenaKey, RefereeKey, Tournament, TournamentEvent, TournamentHead
-from arena.store.storage import Transaction, changed
+from arena.store.storage import Storage, Transaction, changed
+from arena.tournaments.overview import TournamentStatus, find_tournament, statuses_of
 from arena.webhooks.outbox import emit
 
-TOLD: Final = {
+NOTIFIED: Final = {
     "finished": "tournament.finished",
     "cancelled": "tournament.cancelled",
     "refused": "tournament.failed",
@@ -20,6 +23,9 @@ TOLD: Final = {
 
 DECISIONS: Final = ("corrected", "confirmed")
 """Events after the end, which the arena signs."""
+
+MOST_EVENTS = 500
+"""How many events followers are sent at once."""
 
 KEY_ADDED: Final = "key_added"
 """The event of a referee whose key is not in the head."""
@@ -36,8 +42,8 @@ def note(tx: Transaction, tournament: Tournament, kind: EventKind, now: datetime
         else:
             note_keys(tx, tournament, now)
         _add(tx, tournament, kind, now, details)
-        if kind in TOLD:
-            emit(tx, tournament.id, TOLD[kind], now, **details)
+        if kind in NOTIFIED:
+            emit(tx, tournament.id, NOTIFIED[kind], now, **details)
 
 
 def note_keys(tx: Transaction, tournament: Tournament, now: datetime) -> None:
@@ -148,3 +154,69 @@ def event_part(event: TournamentEvent, before: str) -> dict[str, object]:
         details=event.details,
         previous=before,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class TournamentUpdate:
+    """A tournament at one moment."""
+
+    status: TournamentStatus
+    last: int
+    """Number of its latest event; 0 if there is none."""
+    events: Sequence[Mapping[str, Any]]
+    """The events after the one that was known; only the first of them if there are many."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeadShown:
+    """What a tournament was committed to, and what has happened to it since."""
+
+    tournament: str
+    commitment: str | None
+    """Digest of the head; None if it is not locked yet."""
+    head: dict[str, Any] | None
+    """All that was settled before the first round; None if it is not locked yet."""
+    events: list[dict[str, Any]]
+    """The chain of events in order; the first covers the commitment, and each other one its predecessor."""
+
+
+def show_head(storage: Storage, name: str) -> HeadShown:
+    """Return the head of a tournament, and its events. Raise UnknownError."""
+    with storage.read() as tx:
+        tournament = find_tournament(tx, name)
+        events = events_of(tx, tournament)
+        locked = tx.get(TournamentHead, tournament.id)
+        return HeadShown(tournament.name, tournament.commitment, locked.head if locked else None, events)
+
+
+def updates(storage: Storage, known: Mapping[str, int | None]) -> list[TournamentUpdate]:
+    """Return how tournaments stand, and their events after the numbers in ``known``, or none for None.
+
+    Raise UnknownError for a single name that no tournament has.
+    """
+    with storage.read() as tx:
+        if len(known) == 1:
+            tournaments: Sequence[Tournament] = [find_tournament(tx, next(iter(known)))]
+        else:
+            tournaments = tx.exec(select(Tournament).where(col(Tournament.name).in_(known))).all()
+        of_them = col(TournamentEvent.tournament_id).in_([one.id for one in tournaments])
+        number = func.max(TournamentEvent.number)
+        lasts = dict(
+            tx.exec(
+                select(TournamentEvent.tournament_id, number)
+                .where(of_them)
+                .group_by(col(TournamentEvent.tournament_id))
+            ).all()
+        )
+        found = []
+        for tournament, status in zip(tournaments, statuses_of(tx, tournaments), strict=True):
+            after, last = known[tournament.name], lasts.get(tournament.id, 0)
+            new = () if after is None or last <= after else events_of(tx, tournament, after, MOST_EVENTS)
+            found.append(TournamentUpdate(status, last, new))
+        return found
+
+
+def list_events(storage: Storage, name: str, after: int) -> list[dict[str, Any]]:
+    """Return the events of a tournament after a number; only the first of them if there are many."""
+    with storage.read() as tx:
+        return events_of(tx, find_tournament(tx, name), after, MOST_EVENTS)

@@ -21,12 +21,12 @@ from arena.store.models import (
     TournamentState,
 )
 from arena.store.storage import Storage, Transaction, changed
-from arena.tournaments.ability import require_able
 from arena.tournaments.creation import check_count, require_ready
 from arena.tournaments.events import note
 from arena.tournaments.head import lock_head
 from arena.tournaments.overview import TournamentStatus, find_tournament, organised, status_of
 from arena.tournaments.referees import Ask
+from arena.tournaments.roster import require_able
 
 
 def lock(storage: Storage, actor: Actor, name: str, now: datetime) -> TournamentStatus:

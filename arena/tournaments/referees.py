@@ -120,6 +120,15 @@ def ask_referees(
         return list(pool.map(ask, addresses))
 
 
+def find_connected(version_ids: Sequence[int], answers: Sequence[Answer]) -> Mapping[int, bool]:
+    """Return which of these versions have a stream to a referee; empty without a usable answer."""
+    usable = [status for answer in answers if (status := answer.usable) is not None]
+    return {
+        version_id: any(status.bots[at].connected for status in usable)
+        for at, version_id in enumerate(version_ids if usable else ())
+    }
+
+
 def find_unable(version_ids: Sequence[int], answers: Sequence[Answer]) -> dict[int, tuple[str, ...]]:
     """Return what each version that cannot play lacks; each referee answers for all versions, in order."""
     return {

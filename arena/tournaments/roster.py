@@ -1,18 +1,18 @@
 """The roster of a tournament: who entered, who is connected, and who cannot play, as the referees say."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from sqlmodel import col, func, select
 
-from arena.bots.versions import WITHOUT_REPORT, token_problem
+from arena.bots.versions import WITHOUT_REPORT, find_versions, token_problem
+from arena.errors import SpecError
 from arena.store.models import BotVersion, Entrant, StoredRuleset, Tournament
-from arena.store.storage import Storage
-from arena.tournaments.ability import unable_lines
-from arena.tournaments.forfeited import forfeited_sessions
+from arena.store.storage import Storage, Transaction
+from arena.tournaments.entrants import forfeited_sessions
 from arena.tournaments.overview import ENDED, find_tournament
-from arena.tournaments.referees import Answer, Ask, silence
+from arena.tournaments.referees import Answer, Ask, find_connected, find_too_few, find_unable, silence
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +109,11 @@ class _Asked:
         names = {version.id: version.name for version in playing}
         answers = ask(list(names), ruleset.content) if playing else ()
         self._now = now
-        self._here = _connected(list(names), answers)
+        self._here = find_connected(list(names), answers)
         self._unable = unable_lines(tournament, ruleset, list(names), answers)
         absent = [version.id for version in playing if self._here.get(version.id) is False]
         others = _other_versions(storage, absent) if absent else {}
-        here = _connected(list(others), ask(list(others), ruleset.content) if others else ())
+        here = find_connected(list(others), ask(list(others), ruleset.content) if others else ())
         self._instead = {others[id_].bot_id: others[id_].name for id_, connected in here.items() if connected}
         """By bot, the name of another version that is connected; the newest if there are several."""
 
@@ -143,26 +143,63 @@ def _other_versions(storage: Storage, version_ids: Sequence[int]) -> dict[int, B
     return {version.id: version for version in found}
 
 
-def _connected(version_ids: Sequence[int], answers: Sequence[Answer]) -> Mapping[int, bool]:
-    """Return which of these versions have a stream to a referee; empty without a usable answer."""
-    usable = [status for answer in answers if (status := answer.usable) is not None]
-    return {
-        version_id: any(status.bots[at].connected for status in usable)
-        for at, version_id in enumerate(version_ids if usable else ())
-    }
-
-
-MOST_TOLD = 20
+MOST_NAMED = 20
 """The most entrants that ``absence`` names."""
 
 
 def absence(lines: Sequence[RosterLine], ask: Ask) -> list[str]:
-    """Return a line for each of up to ``MOST_TOLD`` entrants that cannot play now; or why that is unknown."""
+    """Return a line for each of up to ``MOST_NAMED`` entrants that cannot play now, or why nobody knows."""
     playing = [line for line in lines if line.withdrawn_after is None]
     if playing and all(line.connected is None for line in playing):
         why = silence(ask((), None))
         told = f": {why}" if why else ""
         return [f"no referee says which bots are connected{told}; is `arena up` or `arena referee` running?"]
     absent = [f"{line.bot} {line.problem}" for line in playing if line.problem is not None]
-    more = len(absent) - MOST_TOLD
-    return absent[:MOST_TOLD] + ([f"{more} more could not play now"] if more > 0 else [])
+    more = len(absent) - MOST_NAMED
+    return absent[:MOST_NAMED] + ([f"{more} more could not play now"] if more > 0 else [])
+
+
+def require_able(storage: Storage, name: str, now: datetime, ask: Ask, bot: str = "") -> None:
+    """Raise SpecError if a connected bot has said that it cannot play the ruleset, or takes too few sessions.
+
+    With ``bot``, check only that one, which need not have entered. A bot that is not connected, or whose
+    referee does not answer, is not refused: it gets a notice once its match waits for it.
+    Raise UnknownError if there is no such tournament or bot, StateError if no token of it is valid.
+    """
+    with storage.read() as tx:
+        tournament = find_tournament(tx, name)
+        ruleset = tx.get_one(StoredRuleset, tournament.ruleset_id)
+        versions = find_versions(tx, [bot], now) if bot else _entrants(tx, tournament.id)
+        names = {version.id: version.name for version in versions}
+    answers = ask(list(names), ruleset.content)
+    unable = unable_lines(tournament, ruleset, list(names), answers)
+    if unable:
+        first, others = next(iter(unable)), len(unable) - 1
+        more = f" (and {others} {'others' if others > 1 else 'other'} cannot either)" if others else ""
+        raise SpecError("entrants", f"{names[first]} {unable[first]}{more}")
+
+
+def unable_lines(
+    tournament: Tournament, ruleset: StoredRuleset, version_ids: Sequence[int], answers: Sequence[Answer]
+) -> dict[int, str]:
+    """Return, by version id, why a connected version cannot play in a tournament, worded to follow its name.
+
+    ``answers`` are the referees', about these versions and this ruleset.
+    """
+    few = find_too_few(version_ids, answers, tournament.min_sessions)
+    lines = {
+        version_id: f"cannot play in {tournament.name}: it takes {most} sessions at once at a referee, "
+        f"and at least {tournament.min_sessions} are required (min_sessions)"
+        for version_id, most in few.items()
+    }
+    unable = find_unable(version_ids, answers)
+    return {
+        version_id: f"cannot play {ruleset.label}: it asks for {'; '.join(lacks)}"
+        for version_id, lacks in unable.items()
+    } | {version_id: line for version_id, line in lines.items() if version_id not in unable}
+
+
+def _entrants(tx: Transaction, tournament_id: int) -> Sequence[BotVersion]:
+    entered = select(BotVersion).join(Entrant, col(Entrant.version_id) == BotVersion.id)
+    of_it = (Entrant.tournament_id == tournament_id, col(Entrant.withdrawn_after).is_(None))
+    return tx.exec(entered.where(*of_it).options(WITHOUT_REPORT).order_by(col(Entrant.number))).all()

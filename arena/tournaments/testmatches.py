@@ -1,7 +1,11 @@
-"""Test matches: an author lets a bot play house bots at once, unrated and without an organiser."""
+"""Test matches: an author lets a bot play house bots at once, unrated and without an organiser.
+
+Such a match is the last step of a new bot, after it was registered, connected and checked.
+"""
 
 import secrets
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlmodel import col, select
@@ -17,7 +21,7 @@ from arena.store.storage import Storage, Transaction
 from arena.tournaments.creation import create_in
 from arena.tournaments.lifecycle import start_in
 from arena.tournaments.overview import ENDED, TournamentStatus, status_of
-from arena.tournaments.referees import Answer, Ask, find_unable, silence
+from arena.tournaments.referees import Ask, find_connected, find_unable, silence
 from referee.ruleset import Ruleset, load_ruleset
 from referee.validation import suggestion
 
@@ -131,18 +135,20 @@ def _seated(
     answers = ask(ids, rules.to_object())
     if why := silence(answers):
         raise StateError(f"nobody says whether {mine.name} is connected: {why}")
-    here, lacks = _connected(ids, answers), find_unable(ids, answers)
-    if mine.id not in here:
+    here, lacks = find_connected(ids, answers), find_unable(ids, answers)
+    if not here.get(mine.id):
         raise StateError(f"{mine.name} is not connected to a referee")
     if mine.id in lacks:
         raise StateError(f"{mine.name} cannot play {rules.label}: it asks for {'; '.join(lacks[mine.id])}")
-    able = [version for version in house if version.id in here and version.id not in lacks]
+    able = [version for version in house if here.get(version.id) and version.id not in lacks]
     needed = rules.players - 1
     if named > needed:
         raise StateError(f"a table of {rules.label} has seats for {needed} house bots, not {named}")
     for version in wanted:
         if version not in able:
-            missing = f"cannot play {rules.label}" if version.id in here else "is not connected to a referee"
+            missing = (
+                f"cannot play {rules.label}" if here.get(version.id) else "is not connected to a referee"
+            )
             raise StateError(f"{version.name} {missing}")
     if len(able) < needed:
         text = f"a table of {rules.label} needs {needed} house bots, and {len(able)} are connected"
@@ -150,10 +156,30 @@ def _seated(
     return [mine, *able[:needed]]
 
 
-def _connected(version_ids: Sequence[int], answers: Sequence[Answer]) -> Collection[int]:
-    usable = [status for answer in answers if (status := answer.usable) is not None]
-    return {
-        version_id
-        for at, version_id in enumerate(version_ids)
-        if any(status.bots[at].connected for status in usable)
-    }
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """How far a bot version has come."""
+
+    version: str
+    """``owner/bot@number``."""
+    connected: bool | None
+    """Whether it is connected to a referee now; None if no referee says."""
+    checked: bool | None
+    """Whether it passed its latest check; None if there was none."""
+    test: TournamentStatus | None
+    """Its latest test match."""
+
+
+def steps_of(storage: Storage, actor: Actor, bot: str, ask: Ask) -> Steps:
+    """Return how far a bot of the actor's has come, or rather its newest version with a valid token.
+
+    Raise NotAllowed, SpecError, UnknownError.
+    """
+    actor.require_owner(owner_of(bot), f"see how far {bot} has come")
+    with storage.read() as tx:
+        [version] = find_versions(tx, [bot], None)
+        checked = None if version.check_report is None else version.check_passed_at is not None
+        test = latest_test(tx, version)
+        name, version_id = version.name, version.id
+    connected = find_connected([version_id], ask([version_id], None)).get(version_id)
+    return Steps(name, connected, checked, test)

@@ -10,7 +10,7 @@ from typing import Any
 
 from arena.errors import ArenaError
 from arena.store.storage import Storage
-from arena.tournaments.following import Seen, list_events, look
+from arena.tournaments.events import TournamentUpdate, list_events, updates
 from arena.tournaments.overview import TournamentStatus
 from arena.web.sse import PING_SECONDS
 
@@ -29,7 +29,7 @@ Event = Mapping[str, Any]
 class Feed:
     """The status and latest events of a tournament that somebody follows."""
 
-    def __init__(self, seen: Seen) -> None:
+    def __init__(self, seen: TournamentUpdate) -> None:
         self.status = _steady(seen.status)
         self.last = seen.last
         """Number of the latest event that was read."""
@@ -40,7 +40,7 @@ class Feed:
         self.followers = 0
         self._events: deque[Event] = deque(maxlen=KEPT)
 
-    def take(self, seen: Seen) -> None:
+    def take(self, seen: TournamentUpdate) -> None:
         """Update the feed, and wake the followers if anything is new."""
         status = _steady(seen.status)
         if not seen.events and status == self.status:
@@ -88,7 +88,7 @@ class Feeds:
         """Follow a tournament while the block lasts. Raise UnknownError."""
         feed = self._feeds.get(name)
         if feed is None:
-            [seen] = await asyncio.to_thread(look, self._storage, {name: None})
+            [seen] = await asyncio.to_thread(updates, self._storage, {name: None})
             feed = self._feeds.setdefault(name, Feed(seen))
         feed.followers += 1
         if self._polling is None or self._polling.done():
@@ -142,7 +142,7 @@ class Feeds:
             await asyncio.sleep(self._poll_seconds)
             known = {name: feed.last for name, feed in self._feeds.items()}
             try:
-                found = await asyncio.to_thread(look, self._storage, known) if known else ()
+                found = await asyncio.to_thread(updates, self._storage, known) if known else ()
                 self._trouble = ""
             except ArenaError as error:
                 if str(error) != self._trouble:

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any, TypeVar
 
-from arena.play.rounds.overview import PairingsShown, pairings
-from arena.play.rounds.reasons import reason_lines
+from arena.play.rounds.overview import PairingsShown, pairings, reason_lines
 from arena.store.storage import Storage
 from arena.tournaments.overview import TournamentStatus
 

@@ -8,8 +8,8 @@ import pytest
 from arena.errors import SpecError
 from arena.host.settings import Settings
 from arena.tournaments import creation, entry, lifecycle
-from arena.tournaments.ability import require_able
 from arena.tournaments.referees import Answer, Ask, nobody_asked
+from arena.tournaments.roster import require_able
 from referee.client import RefereeStatus
 from referee.matches.match import Presence
 from referee.v1 import bots_pb2

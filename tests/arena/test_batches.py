@@ -12,7 +12,7 @@ from arena.core.pairing import RECENT, Batches, Pairing, Recent
 from arena.host.settings import load_settings
 from arena.play.rounds.advance import advance, round_of
 from arena.play.rounds.batches import pair_batch, recent_tables
-from arena.play.rounds.course import paired_rounds
+from arena.play.rounds.planning import paired_rounds
 from arena.store.models import Entrant, EntrantState, Match, Seat, Tournament
 from arena.tournaments import entry
 from arena.tournaments.referees import nobody_asked

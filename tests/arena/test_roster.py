@@ -14,7 +14,7 @@ from arena.core.specs import Plan
 from arena.host.settings import Settings
 from arena.tournaments import creation, entry
 from arena.tournaments.referees import NO_REFEREE, Answer, Ask, nobody_asked
-from arena.tournaments.roster import MOST_TOLD, absence, roster
+from arena.tournaments.roster import MOST_NAMED, absence, roster
 from arena.tournaments.warnings import different_rounds, doubts, list_doubts
 from referee.client import RefereeStatus
 from referee.matches.match import Presence
@@ -94,9 +94,9 @@ def test_roster_when_the_tournament_has_ended_then_no_referee_is_asked(world: Wo
 
 
 def test_absence_when_many_are_missing_then_some_are_named_and_the_others_counted(world: World) -> None:
-    world.tournament(MOST_TOLD + 4)
+    world.tournament(MOST_NAMED + 4)
     lines = absence(roster(world.storage, "cup", world.clock(), here(1)), here(1))
-    assert len(lines) == MOST_TOLD + 1
+    assert len(lines) == MOST_NAMED + 1
     assert lines[-1] == "3 more could not play now"
 
 

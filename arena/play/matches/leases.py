@@ -22,10 +22,10 @@ from arena.play.matches.attempts import (
     begin_attempts,
     drop_deals,
     kept_deals,
+    lineage_changed,
     note_void,
     undo_attempts,
 )
-from arena.play.matches.lineage import lineage_changed
 from arena.play.matches.spec import match_spec, resumed
 from arena.results.tallies.sessions import Pool
 from arena.store.models import (

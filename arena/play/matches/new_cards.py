@@ -14,9 +14,8 @@ from sqlalchemy import update
 from sqlmodel import col, select
 
 from arena.core.parts import RESTORED_ABOVE
-from arena.play.matches.attempts import note_void
+from arena.play.matches.attempts import note_lineage, note_void
 from arena.play.matches.leases import Claim
-from arena.play.matches.lineage import note_lineage
 from arena.store.models import Match, MatchState, Session, Tournament
 from arena.store.storage import Storage, Transaction, changed
 from arena.tournaments.events import note

@@ -19,8 +19,7 @@ from arena.core.formats import FORMATS
 from arena.play.matches.leases import DUE, LAPSED, due_at
 from arena.play.rounds.batches import Connected, everyone, pair_batch
 from arena.play.rounds.closing import close
-from arena.play.rounds.course import course_of, setup_of
-from arena.play.rounds.planning import Entered, lock_running, plan_round
+from arena.play.rounds.planning import Entered, course_of, lock_running, plan_round, setup_of
 from arena.store.models import Match, MatchState, Round, RoundState, Tournament, TournamentState
 from arena.store.storage import Storage, Transaction, changed
 from arena.tournaments.entrants import list_entrants, present_in

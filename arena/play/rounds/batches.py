@@ -19,8 +19,7 @@ from sqlmodel import col, func, select
 from arena.core.elo import START
 from arena.core.formats import FORMATS, Course, Rated
 from arena.core.pairing import RECENT, Recent
-from arena.play.rounds.course import setup_of
-from arena.play.rounds.planning import Entered, lock_running, plan_round, tables_paired
+from arena.play.rounds.planning import Entered, lock_running, plan_round, setup_of, tables_paired
 from arena.store.models import (
     Bot,
     BotVersion,

@@ -1,19 +1,62 @@
-"""The pairings of a tournament for display, with their reasons."""
+"""A tournament for display: everything about it, and its pairings with their reasons."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
 from functools import cache, partial
+from typing import Any
 
 from arena.core.formats import FORMATS, Course
 from arena.core.pairing import Balance, Pairing, TableReason, balance
 from arena.core.ranking import MatchOutcome
+from arena.core.specs import Terms
 from arena.errors import UnknownError
-from arena.play.rounds.course import paired_rounds, setup_of
+from arena.play.rounds.planning import paired_rounds, setup_of
+from arena.play.rounds.waiting import obstacles
 from arena.results.standings.outcomes import outcomes
 from arena.store.models import Round, RoundState, Tournament
 from arena.store.storage import Storage, Transaction
+from arena.tournaments import overview
 from arena.tournaments.entrants import EntrantInfo, list_entrants
-from arena.tournaments.overview import find_tournament
+from arena.tournaments.overview import TournamentStatus, find_tournament
+from arena.tournaments.referees import Ask
+from arena.tournaments.roster import RosterLine, roster
+from arena.tournaments.warnings import list_doubts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TournamentShown(TournamentStatus):
+    """A tournament with everything about it."""
+
+    settings: Terms
+    """The settings as in its file."""
+    roster: Sequence[RosterLine]
+    """Who entered."""
+    unable: Sequence[str]
+    """Connected bots that cannot play it, and why."""
+    waits: Sequence[str]
+    """What keeps it, or one of its matches, from going on."""
+    warnings: Sequence[str]
+    """What keeps it from being started, and what makes no sense about it."""
+
+
+def show(storage: Storage, name: str, now: datetime, ask: Ask) -> TournamentShown:
+    """Return a tournament with everything about it, as far as the referees answer. Raise UnknownError."""
+    status = overview.status(storage, name)
+    lines = roster(storage, name, now, ask)
+    return TournamentShown(
+        **fields_of(status),
+        settings=overview.terms(storage, name),
+        roster=lines,
+        unable=[f"{one.bot} {one.problem}" for one in lines if one.connected and one.problem],
+        waits=obstacles(storage, status, ask, now).lines,
+        warnings=[] if status.ended else list_doubts(storage, name),
+    )
+
+
+def fields_of(status: TournamentStatus) -> Mapping[str, Any]:
+    """Return the fields of a status, for a value that has more of them."""
+    return {field.name: getattr(status, field.name) for field in fields(TournamentStatus)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,3 +192,36 @@ def _is_only(round: Round, pairing: Pairing) -> bool:
 
 def _before(round: int, played: Callable[[], Sequence[MatchOutcome]]) -> list[MatchOutcome]:
     return [outcome for outcome in played() if outcome.round < round]
+
+
+def reason_lines(reason: TableReason, names: Mapping[int, str]) -> Iterator[str]:
+    """Yield lines with the reasons for a table; ``names`` are those of the entrants."""
+    places = ", ".join(map(str, reason.places))
+    scores = ", ".join(map(_number, reason.scores))
+    yield f"places {places}; scores {scores}; gap {_number(reason.gap)}"
+    counts = [
+        ("avoided: same owner", reason.owners_avoided),
+        ("avoided: they have met", reason.repeats_avoided),
+        ("accepted: same owner", reason.owners_accepted),
+        ("accepted: they have met", reason.repeats_accepted),
+    ]
+    for what, pairs in counts:
+        if pairs:
+            yield f"{what}: {', '.join(f'{names[a]} – {names[b]}' for a, b in pairs)}"
+    if reason.instead is None and (reason.owners_accepted or reason.repeats_accepted):
+        yield "no exchange with a nearby table would improve it"
+    if reason.instead is not None:
+        best, change = reason.instead, reason.instead.change
+        parts = [
+            ("same owner", change.owners),
+            ("repeats", change.repeats),
+            ("squared gaps", change.gaps / 4),
+        ]
+        costs = ", ".join(f"{what} {'+' if more > 0 else ''}{_number(more)}" for what, more in parts)
+        yield f"best exchange: {names[best.entrant]} for {names[best.other]} of table {best.table}: {costs}"
+
+
+def _number(value: float) -> str:
+    """Return a number with at most two decimals."""
+    text = f"{value:.2f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text

@@ -1,16 +1,30 @@
-"""Rounds and their matches as rows, and the lock under which a tournament advances."""
+"""Rounds and their matches as rows: planned, and read as formats see them; the lock for advancing."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
+from itertools import groupby
 from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, Update, bindparam, update
 from sqlmodel import col, func, select
 
+from arena.core.formats import Course, Setup
 from arena.core.pairing import Pairing
-from arena.store.models import Match, MatchState, Round, RoundState, Seat, Tournament, TournamentState
+from arena.core.pairing.chance import lots
+from arena.results.standings.outcomes import outcomes
+from arena.store.models import (
+    Entrant,
+    Match,
+    MatchState,
+    Round,
+    RoundState,
+    Seat,
+    Tournament,
+    TournamentState,
+)
 from arena.store.storage import Transaction, changed
+from arena.tournaments.entrants import EntrantInfo, present_in
 
 
 class Entered(NamedTuple):
@@ -89,3 +103,48 @@ def _advance_running() -> Update:
         col(Tournament.state) == TournamentState.RUNNING,
     )
     return update(Tournament).where(*running).values(advanced_at=bindparam("now"))
+
+
+def setup_of(tournament: Tournament) -> Setup:
+    """Return the tournament's settings for its format."""
+    return Setup(
+        size=tournament.table_size,
+        rounds=tournament.rounds,
+        options=tournament.options,
+        lots=lots(tournament.commitment or "", tournament.beacon_value),
+        owners_apart=not tournament.allow_same_owner,
+    )
+
+
+def course_of(tx: Transaction, tournament: Tournament, entrants: Sequence[EntrantInfo]) -> Course:
+    """Return the course of a tournament that is paired in rounds, for use while the transaction lasts."""
+    return Course(
+        entrants=[entrant.number for entrant in entrants],
+        present=present_in(tx, tournament, tournament.paired + 1),
+        paired=tournament.paired,
+        pairings=[pairing for _, pairing in paired_rounds(tx, tournament)],
+        owners={entrant.number: entrant.owner_id for entrant in entrants},
+        outcomes=partial(outcomes, tx, tournament),
+    )
+
+
+def paired_rounds(tx: Transaction, tournament: Tournament) -> list[tuple[Round, Pairing]]:
+    """Return the rounds paired so far with their pairings, in order."""
+    of_it = Round.tournament_id == tournament.id
+    rounds = select(Round).where(of_it).order_by(col(Round.number))
+    seats = (
+        select(Match.round_id, Match.table_number, Entrant.number)
+        .select_from(Round)
+        .join(Match, col(Match.round_id) == Round.id)
+        .join(Seat, col(Seat.match_id) == Match.id)
+        .join(Entrant, col(Entrant.id) == Seat.entrant_id)
+        .where(of_it)
+        .order_by(col(Match.round_id), col(Match.table_number), col(Seat.position))
+    )
+    tables: dict[int, list[tuple[int, ...]]] = {}
+    for (round_id, _), rows in groupby(tx.exec(seats), key=lambda row: (row[0], row[1])):
+        tables.setdefault(round_id, []).append(tuple(number for _, _, number in rows))
+    return [
+        (round, Pairing(tuple(tables.get(round.id, ())), tuple(round.byes)))
+        for round in tx.exec(rounds).all()
+    ]

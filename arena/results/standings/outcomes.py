@@ -33,8 +33,7 @@ from arena.store.models import (
     TournamentEvent,
 )
 from arena.store.storage import Transaction
-from arena.tournaments.entrants import EntrantInfo
-from arena.tournaments.forfeited import forfeited_shares
+from arena.tournaments.entrants import EntrantInfo, forfeited_shares
 
 
 def outcomes(tx: Transaction, tournament: Tournament) -> list[MatchOutcome]:

@@ -3,17 +3,22 @@
 Public names are unique and never change, so they are stored in the row that they name. All times are in UTC.
 """
 
-from arena.store.models.accounts import Account, ApiKey, BrowserSession, Invitation, KeptAnswer, Membership
-from arena.store.models.audit import AuditEntry
+from arena.store.models.accounts import (
+    Account,
+    ApiKey,
+    AuditEntry,
+    BrowserSession,
+    Invitation,
+    KeptAnswer,
+    Membership,
+)
 from arena.store.models.bots import Bot, BotLogEntry, BotVersion, Owner, Token
 from arena.store.models.columns import utc_now
 from arena.store.models.entries import EntryInvitation, EntryRequest, EntryState
-from arena.store.models.events import TournamentEvent
 from arena.store.models.leagues import Arrival, League, LeagueMember, Season, SeasonDivision, SeasonPlace
 from arena.store.models.matches import Match, MatchState, OpenDeal, Seat, Session, SessionRecords
-from arena.store.models.ratings import Rating, RatingChange
 from arena.store.models.referees import ArenaKey, DatabaseLineage, RefereeKey
-from arena.store.models.standings import Encounter, EntrantSum
+from arena.store.models.results import Encounter, EntrantSum, Rating, RatingChange
 from arena.store.models.strengths import (
     Baseline,
     Meeting,
@@ -33,6 +38,7 @@ from arena.store.models.tournaments import (
     RoundState,
     StoredRuleset,
     Tournament,
+    TournamentEvent,
     TournamentHead,
     TournamentState,
 )

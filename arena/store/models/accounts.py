@@ -1,13 +1,13 @@
-"""People's accounts, their credentials, and the owners that they belong to."""
+"""People's accounts, their credentials, the owners that they belong to, and the record of what they did."""
 
 from datetime import date, datetime
 from typing import ClassVar
 
-from sqlalchemy import JSON, UniqueConstraint
+from sqlalchemy import JSON, Index, UniqueConstraint
 from sqlmodel import Field, SQLModel
 
 from arena.actors import Role
-from arena.store.models.columns import text_of
+from arena.store.models.columns import BigKey, text_of
 
 
 class Account(SQLModel, table=True):
@@ -124,3 +124,24 @@ class KeptAnswer(SQLModel, table=True):
     sealed: str | None = None
     """The answer's body, encrypted with the idempotency key as it may hold a token; NULL while
     the status is."""
+
+
+class AuditEntry(SQLModel, table=True):
+    """A change that somebody requested, written in the transaction that made it; never changed itself."""
+
+    __tablename__: ClassVar[str] = "audit"
+    __table_args__ = (Index(None, "subject", "id"),)
+
+    id: int = Field(default=None, primary_key=True, sa_type=BigKey)
+    at: datetime
+    """When it was made."""
+    role: Role = Field(sa_type=text_of(Role))
+    """The actor's role at that moment."""
+    account: str
+    """The actor's account; empty if there is none."""
+    action: str
+    """What was done, as ``tournament.cancel``."""
+    subject: str
+    """The name of the object that was changed."""
+    details: dict[str, object] = Field(sa_type=JSON)
+    """Further details, never secrets."""

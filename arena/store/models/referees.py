@@ -40,5 +40,5 @@ class DatabaseLineage(SQLModel, table=True):
 
     id: int = Field(primary_key=True)
     lineage: str = Field(max_length=64)
-    """What tells it from other histories (``arena.play.matches.lineage``); empty if none has begun, or the
+    """What tells it from other histories (``arena.play.matches.attempts``); empty if none has begun, or the
     database does not say it."""

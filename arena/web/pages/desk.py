@@ -12,11 +12,11 @@ from arena.core.formats import FORMATS
 from arena.errors import SpecError
 from arena.operations import entries, tournaments
 from arena.operations.operation import Operation
+from arena.operations.tournaments import Changed
 from arena.play.rounds.preview import Preview
 from arena.play.rounds.waiting import obstacles
 from arena.store.models import TournamentState
 from arena.tournaments import admission, overview
-from arena.tournaments.answers import Changed
 from arena.tournaments.roster import place_in_roster, roster
 from arena.tournaments.warnings import list_doubts
 from arena.web.pages.asked import FromForm

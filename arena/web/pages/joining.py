@@ -6,8 +6,7 @@ from arena.actors import KeyScope, Role
 from arena.bots.versions import Registered, add_bot
 from arena.operations import bots
 from arena.operations.parameters import BOT
-from arena.tournaments.steps import steps_of
-from arena.tournaments.testmatches import house_names
+from arena.tournaments.testmatches import house_names, steps_of
 from arena.web.pages.forms import AnyVisit, Forms, Reading, Visit
 from arena.web.pages.routing import page_router
 from referee.ruleset import preset_names

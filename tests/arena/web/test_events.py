@@ -12,7 +12,7 @@ from fastapi.testclient import TestClient
 
 from arena.store.storage import Storage
 from arena.tournaments import lifecycle
-from arena.tournaments.following import Seen, look
+from arena.tournaments.events import TournamentUpdate, updates
 from arena.tournaments.referees import nobody_asked
 from arena.web import feeds
 from arena.web.feeds import Feeds
@@ -30,11 +30,11 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Return a list of how many tournaments each look at the database was for."""
     looks: list[int] = []
 
-    def counted(storage: Storage, known: Mapping[str, int | None]) -> list[Seen]:
+    def counted(storage: Storage, known: Mapping[str, int | None]) -> list[TournamentUpdate]:
         looks.append(len(known))
-        return look(storage, known)
+        return updates(storage, known)
 
-    monkeypatch.setattr(feeds, "look", counted)
+    monkeypatch.setattr(feeds, "updates", counted)
     return looks
 
 
@@ -99,7 +99,7 @@ def test_stream_when_it_is_resumed_then_it_goes_on_after_the_last_event(
     server: Server, world: World, after: int | None, numbers: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world.finish(world.tournament().id)
-    monkeypatch.setattr("arena.tournaments.following.MOST_EVENTS", 1)
+    monkeypatch.setattr("arena.tournaments.events.MOST_EVENTS", 1)
     with followed(server, "cup", after) as told:
         found = list(told)
     assert [kind for kind, *_ in (found[0], found[-1])] == ["status", "end"]
