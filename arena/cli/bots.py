@@ -34,9 +34,9 @@ from arena.cli.doors import (
 from arena.cli.tokens import ExpiresIn, token_text
 from arena.jsonvalues import to_json
 from arena.operations import bots, operator
-from arena.play.matches.connected import ConnectedBot, connected_in
 from arena.store.models import utc_now
 from arena.tournaments.overview import TournamentStatus
+from arena.tournaments.referees import ConnectedBot, connected_in
 from referee.cli.botdeals import print_deals, print_deals_json, print_deals_whole
 from referee.cli.botlog import follow_log, follow_pages, print_entry
 from referee.cli.botown import (

@@ -160,7 +160,7 @@ def _asked(ctx: typer.Context, file: Path | None, given: Mapping[str, object]) -
     except SpecError as error:
         found: Sequence[Problem] = ()
         with suppress(ArenaError), storage_of(ctx) as storage:
-            found = creation.entrants_wrong(storage, entrants_asked_for(file, given), utc_now())
+            found = creation.problems_of_entrants(storage, entrants_asked_for(file, given), utc_now())
         if not found:
             raise
         wrong = located(file, given, SpecError.of(found)) if file else SpecError.of(found)

@@ -6,10 +6,10 @@ from arena.actors import KeyScope
 from arena.operations.operation import Context, operation
 from arena.operations.parameters import Cursor, Limit
 from arena.people import tokens
-from arena.play.matches import connected
 from arena.queries import changes, waiting
 from arena.running import doctor
 from arena.running.findings import Findings
+from arena.tournaments.referees import Referees, list_referees
 from referee.matches.auth import Scope
 
 TOKEN = "/operator/tokens/{name}"
@@ -38,9 +38,9 @@ def list_changes(
 
 
 @operation("GET", "/operator/referees", KeyScope.OPERATE, tag="operator")
-def referees(context: Context) -> connected.Referees:
+def referees(context: Context) -> Referees:
     """Return how busy each referee is, and which bots are connected to it."""
-    return connected.referees(context.storage, context.actor, context.ask)
+    return list_referees(context.storage, context.actor, context.ask)
 
 
 @operation("GET", "/operator/work", KeyScope.OPERATE, tag="operator")

@@ -22,7 +22,7 @@ from arena.tournaments import corrections, creation, events, lifecycle, overview
 from arena.tournaments.admission import LONGEST_REASON
 from arena.tournaments.overview import TournamentStatus
 from arena.tournaments.roster import absence, roster
-from arena.tournaments.warnings import list_doubts
+from arena.tournaments.warnings import list_warnings
 from arena.trust.keys import arena_key
 
 TOURNAMENT = "/tournaments/{tournament}"
@@ -108,7 +108,7 @@ def tournament_head(context: Context, tournament: Name) -> events.HeadShown:
 def create_tournament(context: Context, fields: Fields) -> Changed:
     """Create a tournament, which is yours; it is not started yet."""
     status = creation.create(context.storage, context.actor, make_spec(fields), context.now)
-    return _changed(status, list_doubts(context.storage, status.tournament))
+    return _changed(status, list_warnings(context.storage, status.tournament))
 
 
 @operation("POST", "/tournaments/preview", KeyScope.TOURNAMENTS, tag="tournaments", body="fields")
@@ -136,7 +136,7 @@ def start_tournament(
     storage, now, ask = context.storage, context.now, context.ask
     status = lifecycle.start(storage, context.actor, tournament, now, ask, beacon)
     absent = absence(roster(storage, tournament, now, ask), ask)
-    return _changed(status, [*list_doubts(storage, tournament), *absent, *_wake(context, status)])
+    return _changed(status, [*list_warnings(storage, tournament), *absent, *_wake(context, status)])
 
 
 @operation("POST", f"{TOURNAMENT}/pause", KeyScope.TOURNAMENTS, tag="tournaments")
@@ -196,7 +196,7 @@ def correct_standings(
 
     Matches and ratings stay as they were. The arena signs the entry.
     """
-    wanted = corrections.Wanted(bot, correction, reason, round, table, points)
+    wanted = corrections.NewCorrection(bot, correction, reason, round, table, points)
     key = arena_key(context.settings)
     return corrections.correct(context.storage, context.actor, tournament, wanted, context.now, key)
 

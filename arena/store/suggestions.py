@@ -51,12 +51,12 @@ def unknown_bots(tx: Transaction, names: Sequence[str], *, wanted: bool = False)
     bots = list(dict.fromkeys(version.partition("@")[0] for version in versions))
     advice = "; it has to be registered first" if wanted else ""
     hints = [suggestion(name, versions if "@" in name else bots) for name in names[:HINTED]]
-    told = [
+    lines = [
         f"no bot {_quoted(name)}{hint or advice}"
         for name, hint in zip_longest(names[:MOST_PROBLEMS], hints, fillvalue="")
     ]
     left = len(names) - MOST_PROBLEMS
-    return UnknownError(*told, *([f"no {left:,} further bots either"] if left > 0 else []))
+    return UnknownError(*lines, *([f"no {left:,} further bots either"] if left > 0 else []))
 
 
 def _quoted(name: str) -> str:

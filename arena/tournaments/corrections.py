@@ -53,7 +53,7 @@ def confirm(storage: Storage, actor: Actor, name: str, now: datetime, key: Signi
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class NewCorrection:
     """A correction that an organiser wants to make."""
 
     bot: str
@@ -71,7 +71,7 @@ class Wanted:
 
 
 def correct(
-    storage: Storage, actor: Actor, name: str, wanted: Wanted, now: datetime, key: SigningKey
+    storage: Storage, actor: Actor, name: str, wanted: NewCorrection, now: datetime, key: SigningKey
 ) -> Correction:
     """Correct the standings of a tournament that has ended, by an event signed with the arena's key.
 
@@ -93,7 +93,7 @@ def correct(
         return read_correction(event.number, event.at.isoformat(), event.details)
 
 
-def _match_of(wanted: Wanted) -> tuple[int, int] | None:
+def _match_of(wanted: NewCorrection) -> tuple[int, int] | None:
     """Return the round and the table that a correction is about, or None. Raise SpecError."""
     given = {name: getattr(wanted, name) for name in ("round", "table", "points")}
     of_points = wanted.correction == "points"

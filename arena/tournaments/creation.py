@@ -35,18 +35,18 @@ MOST_MATCH_POINTS = 2**31 - 1
 """The most points, up or down, of a seat in a match: the database has 32 bits for them."""
 
 
-class Wrong:
+class Errors:
     """Collects errors: each ends its own ``with`` block, and the next block is tried."""
 
     def __init__(self) -> None:
-        self._errors: list[ArenaError] = []
+        self._raised: list[ArenaError] = []
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, _type: object, error: BaseException | None, _trace: object) -> bool:
         if isinstance(error, SpecError | UnknownError | StateError):
-            self._errors.append(error)
+            self._raised.append(error)
             return True
         return False
 
@@ -54,7 +54,7 @@ class Wrong:
     def problems(self) -> list[Problem]:
         """All problems; bots that cannot play are a problem of the field ``entrants``."""
         found = dict[Problem, None]()
-        for error in self._errors:
+        for error in self._raised:
             if isinstance(error, SpecError):
                 found |= dict.fromkeys(error.problems)
             else:
@@ -64,9 +64,9 @@ class Wrong:
 
     def raise_all(self) -> None:
         """Raise what was wrong: a single error as it was, or else one SpecError with all problems."""
-        if len(self._errors) == 1:
-            raise self._errors[0]
-        if self._errors:
+        if len(self._raised) == 1:
+            raise self._raised[0]
+        if self._raised:
             raise SpecError.of(self.problems)
 
 
@@ -121,26 +121,26 @@ def check_in(
     ruleset = load_ruleset(spec.ruleset)
     if tx.exec(select(Tournament.id).where(Tournament.name == spec.name)).first():
         raise TakenError(f"there already is a tournament {spec.name}")
-    wrong = Wrong()
+    errors = Errors()
     versions = list[BotVersion]()
-    with wrong:
+    with errors:
         if spec.duplicate:
             spec = spec.model_copy(update={"deals": session_deals(ruleset, spec.deals)})
         _check_points(spec, ruleset)
-    with wrong:
+    with errors:
         versions = _find_entrants(tx, spec.entrants, now)
     format, setup = FORMATS[spec.format], Setup(ruleset.players, spec.rounds, spec.options)
-    with wrong:
+    with errors:
         format.check(setup, len(spec.entrants), more=True)
-    with wrong:
-        if not spec.allow_same_owner and not wrong.problems:
+    with errors:
+        if not spec.allow_same_owner and not errors.problems:
             format.check_owners(setup, [version.name for version in versions], more=True)
-    with wrong:
+    with errors:
         check_owner_limit([version.name for version in versions], spec.owner_limit)
-    with wrong:
+    with errors:
         if spec.require_check:
             require_checks(versions)
-    wrong.raise_all()
+    errors.raise_all()
     return spec, ruleset, versions
 
 
@@ -151,15 +151,15 @@ def require_ready(asked: Tournament | TournamentSpec, size: int, bots: Sequence[
     """
     format, setup = FORMATS[asked.format], Setup(size, asked.rounds, asked.options)
     check_count(size, len(bots))
-    wrong = Wrong()
-    with wrong:
+    errors = Errors()
+    with errors:
         format.check(setup, len(bots))
-    with wrong:
+    with errors:
         if not asked.allow_same_owner:
             format.check_owners(setup, bots)
-    with wrong:
+    with errors:
         check_owner_limit(bots, asked.owner_limit)
-    wrong.raise_all()
+    errors.raise_all()
 
 
 def check_count(size: int, entrants: int) -> None:
@@ -180,12 +180,12 @@ def _check_points(spec: TournamentSpec, ruleset: Ruleset) -> None:
         raise SpecError("sessions", text)
 
 
-def entrants_wrong(storage: Storage, names: Sequence[str], now: datetime) -> Sequence[Problem]:
+def problems_of_entrants(storage: Storage, names: Sequence[str], now: datetime) -> Sequence[Problem]:
     """Return what is wrong with these entrants, whatever the tournament may be."""
-    wrong = Wrong()
-    with storage.read() as tx, wrong:
+    errors = Errors()
+    with storage.read() as tx, errors:
         _find_entrants(tx, list(dict.fromkeys(names)), now)
-    return wrong.problems
+    return errors.problems
 
 
 def _find_entrants(tx: Transaction, names: Sequence[str], now: datetime) -> list[BotVersion]:

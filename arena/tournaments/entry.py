@@ -68,7 +68,7 @@ def _enter(tx: Transaction, actor: Actor, tournament: Tournament, version: BotVe
     """Enter a version that is allowed to; this approves any request of it."""
     approve_request(tx, actor, tournament, version.name, now)
     entrant = _entrant(tx, tournament, version)
-    entrant = _again(tournament, entrant) if entrant else _anew(tx, tournament, version)
+    entrant = _readmitted(tournament, entrant) if entrant else _new_entrant(tx, tournament, version)
     tx.add(entrant)
     tx.flush()
     first = tournament.paired + 1
@@ -126,19 +126,19 @@ def may_enter(storage: Storage, actor: Actor, name: str, bot: str, now: datetime
     """
     _require_maybe_theirs(actor, bot, "enter")
     against: list[str] = []
-    with _told(against):
+    with _collecting(against):
         require_able(storage, name, now, ask, bot)
     with storage.read() as tx:
         tournament = find_tournament(tx, name)
         _require_theirs(actor, tournament, bot, "enter")
         [version] = find_versions(tx, [bot], now)
         admitted = False
-        with _told(against):
+        with _collecting(against):
             _require_open(tournament)
-        with _told(against):
+        with _collecting(against):
             admitted = admits(tx, actor, tournament, version.name)
         for check in (_require_not_in_it, *CHECKS):
-            with _told(against):
+            with _collecting(against):
                 check(tx, tournament, version, now)
         request = find_request(tx, tournament, version.name)
         return Prospect(
@@ -155,7 +155,7 @@ def may_enter(storage: Storage, actor: Actor, name: str, bot: str, now: datetime
 
 
 @contextmanager
-def _told(against: list[str]) -> Iterator[None]:
+def _collecting(against: list[str]) -> Iterator[None]:
     """Add the reason against an entry that the block raises, if any."""
     try:
         yield
@@ -238,7 +238,7 @@ CHECKS = (_require_token, _require_checked, _require_rounds, _require_room, _req
 """Checks whether a version can enter now, for the first time or again: they raise SpecError or StateError."""
 
 
-def _anew(tx: Transaction, tournament: Tournament, version: BotVersion) -> Entrant:
+def _new_entrant(tx: Transaction, tournament: Tournament, version: BotVersion) -> Entrant:
     """Return a new entrant for a version."""
     of_it = Entrant.tournament_id == tournament.id
     last = tx.exec(select(func.max(Entrant.number)).where(of_it)).one() or 0
@@ -252,7 +252,7 @@ def _anew(tx: Transaction, tournament: Tournament, version: BotVersion) -> Entra
     )
 
 
-def _again(tournament: Tournament, entrant: Entrant) -> Entrant:
+def _readmitted(tournament: Tournament, entrant: Entrant) -> Entrant:
     """Return an entrant that has withdrawn, back among the others."""
     assert entrant.withdrawn_after is not None
     if entrant.withdrawn_after < tournament.paired:

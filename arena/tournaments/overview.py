@@ -116,14 +116,6 @@ def terms(storage: Storage, name: str) -> Terms:
         return Terms.model_validate({name: getattr(tournament, name) for name in Terms.model_fields})
 
 
-def list_tournaments(storage: Storage, limit: int = 100) -> list[TournamentStatus]:
-    """Return the status of the latest tournaments, newest first."""
-    shown = select(Tournament).where(col(Tournament.test).is_(False))
-    latest = shown.order_by(col(Tournament.id).desc()).limit(limit)
-    with storage.read() as tx:
-        return statuses_of(tx, tx.exec(latest).all())
-
-
 def find_tournament(tx: Transaction, name: str) -> Tournament:
     """Return the tournament of this name. Raise UnknownError if there is none."""
     found: Tournament | None = tx.exec(_named(), params={"tournament": name}).first()
@@ -156,14 +148,14 @@ def statuses_of(tx: Transaction, tournaments: Sequence[Tournament]) -> list[Tour
     """Return the status of each; this takes a fixed number of statements, and reads no closed round."""
     tx.flush()
     ids = [tournament.id for tournament in tournaments]
-    kept, matches, problems = _kept(tx, ids), _unclosed_matches(tx, ids), _problems(tx, ids)
+    indexed, matches, problems = _indexed(tx, ids), _unclosed_matches(tx, ids), _problems(tx, ids)
     return [
-        _status(one, kept[one.id], matches.get(one.id, {}), tuple(problems.get(one.id, ())))
+        _status(one, indexed[one.id], matches.get(one.id, {}), tuple(problems.get(one.id, ())))
         for one in tournaments
     ]
 
 
-class _Kept(NamedTuple):
+class _Indexed(NamedTuple):
     """What can be read of a tournament from indexes."""
 
     id: int
@@ -186,9 +178,9 @@ class _Kept(NamedTuple):
     """Tables before the first planned round; None if no round is planned."""
 
 
-def _kept(tx: Transaction, ids: Sequence[int]) -> dict[int, _Kept]:
+def _indexed(tx: Transaction, ids: Sequence[int]) -> dict[int, _Indexed]:
     """Return, by tournament, what can be read from indexes, in one statement."""
-    return {row[0]: _Kept(*row) for row in tx.connection().execute(_select_kept(), {"these": ids})}
+    return {row[0]: _Indexed(*row) for row in tx.connection().execute(_select_indexed(), {"these": ids})}
 
 
 _THESE: Any = bindparam("these", expanding=True)
@@ -196,8 +188,8 @@ _THESE: Any = bindparam("these", expanding=True)
 
 
 @cache
-def _select_kept() -> Select[Any]:
-    """Select the values of ``_Kept``; made once, since nearly every page and command asks for a status."""
+def _select_indexed() -> Select[Any]:
+    """Select the values of ``_Indexed``; made once, since nearly every page and command asks for a status."""
     entrant = col(Entrant.tournament_id)
     of_it = col(Round.tournament_id) == Tournament.id
     number = select(Round.number).where(of_it).order_by(col(Round.number).desc()).limit(1)
@@ -255,20 +247,20 @@ def _count_unclosed() -> Any:
 
 
 def _status(
-    tournament: Tournament, kept: _Kept, unclosed: Counts, waiting: tuple[str, ...]
+    tournament: Tournament, indexed: _Indexed, unclosed: Counts, waiting: tuple[str, ...]
 ) -> TournamentStatus:
-    total = (kept.before_last or 0) + kept.last
-    begun = total if kept.before_planned is None else kept.before_planned
+    total = (indexed.before_last or 0) + indexed.last
+    begun = total if indexed.before_planned is None else indexed.before_planned
     closed = begun - sum(count for count, _ in unclosed.values())
-    entrants = kept.entrants or 0
-    to_come = _tables_to_come(tournament, entrants - kept.withdrawn)
+    entrants = indexed.entrants or 0
+    to_come = _tables_to_come(tournament, entrants - indexed.withdrawn)
     return TournamentStatus(
         id=tournament.id,
         tournament=tournament.name,
         format=tournament.format,
         state=tournament.state,
         problem=tournament.problem,
-        ruleset=f"{kept.ruleset}@{kept.version}",
+        ruleset=f"{indexed.ruleset}@{indexed.version}",
         table_size=tournament.table_size,
         entrants=entrants,
         rounds=tournament.rounds,
@@ -285,14 +277,14 @@ def _status(
         finished_at=tournament.finished_at,
         provisional=tournament.confirm and tournament.confirmed_at is None,
         confirmed_at=tournament.confirmed_at,
-        round=max(kept.opened or 0, kept.closed or 0, kept.cancelled or 0),
+        round=max(indexed.opened or 0, indexed.closed or 0, indexed.cancelled or 0),
         matches_done=closed + unclosed.get(MatchState.DONE, (0, 0))[0],
         matches_running=unclosed.get(MatchState.RUNNING, (0, 0))[0],
         matches_total=total,
         sessions_done=closed * tournament.sessions + sum(sessions for _, sessions in unclosed.values()),
         sessions_total=(total + to_come) * tournament.sessions,
         waiting=waiting,
-        leased_until=kept.leased_until,
+        leased_until=indexed.leased_until,
     )
 
 

@@ -56,7 +56,7 @@ def roster(
         for entrant, version in entered
         if entrant.withdrawn_after is None and tournament.state not in ENDED
     ]
-    asked = _Asked(storage, tournament, content, playing, ask, now)
+    reports = _Reports(storage, tournament, content, playing, ask, now)
     return [
         RosterLine(
             number=entrant.number,
@@ -64,8 +64,8 @@ def roster(
             entered_at_round=entrant.entered_at_round,
             withdrawn_after=entrant.withdrawn_after,
             absences=entrant.absences,
-            connected=asked.connected(version),
-            problem=asked.problem(version),
+            connected=reports.connected(version),
+            problem=reports.problem(version),
             forfeits=forfeited[entrant.number],
         )
         for entrant, version in entered
@@ -94,7 +94,7 @@ def place_in_roster(storage: Storage, name: str, bot: str) -> int | None:
         return tx.exec(select(func.count()).select_from(Entrant).where(*before)).one()
 
 
-class _Asked:
+class _Reports:
     """What the referees say about the bot versions that play."""
 
     def __init__(
@@ -152,8 +152,10 @@ def absence(lines: Sequence[RosterLine], ask: Ask) -> list[str]:
     playing = [line for line in lines if line.withdrawn_after is None]
     if playing and all(line.connected is None for line in playing):
         why = silence(ask((), None))
-        told = f": {why}" if why else ""
-        return [f"no referee says which bots are connected{told}; is `arena up` or `arena referee` running?"]
+        reason = f": {why}" if why else ""
+        return [
+            f"no referee says which bots are connected{reason}; is `arena up` or `arena referee` running?"
+        ]
     absent = [f"{line.bot} {line.problem}" for line in playing if line.problem is not None]
     more = len(absent) - MOST_NAMED
     return absent[:MOST_NAMED] + ([f"{more} more could not play now"] if more > 0 else [])

@@ -15,20 +15,20 @@ from arena.tournaments.lifecycle import staying
 from arena.tournaments.overview import find_tournament
 
 
-def list_doubts(storage: Storage, name: str) -> list[str]:
+def list_warnings(storage: Storage, name: str) -> list[str]:
     """Return a line for each thing that makes little sense about a tournament and its current entrants.
 
     Raise UnknownError.
     """
     with storage.read() as tx:
-        return doubts_of(tx, find_tournament(tx, name))
+        return warnings_of(tx, find_tournament(tx, name))
 
 
-def doubts_of(tx: Transaction, tournament: Tournament) -> list[str]:
+def warnings_of(tx: Transaction, tournament: Tournament) -> list[str]:
     """Return the same for a tournament as part of a transaction."""
     bots, size = staying(tx, tournament), tournament.table_size
     lines = not_ready(tournament, size, bots) if tournament.state == TournamentState.CREATED else []
-    return [*lines, *doubts_about(tournament, size, len(bots)), *_of_requests(tx, tournament)]
+    return [*lines, *warnings_about(tournament, size, len(bots)), *_of_requests(tx, tournament)]
 
 
 def not_ready(asked: Tournament | TournamentSpec, size: int, bots: Sequence[str]) -> list[str]:
@@ -40,12 +40,12 @@ def not_ready(asked: Tournament | TournamentSpec, size: int, bots: Sequence[str]
     return []
 
 
-def doubts_about(asked: Tournament | TournamentSpec, size: int, entrants: int) -> list[str]:
+def warnings_about(asked: Tournament | TournamentSpec, size: int, entrants: int) -> list[str]:
     """Return what makes little sense about a tournament of so many entrants at tables of ``size``."""
-    return [*doubts(asked.format, asked, size, entrants), *_of_limits(asked)]
+    return [*plan_warnings(asked.format, asked, size, entrants), *_of_limits(asked)]
 
 
-def doubts(format: str, plan: Plan, size: int, entrants: int) -> Iterator[str]:
+def plan_warnings(format: str, plan: Plan, size: int, entrants: int) -> Iterator[str]:
     """Yield what makes little sense about a plan for this number of entrants at tables of ``size``."""
     tables = entrants // size
     if plan.rounds is not None and tables and not FORMATS[format].in_batches:

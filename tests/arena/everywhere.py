@@ -20,7 +20,7 @@ from arena.results.strength.fitting import fit_due
 from arena.store.models import utc_now
 from arena.store.storage import open_storage
 from arena.tournaments import admission, creation, entry, lifecycle
-from arena.tournaments.corrections import Wanted, correct
+from arena.tournaments.corrections import NewCorrection, correct
 from arena.tournaments.overview import find_tournament
 from arena.tournaments.referees import Answer, nobody_asked
 from arena.trust.exports.write import export_lines
@@ -211,7 +211,7 @@ def make_everything(folder: Path, empty_database: bytes) -> None:
         world.finish(world.tournament_of(names[:4], name="faults").id, play_with_faults)
         provisional = world.tournament_of(names[:4], name="provisional", sessions=1, deals=1, confirm=True)
         world.finish(provisional.id, play_randomly)
-        late = Wanted(names[0], "disqualified", "late")
+        late = NewCorrection(names[0], "disqualified", "late")
         correct(storage, ROOT, "provisional", late, utc_now(), DECISION_KEY)
         for name in ("cup", "provisional"):
             text = "".join(f"{line}\n" for line in export_lines(storage, name))

@@ -26,11 +26,12 @@ from arena.errors import ArenaError
 from arena.host.settings import load_settings
 from arena.play.matches import playing
 from arena.play.rounds.closing import cancel
+from arena.queries.tournaments import Asked, list_tournaments
 from arena.running.backups import deal_anew
 from arena.store.models import OpenDeal, TournamentEvent
 from arena.store.storage import open_storage
-from arena.tournaments import corrections, creation, entry, lifecycle, overview
-from arena.tournaments.corrections import Wanted
+from arena.tournaments import corrections, creation, entry, lifecycle
+from arena.tournaments.corrections import NewCorrection
 from arena.tournaments.referees import nobody_asked
 from arena.trust.keys import register_key
 from arena.trust.verify import check_export, check_links, compare, sessions_in
@@ -244,7 +245,7 @@ class Season:
         self.world.messages = []
         for name in deal_anew(storage, ROOT, self.world.clock()):
             self._undone[name] = set(self._bots)
-        left = {status.tournament for status in overview.list_tournaments(storage)}
+        left = {status.tournament for status in list_tournaments(storage, Asked(), 100).tournaments}
         self.tournaments = {name: id_ for name, id_ in self.tournaments.items() if name in left}
         for bot, lines in self._logs.items():
             self._logs[bot] = [line for line in lines if line.tournament in left]
@@ -266,9 +267,9 @@ class Season:
         storage, now, random = self.world.storage, self.world.clock(), self.random
         bot, points = random.choice(self._bots), random.choice((-3, 5))
         wanted = [
-            Wanted(bot, "disqualified", "a reason"),
-            Wanted(bot, "reinstated", "a reason"),
-            Wanted(random.choice(self._bots), "points", "a reason", round=1, table=1, points=points),
+            NewCorrection(bot, "disqualified", "a reason"),
+            NewCorrection(bot, "reinstated", "a reason"),
+            NewCorrection(random.choice(self._bots), "points", "a reason", round=1, table=1, points=points),
         ]
         for one in wanted[: random.randint(0, 3)]:
             with suppress(ArenaError):

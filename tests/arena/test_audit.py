@@ -109,7 +109,7 @@ def of(function: Callable[..., object], *arguments: object) -> Use:
     return lambda storage, actor, now: function(storage, actor, *arguments, now)
 
 
-LATE = corrections.Wanted("bob/a", "disqualified", "late")
+LATE = corrections.NewCorrection("bob/a", "disqualified", "late")
 
 USES: dict[str, tuple[Use, Role]] = {
     "register": (of(register_version, "bob/a"), Role.OPERATOR),

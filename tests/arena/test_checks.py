@@ -7,7 +7,7 @@ from arena.bots import versions
 from arena.bots.checks import checked_version, store_check
 from arena.errors import SpecError, StateError, UnknownError
 from arena.store.models import BotVersion
-from arena.tournaments import creation, lifecycle, overview
+from arena.tournaments import creation, lifecycle
 from arena.tournaments.referees import nobody_asked
 from tests.arena.fakes import ROOT
 from tests.arena.world import World
@@ -41,7 +41,7 @@ def test_tournament_when_it_requires_checks_then_it_takes_only_bots_that_passed(
     message = rf"^entrants: {names[3]} and 1 other have not passed the check: arena bot check {names[3]}$"
     with pytest.raises(SpecError, match=message):
         creation.create(world.storage, ROOT, world.spec(names, require_check=True), world.clock())
-    assert overview.list_tournaments(world.storage) == []
+    assert world.statuses() == []
     for name in names[3:]:
         store_check(world.storage, ROOT, name, {}, True, world.clock())
     creation.create(world.storage, ROOT, world.spec(names, require_check=True), world.clock())

@@ -33,7 +33,7 @@ def play(world: World, count: int = 8, **fields: Any) -> list[StandingLine]:
 
 
 def correct(world: World, bot: str, kind: Kind, reason: str = "a reason", **match: int) -> None:
-    wanted = corrections.Wanted(bot, kind, reason, **match)
+    wanted = corrections.NewCorrection(bot, kind, reason, **match)
     corrections.correct(world.storage, ROOT, "cup", wanted, world.clock(), KEY)
 
 
@@ -185,7 +185,7 @@ def test_correction_when_it_can_be_none_then_signing_it_does_not_help(
 def test_decision_when_it_is_signed_by_another_key_than_the_head_names_then_it_is_none(world: World) -> None:
     play(world, 4, rounds=1)
     other = SigningKey.draw()
-    wanted = corrections.Wanted("owner-0/bot-0", "disqualified", "late")
+    wanted = corrections.NewCorrection("owner-0/bot-0", "disqualified", "late")
     with pytest.raises(StateError, match="the arena's key for decisions is not the one in its head"):
         corrections.correct(world.storage, ROOT, "cup", wanted, world.clock(), other)
     disqualify(world, "owner-0/bot-0")

@@ -14,7 +14,7 @@ from arena.tournaments import admission, creation, entry, lifecycle
 from arena.tournaments.events import events_of
 from arena.tournaments.overview import find_tournament
 from arena.tournaments.referees import nobody_asked
-from arena.tournaments.warnings import list_doubts
+from arena.tournaments.warnings import list_warnings
 from tests.arena.exported import check, lines_of, play_by_table
 from tests.arena.fakes import ROOT
 from tests.arena.test_late_entry import seated
@@ -117,7 +117,7 @@ def test_bot_when_the_organiser_decides_then_it_is_paired_only_once_it_is_approv
     assert (look(world, ANN, "ann/a").answer, enter(world, ANN, "ann/a")) == ("ask", None)
     assert enter(world, BOB, "bob/b") is None
     assert world.status().entrants == 7
-    assert list_doubts(world.storage, "cup") == [
+    assert list_warnings(world.storage, "cup") == [
         "2 bots that have asked to enter have no answer: arena tournament entries cup"
     ]
     with pytest.raises(TakenError, match="ann/a@1 has asked to enter tournament cup and has no answer yet"):

@@ -15,7 +15,7 @@ from arena.host.settings import Settings
 from arena.tournaments import creation, entry
 from arena.tournaments.referees import NO_REFEREE, Answer, Ask, nobody_asked
 from arena.tournaments.roster import MOST_NAMED, absence, roster
-from arena.tournaments.warnings import different_rounds, doubts, list_doubts
+from arena.tournaments.warnings import different_rounds, list_warnings, plan_warnings
 from referee.client import RefereeStatus
 from referee.matches.match import Presence
 from referee.v1 import bots_pb2, cards_pb2
@@ -187,7 +187,7 @@ SENSIBLE: dict[str, tuple[str, int, dict[str, Any]]] = {
 def test_plan_when_it_makes_no_sense_then_that_is_said(
     format: str, entrants: int, plan: dict[str, Any], told: str
 ) -> None:
-    [found] = doubts(format, Plan(**PLAN | plan), 4, entrants)
+    [found] = plan_warnings(format, Plan(**PLAN | plan), 4, entrants)
     assert told in found
 
 
@@ -196,7 +196,7 @@ def test_plan_when_it_makes_sense_then_nothing_is_said(
     format: str, entrants: int, plan: dict[str, Any]
 ) -> None:
     assert format in FORMATS
-    assert list(doubts(format, Plan(**PLAN | plan), 4, entrants)) == []
+    assert list(plan_warnings(format, Plan(**PLAN | plan), 4, entrants)) == []
 
 
 @pytest.mark.parametrize(
@@ -211,11 +211,11 @@ def test_doubts_when_a_bot_withdrew_then_those_who_stay_count(world: World) -> N
     spec = world.spec(names, format="swiss", rounds=3, sessions=2, min_sessions=3)
     creation.create(world.storage, ROOT, spec, world.clock())
     limits = "min_sessions is 3, but a match has only 2 sessions"
-    assert list_doubts(world.storage, "cup") == [limits]
+    assert list_warnings(world.storage, "cup") == [limits]
     for name in names[4:]:
         entry.withdraw(world.storage, ROOT, "cup", name, world.clock())
     ways = "4 bots fill tables of 4 in 1 way only: the 3 rounds repeat them"
-    assert list_doubts(world.storage, "cup") == [ways, limits]
+    assert list_warnings(world.storage, "cup") == [ways, limits]
 
 
 TOML = """

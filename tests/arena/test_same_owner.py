@@ -13,7 +13,7 @@ from arena.errors import SpecError
 from arena.play.rounds.batches import everyone, pair_batch
 from arena.store.models import BotVersion, Entrant, Match, Round, Seat
 from arena.store.storage import Storage
-from arena.tournaments import creation, entry, lifecycle, overview
+from arena.tournaments import creation, entry, lifecycle
 from arena.tournaments.referees import nobody_asked
 from tests.arena.exported import check, lines_of, play_by_table, problem, with_new_digests
 from tests.arena.fakes import ROOT
@@ -61,7 +61,7 @@ def test_create_when_an_owner_has_two_where_all_may_meet_then_it_is_refused(
         SpecError, match=r"entrants: ann has 2 bots \(ann/a@1, ann/b@1\), who would meet in a"
     ):
         creation.create(world.storage, ROOT, world.spec(names, format=format, **APART), world.clock())
-    assert overview.list_tournaments(world.storage) == []
+    assert world.statuses() == []
     allowed = world.spec(names, format=format)
     assert creation.create(world.storage, ROOT, allowed, world.clock()).entrants == 8
     alone = world.spec(names[1:], format=format, name="alone", **APART)

@@ -18,7 +18,6 @@ from arena.play.rounds.batches import everyone
 from arena.play.tasks import Tasks
 from arena.store.models import Season, Tournament, TournamentState
 from arena.tournaments import creation, lifecycle
-from arena.tournaments.overview import list_tournaments
 from tests.arena.fakes import ROOT, play_at_once
 from tests.arena.leagues import START, WEEK, LeagueWorld, members, winter
 from tests.arena.world import World
@@ -164,7 +163,7 @@ def test_season_when_a_name_is_taken_then_nothing_of_it_is_made(league: LeagueWo
     league.tick()
     assert league.show().problem == "there already is a tournament winter-1-second"
     assert (league.show().seasons, league.show().season) == ([], 0)
-    assert [one.tournament for one in list_tournaments(world.storage)] == ["winter-1-second"]
+    assert [one.tournament for one in world.statuses()] == ["winter-1-second"]
 
 
 def test_season_when_several_beats_come_at_once_then_it_starts_once(league: LeagueWorld) -> None:
@@ -186,7 +185,7 @@ def test_season_when_its_start_dies_in_the_middle_then_the_next_beat_starts_it(l
     seeds = iter([bytes(32)])
     with pytest.raises(StopIteration):  # at the second tournament
         start_season(world.storage, 1, START, lambda: next(seeds))
-    assert (league.show().seasons, list_tournaments(world.storage)) == ([], [])
+    assert (league.show().seasons, world.statuses()) == ([], [])
     league.tick()
     assert league.season().season == 1
 

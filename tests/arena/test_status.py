@@ -9,7 +9,6 @@ from sqlmodel import col, func, select
 from arena.play.rounds import closing
 from arena.store.models import Entrant, Match, MatchState, Round, Tournament
 from arena.tournaments import entry
-from arena.tournaments.overview import list_tournaments
 from benchmarks.continuous import counted
 from tests.arena.fakes import ROOT
 from tests.arena.world import World
@@ -76,7 +75,7 @@ def test_list_of_tournaments_when_there_are_many_then_it_takes_as_many_statement
     for number in range(6):
         world.tournament_of(names, name=f"cup-{number}", format="swiss", rounds=2)
         with counted() as statements:
-            found = list_tournaments(world.storage)
+            found = world.statuses()
         assert [one.tournament for one in found] == [f"cup-{at}" for at in range(number, -1, -1)]
         taken.append(len(statements))
     assert len(set(taken)) == 1

@@ -11,9 +11,7 @@ from arena.bots.house import BOTS
 from arena.bots.versions import register_version
 from arena.errors import NotAllowed, SpecError, StateError, UnknownError
 from arena.people.accounts import create_account, sign_up
-from arena.queries.tournaments import Asked, list_tournaments
 from arena.store.models import BotVersion, Entrant
-from arena.tournaments import overview
 from arena.tournaments.overview import TournamentStatus
 from arena.tournaments.referees import NO_REFEREE, Answer, Ask, nobody_asked
 from arena.tournaments.testmatches import start_test_match
@@ -71,8 +69,7 @@ def test_test_match_when_started_then_it_is_played_unrated_and_lists_leave_it_ou
     assert (status.state, status.rated, status.entrants, status.sessions) == ("running", False, 4, 4)
     house.finish(status.id)
     assert house.status(status.tournament).state == "finished"
-    assert overview.list_tournaments(house.storage) == []
-    assert list_tournaments(house.storage, Asked(), 10).tournaments == []
+    assert house.statuses() == []
 
 
 def test_test_match_when_one_of_the_owner_is_open_then_a_second_has_to_wait(house: World) -> None:

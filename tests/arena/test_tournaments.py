@@ -13,7 +13,7 @@ from arena.queries.scoreboard import standings
 from arena.tournaments import creation, entry, lifecycle, overview
 from arena.tournaments.referees import nobody_asked
 from arena.tournaments.roster import roster
-from arena.tournaments.warnings import list_doubts
+from arena.tournaments.warnings import list_warnings
 from referee.deals.shuffle import seed_hash
 from tests.arena.exported import check, lines_of, play_by_table
 from tests.arena.fakes import ROOT
@@ -44,8 +44,11 @@ def test_create_when_the_ruleset_is_the_same_then_it_is_stored_once(world: World
     names = world.register(4)
     for name in ("one", "two"):
         creation.create(world.storage, ROOT, world.spec(names, name=name), world.clock())
-    assert {status.ruleset for status in overview.list_tournaments(world.storage)} == {"chinese@1"}
-    assert [status.tournament for status in overview.list_tournaments(world.storage)] == ["two", "one"]
+    assert {status.ruleset for status in world.statuses()} == {"chinese@1"}
+    assert [status.tournament for status in world.statuses()] == [
+        "two",
+        "one",
+    ]
 
 
 FORMATS: dict[str, dict[str, object]] = {
@@ -74,7 +77,7 @@ def test_tournament_when_it_is_announced_then_it_is_filled_and_played(world: Wor
             name = names[world.status().entrants]
             assert entry.enter(world.storage, ROOT, "cup", name, now, nobody_asked) == 1
         told = f"entrants: too few: a table takes 4, and there are {count}; {missing} needed before the start"
-        assert list_doubts(world.storage, "cup") == [told]
+        assert list_warnings(world.storage, "cup") == [told]
         for step in (lifecycle.lock, start):
             with pytest.raises(SpecError) as refused:
                 step(world.storage, ROOT, "cup", now)
@@ -83,7 +86,7 @@ def test_tournament_when_it_is_announced_then_it_is_filled_and_played(world: Wor
     for name in names[3:]:
         entry.enter(world.storage, ROOT, "cup", name, now, nobody_asked)
     entry.withdraw(world.storage, ROOT, "cup", names[0], now)
-    assert list_doubts(world.storage, "cup") == []
+    assert list_warnings(world.storage, "cup") == []
     lifecycle.lock(world.storage, ROOT, "cup", now)
     world.finish(start(world.storage, ROOT, "cup", now).id, play_by_table)
     assert world.status().state == "finished"
@@ -99,7 +102,7 @@ def test_lock_when_options_suit_more_entrants_than_there_are_then_that_is_refuse
     preview = previews.preview(world.storage, ROOT, spec, world.clock())
     creation.create(world.storage, ROOT, spec, world.clock())
     told = "options.challengers: must be a whole number from 1 to 2, not 6"
-    assert preview.warnings == list_doubts(world.storage, "cup") == [told]
+    assert preview.warnings == list_warnings(world.storage, "cup") == [told]
     with pytest.raises(SpecError, match=told):
         lifecycle.start(world.storage, ROOT, "cup", world.clock(), nobody_asked)
 
@@ -171,7 +174,7 @@ def test_entrant_when_its_token_has_expired_then_nothing_is_created(world: World
     world.clock.now += timedelta(days=2)
     with pytest.raises(SpecError, match=r"^entrants: the token of ann/a@1 has expired$"):
         creation.create(world.storage, ROOT, world.spec([*names, name]), world.clock())
-    assert overview.list_tournaments(world.storage) == []
+    assert world.statuses() == []
 
 
 def test_start_when_it_runs_already_then_that_is_said(world: World) -> None:

@@ -87,7 +87,7 @@ def make_cup(world: World) -> list[str]:
     entry.enter(storage, ROOT, "cup", names[4], now, nobody_asked)
     entry.withdraw(storage, ROOT, "cup", names[0], now)
     world.finish(cup.id, timed)
-    wanted = corrections.Wanted(names[1], "points", "late", round=1, table=1, points=5)
+    wanted = corrections.NewCorrection(names[1], "points", "late", round=1, table=1, points=5)
     corrections.correct(storage, ROOT, "cup", wanted, now, DECISION_KEY)
     corrections.confirm(storage, ROOT, "cup", now, DECISION_KEY)
     return lines_of(world)
@@ -276,7 +276,7 @@ def test_clock_when_it_is_set_back_then_the_export_is_right_and_its_times_stay(w
     lifecycle.start(world.storage, ROOT, "cup", world.clock(), nobody_asked)
     world.clock.move(-5)
     world.finish(1, play_by_table)
-    wanted = corrections.Wanted(names[1], "disqualified", "late")
+    wanted = corrections.NewCorrection(names[1], "disqualified", "late")
     corrections.correct(world.storage, ROOT, "cup", wanted, world.clock(), DECISION_KEY)
     lines = lines_of(world)
     assert problem_of(lines) is None
@@ -288,7 +288,7 @@ def test_text_when_it_would_be_obeyed_then_verify_shows_it_on_one_line(
     world: World, migrated: Settings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     world.finish(world.tournament_of(world.register(4, owners=4), rounds=1, deals=1).id, play_by_table)
-    wanted = corrections.Wanted("owner-0/bot-0", "disqualified", "late")
+    wanted = corrections.NewCorrection("owner-0/bot-0", "disqualified", "late")
     corrections.correct(world.storage, ROOT, "cup", wanted, world.clock(), DECISION_KEY)
     lines = lines_of(world)
     at = next(at for at, line in enumerate(lines) if kind_of(json.loads(line)) == "corrected")

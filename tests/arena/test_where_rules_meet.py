@@ -70,7 +70,7 @@ class Cup:
         return list(self.of_match(table=1, session=1)[0]["seats"])
 
     def adjust(self, bot: str, round: int, points: int = MORE) -> None:
-        wanted = corrections.Wanted(bot, "points", "a fault", points=points, round=round, table=1)
+        wanted = corrections.NewCorrection(bot, "points", "a fault", points=points, round=round, table=1)
         corrections.correct(self.world.storage, ROOT, "cup", wanted, self.world.clock(), DECISION_KEY)
 
 

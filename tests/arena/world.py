@@ -12,6 +12,7 @@ from arena.core.specs import TournamentSpec, make_spec
 from arena.play.matches import playing
 from arena.play.matches.playing import Run
 from arena.play.rounds import advance
+from arena.queries.tournaments import Asked, list_tournaments
 from arena.store.models import (
     ArenaKey,
     BotVersion,
@@ -73,6 +74,10 @@ class World:
 
     def status(self, name: str = "cup") -> TournamentStatus:
         return overview.status(self.storage, name)
+
+    def statuses(self) -> list[TournamentStatus]:
+        """Return the status of each tournament, the newest first."""
+        return list_tournaments(self.storage, Asked(), 100).tournaments
 
     def advance(self, tournament_id: int, at_once: int = 100, storage: Storage | None = None) -> None:
         """Call advance once, and keep its messages in the list."""

@@ -33,7 +33,7 @@ UNREADABLE = (RecordError, ValueError, LookupError, TypeError, AttributeError)
 
 
 @dataclass(slots=True)
-class Kept:
+class FinishedDeals:
     """The finished deals of an open session."""
 
     records: list[str] = field(default_factory=list)
@@ -109,15 +109,15 @@ def note_void(tx: Transaction, match: Match, void: Mapping[int, int], now: datet
     note(tx, tournament, "void", now, round=round.number, table=match.table_number, attempts=attempts)
 
 
-def kept_deals(tx: Transaction, match_id: int) -> dict[int, Kept]:
+def kept_deals(tx: Transaction, match_id: int) -> dict[int, FinishedDeals]:
     """Return the finished deals of a match's open sessions by the session's number.
 
     Deals after a missing one are left out.
     """
     on_sqlite = tx.connection().dialect.name == "sqlite"
-    kept: dict[int, Kept] = {}
+    kept: dict[int, FinishedDeals] = {}
     for session, deal, record, bank_ms in tx.exec(_select_deals(on_sqlite), params={"match": match_id}):
-        deals = kept.setdefault(session, Kept())
+        deals = kept.setdefault(session, FinishedDeals())
         deals.stored += 1
         if deal == len(deals.records) + 1:
             deals.records.append(_read(record))

@@ -10,7 +10,7 @@ from sqlmodel import col, select
 
 from arena.core.elo import START
 from arena.core.seating import seatings
-from arena.play.matches.attempts import Kept
+from arena.play.matches.attempts import FinishedDeals
 from arena.store.models import BotVersion, Match, Rating, Round, Seat, StoredRuleset, Tournament
 from arena.store.storage import Transaction
 from referee.deals.shuffle import luck, session_seed
@@ -91,7 +91,7 @@ def _select_bots() -> Any:
     )
 
 
-def resumed(spec: MatchSpec, kept: Mapping[int, Kept]) -> MatchSpec:
+def resumed(spec: MatchSpec, kept: Mapping[int, FinishedDeals]) -> MatchSpec:
     """Return a match whose sessions continue after their stored deals, as far as these can be read."""
     banked = spec.limits.bank_ms > 0
     sessions = [

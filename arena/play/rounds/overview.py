@@ -21,7 +21,7 @@ from arena.tournaments.entrants import EntrantInfo, list_entrants
 from arena.tournaments.overview import TournamentStatus, find_tournament
 from arena.tournaments.referees import Ask
 from arena.tournaments.roster import RosterLine, roster
-from arena.tournaments.warnings import list_doubts
+from arena.tournaments.warnings import list_warnings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,7 @@ def show(storage: Storage, name: str, now: datetime, ask: Ask) -> TournamentShow
         roster=lines,
         unable=[f"{one.bot} {one.problem}" for one in lines if one.connected and one.problem],
         waits=obstacles(storage, status, ask, now).lines,
-        warnings=[] if status.ended else list_doubts(storage, name),
+        warnings=[] if status.ended else list_warnings(storage, name),
     )
 
 

@@ -13,7 +13,7 @@ from arena.core.specs import TournamentSpec
 from arena.store.models import Bot
 from arena.store.storage import Storage
 from arena.tournaments.creation import check_in
-from arena.tournaments.warnings import doubts_about, not_ready
+from arena.tournaments.warnings import not_ready, warnings_about
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def preview(storage: Storage, actor: Actor, spec: TournamentSpec, now: datetime)
         rounds=rounds,
         matches=tables,
         sessions=tables * spec.sessions,
-        warnings=[*warnings, *doubts_about(spec, ruleset.players, len(names))],
+        warnings=[*warnings, *warnings_about(spec, ruleset.players, len(names))],
         tables=[[names[who] for who in table] for table in first.tables] if first else [],
         byes=[names[who] for who in first.byes] if first else [],
     )

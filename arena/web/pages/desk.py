@@ -18,7 +18,7 @@ from arena.play.rounds.waiting import obstacles
 from arena.store.models import TournamentState
 from arena.tournaments import admission, overview
 from arena.tournaments.roster import place_in_roster, roster
-from arena.tournaments.warnings import list_doubts
+from arena.tournaments.warnings import list_warnings
 from arena.web.pages.asked import FromForm
 from arena.web.pages.forms import Forms, Organising, Visit
 from arena.web.pages.links import desk_url
@@ -150,7 +150,7 @@ def _told(visit: Visit, asked: RosterAsked = FIRST) -> dict[str, object]:
         "not_found": f"no {asked.around} among the entrants" if asked.around and place is None else None,
         "possible": [(do, WORDS[do]) for do in possible],
         "entries": admission.list_entries(web.storage, visit.actor, overview.find_tournament, name),
-        "warnings": [] if status.ended else list_doubts(web.storage, name),
+        "warnings": [] if status.ended else list_warnings(web.storage, name),
     }
 
 

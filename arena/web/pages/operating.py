@@ -6,11 +6,11 @@ from fastapi import Query
 from fastapi.responses import HTMLResponse
 
 from arena.errors import UnknownError
-from arena.play.matches import connected
 from arena.queries import changes as audit
 from arena.queries import waiting
 from arena.queries.faults import faults_by_bot
 from arena.running import doctor
+from arena.tournaments.referees import list_referees
 from arena.web.pages.asked import FromForm
 from arena.web.pages.forms import Operating
 from arena.web.pages.routing import page_router
@@ -37,7 +37,7 @@ def show_arena(visit: Operating) -> HTMLResponse:
     """Show how the arena runs: its referees, what waits for workers, faults, the latest changes."""
     return visit.page(
         "operator.html",
-        found=connected.referees(visit.web.storage, visit.actor, visit.web.ask),
+        found=list_referees(visit.web.storage, visit.actor, visit.web.ask),
         work=waiting.work(visit.web.storage, visit.actor, WORK),
         faults=faults_by_bot(visit.web.storage, limit=FAULTS).bots,
         latest=audit.changes(visit.web.storage, visit.actor, audit.Asked(), LATEST).entries,

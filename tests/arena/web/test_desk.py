@@ -10,7 +10,6 @@ from arena.actors import Role
 from arena.bots.versions import register_version
 from arena.people import accounts
 from arena.store.storage import Storage
-from arena.tournaments import overview
 from tests.arena.fakes import ROOT, Clock
 from tests.arena.web.conftest import PASSWORD
 from tests.arena.web.markup import Read
@@ -80,7 +79,7 @@ def test_tournament_when_it_is_previewed_then_nothing_is_stored(olga: TestClient
     text = Read(shown.text).text
     assert "Preview of cup" in text
     assert "A sample draw of the first round" in text
-    assert overview.list_tournaments(world.storage) == []
+    assert world.statuses() == []
 
 
 def test_tournament_when_it_is_created_then_its_desk_steers_it(olga: TestClient, world: World) -> None:

@@ -3,7 +3,7 @@
 import pytest
 from fastapi.testclient import TestClient
 
-from arena.tournaments.corrections import Wanted, correct
+from arena.tournaments.corrections import NewCorrection, correct
 from arena.web.pages.tournaments import place_of
 from arena.web.standings import OLDEST, SHARE, Placings
 from tests.arena.fakes import DECISION_KEY, ROOT
@@ -77,7 +77,7 @@ def test_standings_when_the_organiser_decides_then_they_are_worked_out_at_once(w
     world.finish(world.tournament(4, rounds=1, confirm=True).id, play_randomly)
     placings = Placings(world.storage, Watch(1.0))
     first = placings.of(world.status("cup")).standings[0].bot
-    wanted = Wanted(first, "disqualified", "late")
+    wanted = NewCorrection(first, "disqualified", "late")
     correct(world.storage, ROOT, "cup", wanted, world.clock(), DECISION_KEY)
     assert placings.of(world.status("cup")).standings[-1].bot == first
 

@@ -38,7 +38,7 @@ def world(tmp_path_factory: pytest.TempPathFactory, empty_database: bytes) -> It
         world.finish(world.tournament_of(names, name="knock", format="knockout").id)
         world.finish(world.tournament_of(names[:4], name="faults").id, play_with_faults)
         world.finish(world.tournament_of(names[:4], name="decided", rounds=1, confirm=True).id)
-        wanted = corrections.Wanted(names[0], "disqualified", HOSTILE)
+        wanted = corrections.NewCorrection(names[0], "disqualified", HOSTILE)
         corrections.correct(storage, ROOT, "decided", wanted, world.clock(), DECISION_KEY)
         flowing = world.tournament_of(names[:8], name="flow", format="continuous")
         world.advance(flowing.id)
