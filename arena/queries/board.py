@@ -77,7 +77,7 @@ class LeaderboardLine:
     strength: StrengthLine | None
     """None before the first fit, and without deals that were played out."""
     provisional: bool
-    """Whether it has no strength yet, or one from few deals (``arena.queries.provisional``)."""
+    """Whether it has no strength yet, or one from few deals (``strength.scale.ENOUGH``)."""
     rating: float
     matches: int
     deals: int

@@ -15,11 +15,10 @@ from sqlalchemy import select as select_columns
 from sqlmodel import col, select
 
 from arena.core.cursors import make_cursor, read_cursor
-from arena.core.elo import TWO_SIDED
 from arena.queries.names import versions_called
 from arena.queries.pools import NamedPool, choose_pools
 from arena.results.strength.kept import Pool
-from arena.results.strength.scale import figure
+from arena.results.strength.scale import figures
 from arena.store.models import BotVersion, Match, Rating, RatingChange, Round, StrengthPoint, Tournament
 from arena.store.storage import Ids, Storage, Transaction, among
 
@@ -257,7 +256,7 @@ def _changed(told: _Told, tournament: str, round: int, table: int) -> HistoryLin
 
 def _fitted(told: _Told) -> HistoryLine:
     value, error, deals, deviation = told.values
-    off = TWO_SIDED * error
+    middle, low, high = figures(value, error, deviation)
     return HistoryLine(
         at=told.at,
         kind=HistoryKind.STRENGTH,
@@ -269,8 +268,8 @@ def _fitted(told: _Told) -> HistoryLine:
         table=None,
         rating=None,
         change=None,
-        figure=figure(value, deviation),
-        figure_low=figure(value - off, deviation),
-        figure_high=figure(value + off, deviation),
+        figure=middle,
+        figure_low=low,
+        figure_high=high,
         deals=deals,
     )

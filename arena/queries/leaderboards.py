@@ -14,15 +14,12 @@ from sqlalchemy import select as select_columns
 from sqlmodel import col
 
 from arena.core.cursors import make_cursor, read_cursor
-from arena.core.elo import TWO_SIDED
 from arena.errors import SpecError, UnknownError
-from arena.queries.board import Before, CutPool, Leaderboard, LeaderboardLine, StrengthLine
+from arena.queries.board import Before, CutPool, Leaderboard, LeaderboardLine
 from arena.queries.names import placed_in, versions_called, versions_of_owner
 from arena.queries.places import (
-    Fitted,
     Key,
     Placed,
-    Rated,
     Wanted,
     find_lines,
     lines_after,
@@ -31,25 +28,26 @@ from arena.queries.places import (
     offsets,
 )
 from arena.queries.pools import NamedPool, choose_pools
-from arena.queries.provisional import is_provisional
 from arena.results.strength.kept import Pool
 from arena.results.strength.scale import figure
 from arena.store.models import Rating, RatingChange, StrengthFit, StrengthPoint
 from arena.store.storage import Ids, Storage, Transaction, among
 
 
-def earlier(tx: Transaction, ratings: Mapping[Pool, Sequence[Rated]], since: datetime) -> dict[int, Before]:
+def earlier(tx: Transaction, pools: Mapping[Pool, Sequence[Placed]], since: datetime) -> dict[int, Before]:
     """Return by rating the standing of these at a time; those of all pools are read at once."""
-    wanted = {"since": since, "ratings": [one.id for of_pool in ratings.values() for one in of_pool]}
+    wanted = {"since": since, "ratings": [one.rating_id for of_pool in pools.values() for one in of_pool]}
     connection = tx.connection()
     elo = {row[0]: row[1] for row in connection.execute(_last_changes(), wanted).all()}
     points = connection.execute(_last_points(), wanted).all()
     figures = {rating_id: figure(value, deviation) for rating_id, value, deviation in points}
     found = {}
-    for pool, of_pool in ratings.items():
+    for pool, of_pool in pools.items():
         ranks = _ranks(tx, pool, since) if of_pool else {}
         for one in of_pool:
-            found[one.id] = Before(elo.get(one.id), figures.get(one.id), ranks.get(one.version_id))
+            found[one.rating_id] = Before(
+                elo.get(one.rating_id), figures.get(one.rating_id), ranks.get(one.version_id)
+            )
     return found
 
 
@@ -204,7 +202,7 @@ def lines_of(tx: Transaction, pool: NamedPool, version_ids: Sequence[int]) -> di
     """Return the lines of the bot versions that are rated in a pool."""
     placed = find_lines(tx, pool.pool, version_ids)
     lines = _lines(tx, pool, placed, {})
-    return {one.rating.version_id: line for one, line in zip(placed, lines, strict=True)}
+    return {one.version_id: line for one, line in zip(placed, lines, strict=True)}
 
 
 def _wanted(tx: Transaction, asked: Asked) -> tuple[list[Pool] | None, Wanted]:
@@ -233,8 +231,7 @@ def _shown(
     tx: Transaction, pages: Sequence[tuple[NamedPool, Sequence[Placed]]], since: datetime | None
 ) -> Iterator[LeaderboardLine]:
     """Yield the lines of pages of pools, with where they stood at a time if one is given."""
-    ratings = {pool.pool: [one.rating for one in placed] for pool, placed in pages}
-    before = {} if since is None else earlier(tx, ratings, since)
+    before = {} if since is None else earlier(tx, {pool.pool: placed for pool, placed in pages}, since)
     for pool, placed in pages:
         yield from _lines(tx, pool, placed, before)
 
@@ -249,35 +246,14 @@ def _lines(
             ruleset=pool.ruleset,
             table_size=pool.table_size,
             place=counted.place(one),
-            bot=one.version,
-            owner=one.owner,
+            bot=one.bot,
+            owner=one.bot.partition("/")[0],
             language=one.language,
-            strength=None if one.strength is None else _strength(one.strength),
-            provisional=is_provisional(None if one.strength is None else one.strength.deals),
-            rating=one.rating.value,
-            matches=one.rating.matches,
-            deals=one.rating.deals,
-            last_played_at=one.rating.last_played,
-            before=before.get(one.rating.id),
+            strength=one.strength,
+            provisional=one.provisional,
+            rating=one.rating,
+            matches=one.matches,
+            deals=one.deals,
+            last_played_at=one.last_played,
+            before=before.get(one.rating_id),
         )
-
-
-def _strength(row: Fitted) -> StrengthLine:
-    deviation, off = row.deviation, TWO_SIDED * row.above_error
-    return StrengthLine(
-        points=row.value,
-        plus_minus=TWO_SIDED * row.error,
-        figure=figure(row.above, deviation),
-        figure_low=figure(row.above - off, deviation),
-        figure_high=figure(row.above + off, deviation),
-        anchor="baselines" if row.anchored else "mean",
-        ahead=row.ahead,
-        ahead_low=row.ahead_low,
-        ahead_high=row.ahead_high,
-        rank=row.rank,
-        best=row.best,
-        worst=row.worst,
-        tier=row.tier,
-        group=row.group_number + 1,
-        deals=row.deals,
-    )

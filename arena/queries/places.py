@@ -8,14 +8,16 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import ColumnElement, Float, Integer, Select, and_, bindparam, exists, or_, tuple_
 from sqlalchemy import select as select_columns
 from sqlmodel import col, func
 
-from arena.queries.provisional import settled
+from arena.core.elo import TWO_SIDED
+from arena.queries.board import StrengthLine
 from arena.results.strength.kept import Pool
+from arena.results.strength.scale import ENOUGH, figures
 from arena.store.database import SKEWED
 from arena.store.models import Bot, BotVersion, Rating, Strength, StrengthFit
 from arena.store.storage import Ids, Transaction, among
@@ -58,54 +60,31 @@ class Key(NamedTuple):
     """The rank in the group, or the bot version's id."""
 
 
-class Rated(NamedTuple):
-    """The columns that are read of a bot version's rating; the names are those of ``Rating``."""
-
-    id: int
-    version_id: int
-    value: float
-    matches: int
-    deals: int
-    last_played: datetime | None
-
-
-class Fitted(NamedTuple):
-    """The columns that are read of a bot version's strength; the names are those of ``Strength``."""
-
-    value: float
-    error: float
-    above: float
-    above_error: float
-    anchored: bool
-    ahead: float | None
-    ahead_low: float | None
-    ahead_high: float | None
-    deals: int
-    group_number: int
-    rank: int
-    best: int
-    worst: int
-    tier: int
-    deviation: float
-    """The standard deviation from the latest fit of the pool."""
-
-
 class Placed(NamedTuple):
     """A bot version in a pool, in order."""
 
-    rating: Rated
-    version: str
-    owner: str
+    rating_id: int
+    version_id: int
+    rating: float
+    matches: int
+    deals: int
+    last_played: datetime | None
+    bot: str
     language: str | None
-    strength: Fitted | None
+    strength: StrengthLine | None
     at: int
     """Place in its part, or group; ``Offsets`` counts what comes before that."""
 
     @property
+    def provisional(self) -> bool:
+        """Whether it has no strength yet, or one from fewer than ``ENOUGH`` deals."""
+        return self.strength is None or self.strength.deals < ENOUGH
+
+    @property
     def key(self) -> Key:
         if self.strength is not None:
-            return Key(FITTED, float(self.strength.group_number), self.strength.rank)
-        return Key(UNFITTED, self.rating.value, self.rating.version_id)
+            return Key(FITTED, float(self.strength.group), self.strength.rank)
+        return Key(UNFITTED, self.rating, self.version_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,16 +109,16 @@ class Offsets:
     def place(self, placed: Placed) -> int:
         """Return the place in the pool, from 1."""
         strength = placed.strength
-        return placed.at + (self.fitted if strength is None else self.groups[strength.group_number])
+        return placed.at + (self.fitted if strength is None else self.groups[strength.group])
 
 
 def offsets(tx: Transaction, pool: Pool, lines: Collection[Placed]) -> Offsets:
     """Count the bots of a pool in the parts before those of some lines; none is before the first group."""
-    last = max((one.strength.group_number for one in lines if one.strength is not None), default=0)
+    last = max((one.strength.group for one in lines if one.strength is not None), default=1)
     below = LAST_GROUP
     if all(one.strength is not None for one in lines):
-        if last == 0:
-            return Offsets({0: 0}, 0)
+        if last == 1:
+            return Offsets({1: 0}, 0)
         below = last
     groups, before = {}, 0
     for group, bots in tx.connection().execute(_by_group(), {**_values(pool), "below": below}):
@@ -216,33 +195,52 @@ def _values(pool: Pool) -> dict[str, object]:
 
 
 _POOL = bindparam("ruleset", type_=Integer), bindparam("size", type_=Integer)
+
+
+def _in_pool(table: type[Rating | Strength | StrengthFit]) -> tuple[ColumnElement[bool], ...]:
+    ruleset, size = _POOL
+    return col(table.ruleset_id) == ruleset, col(table.table_size) == size
+
+
 _RATED: tuple[Any, ...] = (
     *(Rating.id, Rating.version_id, Rating.value, Rating.matches, Rating.deals, Rating.last_played),
 )
 _NAMED: tuple[Any, ...] = (col(BotVersion.name), LANGUAGE)
 _FITTED: tuple[Any, ...] = (
     *(Strength.value, Strength.error, Strength.above, Strength.above_error, Strength.anchored),
-    *(Strength.ahead, Strength.ahead_low, Strength.ahead_high, Strength.deals, Strength.group_number),
-    *(Strength.rank, Strength.best, Strength.worst, Strength.tier),
+    func.coalesce(
+        select_columns(col(StrengthFit.deviation))
+        .where(*_in_pool(StrengthFit))
+        .order_by(col(StrengthFit.matches).desc())
+        .limit(1)
+        .scalar_subquery(),
+        0.0,
+    ),
+    *(Strength.ahead, Strength.ahead_low, Strength.ahead_high),
+    *(Strength.rank, Strength.best, Strength.worst, Strength.tier, Strength.group_number, Strength.deals),
 )
-_AT = len(_RATED)
-_WHOSE = _AT + len(_NAMED)
-"""Where in a row the names begin (``_AT``), and where what comes after them begins."""
+"""What ``_strength`` takes: among it the standard deviation from the latest fit of the pool."""
+_REST = len(_RATED) + len(_NAMED)
+"""Where in a row the columns of the strength begin."""
 
 
 def _placed(tx: Transaction, pool: Pool, rows: Sequence[Any]) -> list[Placed]:
     """Return the lines of rows of one part."""
     if not rows:
         return []
-    ratings = [Rated._make(row[:_AT]) for row in rows]
-    strengths = [Fitted._make(row[_WHOSE:]) if len(row) > _WHOSE else None for row in rows]
-    counted = {} if strengths[0] else _counted(tx, pool, [one.version_id for one in ratings])
-    found = []
-    for row, rating, strength in zip(rows, ratings, strengths, strict=True):
-        version, language = row[_AT:_WHOSE]
-        at = counted[rating.version_id] if strength is None else strength.rank
-        found.append(Placed(rating, version, version.partition("/")[0], language, strength, at))
-    return found
+    if len(rows[0]) > _REST:
+        strengths = [_strength(*row[_REST:]) for row in rows]
+        return [Placed._make((*row[:_REST], one, one.rank)) for row, one in zip(rows, strengths, strict=True)]
+    counted = _counted(tx, pool, [row.version_id for row in rows])
+    return [Placed._make((*row, None, counted[row.version_id])) for row in rows]
+
+
+def _strength(
+    value: float, error: float, above: float, above_error: float, anchored: bool, deviation: float, *rest: Any
+) -> StrengthLine:
+    """Return a strength from its columns in ``_FITTED``."""
+    anchor: Literal["baselines", "mean"] = "baselines" if anchored else "mean"
+    return StrengthLine(value, TWO_SIDED * error, *figures(above, above_error, deviation), anchor, *rest)
 
 
 def _counted(tx: Transaction, pool: Pool, version_ids: Sequence[int]) -> dict[int, int]:
@@ -266,7 +264,8 @@ def _page(
         table = Strength if part == FITTED else Rating  # where an index leads to these few
         rows = rows.where(among(table.version_id, bindparam("versions", type_=Ids())))
     if provisional is not None:
-        rows = rows.where(~settled() if provisional else settled())
+        deals = col(Strength.deals)
+        rows = rows.where(deals < ENOUGH if provisional else deals >= ENOUGH)
     rows = rows.where(*(CONDITIONS[name] for name in conditions))
     skewed = bool(conditions) or provisional is not None or (part == UNFITTED and not among_some)
     return rows.limit(bindparam("most")).execution_options(**{SKEWED: skewed})
@@ -292,10 +291,7 @@ _ORDER = (col(Strength.group_number), col(Strength.rank))
 
 def _fitted(back: bool) -> Select[Any]:
     same = and_(col(Rating.version_id) == Strength.version_id, *_rated())
-    fits = select_columns(col(StrengthFit.deviation)).where(*_in_pool(StrengthFit))
-    latest = fits.order_by(col(StrengthFit.matches).desc()).limit(1).scalar_subquery()
-    columns = (*_RATED, *_NAMED, *_FITTED, func.coalesce(latest, 0.0))
-    rows = _with_names(select_columns(*columns).select_from(Strength).join(Rating, same))
+    rows = _with_names(select_columns(*_RATED, *_NAMED, *_FITTED).select_from(Strength).join(Rating, same))
     return rows.where(*_in_pool(Strength)).order_by(*(_turned(column, back) for column in _ORDER))
 
 
@@ -316,11 +312,6 @@ def _has_strength() -> ColumnElement[bool]:
 
 def _turned(column: Any, back: bool) -> Any:
     return column.desc() if back else column
-
-
-def _in_pool(table: type[Rating | Strength | StrengthFit]) -> tuple[ColumnElement[bool], ...]:
-    ruleset, size = _POOL
-    return col(table.ruleset_id) == ruleset, col(table.table_size) == size
 
 
 def _rated() -> tuple[ColumnElement[bool], ...]:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sqlmodel import select
+from sqlmodel import col, select
 
 from arena.actors import Actor, Role
 from arena.bots.versions import list_versions
@@ -13,10 +13,9 @@ from arena.results.strength.anchor import above_anchor
 from arena.results.strength.baselines import add_baselines, list_baselines, remove_baselines
 from arena.results.strength.fit import Fit, fit
 from arena.results.strength.fitting import fit_due
-from arena.results.strength.history import history
 from arena.results.strength.kept import are_fitted
 from arena.results.strength.sums import Scored, Sums
-from arena.store.models import Strength, StrengthFit
+from arena.store.models import Strength, StrengthFit, StrengthPoint
 from benchmarks.worlds import synthetic
 from tests.arena.fakes import ROOT
 from tests.arena.world import World
@@ -138,7 +137,8 @@ def test_baselines_when_named_then_the_next_fit_hangs_on_them_and_the_audit_has_
     with world.storage.read() as tx:
         assert tx.exec(select(StrengthFit.baselines)).all() == [[1]]  # in place of the previous one
         assert len(tx.exec(select(Strength)).all()) == 4
-    assert [one.anchored for one in history(world.storage, 2)] == [True, False]
+        told = select(StrengthPoint.anchored).where(StrengthPoint.version_id == 2)
+        assert tx.exec(told.order_by(col(StrengthPoint.id))).all() == [False, True]
     assert changes(world.storage, ROOT, Asked(), 1).entries[0].action == "rating.baseline"
 
 

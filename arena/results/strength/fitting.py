@@ -107,7 +107,7 @@ def _rows(found: Fit, kinds: Sequence[Counts], baselines: Set[int]) -> Iterator[
             "ahead_low": None if often is None else often.low,
             "ahead_high": None if often is None else often.high,
             "deals": int(deals[bot]),
-            "group_number": found.groups[at],
+            "group_number": found.groups[at] + 1,
             "rank": place.rank,
             "best": place.best,
             "worst": place.worst,

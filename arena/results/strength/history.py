@@ -7,18 +7,15 @@ since the last point.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import delete, insert
 from sqlmodel import col, select
 
-from arena.core.elo import TWO_SIDED
 from arena.results.strength.kept import Pool
-from arena.results.strength.scale import figure
 from arena.store.models import Strength, StrengthFit, StrengthPoint
-from arena.store.storage import Storage, Transaction
+from arena.store.storage import Transaction
 
 GROWTH = 0.01
 """The share by which a pool's matches grow from one stored snapshot to the next."""
@@ -82,65 +79,3 @@ def has_changed(before: tuple[float, float], now: tuple[float, float]) -> bool:
     """Return whether a strength has changed; both are given with their standard errors."""
     (value, error), (new_value, new_error) = before, now
     return abs(new_value - value) > MOVED * new_error or abs(new_error - error) > NARROWED * error
-
-
-@dataclass(frozen=True, slots=True)
-class StrengthAt:
-    """The strength of a bot version in a pool, from some time on."""
-
-    id: int
-    """The ``before`` with which ``history`` continues after this point."""
-    pool: Pool
-    at: datetime
-    points: float
-    """Points per deal above the baselines of the group; above its mean if it had none."""
-    plus_minus: float
-    """Half the width of the 95 % interval around that."""
-    figure: float
-    """The same on a scale like that of Elo (``arena.results.strength.scale``)."""
-    figure_low: float
-    figure_high: float
-    anchored: bool
-    """Whether the group had baselines."""
-    deals: int
-    """How many deals it is based on."""
-
-
-def history(
-    storage: Storage,
-    version_id: int,
-    pool: Pool | None = None,
-    *,
-    before: int | None = None,
-    limit: int = 100,
-) -> list[StrengthAt]:
-    """Return the newest points of a bot version's history, newest first: in one pool, or in all.
-
-    ``before`` is the id of the last point that was returned, to continue from there. Each point holds until
-    the next one, to within a quarter of its standard error.
-    """
-    of_it = select(StrengthPoint).where(StrengthPoint.version_id == version_id)
-    if pool is not None:
-        of_it = of_it.where(
-            StrengthPoint.ruleset_id == pool.ruleset_id, StrengthPoint.table_size == pool.table_size
-        )
-    if before is not None:
-        of_it = of_it.where(StrengthPoint.id < before)
-    with storage.read() as tx:
-        return [_at(row) for row in tx.exec(of_it.order_by(col(StrengthPoint.id).desc()).limit(limit))]
-
-
-def _at(row: StrengthPoint) -> StrengthAt:
-    off = TWO_SIDED * row.error
-    return StrengthAt(
-        id=row.id,
-        pool=Pool(row.ruleset_id, row.table_size),
-        at=row.fitted_at,
-        points=row.value,
-        plus_minus=off,
-        figure=figure(row.value, row.deviation),
-        figure_low=figure(row.value - off, row.deviation),
-        figure_high=figure(row.value + off, row.deviation),
-        anchored=row.anchored,
-        deals=row.deals,
-    )

@@ -2,6 +2,8 @@
 
 import math
 
+from arena.core.elo import TWO_SIDED
+
 CENTRE = 1500.0
 """The figure of the anchor."""
 LENGTH = 40
@@ -25,6 +27,12 @@ def figure(strength: float, deviation: float) -> float:
     far = strength * math.sqrt(LENGTH) / (deviation * math.sqrt(2.0))
     far = max(-FARTHEST, min(FARTHEST, far))
     return CENTRE + 400.0 * (_log10_of_normal(far) - _log10_of_normal(-far))
+
+
+def figures(strength: float, error: float, deviation: float) -> tuple[float, float, float]:
+    """Return the figure of a strength with this standard error, and the ends of its 95 % interval."""
+    off = TWO_SIDED * error
+    return figure(strength, deviation), figure(strength - off, deviation), figure(strength + off, deviation)
 
 
 def _log10_of_normal(far: float) -> float:

@@ -145,7 +145,7 @@ class Strength(SQLModel, table=True):
     deals: int
     """Number of deals behind it."""
     group_number: int
-    """Number of its group: bots that have not met, not even indirectly, are not comparable."""
+    """Number of its group, from 1: bots that have not met, not even indirectly, are not comparable."""
     rank: int
     """Place in its group."""
     best: int
