@@ -23,10 +23,11 @@ from arena.core.seating import seatings
 from arena.core.specs import make_spec
 from arena.play.rounds.advance import close_round
 from arena.play.rounds.planning import Entered, plan_round
-from arena.results.tallies.sessions import Pool, highlight_rows, tallies_of
+from arena.results.ledgers import FAULTS, HIGHLIGHTS
+from arena.results.sessions import FaultKey, tallies_of
+from arena.results.strength.pools import Pool
 from arena.store.models import (
     Entrant,
-    FaultTally,
     Highlight,
     Match,
     MatchState,
@@ -38,7 +39,7 @@ from arena.store.models import (
     Tournament,
 )
 from arena.store.records import pack_records
-from arena.store.storage import Storage, add_to_rows
+from arena.store.storage import Storage
 from arena.tournaments import creation, lifecycle
 from arena.tournaments.referees import nobody_asked
 from referee.matches.kinds import FaultKind
@@ -173,8 +174,9 @@ def store(season: Season, plans: Sequence[Plan], sessions: Sequence[Sequence[str
     """Store the only session of each match, as ``matches.storing.store_session`` does one by one."""
     with season.storage.write() as tx:
         first = (tx.exec(select(func.max(Session.id))).one() or 0) + 1
-        rows, packed, highlights, seats = [], [], [], []
-        faulty: Counter[tuple[int, str]] = Counter()
+        rows, packed, seats = [], [], []
+        highlights: dict[tuple[int, str], tuple[int, int, int, int]] = {}
+        faulty: Counter[FaultKey] = Counter()
         for session_id, (one, records) in enumerate(zip(plans, sessions, strict=True), start=first):
             deals = [json.loads(record) for record in records]
             points, faults = points_of(records), faults_by_seat(records)
@@ -190,8 +192,8 @@ def store(season: Season, plans: Sequence[Plan], sessions: Sequence[Sequence[str
             )
             packed.append({"session_id": session_id, "records": pack_records(list(records))})
             found = tallies_of(season.pool, season.ruleset, deals, one.bots)
-            highlights += highlight_rows(session_id, found)
-            faulty.update(found.faults)
+            highlights.update(found.highlight_rows(session_id))
+            faulty.update(found.fault_counts())
             seats += [
                 {"match": one.match_id, "at": position, "made": made, "failed": failed}
                 for position, made, failed in zip(SEATING, points, faults, strict=True)
@@ -200,18 +202,9 @@ def store(season: Season, plans: Sequence[Plan], sessions: Sequence[Sequence[str
         connection = tx.connection()
         connection.execute(insert(Session), [alike | row for row in rows])
         connection.execute(insert(SessionRecords), packed)
-        connection.execute(insert(Highlight), highlights)
+        connection.execute(insert(Highlight), HIGHLIGHTS.rows(highlights))
         connection.execute(ADD_POINTS, seats)
-        if faulty:
-            made_by = season.pool._asdict()
-            add_to_rows(
-                tx,
-                FaultTally,
-                [
-                    made_by | {"version_id": version_id, "kind": kind, "count": count}
-                    for (version_id, kind), count in faulty.items()
-                ],
-            )
+        FAULTS.add(tx, faulty)
         connection.execute(DONE, [{"match": one.match_id, "now": now} for one in plans])
 
 

@@ -45,8 +45,8 @@ from arena.queries.versions import find_bots
 from arena.queries.versus import versus
 from arena.results.strength.counts import Counts
 from arena.results.strength.fit import fit_counts
-from arena.results.strength.kept import lines_in, matches_of
 from arena.results.strength.loading import counts_of
+from arena.results.strength.pools import lines_in, matches_of
 from arena.store.models import HighlightKind, RatingChange, StrengthPoint
 from arena.store.storage import Storage
 from benchmarks.grown import BOTS, ROUNDS, SERVER, History, kept, kept_on_server, make, postgres, timed

@@ -27,7 +27,7 @@ from arena.host.settings import TLS_FILES, Settings, load_settings
 from arena.play.messages import wake
 from arena.queries import highlights, leaderboards, scoreboard
 from arena.queries.highlights import find_deals
-from arena.results.strength.kept import are_fitted
+from arena.results.strength.pools import are_fitted
 from arena.store.models import HighlightKind, utc_now
 from arena.store.storage import Storage, migrate_storage, open_storage
 from arena.tournaments import creation, lifecycle, overview

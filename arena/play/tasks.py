@@ -23,7 +23,7 @@ from arena.play.matches.playing import Hold, Run, never_held, play
 from arena.play.messages import broker_errors, log_in, make_app
 from arena.play.rounds.advance import advance, round_of, running_tournaments
 from arena.play.rounds.batches import Connected, everyone
-from arena.results.strength.kept import unfitted
+from arena.results.strength.pools import unfitted
 from arena.store.models import Tournament, utc_now
 from arena.store.storage import Storage, open_storage
 from arena.tournaments.referees import Answer, ask_referees

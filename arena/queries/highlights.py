@@ -15,7 +15,7 @@ from sqlmodel import col, func, select
 
 from arena.core.cursors import Key, make_cursor, read_cursor
 from arena.queries.names import find_tournament, rulesets_called, versions_called
-from arena.results.strength.kept import Pool
+from arena.results.strength.pools import Pool
 from arena.store.database import SKEWED
 from arena.store.models import (
     Entrant,
@@ -62,7 +62,7 @@ class DealLine:
     deal: int
     kind: HighlightKind
     value: int
-    """What stands out, as a number: points, actions or bombs (``arena.results.tallies.sessions``)."""
+    """What stands out, as a number: points, actions or bombs (``arena.results.sessions``)."""
     ruleset: str
     """Name and version, as ``hong-kong@1``."""
     table_size: int

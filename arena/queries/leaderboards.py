@@ -28,7 +28,7 @@ from arena.queries.places import (
     offsets,
 )
 from arena.queries.pools import NamedPool, choose_pools
-from arena.results.strength.kept import Pool
+from arena.results.strength.pools import Pool
 from arena.results.strength.scale import figure
 from arena.store.models import Rating, RatingChange, StrengthFit, StrengthPoint
 from arena.store.storage import Ids, Storage, Transaction, among

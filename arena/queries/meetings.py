@@ -13,7 +13,7 @@ from sqlmodel import col, func, select
 from arena.errors import SpecError
 from arena.queries.names import versions_called_each
 from arena.queries.pools import choose_pools
-from arena.results.strength.kept import Pool
+from arena.results.strength.pools import Pool
 from arena.store.models import BotVersion, Meeting, StrengthSums
 from arena.store.storage import Storage, Transaction
 

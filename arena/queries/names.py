@@ -11,7 +11,7 @@ from sqlmodel.sql.expression import SelectOfScalar
 
 from arena.bots.versions import check_bot, find_all_versions, find_each, find_versions
 from arena.errors import UnknownError
-from arena.results.strength.kept import Pool
+from arena.results.strength.pools import Pool
 from arena.store.models import (
     Bot,
     BotVersion,

@@ -16,7 +16,7 @@ from sqlmodel import col, func
 
 from arena.core.elo import TWO_SIDED
 from arena.queries.board import StrengthLine
-from arena.results.strength.kept import Pool
+from arena.results.strength.pools import Pool
 from arena.results.strength.scale import ENOUGH, figures
 from arena.store.database import SKEWED
 from arena.store.models import Bot, BotVersion, Rating, Strength, StrengthFit

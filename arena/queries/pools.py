@@ -11,7 +11,7 @@ from sqlmodel import col
 
 from arena.errors import UnknownError
 from arena.queries.names import is_called
-from arena.results.strength.kept import Pool
+from arena.results.strength.pools import Pool
 from arena.store.models import Rating, StoredRuleset
 from arena.store.storage import Storage, Transaction
 from referee.validation import suggestion

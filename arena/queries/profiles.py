@@ -19,7 +19,7 @@ from arena.queries.meetings import OpponentLine, met_most
 from arena.queries.names import versions_called
 from arena.queries.places import newest_rated
 from arena.queries.pools import rated_pools
-from arena.results.strength.kept import Pool
+from arena.results.strength.pools import Pool
 from arena.store.models import Bot, BotVersion, FaultTally, Owner, Rating, SeatTally, StoredRuleset
 from arena.store.storage import Storage, Transaction
 

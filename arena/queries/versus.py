@@ -19,7 +19,7 @@ from arena.queries.names import versions_called
 from arena.queries.places import newest_rated
 from arena.queries.pools import rated_pools
 from arena.queries.verdicts import Said, said, verdict
-from arena.results.strength.kept import Pool
+from arena.results.strength.pools import Pool
 from arena.store.models import Seat, Session
 from arena.store.storage import Ids, Storage, Transaction, among
 

@@ -110,18 +110,23 @@ def add_to_rows(
     rows: Sequence[Mapping[str, object]],
     *,
     greatest: Collection[str] = (),
+    latest: Mapping[str, str] = {},  # never changed
 ) -> None:
     """Add the values of rows to existing rows with the same keys; insert rows with new keys.
 
-    For columns in ``greatest``, the greater value is kept instead of the sum.
+    For columns in ``greatest``, the greater value is kept instead of the sum; for those in ``latest``, the
+    value that goes with the greater value of the column that is named there.
     """
     insert, keys, others = _upsert(tx, table)
-    more = {
-        column.name: _greater(column, insert.excluded[column.name])
-        if column.name in greatest
-        else column + insert.excluded[column.name]
-        for column in others
-    }
+    more: dict[str, ColumnElement[Any]] = {}
+    for column in others:
+        new = insert.excluded[column.name]
+        more[column.name] = column + new
+        if column.name in greatest:
+            more[column.name] = case((column > new, column), else_=new)
+        if column.name in latest:
+            other = latest[column.name]
+            more[column.name] = case((column.table.c[other] > insert.excluded[other], column), else_=new)
     tx.connection().execute(insert.on_conflict_do_update(index_elements=keys, set_=more), rows)
 
 
@@ -141,10 +146,6 @@ def _upsert(
     keys = [column for column in columns if column.primary_key]
     others = [column for column in columns if not column.primary_key]
     return postgresql.insert(table) if on_postgres else sqlite.insert(table), keys, others
-
-
-def _greater(one: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[Any]:
-    return case((one > other, one), else_=other)
 
 
 class Ids(TypeDecorator[Collection[int]]):

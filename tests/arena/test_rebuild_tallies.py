@@ -9,6 +9,7 @@ import pytest
 from sqlmodel import delete, select
 
 from arena.host.settings import Settings, load_settings
+from arena.results import ledgers
 from arena.results.ratings.rebuild import mend, rebuild
 from arena.results.strength.fitting import fit_due
 from arena.store.models import (
@@ -130,6 +131,25 @@ WRONG: dict[str, tuple[Callable[[Transaction], None], str]] = {
     ),
     "as migrated": (empty, MEETINGS),
 }
+
+
+LEDGERS: dict[Any, set[str]] = {
+    ledgers.RATINGS: {"id", "ruleset_id", "version"},
+    ledgers.TOTALS: {"id", "ruleset_id"},
+    ledgers.SCORES: {"sums_id"},
+    ledgers.MEETINGS: {"sums_id"},
+    ledgers.SEATS: {"ruleset_id", "table_size"},
+    ledgers.ENTRANTS: set(),
+    ledgers.ENCOUNTERS: set(),
+    ledgers.FAULTS: set(),
+    ledgers.HIGHLIGHTS: set(),
+}
+"""The columns of each table that are neither in its key nor counted."""
+
+
+def test_ledgers_when_a_table_has_a_column_then_it_is_counted_again() -> None:
+    for ledger, rest in LEDGERS.items():
+        assert set(ledger.table.model_fields) == {*ledger.key, *ledger.columns} | rest
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from arena.results.strength.anchor import above_anchor
 from arena.results.strength.baselines import add_baselines, list_baselines, remove_baselines
 from arena.results.strength.fit import Fit, fit
 from arena.results.strength.fitting import fit_due
-from arena.results.strength.kept import are_fitted
+from arena.results.strength.pools import are_fitted
 from arena.results.strength.sums import Scored, Sums
 from arena.store.models import Strength, StrengthFit, StrengthPoint
 from benchmarks.worlds import synthetic

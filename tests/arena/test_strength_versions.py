@@ -7,8 +7,8 @@ import pytest
 
 from arena.bots.versions import register_version
 from arena.results.strength.fit import Fit, fit
-from arena.results.strength.kept import Pool, lines_in
 from arena.results.strength.kinds import Array
+from arena.results.strength.pools import Pool, lines_in
 from arena.results.strength.sums import Scored, Sums
 from arena.results.strength.versions import Lines, walk
 from benchmarks.worlds import POINTS, synthetic

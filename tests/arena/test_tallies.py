@@ -15,8 +15,8 @@ from arena.play.matches import leases, storing
 from arena.play.matches.playing import Run
 from arena.play.rounds import advance
 from arena.results.ratings.rebuild import rebuild
-from arena.results.tallies.rounds import Met, Sat, Tallies
-from arena.results.tallies.sessions import Found, highlights
+from arena.results.sessions import Highlighted, highlights
+from arena.results.strength.sums import CountedDeals, Met, SeatSum, Sums
 from arena.store.models import BotVersion, HighlightKind
 from arena.tournaments import entry
 from referee.deals.forfeit import OnForfeit
@@ -28,19 +28,20 @@ from tests.arena.test_verify_forfeits import failing, played_with
 from tests.arena.world import LEASE, World
 
 
-def played(*points: tuple[int, ...], seating: tuple[int, ...] = (0, 1, 2), **more: Any) -> PlayedSession:
+def played(*points: tuple[int, ...], seating: tuple[int, ...] = (0, 1, 2), **more: Any) -> CountedDeals:
     """Return a session with these points by deal and seat."""
-    return PlayedSession(1, seating, points, None, **{"faults": (0,) * len(seating), **more})
+    session = PlayedSession(1, seating, points, None, **{"faults": (0,) * len(seating), **more})
+    return CountedDeals(session, points)
 
 
 MEETINGS = {
-    "one ahead": ([played((0, -2, -5))], {(7, 8): Met(1, 1, 0, 2, 3), (7, 9): Met(1, 1, 0, 5, 3)}),
-    "tied": ([played((0, 0, -5))], {(7, 8): Met(1, 0, 0, 0, 3)}),
-    "each once": ([played((0, -2, -5), (-9, 0, -1))], {(7, 8): Met(1, 1, 1, -7, 3)}),
-    "seated otherwise": ([played((0, -2, -5), seating=(1, 0, 2))], {(7, 8): Met(1, 0, 1, -2, 3)}),
+    "one ahead": ([played((0, -2, -5))], {(7, 8): Met(1, 1, 1, 0, 2, 3), (7, 9): Met(1, 1, 1, 0, 5, 3)}),
+    "tied": ([played((0, 0, -5))], {(7, 8): Met(1, 1, 0, 0, 0, 3)}),
+    "each once": ([played((0, -2, -5), (-9, 0, -1))], {(7, 8): Met(2, 1, 1, 1, -7, 3)}),
+    "seated otherwise": ([played((0, -2, -5), seating=(1, 0, 2))], {(7, 8): Met(1, 1, 0, 1, -2, 3)}),
     "two sessions": (
         [played((0, -2, -5)), played((0, -2, -5), seating=(1, 2, 0))],
-        {(7, 8): Met(1, 1, 1, -3, 3)},
+        {(7, 8): Met(2, 1, 1, 1, -3, 3)},
     ),
 }
 
@@ -48,39 +49,46 @@ MEETINGS = {
 @pytest.mark.parametrize("name", MEETINGS)
 def test_meetings_when_a_match_is_added_then_they_are_those_of_its_deals(name: str) -> None:
     sessions, expected = MEETINGS[name]
-    tallies = Tallies()
-    tallies.add(3, (7, 8, 9), sessions)
-    assert {pair: tallies.met[pair] for pair in expected} == expected
-    assert set(tallies.met) == {(7, 8), (7, 9), (8, 9)}
+    sums = Sums(3)
+    sums.add_match(3, (7, 8, 9), sessions)
+    assert {pair: sums.meetings[pair] for pair in expected} == expected
+    assert set(sums.meetings) == {(7, 8), (7, 9), (8, 9)}
 
 
 def test_meetings_when_no_deal_counts_then_there_are_none_but_forfeits_and_faults_count() -> None:
-    tallies = Tallies()
-    tallies.add(3, (9, 8, 7), [played(forfeits=(0,), faults=(10, 0, 1))])
-    assert tallies.met == {}
-    assert tallies.sat == {(9, 0): Sat(faults=10, forfeits=1), (8, 1): Sat(), (7, 2): Sat(faults=1)}
+    sums = Sums(3)
+    sums.add_match(3, (9, 8, 7), [played(forfeits=(0,), faults=(10, 0, 1))])
+    assert sums.meetings == {}
+    assert sums.seats == {
+        (9, 0): SeatSum(faults=10, forfeits=1),
+        (8, 1): SeatSum(),
+        (7, 2): SeatSum(faults=1),
+    }
 
 
 def test_meetings_when_there_are_more_matches_then_the_latest_is_that_with_the_highest_id() -> None:
-    tallies = Tallies()
+    sums = Sums(3)
     for match_id in (5, 9, 2):
-        tallies.add(match_id, (8, 7, 9), [played((0, -2, -5))])
-    assert tallies.met[7, 8] == Met(3, 0, 3, -6, 9)
+        sums.add_match(match_id, (8, 7, 9), [played((0, -2, -5))])
+    assert sums.meetings[7, 8] == Met(3, 3, 0, 3, -6, 9)
 
 
 SEATS = {
-    "alone": ((0, -2, -5), {(7, 0): Sat(1, 0, 0, 1.0), (8, 1): Sat(1, -2, 4), (9, 2): Sat(1, -5, 25)}),
-    "shared by two": ((3, 3, -5), {(7, 0): Sat(1, 3, 9, 0.5), (8, 1): Sat(1, 3, 9, 0.5)}),
-    "shared by all": ((1, 1, 1), {(9, 2): Sat(1, 1, 1, 1 / 3)}),
+    "alone": (
+        (0, -2, -5),
+        {(7, 0): SeatSum(1, 0, 0, 1.0), (8, 1): SeatSum(1, -2, 4), (9, 2): SeatSum(1, -5, 25)},
+    ),
+    "shared by two": ((3, 3, -5), {(7, 0): SeatSum(1, 3, 9, 0.5), (8, 1): SeatSum(1, 3, 9, 0.5)}),
+    "shared by all": ((1, 1, 1), {(9, 2): SeatSum(1, 1, 1, 1 / 3)}),
 }
 
 
 @pytest.mark.parametrize("name", SEATS)
 def test_seats_when_a_deal_is_added_then_who_had_the_most_points_was_first(name: str) -> None:
     points, expected = SEATS[name]
-    tallies = Tallies()
-    tallies.add(3, (7, 8, 9), [played(points)])
-    assert {key: tallies.sat[key] for key in expected} == expected
+    sums = Sums(3)
+    sums.add_match(3, (7, 8, 9), [played(points)])
+    assert {key: sums.seats[key] for key in expected} == expected
 
 
 def deal(number: int, points: list[int], actions: str = "0:3D,1:-", **more: object) -> dict[str, object]:
@@ -109,7 +117,7 @@ HIGHLIGHTS = {
 def test_highlights_when_a_session_is_over_then_they_are_its_first_best_deals(name: str) -> None:
     deals, expected = HIGHLIGHTS[name]
     found = highlights(deals, load_ruleset("taiwan").to_object())
-    assert found == [Found(HighlightKind(kind), *value) for kind, value in expected.items()]
+    assert found == [Highlighted(HighlightKind(kind), *value) for kind, value in expected.items()]
 
 
 def test_highlights_when_the_ruleset_has_no_bombs_then_the_same_cards_are_none() -> None:

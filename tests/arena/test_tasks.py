@@ -15,7 +15,7 @@ from arena.leagues import applying
 from arena.play.broker import RUN_MATCH
 from arena.play.rounds.batches import everyone
 from arena.play.tasks import BROKER_LOGGERS, Tasks, tell_lost_brokers_in_one_line
-from arena.results.strength.kept import are_fitted
+from arena.results.strength.pools import are_fitted
 from arena.store.models import League, Tournament, utc_now
 from arena.store.storage import changed
 from tests.arena.fakes import ROOT, play_at_once

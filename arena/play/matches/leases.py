@@ -27,7 +27,7 @@ from arena.play.matches.attempts import (
     undo_attempts,
 )
 from arena.play.matches.spec import match_spec, resumed
-from arena.results.tallies.sessions import Pool
+from arena.results.strength.pools import Pool
 from arena.store.models import (
     Match,
     MatchState,

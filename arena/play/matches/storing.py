@@ -12,7 +12,7 @@ from arena.core.duplicate import forfeited_from
 from arena.errors import LeaseLost
 from arena.play.matches.attempts import deal_attempts, forget_deals, keep_deals
 from arena.play.matches.leases import LOST, MINE, Claim, update_claimed
-from arena.results.tallies.sessions import keep, tallies_of
+from arena.results.sessions import keep, tallies_of
 from arena.store.models import Entrant, EntrantState, Match, MatchState, Seat, Session, SessionRecords
 from arena.store.records import pack_records
 from arena.store.storage import Storage, Transaction

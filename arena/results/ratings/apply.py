@@ -1,17 +1,19 @@
-"""Applying ratings when a round closes."""
+"""Applying ratings when a round closes, and adding its deals to the sums of its pool."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from typing import Any, NamedTuple
 
 from sqlalchemy import insert, update
 from sqlmodel import col, select
 
-from arena.core.duplicate import PlayedSession
 from arena.core.elo import START, Share, apply_match, shares
+from arena.core.sums import Played
+from arena.results.ledgers import MEETINGS, SCORES, SEATS, TOTALS
 from arena.results.standings.outcomes import scores_of
-from arena.results.strength.updating import add_round
+from arena.results.strength.sums import Sums, counted_deals
 from arena.results.tables import Table
-from arena.store.models import Rating, RatingChange, Round, StoredRuleset, Tournament
+from arena.store.models import Rating, RatingChange, Round, Seat, StoredRuleset, StrengthSums, Tournament
 from arena.store.storage import Transaction, changed
 from referee.ruleset import load_ruleset
 from referee.ruleset.limits import most_deals
@@ -22,7 +24,7 @@ def rate_round(
     tournament: Tournament,
     round: Round,
     tables: Sequence[Table],
-    played: Mapping[int, Sequence[PlayedSession]],
+    played: Played,
     now: datetime,
 ) -> None:
     """Apply the round's matches to the pool in the order of their tables; each seat gets a RatingChange row.
@@ -31,42 +33,69 @@ def rate_round(
     finished first.
     """
     lock_pools(tx, tournament.ruleset_id, matches=len(tables))
-    add_round(tx, tournament, tables, played)
+    sums = Sums(tournament.table_size)
+    add_tables(sums, tournament, tables, played)
+    _add_sums(tx, tournament, sums)
     counted = select(StoredRuleset.rated_matches).where(StoredRuleset.id == tournament.ruleset_id)
     round.rated_after = tx.exec(counted).one() - len(tables)
     ratings = _ratings(tx, tournament, tables)
-    compared = scores_of(played) if tournament.duplicate else {}
-    forfeited = forfeited_shares(tx, tournament, played)
-    changes: list[dict[str, object]] = []
-    for table in tables:
-        number = table.match.table_number
-        points = points_of(table, compared.get(number))
-        before = {version_id: ratings[version_id].value for version_id in points}
-        after = apply_match(before, points, forfeited.get(number), tournament.match_weight)
-        for seat, version_id in zip(table.seats, table.version_ids, strict=True):
-            rating = ratings[version_id]
-            changes.append(
-                {
-                    "match_id": table.match.id,
-                    "seat_id": seat.id,
-                    "rating_id": rating.id,
-                    "before": rating.value,
-                    "after": after[version_id],
-                    "created_at": now,
-                }
-            )
-            rating.value = after[version_id]
-            rating.matches += 1
-            rating.weight += tournament.match_weight
-            rating.deals += table.match.deals_done
-            rating.last_played = latest(rating.last_played, table.match.finished_at)
+    changes: list[dict[str, object]] = [
+        {
+            "match_id": one.table.match.id,
+            "seat_id": one.seat.id,
+            "rating_id": one.rating.id,
+            "before": one.before,
+            "after": one.after,
+            "created_at": now,
+        }
+        for one in rate_tables(tx, tournament, tables, played, ratings)
+    ]
     if changes:
         tx.connection().execute(insert(RatingChange), changes)
 
 
-def latest(*times: datetime | None) -> datetime | None:
-    """Return the latest of some times; None if there is none."""
-    return max((time for time in times if time is not None), default=None)
+class Change(NamedTuple):
+    """The change of a rating by a match."""
+
+    table: Table
+    seat: Seat
+    rating: Rating
+    """The rating, which has changed."""
+    before: float
+    after: float
+
+
+def rate_tables(
+    tx: Transaction,
+    tournament: Tournament,
+    tables: Sequence[Table],
+    played: Played,
+    ratings: Mapping[int, Rating],
+) -> Iterator[Change]:
+    """Apply the matches at some tables to ratings, by bot version; yield the change of each seat."""
+    compared = scores_of(played) if tournament.duplicate else {}
+    forfeited = _forfeited_shares(tx, tournament, played)
+    for table in tables:
+        match, number = table.match, table.match.table_number
+        counted = compared.get(number) or [seat.points for seat in table.seats]
+        points = dict(zip(table.version_ids, counted, strict=True))
+        before = {version_id: ratings[version_id].value for version_id in points}
+        after = apply_match(before, points, forfeited.get(number), tournament.match_weight)
+        for seat in table.seats:
+            rating = ratings[seat.version_id]
+            rating.value = after[seat.version_id]
+            rating.matches += 1
+            rating.weight += tournament.match_weight
+            rating.deals += match.deals_done
+            times = (time for time in (rating.last_played, match.finished_at) if time is not None)
+            rating.last_played = max(times, default=None)
+            yield Change(table, seat, rating, before[seat.version_id], after[seat.version_id])
+
+
+def new_rating(tournament: Tournament, version_id: int) -> Rating:
+    """Return the rating of a bot version before its first match in the pool of a tournament."""
+    ruleset_id, size = tournament.ruleset_id, tournament.table_size
+    return Rating(ruleset_id=ruleset_id, table_size=size, version_id=version_id, value=START)
 
 
 def lock_pools(tx: Transaction, ruleset_id: int, *, matches: int) -> None:
@@ -78,8 +107,33 @@ def lock_pools(tx: Transaction, ruleset_id: int, *, matches: int) -> None:
     changed(tx, pools.values(rated_matches=StoredRuleset.rated_matches + matches))
 
 
-def forfeited_shares(
-    tx: Transaction, tournament: Tournament, played: Mapping[int, Sequence[PlayedSession]]
+def add_tables(sums: Sums, tournament: Tournament, tables: Sequence[Table], played: Played) -> None:
+    """Add the deals of a round's finished matches to the sums of its pool."""
+    counted = counted_deals(played, duplicate=tournament.duplicate)
+    for table in tables:
+        sums.add_match(table.match.id, table.version_ids, counted.get(table.match.table_number, ()))
+
+
+def _add_sums(tx: Transaction, tournament: Tournament, sums: Sums) -> None:
+    """Add the sums of a round to those stored for its pool."""
+    pool: dict[str, Any] = {"ruleset_id": tournament.ruleset_id, "table_size": tournament.table_size}
+    SEATS.add(tx, sums.seats, **pool)
+    if not sums.matches:
+        return
+    pool["duplicate"] = tournament.duplicate
+    row = tx.exec(select(StrengthSums).filter_by(**pool)).first()
+    if row is None:
+        row = StrengthSums(**pool)
+        tx.add(row)
+        tx.flush()
+    for name, more in zip(TOTALS.columns, TOTALS.row(sums), strict=True):
+        setattr(row, name, getattr(row, name) + more)
+    SCORES.add(tx, sums.scores, sums_id=row.id)
+    MEETINGS.add(tx, sums.meetings, sums_id=row.id)
+
+
+def _forfeited_shares(
+    tx: Transaction, tournament: Tournament, played: Played
 ) -> dict[int, dict[tuple[int, int], list[Share]]]:
     """Return the shares of a round's matches that do not count as a whole, by table and pair of positions.
 
@@ -91,12 +145,6 @@ def forfeited_shares(
     return shares(played, most_deals(ruleset, tournament.deals or 0), duplicate=tournament.duplicate)
 
 
-def points_of(table: Table, compared: Sequence[float] | None) -> dict[int, float]:
-    """Return the points that count, by bot version: ``compared`` in a duplicate tournament."""
-    points = compared or [seat.points for seat in table.seats]
-    return dict(zip(table.version_ids, points, strict=True))
-
-
 def _ratings(tx: Transaction, tournament: Tournament, tables: Sequence[Table]) -> dict[int, Rating]:
     """Return the pool's ratings of all who sit at the tables; those who have none yet get one."""
     seated = {version_id: None for table in tables for version_id in table.version_ids}  # in order
@@ -105,12 +153,7 @@ def _ratings(tx: Transaction, tournament: Tournament, tables: Sequence[Table]) -
     ratings = {rating.version_id: rating for rating in found}
     for version_id in seated:
         if version_id not in ratings:
-            ratings[version_id] = Rating(
-                ruleset_id=tournament.ruleset_id,
-                table_size=tournament.table_size,
-                version_id=version_id,
-                value=START,
-            )
+            ratings[version_id] = new_rating(tournament, version_id)
             tx.add(ratings[version_id])
     tx.flush()
     return ratings

@@ -2,33 +2,37 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from typing import Any
 
 from sqlmodel import col, func, select
 
-from arena.core.elo import START, apply_match
-from arena.results.ratings.apply import forfeited_shares, latest, points_of
-from arena.results.standings.outcomes import played_in, scores_of
-from arena.results.strength.sums import Sums
-from arena.results.strength.updating import scored_tables
+from arena.core.duplicate import PlayedSession
+from arena.results.ledgers import (
+    CLOSE,
+    MEETINGS,
+    RATINGS,
+    SCORES,
+    SEATS,
+    TOTALS,
+    Part,
+    WrongRow,
+)
+from arena.results.ratings.apply import add_tables, new_rating, rate_tables
+from arena.results.standings.outcomes import played_in
+from arena.results.strength.sums import SeatSum, Sums
 from arena.results.tables import tables_of
-from arena.results.tallies.rounds import Tallies
-from arena.store.models import Match, MatchState, RatingChange, Round, Session, Tournament
+from arena.store.models import (
+    BotVersion,
+    Match,
+    MatchState,
+    Rating,
+    RatingChange,
+    Round,
+    StoredRuleset,
+    StrengthSums,
+    Tournament,
+)
 from arena.store.storage import Transaction
-
-CLOSE = 1e-6
-"""Numbers this close to each other are equal: another machine may round powers differently."""
-
-
-@dataclass(slots=True)
-class Built:
-    """A rating that is built again."""
-
-    value: float = START
-    matches: int = 0
-    weight: float = 0.0
-    deals: int = 0
-    last_played: datetime | None = None
 
 
 @dataclass(slots=True)
@@ -36,24 +40,26 @@ class Replay:
     """The pools of one ruleset, built again as far as rounds have been replayed."""
 
     ruleset_id: int
-    pools: dict[int, dict[int, Built]] = field(default_factory=dict)
-    """Ratings by table size and bot version."""
-    matches: int = 0
+    ratings: dict[tuple[int, int], Rating] = field(default_factory=dict)
+    """By table size and bot version; none of them is stored."""
     sums: dict[tuple[int, bool], Sums] = field(default_factory=dict)
-    """The sums from which strengths follow, by table size and whether deals were duplicate."""
-    tallies: dict[tuple[int, bool], Tallies] = field(default_factory=dict)
-    """The results of meetings and seats, by the same keys."""
+    """The sums from which strengths follow, by table size and whether deals were duplicate; maybe empty."""
+    seats: dict[int, dict[tuple[int, int], SeatSum]] = field(default_factory=dict)
+    """By table size, the results by bot version and seat, of plain and duplicate deals together."""
+    matches: int = 0
     last: int = 0
     """The highest id of the rating changes that were replayed: rounds under one ruleset are rated one at a
     time, so whatever is rated later has higher ones."""
 
-    def sums_of(self, which: tuple[int, bool]) -> Sums:
-        """Return the sums of deals at tables of this size, duplicate or not."""
-        return self.sums.setdefault(which, Sums(which[0]))
+    @property
+    def pools(self) -> int:
+        """The number of its pools."""
+        return len({size for size, _ in self.ratings})
 
-    def tallies_of(self, which: tuple[int, bool]) -> Tallies:
-        """Return the tallies of the same deals."""
-        return self.tallies.setdefault(which, Tallies())
+    def sums_of(self, size: int, duplicate: bool) -> Sums:
+        """Return the sums of deals at tables of this size, duplicate or not."""
+        seats = self.seats.setdefault(size, {})
+        return self.sums.setdefault((size, duplicate), Sums(size, seats=seats))
 
 
 class Wrong(Exception):
@@ -61,14 +67,14 @@ class Wrong(Exception):
 
 
 def catch_up(tx: Transaction, replay: Replay) -> None:
-    """Replay the rounds that were rated after those already replayed."""
+    """Replay the rounds that were rated after those already replayed. Raise Wrong."""
     for round_id, last in _rated_rounds(tx, replay):
         round = tx.get_one(Round, round_id)
         tournament = tx.get_one(Tournament, round.tournament_id)
-        problem, tables = _replay_round(tx, tournament, round, replay)
-        if problem is not None:
-            raise Wrong(f"{tournament.name}, round {round.number}, {problem}")
-        replay.matches += tables
+        try:
+            _replay_round(tx, tournament, round, replay)
+        except Wrong as wrong:
+            raise Wrong(f"{tournament.name}, round {round.number}, {wrong}") from None
         replay.last = last
         tx.expunge_all()
 
@@ -85,65 +91,82 @@ def _rated_rounds(tx: Transaction, replay: Replay) -> Sequence[tuple[int, int]]:
     return tx.exec(rounds.group_by(col(Match.round_id)).order_by(first)).all()
 
 
-def _replay_round(
-    tx: Transaction, tournament: Tournament, round: Round, replay: Replay
-) -> tuple[str | None, int]:
-    """Rate a round again; return the first difference, if there is one, and the number of tables."""
-    pool = replay.pools.setdefault(tournament.table_size, {})
-    stored = {
-        change.seat_id: change
-        for change in tx.exec(
-            select(RatingChange)
-            .join(Match, col(Match.id) == RatingChange.match_id)
-            .where(Match.round_id == round.id)
-        )
-    }
+def _replay_round(tx: Transaction, tournament: Tournament, round: Round, replay: Replay) -> None:
+    """Rate a round again. Raise Wrong for the first change of a rating that is not as stored."""
+    changes = select(RatingChange).join(Match, col(Match.id) == RatingChange.match_id)
+    stored = {change.seat_id: change for change in tx.exec(changes.where(Match.round_id == round.id))}
     tables = [table for table in tables_of(tx, round) if table.match.state == MatchState.DONE]
-    which = tournament.table_size, tournament.duplicate
-    sums = replay.sums_of(which)
     played = played_in(tx, tournament, round)
-    for scored in scored_tables(tournament, tables, played, replay.tallies_of(which)):
-        sums.add(scored)
-    raw = _deal_totals(tx, round)
-    compared = scores_of(played) if tournament.duplicate else {}
-    forfeited = forfeited_shares(tx, tournament, played)
-    for table in tables:
-        match = table.match
-        before = {version_id: pool.setdefault(version_id, Built()).value for version_id in table.version_ids}
-        points = points_of(table, compared.get(match.table_number))
-        after = apply_match(before, points, forfeited.get(match.table_number), tournament.match_weight)
-        for seat, version_id in zip(table.seats, table.version_ids, strict=True):
-            where = f"table {match.table_number}, seat {seat.position}"
-            found = stored.pop(seat.id, None)
-            if found is None:
-                return f"{where}: the change of its rating is missing", 0
-            for name, given, expected in (
-                ("points", float(seat.points), float(raw[match.id][seat.position])),
-                ("rating before", found.before, before[version_id]),
-                ("rating after", found.after, after[version_id]),
-            ):
-                if abs(given - expected) > CLOSE:
-                    return f"{where}: {name}: is {given:g}, should be {expected:g}", 0
-            built = pool[version_id]
-            built.value = found.after
-            built.matches += 1
-            built.weight += tournament.match_weight
-            built.deals += match.deals_done
-            built.last_played = latest(built.last_played, match.finished_at)
-    return ("a rating was changed for nobody at its tables" if stored else None), len(tables)
+    size = tournament.table_size
+    add_tables(replay.sums_of(size, tournament.duplicate), tournament, tables, played)
+    ratings = {
+        version_id: replay.ratings.setdefault((size, version_id), new_rating(tournament, version_id))
+        for table in tables
+        for version_id in table.version_ids
+    }
+    for change in rate_tables(tx, tournament, tables, played, ratings):
+        number, seat = change.table.match.table_number, change.seat
+        where = f"table {number}, seat {seat.position}"
+        found = stored.pop(seat.id, None)
+        if found is None:
+            raise Wrong(f"{where}: the change of its rating is missing")
+        for name, given, expected in (
+            ("points", seat.points, _points_at(played.get(number, ()), seat.position)),
+            ("rating before", found.before, change.before),
+            ("rating after", found.after, change.after),
+        ):
+            if abs(given - expected) > CLOSE:
+                raise Wrong(f"{where}: {name}: is {given:g}, should be {expected:g}")
+        change.rating.value = found.after
+    if stored:
+        raise Wrong("a rating was changed for nobody at its tables")
+    replay.matches += len(tables)
 
 
-def _deal_totals(tx: Transaction, round: Round) -> dict[int, list[int]]:
-    """Return for each match of a round the sums of its deals' points, by position at the table."""
-    sessions = (
-        select(Session.match_id, Session.seating, Session.deal_points)
-        .join(Match, col(Match.id) == Session.match_id)
-        .where(Match.round_id == round.id)
-    )
-    totals: dict[int, list[int]] = {}
-    for match_id, seating, deals in tx.exec(sessions):
-        total = totals.setdefault(match_id, [0] * len(seating))
-        for points in deals:
-            for seat, position in enumerate(seating):
-                total[position] += points[seat]
-    return totals
+def _points_at(sessions: Sequence[PlayedSession], position: int) -> int:
+    """Return the sum of the points of all deals at a position of a table."""
+    seats = ((one, one.seating.index(position)) for one in sessions)
+    return sum(points[seat] for one, seat in seats for points in one.points)
+
+
+def parts_of(tx: Transaction, replay: Replay) -> list[Part[Any]]:
+    """Return what is stored of a ruleset's pools, beside what it should be.
+
+    The first part is that of the totals, to which others refer. Of the others, what should be follows the
+    replay when it catches up.
+    """
+    common = {"ruleset_id": replay.ruleset_id}
+    where = f"{tx.get_one(StoredRuleset, replay.ruleset_id).label}, tables of"
+    totals = {which: sums for which, sums in replay.sums.items() if sums.matches}
+    parts: list[Part[Any]] = [
+        Part(TOTALS, totals, lambda _, row: _about_sums(where, *row.key), common),
+        Part(RATINGS, replay.ratings, _about_rating, common),
+    ]
+    of_it = select(StrengthSums.table_size, StrengthSums.duplicate, StrengthSums.id)
+    for size, duplicate, sums_id in tx.exec(of_it.where(StrengthSums.ruleset_id == replay.ruleset_id)).all():
+        sums, of_sums = replay.sums_of(size, duplicate), {"sums_id": sums_id}
+        parts += [
+            Part(SCORES, sums.scores, _about_sums(where, size, duplicate), of_sums),
+            Part(MEETINGS, sums.meetings, f"{where} {size}: the results of meetings are wrong", of_sums),
+        ]
+    for size, seats in sorted(replay.seats.items()):
+        problem = f"{where} {size}: the results of bots by seat are wrong"
+        parts.append(Part(SEATS, seats, problem, common | {"table_size": size}))
+    return parts
+
+
+def _about_sums(where: str, size: int, duplicate: bool) -> str:
+    kind = "duplicate deals" if duplicate else "deals"
+    return f"{where} {size}: the sums of {kind}, from which strengths follow, are wrong"
+
+
+def _about_rating(tx: Transaction, row: WrongRow) -> str:
+    """Return what is wrong with a rating: the first value that is."""
+    bot, name = tx.get_one(BotVersion, row.key[1]).name, row.different[0]
+    if row.kept is None or row.right is None:
+        return f"{bot}: its rating is {'missing' if row.kept is None else 'from no match'}"
+    at = RATINGS.columns.index(name)
+    is_, should_be = row.kept[at], row.right[at]
+    if name == "last_played":
+        return f"{bot}: last match: is {is_}, should be {should_be}"
+    return f"{bot}: {'rating' if name == 'value' else name}: is {is_:g}, should be {should_be:g}"

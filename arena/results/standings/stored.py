@@ -1,7 +1,6 @@
 """Storing the sums of standings as rounds close, and adding what is not in them yet when they are read."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, fields
 from itertools import groupby
 from typing import Any
 
@@ -10,6 +9,7 @@ from sqlalchemy import select as select_columns
 from sqlmodel import col, select
 
 from arena.core.sums import Pair, Played, Sum, Sums
+from arena.results.ledgers import ENCOUNTERS, ENTRANTS, Part, WrongRow
 from arena.results.standings.outcomes import played_deals
 from arena.results.tables import Table
 from arena.store.models import (
@@ -24,10 +24,7 @@ from arena.store.models import (
     Seat,
     Tournament,
 )
-from arena.store.storage import Transaction, add_to_rows
-
-ADDED = ("matches", "played", "points", "wins", "byes", "deals", "raw", "total", "squares", "forfeits")
-"""The fields of an entrant's sums that are added up; the others describe its last round."""
+from arena.store.storage import Transaction
 
 
 def add_round(
@@ -45,27 +42,9 @@ def add_round(
     if round.byes and round.state == RoundState.CLOSED:
         sat_out = (Entrant.tournament_id == tournament.id, col(Entrant.number).in_(round.byes))
         found.add_byes(tx.exec(select(Entrant.id).where(*sat_out)))
-    _add_entrants(tx, found)
-    pairs = [
-        {"entrant_id": one, "other_id": other, **asdict(pair)} for (one, other), pair in found.pairs.items()
-    ]
-    if pairs:
-        add_to_rows(tx, Encounter, pairs)
+    ENTRANTS.add(tx, found.entrants)
+    ENCOUNTERS.add(tx, found.pairs)
     round.summed = True
-
-
-def _add_entrants(tx: Transaction, found: Sums) -> None:
-    rows = tx.exec(select(EntrantSum).where(col(EntrantSum.entrant_id).in_(found.entrants)))
-    kept = {row.entrant_id: row for row in rows}
-    for entrant_id, more in found.entrants.items():
-        row = kept.get(entrant_id)
-        if row is None:
-            tx.add(EntrantSum(entrant_id=entrant_id, **asdict(more)))
-            continue
-        if more.last_round > row.last_round:
-            row.last, row.last_round = more.last, more.last_round
-        for name in ADDED:
-            setattr(row, name, getattr(row, name) + getattr(more, name))
 
 
 def current_sums(tx: Transaction, tournament: Tournament) -> Sums:
@@ -87,9 +66,23 @@ def kept_meetings(tx: Transaction, tournament: Tournament) -> Iterable[tuple[int
     return tx.connection().execute(_encounters(tournament, *map(col, columns))).all()
 
 
-def kept_sums(tx: Transaction, tournament: Tournament) -> Sums:
-    """Return the sums over the rounds that are summed, by the entrants' ids."""
-    return Sums(dict(_kept_entrants(tx, tournament)), dict(_kept_pairs(tx, tournament)))
+def standings_parts(tournament: Tournament, right: Sums) -> list[Part[Any]]:
+    """Return the sums that are stored of a tournament, beside what they should be."""
+    ids = select(Entrant.id).where(Entrant.tournament_id == tournament.id)
+    problem = f"{tournament.name}: the sums of its standings are wrong"
+    return [
+        Part(ENTRANTS, right.entrants, problem, which=col(EntrantSum.entrant_id).in_(ids)),
+        Part(ENCOUNTERS, right.pairs, problem, which=col(Encounter.entrant_id).in_(ids)),
+    ]
+
+
+def wrong_standings(tx: Transaction) -> Iterator[WrongRow]:
+    """Yield the rows that are not the sums of the rounds that are summed."""
+    for tournament in tx.exec(select(Tournament).order_by(col(Tournament.id))).all():
+        right = Sums()
+        add_rounds(tx, tournament, right, col(Round.summed).is_(True))
+        for part in standings_parts(tournament, right):
+            yield from part.wrong(tx)
 
 
 def pairs_among(
@@ -110,7 +103,7 @@ def pairs_among(
 
 
 def _kept_entrants(tx: Transaction, tournament: Tournament) -> Iterator[tuple[int, Sum]]:
-    sums = (getattr(EntrantSum, one.name) for one in fields(Sum))
+    sums = (getattr(EntrantSum, name) for name in ENTRANTS.columns)
     entered = select_columns(col(EntrantSum.entrant_id), *sums).join(
         Entrant, col(Entrant.id) == EntrantSum.entrant_id
     )
@@ -121,11 +114,10 @@ def _kept_entrants(tx: Transaction, tournament: Tournament) -> Iterator[tuple[in
 def _kept_pairs(
     tx: Transaction, tournament: Tournament, *which: ColumnElement[bool]
 ) -> Iterator[tuple[tuple[int, int], Pair]]:
-    both = (Encounter.entrant_id, Encounter.other_id)
-    counts = (Encounter.matches, Encounter.deals, Encounter.ahead, Encounter.behind)
-    rows = _encounters(tournament, *map(col, both + counts)).where(*which)
-    for one, other, matches, deals, ahead, behind in tx.connection().execute(rows).all():
-        yield (one, other), Pair(matches, deals, ahead, behind)
+    columns = (getattr(Encounter, name) for name in (*ENCOUNTERS.key, *ENCOUNTERS.columns))
+    rows = _encounters(tournament, *columns).where(*which)
+    for one, other, *counts in tx.connection().execute(rows).all():
+        yield (one, other), Pair(*counts)
 
 
 def _encounters(tournament: Tournament, *columns: Any) -> Select[Any]:

@@ -33,9 +33,9 @@ class Counts:
 
     @classmethod
     def of(cls, sums: Sums) -> "Counts":
-        """Return sums as arrays; who finished ahead is not in them."""
-        scores = [(bot, sums.bot_deals[bot], score) for bot, score in sums.scores.items()]
-        meetings = [(one, other, deals, 0, 0) for (one, other), deals in sums.meetings.items()]
+        """Return sums as arrays."""
+        scores = [(bot, own.deals, own.score) for bot, own in sums.scores.items()]
+        meetings = [(*pair, met.deals, met.ahead, met.behind) for pair, met in sums.meetings.items()]
         return cls(
             sums.size,
             sums.matches,

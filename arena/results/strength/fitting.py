@@ -17,8 +17,8 @@ from arena.results.strength.anchor import above_anchor
 from arena.results.strength.counts import Counts
 from arena.results.strength.fit import Fit, fit_counts
 from arena.results.strength.history import forget_between, tell
-from arena.results.strength.kept import Pool, baselines_in, latest_fits, lines_in, unfitted
 from arena.results.strength.loading import counts_of
+from arena.results.strength.pools import Pool, baselines_in, latest_fits, lines_in, unfitted
 from arena.results.strength.ranges import places
 from arena.results.strength.scale import ENOUGH
 from arena.store.models import Strength, StrengthFit, StrengthSums

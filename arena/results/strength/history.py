@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import delete, insert
 from sqlmodel import col, select
 
-from arena.results.strength.kept import Pool
+from arena.results.strength.pools import Pool
 from arena.store.models import Strength, StrengthFit, StrengthPoint
 from arena.store.storage import Transaction
 

@@ -9,7 +9,7 @@ from sqlalchemy import select as select_columns
 from sqlmodel import col, select
 
 from arena.results.strength.counts import MEETING, SCORE, Counts
-from arena.results.strength.kept import Pool
+from arena.results.strength.pools import Pool
 from arena.store.models import Meeting, StrengthScore, StrengthSums
 from arena.store.storage import Transaction
 

@@ -1,9 +1,13 @@
 """What is stored of a pool's matches for its strengths: only sums, so that a fit reads no history."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from operator import gt, mul
 from typing import NamedTuple
+
+from arena.core.duplicate import Deals, PlayedSession, deal_scores
+from arena.core.sums import Played
 
 
 class Scored(NamedTuple):
@@ -32,6 +36,92 @@ def scored(bots: Sequence[int], deals: Sequence[Sequence[float]]) -> Scored | No
     return Scored(tuple(bots), count, tuple(totals), max(0.0, within))
 
 
+class CountedDeals(NamedTuple):
+    """The deals of a session that count: all bots played them to the end, and they are not fouled."""
+
+    session: PlayedSession
+    """The session with only these deals."""
+    scores: Sequence[Sequence[float]]
+    """Their scores by seat: the points, or those of duplicate deals."""
+
+    def by_position(self) -> Iterator[list[float]]:
+        """Yield the scores of each deal by position at the table."""
+        for scores in self.scores:
+            by_position = [0.0] * len(scores)
+            for position, score in zip(self.session.seating, scores, strict=True):
+                by_position[position] = float(score)
+            yield by_position
+
+
+def counted_deals(played: Played, *, duplicate: bool) -> dict[int, list[CountedDeals]]:
+    """Return the deals of a round's finished matches that count, by table and session."""
+    if not duplicate:
+        return {
+            table: [_counted(one, one.points[: one.clean], one.points[: one.clean]) for one in sessions]
+            for table, sessions in played.items()
+        }
+    found: dict[int, list[CountedDeals]] = {}
+    for (table, sessions), compared in zip(played.items(), deal_scores(list(played.values())), strict=True):
+        for session, scores in zip(sessions, compared, strict=True):
+            right = [at for at, one in enumerate(scores[: session.clean]) if not one.fouled]
+            points = [session.points[at] for at in right]
+            counted = _counted(session, points, [scores[at].by_seat for at in right])
+            found.setdefault(table, []).append(counted)
+    return found
+
+
+def _counted(session: PlayedSession, points: Deals, scores: Sequence[Sequence[float]]) -> CountedDeals:
+    return CountedDeals(session._replace(points=points, forfeited_from=()), scores)
+
+
+@dataclass(slots=True)
+class Score:
+    """A bot's score; the fields are those of ``StrengthScore``."""
+
+    deals: int = 0
+    """The deals in which it sat."""
+    score: float = 0.0
+    """See ``Scored``."""
+
+
+@dataclass(slots=True)
+class Met:
+    """How two bots fared at the same tables in the deals that count; the fields are those of ``Meeting``.
+
+    The one with more points in a deal is ahead, even if the scores of duplicate deals are what counts.
+    """
+
+    deals: int = 0
+    matches: int = 0
+    """Matches with such deals."""
+    ahead: int = 0
+    """Deals in which the one with the lower id was ahead."""
+    behind: int = 0
+    """Deals in which the other one was."""
+    lead: int = 0
+    """Points of the one minus those of the other."""
+    last_match_id: int = 0
+    """The highest id of the matches."""
+
+
+@dataclass(slots=True)
+class SeatSum:
+    """The results of a bot in a seat; the fields are those of ``SeatTally``.
+
+    They are of the deals that count, but of all faults and forfeits.
+    """
+
+    deals: int = 0
+    points: int = 0
+    squares: int = 0
+    """Sum of the squared points of each deal."""
+    first: float = 0.0
+    """Deals in which nobody had more points; one that n bots share counts 1/n."""
+    faults: int = 0
+    forfeits: int = 0
+    """Sessions that it forfeited."""
+
+
 @dataclass(slots=True)
 class Sums:
     """Sums over matches in which the same kind of points was counted."""
@@ -44,21 +134,61 @@ class Sums:
     """Squared distances of deals from the means of their matches; see ``Scored``."""
     between: float = 0.0
     """Sum over matches and bots of the squared mean score, times the deals of the match."""
-    scores: dict[int, float] = field(default_factory=dict)
-    """By bot; see ``Scored``."""
-    bot_deals: dict[int, int] = field(default_factory=dict)
-    """By bot, the deals in which it sat."""
-    meetings: dict[tuple[int, int], int] = field(default_factory=dict)
-    """Deals in which two bots, the lower number first, sat at one table."""
+    scores: dict[int, Score] = field(default_factory=dict)
+    """By bot."""
+    meetings: dict[tuple[int, int], Met] = field(default_factory=dict)
+    """By pair of bots, the lower number first."""
+    seats: dict[tuple[int, int], SeatSum] = field(default_factory=dict)
+    """By bot and seat."""
 
     def add(self, match: Scored) -> None:
-        """Add a match."""
+        """Add the scores of a match, from which strengths follow."""
         self.matches += 1
         self.deals += match.deals
         self.within += match.within
         for bot, score in zip(match.bots, match.scores, strict=True):
             self.between += score * score / match.deals
-            self.scores[bot] = self.scores.get(bot, 0.0) + score
-            self.bot_deals[bot] = self.bot_deals.get(bot, 0) + match.deals
+            own = self.scores.setdefault(bot, Score())
+            own.deals += match.deals
+            own.score += score
         for pair in combinations(sorted(match.bots), 2):
-            self.meetings[pair] = self.meetings.get(pair, 0) + match.deals
+            self.meetings.setdefault(pair, Met()).deals += match.deals
+
+    def add_match(self, match_id: int, bots: Sequence[int], sessions: Sequence[CountedDeals]) -> None:
+        """Add a match, and its results by pair of bots and by seat; ``bots`` are by position at the table."""
+        columns: list[list[int]] = [[] for _ in bots]
+        """By position the points of all deals."""
+        for session, _ in sessions:
+            self._add_seats(bots, session)
+            for position, column in zip(session.seating, zip(*session.points, strict=True), strict=False):
+                columns[position].extend(column)  # there are no columns if no deal counts
+        match = scored(bots, [deal for one in sessions for deal in one.by_position()])
+        if match is not None:
+            self.add(match)
+            self._add_meetings(match_id, bots, columns)
+
+    def _add_seats(self, bots: Sequence[int], session: PlayedSession) -> None:
+        deals = session.points
+        bests = [max(points) for points in deals]
+        shares = [1 / list(points).count(best) for points, best in zip(deals, bests, strict=True)]
+        by_seat: Sequence[Sequence[int]] = list(zip(*deals, strict=True)) or [()] * len(session.seating)
+        for seat, (position, points) in enumerate(zip(session.seating, by_seat, strict=True)):
+            own = self.seats.setdefault((bots[position], seat), SeatSum())
+            own.deals += len(deals)
+            own.points += sum(points)
+            own.squares += sum(map(mul, points, points))
+            firsts = zip(points, bests, shares, strict=True)
+            own.first += sum(share for mine, best, share in firsts if mine == best)
+            own.faults += session.faults[seat]
+            own.forfeits += seat in session.forfeits
+
+    def _add_meetings(self, match_id: int, bots: Sequence[int], columns: Sequence[Sequence[int]]) -> None:
+        order = sorted(range(len(bots)), key=bots.__getitem__)
+        for one, other in combinations(order, 2):
+            mine, theirs = columns[one], columns[other]
+            met = self.meetings[bots[one], bots[other]]
+            met.matches += 1
+            met.ahead += sum(map(gt, mine, theirs))
+            met.behind += sum(map(gt, theirs, mine))
+            met.lead += sum(mine) - sum(theirs)
+            met.last_match_id = max(met.last_match_id, match_id)

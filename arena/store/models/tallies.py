@@ -16,7 +16,7 @@ from referee.matches.kinds import FaultKind
 
 
 class HighlightKind(StrEnum):
-    """Why a deal is worth seeing; ``arena.results.tallies.sessions`` defines the value of each kind."""
+    """Why a deal is worth seeing; ``arena.results.sessions`` defines the value of each kind."""
 
     CLOSEST = "closest"
     SWING = "swing"
