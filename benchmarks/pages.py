@@ -100,7 +100,7 @@ def _tournaments(storage: Storage) -> Iterator[TournamentStatus]:
     """Yield all tournaments, the newest first."""
     cursor = None
     while True:
-        page = tournaments.list_tournaments(storage, tournaments.Asked(), 200, cursor)
+        page = tournaments.list_tournaments(storage, None, 200, cursor)
         yield from page.tournaments
         if (cursor := page.next) is None:
             return

@@ -41,7 +41,6 @@ from arena.queries.rulesets import find_ruleset, list_rulesets
 from arena.queries.sheets import sheets
 from arena.queries.tables import round_tables
 from arena.queries.together import same_deal
-from arena.queries.tournaments import Asked, list_tournaments
 from arena.queries.versions import find_bots
 from arena.queries.versus import versus
 from arena.queries.waiting import work
@@ -178,7 +177,6 @@ QUESTIONS: Mapping[str, Callable[[Asker], object]] = {
     "results of entrants by round": lambda one: sheets(one.storage, 1, range(1, 101)),
     "crosstable of ten": lambda one: crosstable(one.storage, one.some(10)),
     "tournament": lambda one: overview.status(one.storage, "season"),
-    "tournaments": lambda one: list_tournaments(one.storage, Asked(), 100).tournaments,
     "standings": lambda one: scoreboard.standings(one.storage, "season"),
     "standings, corrections": lambda one: scoreboard.corrections(one.storage, "season"),
     "standings, crosstable": lambda one: scoreboard.crosstable(one.storage, "season"),
@@ -191,7 +189,7 @@ QUESTIONS: Mapping[str, Callable[[Asker], object]] = {
     "a deal at all tables": _same_deal,
     "who changed what": lambda one: changes(one.storage, OPERATOR, Changes()),
     "what workers have to do": lambda one: work(one.storage, OPERATOR),
-    "tournaments in pages": lambda one: tournaments.list_tournaments(one.storage, tournaments.Asked(), 50),
+    "tournaments": lambda one: tournaments.list_tournaments(one.storage, limit=50),
     "rulesets": lambda one: list_rulesets(one.storage, 50),
     "a ruleset that is no preset": _own_ruleset,
     "leagues": lambda one: leagues.list_leagues(one.storage),

@@ -177,9 +177,7 @@ def places(storage: Storage) -> list[dict[str, Any]]:
     bots += [f"owner-{number // 2}/bot-{number}" for number in range(SEASON_BOTS)]
     owners = [f"/api/v1{bot_url(bot)}" for bot in bots]
     deals = [deal_url(*one, session, 1) for one in played for session in (1, 2)]
-    listed = [
-        one.tournament for one in tournaments.list_tournaments(storage, tournaments.Asked(), 10).tournaments
-    ]
+    listed = [one.tournament for one in tournaments.list_tournaments(storage, limit=10).tournaments]
     return [
         _place("page board", 20, ["/"]),
         _place("page tournament", 20, [tournament_url(name) for name in listed]),

@@ -50,7 +50,7 @@ def list_tournaments(
     cursor: Cursor = None,
 ) -> queries.TournamentPage:
     """List tournaments, the newest first."""
-    return queries.list_tournaments(context.storage, queries.Asked(state), limit, cursor)
+    return queries.list_tournaments(context.storage, state, limit, cursor)
 
 
 @operation("GET", TOURNAMENT, tag="tournaments")
@@ -89,7 +89,7 @@ def tournament_pairings(
     explain: Annotated[bool, "Explain the tables of a Swiss round."] = False,
 ) -> rounds.PairingsNamed:
     """Return who met whom in each round, and how even the pairings are."""
-    return rounds.named(tournament, rounds.pairings(context.storage, tournament, round, explained=explain))
+    return rounds.pairings(context.storage, tournament, round, explained=explain)
 
 
 @operation("GET", f"{TOURNAMENT}/head", tag="tournaments")

@@ -11,13 +11,6 @@ from arena.tournaments.overview import TournamentStatus, statuses_of
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """Which tournaments are wanted; None stands for all."""
-
-    state: TournamentState | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class TournamentPage:
     """Some tournaments."""
 
@@ -27,17 +20,23 @@ class TournamentPage:
     """Cursor of the next page; None if there is none."""
 
 
-def list_tournaments(storage: Storage, asked: Asked, limit: int, cursor: str | None = None) -> TournamentPage:
-    """Return the state of tournaments, without test matches. Raise SpecError for a cursor of another list."""
+def list_tournaments(
+    storage: Storage, state: TournamentState | None = None, limit: int = 100, cursor: str | None = None
+) -> TournamentPage:
+    """Return the status of tournaments, in one state or in all, without test matches.
+
+    Raise SpecError for a cursor of another list.
+    """
+    question = ("tournaments", state)
     shown = select(Tournament).where(col(Tournament.test).is_(False))
     rows = shown.order_by(col(Tournament.id).desc())
-    if asked.state is not None:
-        rows = rows.where(Tournament.state == asked.state)
+    if state is not None:
+        rows = rows.where(Tournament.state == state)
     if cursor is not None:
-        [before] = read_cursor(asked, cursor, int)
+        [before] = read_cursor(question, cursor, int)
         rows = rows.where(col(Tournament.id) < before)
     with storage.read() as tx:
         found = tx.exec(rows.limit(limit + 1)).all()
         statuses = statuses_of(tx, found[:limit])
-    more = make_cursor(asked, (statuses[-1].id,)) if len(found) > limit else None
+    more = make_cursor(question, (statuses[-1].id,)) if len(found) > limit else None
     return TournamentPage(statuses, more)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any, TypeVar
 
-from arena.play.rounds.overview import PairingsShown, pairings, reason_lines
+from arena.play.rounds.overview import PairingsNamed, pairings, reason_lines
 from arena.store.storage import Storage
 from arena.tournaments.overview import TournamentStatus
 
@@ -34,7 +34,7 @@ class Pairings:
         self._kept: OrderedDict[tuple[int, ...], Any] = OrderedDict()
         self._lock = Lock()
 
-    def all(self, status: TournamentStatus) -> PairingsShown:
+    def all(self, status: TournamentStatus) -> PairingsNamed:
         """Return the paired rounds of a tournament. Raise UnknownError."""
         return self._known((status.id, status.round, 0), lambda: pairings(self._storage, status.tournament))
 
@@ -46,7 +46,7 @@ class Pairings:
         shown = pairings(self._storage, tournament, round, explained=True)
         [one] = shown.rounds
         told = enumerate(one.reasons, start=1)
-        return Why({number: [*reason_lines(reason, shown.names)] for number, reason in told}, one.only)
+        return Why({number: [*reason_lines(reason, shown.bots)] for number, reason in told}, one.only)
 
     def _known(self, key: tuple[int, ...], find: Callable[[], Found]) -> Found:
         """Return a cached answer, or compute it; meanwhile, others who ask for it wait."""

@@ -13,7 +13,7 @@ from threading import Lock, Thread
 
 from arena.errors import ArenaError
 from arena.queries.scoreboard import Scoreboard, corrections, scoreboard
-from arena.queries.tournaments import Asked, list_tournaments
+from arena.queries.tournaments import list_tournaments
 from arena.store.storage import Storage
 from arena.tournaments.overview import TournamentStatus
 
@@ -100,7 +100,7 @@ class Placings:
     def prepare(self) -> None:
         """Compute the standings of the newest large tournaments before anybody asks."""
         try:
-            newest = list_tournaments(self._storage, Asked(), NEWEST).tournaments
+            newest = list_tournaments(self._storage, limit=NEWEST).tournaments
             for status in [one for one in newest if one.entrants >= MANY][:AHEAD]:
                 self.of(status)
         except ArenaError as error:

@@ -26,7 +26,7 @@ from arena.errors import ArenaError
 from arena.host.settings import load_settings
 from arena.play.matches import playing
 from arena.play.rounds.closing import cancel
-from arena.queries.tournaments import Asked, list_tournaments
+from arena.queries.tournaments import list_tournaments
 from arena.running.backups import deal_anew
 from arena.store.models import OpenDeal, TournamentEvent
 from arena.store.storage import open_storage
@@ -245,7 +245,7 @@ class Season:
         self.world.messages = []
         for name in deal_anew(storage, ROOT, self.world.clock()):
             self._undone[name] = set(self._bots)
-        left = {status.tournament for status in list_tournaments(storage, Asked(), 100).tournaments}
+        left = {status.tournament for status in list_tournaments(storage).tournaments}
         self.tournaments = {name: id_ for name, id_ in self.tournaments.items() if name in left}
         for bot, lines in self._logs.items():
             self._logs[bot] = [line for line in lines if line.tournament in left]

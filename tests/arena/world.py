@@ -12,7 +12,7 @@ from arena.core.specs import TournamentSpec, make_spec
 from arena.play.matches import playing
 from arena.play.matches.playing import Run
 from arena.play.rounds import advance
-from arena.queries.tournaments import Asked, list_tournaments
+from arena.queries.tournaments import list_tournaments
 from arena.store.models import (
     ArenaKey,
     BotVersion,
@@ -77,7 +77,7 @@ class World:
 
     def statuses(self) -> list[TournamentStatus]:
         """Return the status of each tournament, the newest first."""
-        return list_tournaments(self.storage, Asked(), 100).tournaments
+        return list_tournaments(self.storage).tournaments
 
     def advance(self, tournament_id: int, at_once: int = 100, storage: Storage | None = None) -> None:
         """Call advance once, and keep its messages in the list."""

@@ -60,31 +60,6 @@ def fields_of(status: TournamentStatus) -> Mapping[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class RoundShown:
-    """A round for display; its entrants are keys of ``names``."""
-
-    number: int
-    state: RoundState
-    pairing: Pairing
-    reasons: tuple[TableReason, ...]
-    """Why each table is as it is; empty if there was no choice, or reasons were not asked for."""
-    only: bool = False
-    """Whether no other pairing was possible, because just enough for one table were present."""
-
-
-@dataclass(frozen=True, slots=True)
-class PairingsShown:
-    """A tournament's pairings."""
-
-    format: str
-    names: Mapping[int, str]
-    """Entrant to ``owner/bot@version``."""
-    rounds: tuple[RoundShown, ...]
-    balance: Balance
-    """Of all rounds paired so far."""
-
-
-@dataclass(frozen=True, slots=True)
 class RoundNamed:
     """A round with its bots by name."""
 
@@ -113,26 +88,9 @@ class PairingsNamed:
     """Of all rounds paired so far."""
 
 
-def named(tournament: str, shown: PairingsShown) -> PairingsNamed:
-    """Return pairings with the bots by name; in reasons they keep their numbers."""
-    names = shown.names
-    rounds = [
-        RoundNamed(
-            one.number,
-            one.state,
-            tuple([tuple([names[who] for who in seated]) for seated in one.pairing.tables]),
-            tuple([names[who] for who in one.pairing.byes]),
-            one.reasons,
-            one.only,
-        )
-        for one in shown.rounds
-    ]
-    return PairingsNamed(tournament, shown.format, names, tuple(rounds), shown.balance)
-
-
 def pairings(
     storage: Storage, name: str, round: int | None = None, *, explained: bool = False
-) -> PairingsShown:
+) -> PairingsNamed:
     """Return the pairings of one round or of all, with their reasons if ``explained``; raise UnknownError."""
     with storage.read() as tx:
         tournament = find_tournament(tx, name)
@@ -141,20 +99,21 @@ def pairings(
         if round is not None and not 1 <= round <= len(rounds):
             raise UnknownError(f"no round {round} in {name}: {len(rounds)} paired so far")
         reasons = _reasons(tx, tournament, entrants, rounds, round) if explained else {}
+        names = {entrant.number: entrant.name for entrant in entrants}
         shown = [
-            RoundShown(
-                row.number, row.state, pairing, tuple(reasons.get(row.number, ())), _is_only(row, pairing)
+            RoundNamed(
+                row.number,
+                row.state,
+                tuple([tuple([names[who] for who in seated]) for seated in pairing.tables]),
+                tuple([names[who] for who in pairing.byes]),
+                tuple(reasons.get(row.number, ())),
+                _is_only(row, pairing),
             )
             for row, pairing in rounds
             if round in (None, row.number)
         ]
-        numbers = [entrant.number for entrant in entrants]
-        return PairingsShown(
-            format=tournament.format,
-            names={entrant.number: entrant.name for entrant in entrants},
-            rounds=tuple(shown),
-            balance=balance(numbers, [pairing for _, pairing in rounds]),
-        )
+        even = balance([*names], [pairing for _, pairing in rounds])
+        return PairingsNamed(name, tournament.format, names, tuple(shown), even)
 
 
 def _reasons(

@@ -14,7 +14,7 @@ from arena.core.formats import FORMATS
 from arena.core.ranking import Criteria
 from arena.core.specs import Name
 from arena.operations import entries
-from arena.play.rounds.overview import RoundShown
+from arena.play.rounds.overview import RoundNamed
 from arena.queries import matches, scoreboard
 from arena.queries import tournaments as queries
 from arena.queries.matches import MatchLine
@@ -151,7 +151,7 @@ class BracketRound:
 @router.get("/tournaments")
 def list_tournaments(page: Page, web: Shared, asked: Annotated[ListAsked, Query()]) -> HTMLResponse:
     """Show tournaments, the newest first."""
-    found = queries.list_tournaments(web.storage, queries.Asked(asked.state), LISTED, asked.cursor)
+    found = queries.list_tournaments(web.storage, asked.state, LISTED, asked.cursor)
     return page("tournaments.html", found=found, asked=asked, states=TournamentState)
 
 
@@ -274,12 +274,11 @@ def show_crosstable(
     )
 
 
-def tables_of(round: RoundShown, names: Mapping[int, str], done: Sequence[MatchLine]) -> Sequence[TableShown]:
+def tables_of(round: RoundNamed, done: Sequence[MatchLine]) -> Sequence[TableShown]:
     """Return the tables of a round with their results."""
-    found = {line.table: line for line in done if line.round == round.number}
+    found = {line.table: line for line in done if line.round == round.round}
     return [
-        TableShown(number, [names[entrant] for entrant in seated], found.get(number))
-        for number, seated in enumerate(round.pairing.tables, start=1)
+        TableShown(number, seated, found.get(number)) for number, seated in enumerate(round.tables, start=1)
     ]
 
 
@@ -290,11 +289,10 @@ def bracket(web: Web, status: TournamentStatus, board: scoreboard.Scoreboard) ->
     found: list[BracketRound] = []
     on, tables = frozenset(line.bot for line in winners(status, board)), 0
     for one in reversed(shown.rounds):
-        tables += len(one.pairing.tables)
+        tables += len(one.tables)
         if tables > BRACKET:
             break
-        byes = [shown.names[entrant] for entrant in one.pairing.byes]
-        of_it = tables_of(one, shown.names, done)
-        found.append(BracketRound(one.number, of_it, byes, on))
-        on = frozenset(byes).union(*(table.names for table in of_it))
+        of_it = tables_of(one, done)
+        found.append(BracketRound(one.round, of_it, one.byes, on))
+        on = frozenset(one.byes).union(*(table.names for table in of_it))
     return found[::-1]

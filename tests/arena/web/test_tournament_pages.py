@@ -133,17 +133,15 @@ def test_knockout_when_it_is_read_then_its_bracket_marks_who_goes_on(
 ) -> None:
     answer = client.get("/tournaments/knock")
     rounds = pairings(storage, "knock").rounds
-    later = [
-        {who for table in one.pairing.tables for who in table} | {*one.pairing.byes} for one in rounds[1:]
-    ]
+    later = [{who for table in one.tables for who in table} | {*one.byes} for one in rounds[1:]]
     on = sum(
         who in after
         for one, after in zip(rounds, later, strict=False)
-        for table in one.pairing.tables
+        for table in one.tables
         for who in table
     )
     assert answer.text.count('<li class="on">') == on + 1  # plus the winner of the final
-    assert {round_url("knock", one.number) for one in rounds} <= {*Read(answer.text).links}
+    assert {round_url("knock", one.round) for one in rounds} <= {*Read(answer.text).links}
 
 
 def test_round_when_it_is_read_then_each_table_has_its_result(client: TestClient, storage: Storage) -> None:
@@ -155,7 +153,7 @@ def test_round_when_it_is_read_then_each_table_has_its_result(client: TestClient
             assert str(abs(points)) in page.text
     [one] = pairings(storage, "cup", 2).rounds
     assert "sitting out" in page.text
-    assert len(one.pairing.byes) == 1
+    assert len(one.byes) == 1
 
 
 def test_round_when_it_is_asked_why_then_the_reasons_are_there(client: TestClient) -> None:
