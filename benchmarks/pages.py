@@ -29,10 +29,9 @@ from arena.host.settings import load_settings
 from arena.leagues.overview import list_leagues
 from arena.queries import highlights, leaderboards, matches, tournaments
 from arena.queries.board import LeaderboardLine
-from arena.queries.deals import one_deal
-from arena.queries.pools import NamedPool, list_pools
+from arena.queries.deals import one_deal, same_deal
+from arena.queries.names import NamedPool, list_pools
 from arena.queries.replays.make import make_replay
-from arena.queries.together import same_deal
 from arena.results.strength.fitting import fit_due
 from arena.store.models import HighlightKind, utc_now
 from arena.store.storage import Storage, migrate_storage, open_storage

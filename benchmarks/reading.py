@@ -26,24 +26,21 @@ from arena.host.settings import load_settings
 from arena.leagues import overview as leagues
 from arena.queries import highlights, histories, leaderboards, matches, scoreboard, tournaments
 from arena.queries.authors import deals_for, log_for
-from arena.queries.changes import Asked as Changes
-from arena.queries.changes import changes
-from arena.queries.deals import one_deal, session_deals
+from arena.queries.deals import one_deal, same_deal, session_deals
 from arena.queries.faults import faults_by_bot
 from arena.queries.highlights import find_deals
 from arena.queries.histories import HistoryKind, history
 from arena.queries.leaderboards import leaderboard
 from arena.queries.matches import Result, find_matches
 from arena.queries.meetings import crosstable
-from arena.queries.pools import list_pools
-from arena.queries.profiles import newest_lines, profile
+from arena.queries.names import list_pools
+from arena.queries.operator import Asked as Changes
+from arena.queries.operator import changes, work
+from arena.queries.profiles import find_bots, newest_lines, profile
 from arena.queries.rulesets import find_ruleset, list_rulesets
-from arena.queries.sheets import sheets
-from arena.queries.tables import round_tables
-from arena.queries.together import same_deal
-from arena.queries.versions import find_bots
+from arena.queries.scoreboard import sheets
+from arena.queries.tournaments import round_tables
 from arena.queries.versus import versus
-from arena.queries.waiting import work
 from arena.results.strength.fitting import fit_due
 from arena.store.models import HighlightKind
 from arena.store.storage import Storage, migrate_storage, open_storage

@@ -40,12 +40,11 @@ from arena.queries.histories import history
 from arena.queries.leaderboards import leaderboard
 from arena.queries.matches import Result, find_matches
 from arena.queries.meetings import crosstable
-from arena.queries.profiles import profile
-from arena.queries.versions import find_bots
+from arena.queries.profiles import find_bots, profile
 from arena.queries.versus import versus
 from arena.results.strength.counts import Counts
 from arena.results.strength.fit import fit_counts
-from arena.results.strength.loading import counts_of
+from arena.results.strength.fitting import counts_of
 from arena.results.strength.pools import lines_in, matches_of
 from arena.store.models import HighlightKind, RatingChange, StrengthPoint
 from arena.store.storage import Storage

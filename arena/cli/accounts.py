@@ -16,7 +16,7 @@ from arena.operations import accounts, operator
 from arena.people.accounts import AccountInfo, Accounts
 from arena.people.apikeys import KeyInfo, Keys
 from arena.people.invitations import InvitationInfo, Invitations, Invited
-from arena.queries.changes import ChangePage
+from arena.queries.operator import ChangePage
 from referee.cli.output import AsJson, console, moment, print_json, say, show
 from referee.cli.tables import table
 from referee.names import LONGEST_NAME

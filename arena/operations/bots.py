@@ -21,7 +21,6 @@ from arena.operations.parameters import (
     VersionName,
 )
 from arena.queries import authors, faults, histories, profiles, versus
-from arena.queries import versions as version_queries
 from arena.tournaments.overview import TournamentStatus
 from arena.tournaments.testmatches import start_test_match
 from referee.matches.journal import DealQuery, LogQuery
@@ -55,9 +54,9 @@ def list_bots(
     owner: Annotated[str | None, "Only bots of this owner."] = None,
     limit: Limit = 100,
     cursor: Cursor = None,
-) -> version_queries.VersionPage:
+) -> profiles.VersionPage:
     """List bot versions, the newest first."""
-    return version_queries.find_bots(context.storage, owner, limit, cursor)
+    return profiles.find_bots(context.storage, owner, limit, cursor)
 
 
 @operation("POST", "/bots", KeyScope.BOTS, tag="bots", status=201, made="/bots/{bot}")

@@ -6,7 +6,7 @@ from arena.actors import KeyScope
 from arena.operations.operation import Context, operation
 from arena.operations.parameters import Cursor, Limit
 from arena.people import tokens
-from arena.queries import changes, waiting
+from arena.queries import operator as queries
 from arena.running import doctor
 from arena.running.findings import Findings
 from arena.tournaments.referees import Referees, list_referees
@@ -31,10 +31,10 @@ def list_changes(
     account: Annotated[str | None, "Only changes that this account made."] = None,
     limit: Limit = 100,
     cursor: Cursor = None,
-) -> changes.ChangePage:
+) -> queries.ChangePage:
     """List who changed what, the latest change first."""
-    asked = changes.Asked(subject, account)
-    return changes.changes(context.storage, context.actor, asked, limit, cursor)
+    asked = queries.Asked(subject, account)
+    return queries.changes(context.storage, context.actor, asked, limit, cursor)
 
 
 @operation("GET", "/operator/referees", KeyScope.OPERATE, tag="operator")
@@ -44,9 +44,9 @@ def referees(context: Context) -> Referees:
 
 
 @operation("GET", "/operator/work", KeyScope.OPERATE, tag="operator")
-def work(context: Context, limit: Limit = 100) -> waiting.Work:
+def work(context: Context, limit: Limit = 100) -> queries.Work:
     """List the matches of running tournaments that wait for a worker or are being played."""
-    return waiting.work(context.storage, context.actor, limit)
+    return queries.work(context.storage, context.actor, limit)
 
 
 @operation("GET", "/operator/tokens", KeyScope.OPERATE, tag="operator")

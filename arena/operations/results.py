@@ -18,7 +18,8 @@ from arena.operations.parameters import (
     TableSize,
 )
 from arena.play.matches.overview import PlayedMatch, played_match
-from arena.queries import deals, highlights, matches, meetings, tables, together
+from arena.queries import deals, highlights, matches, meetings
+from arena.queries import tournaments as rounds
 from arena.store.models import HighlightKind
 
 MOST_BOTS = 100
@@ -113,11 +114,11 @@ def find_deals(
 @operation("GET", f"{ROUND}/tables", tag="results", lines="tables")
 def list_tables(
     context: Context, tournament: str, round: Number, limit: Limit = 100, cursor: Cursor = None
-) -> tables.RoundTables:
+) -> rounds.RoundTables:
     """Return the tables of a round, played or not: the bots, the progress and the points of each."""
     question = ("tables", tournament, round)
     place = read_place(question, cursor)
-    found = tables.round_tables(context.storage, tournament, round, limit, place)
+    found = rounds.round_tables(context.storage, tournament, round, limit, place)
     return replace(found, next=next_place(question, place + limit, found.count))
 
 
@@ -130,11 +131,11 @@ def show_same_deal(
     deal: Number,
     limit: Annotated[int, Interval(ge=1, le=MOST_TABLES), "Tables with their records."] = 12,
     cursor: Cursor = None,
-) -> together.SameDeal:
+) -> deals.SameDeal:
     """Return a deal of a duplicate round at all its tables, and what each bot made of its cards."""
     question = ("same deal", tournament, round, session, deal)
     place = read_place(question, cursor)
-    found = together.same_deal(context.storage, tournament, round, session, deal, place + 1, limit)
+    found = deals.same_deal(context.storage, tournament, round, session, deal, place + 1, limit)
     return replace(found, next=next_place(question, place + limit, found.tables[-1].table))
 
 

@@ -1,14 +1,139 @@
-"""The deals of a session, for anybody."""
+"""The deals of a session, and one deal at all tables of a duplicate round, for anybody."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sqlmodel import col, select
+
 from arena.core.cursors import make_cursor, read_cursor
-from arena.errors import UnknownError
-from arena.play.matches.overview import shown_deals
-from arena.store.storage import Storage
+from arena.core.duplicate import PlayedSession, deal_scores
+from arena.errors import StateError, UnknownError
+from arena.play.matches.overview import STILL_PLAYED, shown_deals
+from arena.store.models import Match, Round, Session, Tournament
+from arena.store.records import full_records, may_be_shown, names_and_points
+from arena.store.storage import Storage, Transaction
 from arena.tournaments.overview import find_tournament
+
+
+@dataclass(frozen=True, slots=True)
+class AtTable:
+    """The deal at one table."""
+
+    table: int
+    bots: tuple[str, ...]
+    """By seat."""
+    points: tuple[int, ...]
+    """By seat."""
+    scores: tuple[float, ...]
+    """By seat, what counts: its points beside the same seat at other tables (``arena.core.duplicate``)."""
+    fouled: bool
+    """Whether it cannot be compared: a bot forfeited it, or no other table has played these cards without
+    forfeits."""
+    attempt: int
+    """Which attempt dealt it; tables with the same one have the same cards."""
+    record: Mapping[str, Any] | None
+    """The full deal record; None if it was not asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class SameDeal:
+    """A deal that the tables of a round played."""
+
+    tournament: str
+    round: int
+    session: int
+    deal: int
+    deals: int
+    """The most deals that the session has at a table."""
+    sessions: tuple[int, ...]
+    """The numbers of the sessions of the round's matches."""
+    tables: tuple[AtTable, ...]
+    """In order; those of the page have their records."""
+    next: str | None = None
+    """Cursor of the next page of records; None if there is none."""
+
+
+def same_deal(
+    storage: Storage, tournament: str, round: int, number: int, deal: int, first: int = 1, most: int = 12
+) -> SameDeal:
+    """Return a deal at all tables, with the records of at most ``most`` of them, from table ``first`` on.
+
+    Raise UnknownError; StateError while other tables still have to play it, and if each table has its own.
+    """
+    with storage.read() as tx:
+        found = find_tournament(tx, tournament)
+        if not found.duplicate:
+            raise StateError(
+                f"every table of {found.name} plays deals of its own: it is not a duplicate tournament"
+            )
+        played = _sessions(tx, _shown_round(tx, found, round))
+        here = [(match, one) for match, one in played if one.number == number]
+        longest = max((len(one.deal_points) for _, one in here), default=0)
+        if not 1 <= deal <= longest:
+            raise UnknownError(
+                f"no session {number} with a deal {deal} is done in round {round} of {found.name}"
+            )
+        tables = tuple(_tables(tx, found, round, here, deal, first, most))
+    numbers = tuple(sorted({one.number for _, one in played}))
+    return SameDeal(found.name, round, number, deal, longest, numbers, tables)
+
+
+def _shown_round(tx: Transaction, tournament: Tournament, number: int) -> int:
+    """Return the id of a round whose deals may be shown. Raise UnknownError and StateError."""
+    rounds = select(Round.id).where(Round.tournament_id == tournament.id, Round.number == number)
+    if tx.exec(rounds).first() is None:
+        raise UnknownError(f"no round {number} in tournament {tournament.name!r}")
+    shown = rounds.join(Tournament, col(Tournament.id) == Round.tournament_id).where(may_be_shown())
+    id = tx.exec(shown).first()
+    if id is None:
+        raise StateError(STILL_PLAYED)
+    return id
+
+
+def _sessions(tx: Transaction, round_id: int) -> list[tuple[Match, Session]]:
+    rows = (
+        select(Match, Session)
+        .join(Session, col(Session.match_id) == Match.id)
+        .where(Match.round_id == round_id)
+        .order_by(col(Match.table_number), col(Session.number))
+    )
+    return [(match, session) for match, session in tx.exec(rows)]
+
+
+def _tables(
+    tx: Transaction,
+    tournament: Tournament,
+    round: int,
+    here: Sequence[tuple[Match, Session]],
+    deal: int,
+    first: int,
+    most: int,
+) -> list[AtTable]:
+    compared = deal_scores([[_played(session)] for _, session in here])
+    found = []
+    read = 0
+    for (match, session), [scores] in zip(here, compared, strict=True):
+        if len(scores) < deal:
+            continue
+        names, _ = names_and_points(tx, match)
+        record = None
+        if match.table_number >= first and read < most:
+            read += 1
+            record = list(full_records(tx, tournament, round, match, session, names))[deal - 1]
+        seats = tuple(names[position] for position in session.seating)
+        own, score = tuple(session.deal_points[deal - 1]), scores[deal - 1]
+        attempt = session.deal_attempts[deal - 1] if session.deal_attempts else 1
+        line = AtTable(match.table_number, seats, own, score.by_seat, score.fouled, attempt, record)
+        found.append(line)
+    return found
+
+
+def _played(row: Session) -> PlayedSession:
+    """Return as much of a session as a comparison takes."""
+    points, attempts = row.deal_points, row.deal_attempts
+    since = row.forfeited_from
+    return PlayedSession(row.number, row.seating, points, attempts, row.forfeits, row.forfeit, since)
 
 
 @dataclass(frozen=True, slots=True)

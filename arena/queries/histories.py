@@ -15,8 +15,7 @@ from sqlalchemy import select as select_columns
 from sqlmodel import col, select
 
 from arena.core.cursors import make_cursor, read_cursor
-from arena.queries.names import versions_called
-from arena.queries.pools import NamedPool, choose_pools
+from arena.queries.names import NamedPool, choose_pools, versions_called
 from arena.results.strength.pools import Pool
 from arena.results.strength.scale import figures
 from arena.store.models import BotVersion, Match, Rating, RatingChange, Round, StrengthPoint, Tournament

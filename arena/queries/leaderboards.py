@@ -16,7 +16,7 @@ from sqlmodel import col
 from arena.core.cursors import make_cursor, read_cursor
 from arena.errors import SpecError, UnknownError
 from arena.queries.board import Before, CutPool, Leaderboard, LeaderboardLine
-from arena.queries.names import placed_in, versions_called, versions_of_owner
+from arena.queries.names import NamedPool, choose_pools, placed_in, versions_called, versions_of_owner
 from arena.queries.places import (
     Key,
     Placed,
@@ -27,7 +27,6 @@ from arena.queries.places import (
     newest_rated,
     offsets,
 )
-from arena.queries.pools import NamedPool, choose_pools
 from arena.results.strength.pools import Pool
 from arena.results.strength.scale import figure
 from arena.store.models import Rating, RatingChange, StrengthFit, StrengthPoint

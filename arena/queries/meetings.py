@@ -11,8 +11,7 @@ from sqlalchemy import select as select_columns
 from sqlmodel import col, func, select
 
 from arena.errors import SpecError
-from arena.queries.names import versions_called_each
-from arena.queries.pools import choose_pools
+from arena.queries.names import choose_pools, versions_called_each
 from arena.results.strength.pools import Pool
 from arena.store.models import BotVersion, Meeting, StrengthSums
 from arena.store.storage import Storage, Transaction

@@ -1,4 +1,4 @@
-"""A bot's profile."""
+"""Bot versions in pages, and a bot's profile."""
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -11,17 +11,49 @@ from sqlalchemy import Select, bindparam
 from sqlalchemy import select as select_columns
 from sqlmodel import col, func, select
 
+from arena.bots.versions import VersionInfo, select_infos
+from arena.core.cursors import make_cursor, read_cursor
 from arena.core.elo import TWO_SIDED
 from arena.queries.board import LeaderboardLine
 from arena.queries.leaderboards import lines_of
 from arena.queries.matches import MatchLine, newest_of
 from arena.queries.meetings import OpponentLine, met_most
-from arena.queries.names import versions_called
+from arena.queries.names import find_owner, rated_pools, versions_called
 from arena.queries.places import newest_rated
-from arena.queries.pools import rated_pools
 from arena.results.strength.pools import Pool
 from arena.store.models import Bot, BotVersion, FaultTally, Owner, Rating, SeatTally, StoredRuleset
 from arena.store.storage import Storage, Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class VersionPage:
+    """A page of bot versions."""
+
+    bots: tuple[VersionInfo, ...]
+    """The newest first."""
+    next: str | None
+    """Cursor of the next page; None if there is none."""
+
+
+def find_bots(
+    storage: Storage, owner: str | None = None, limit: int = 100, cursor: str | None = None
+) -> VersionPage:
+    """Return bot versions, all or those of an owner, the newest first.
+
+    Raise UnknownError for an unknown owner, and SpecError for a cursor of another list.
+    """
+    newest = col(BotVersion.id).desc()
+    rows = select_infos().add_columns(col(BotVersion.id)).order_by(newest).limit(limit + 1)
+    with storage.read() as tx:
+        if owner is not None:
+            rows = rows.where(col(Owner.id) == find_owner(tx, owner))
+        if cursor is not None:
+            [last] = read_cursor((owner,), cursor, int)
+            rows = rows.where(col(BotVersion.id) < last)
+        found = tx.connection().execute(rows).all()
+    bots = tuple(VersionInfo(*row[:-1]) for row in found[:limit])
+    return VersionPage(bots, make_cursor((owner,), (found[limit - 1][-1],)) if len(found) > limit else None)
+
 
 VERSIONS = 20
 """The number of newest versions that are listed separately."""

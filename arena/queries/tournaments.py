@@ -1,13 +1,124 @@
-"""Tournaments, newest first."""
+"""Tournaments, newest first, and the tables of their rounds, played or not."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
 
-from sqlmodel import col, select
+from sqlalchemy import select as select_columns
+from sqlmodel import col, func, select
 
 from arena.core.cursors import make_cursor, read_cursor
-from arena.store.models import Tournament, TournamentState
-from arena.store.storage import Storage
+from arena.errors import UnknownError
+from arena.queries.names import find_tournament
+from arena.store.models import (
+    BotVersion,
+    Entrant,
+    Match,
+    MatchState,
+    Round,
+    RoundState,
+    Seat,
+    Tournament,
+    TournamentState,
+)
+from arena.store.records import may_be_shown
+from arena.store.storage import Storage, Transaction
 from arena.tournaments.overview import TournamentStatus, statuses_of
+
+
+@dataclass(frozen=True, slots=True)
+class TableLine:
+    """A table; what it says about bots is by position."""
+
+    table: int
+    state: MatchState
+    sessions: int
+    """Sessions that are stored."""
+    deals: int
+    """Deals in these."""
+    finished_at: datetime | None
+    """When its last session was stored; None if not yet."""
+    bots: tuple[str, ...]
+    points: tuple[int, ...] | None
+    """In the stored sessions, as they were played; None while others still have to play their deals, because
+    points would tell which seat had good cards."""
+    faults: tuple[int, ...]
+    """In the stored sessions."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoundTables:
+    """Some tables of a round."""
+
+    round: int
+    state: RoundState
+    count: int
+    """How many tables it has."""
+    byes: tuple[str, ...]
+    """Bots that sit out."""
+    tables: tuple[TableLine, ...]
+    next: str | None = None
+    """Cursor of the next page; None if there is none."""
+
+
+def round_tables(
+    storage: Storage, tournament: str, round: int, limit: int = 100, offset: int = 0
+) -> RoundTables:
+    """Return up to ``limit`` tables of a round after the first ``offset`` ones. Raise UnknownError."""
+    with storage.read() as tx:
+        tournament_id = find_tournament(tx, tournament)
+        row = tx.exec(
+            select(Round).where(Round.tournament_id == tournament_id, Round.number == round)
+        ).first()
+        if row is None:
+            paired = select(func.max(Round.number)).where(Round.tournament_id == tournament_id)
+            raise UnknownError(
+                f"no round {round} in {tournament}: {tx.exec(paired).one() or 0} paired so far"
+            )
+        count = tx.exec(select(func.count(col(Match.id))).where(Match.round_id == row.id)).one()
+        of_page = (
+            Match.round_id == row.id,
+            Match.table_number > offset,
+            Match.table_number <= offset + limit,
+        )
+        shown = select(Round.id).join(Tournament, col(Tournament.id) == Round.tournament_id)
+        shown = shown.where(Round.id == row.id, may_be_shown())
+        lines = _lines(tx, of_page, all_points=tx.exec(shown).first() is not None)
+        return RoundTables(row.number, row.state, count, _byes(tx, tournament_id, row.byes), lines)
+
+
+def _byes(tx: Transaction, tournament_id: int, numbers: Sequence[int]) -> tuple[str, ...]:
+    named = (
+        select(Entrant.number, BotVersion.name)
+        .join(BotVersion, col(BotVersion.id) == Entrant.version_id)
+        .where(Entrant.tournament_id == tournament_id, col(Entrant.number).in_(numbers))
+    )
+    names = dict(tx.exec(named).all()) if numbers else {}
+    return tuple(names[number] for number in numbers)
+
+
+def _lines(tx: Transaction, of_page: Sequence[bool], *, all_points: bool) -> tuple[TableLine, ...]:
+    """Return tables; without ``all_points``, only those that are done have points."""
+    columns = (
+        *(Match.table_number, Match.state, Match.sessions_done, Match.deals_done, Match.finished_at),
+        *(BotVersion.name, Seat.points, Seat.faults),
+    )
+    rows = (
+        select_columns(*columns)  # type: ignore[call-overload]
+        .join(Seat, col(Seat.match_id) == Match.id)
+        .join(BotVersion, col(BotVersion.id) == Seat.version_id)
+        .where(*of_page)
+        .order_by(col(Match.table_number), col(Seat.position))
+    )
+    found = []
+    for (table, state, sessions, deals, finished_at), seats in groupby(
+        map(tuple, tx.execute(rows)), key=lambda one: one[:5]
+    ):
+        names, points, faults = zip(*(one[5:] for one in seats), strict=True)
+        told = points if all_points or state == MatchState.DONE else None
+        found.append(TableLine(table, state, sessions, deals, finished_at, names, told, faults))
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,8 @@ from arena.errors import SpecError
 from arena.queries.leaderboards import lines_of
 from arena.queries.matches import MatchLine, match_lines, newest_between
 from arena.queries.meetings import NOTHING, Met, Row, find_meetings, pool_sums
-from arena.queries.names import versions_called
+from arena.queries.names import rated_pools, versions_called
 from arena.queries.places import newest_rated
-from arena.queries.pools import rated_pools
 from arena.queries.verdicts import Said, said, verdict
 from arena.results.strength.pools import Pool
 from arena.store.models import Seat, Session

@@ -10,7 +10,7 @@ from functools import partial
 from time import monotonic
 
 from arena.play.matches.overview import is_over
-from arena.queries.tables import RoundTables, TableLine, round_tables
+from arena.queries.tournaments import RoundTables, TableLine, round_tables
 from arena.store.models import MatchState, RoundState
 from arena.store.storage import Storage
 from arena.web.live import Glance

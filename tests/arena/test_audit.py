@@ -19,7 +19,7 @@ from arena.people.accounts import create_account
 from arena.people.audit import Change, record
 from arena.people.tokens import create_token, revoke_token
 from arena.play.rounds import closing
-from arena.queries.changes import Asked, changes
+from arena.queries.operator import Asked, changes
 from arena.results.ratings.rebuild import mend
 from arena.store.models import utc_now
 from arena.store.storage import Storage

@@ -9,7 +9,7 @@ from arena.actors import Actor, Role
 from arena.bots.descriptions import Description, describe
 from arena.bots.versions import list_versions, register_version
 from arena.errors import NotAllowed, SpecError, UnknownError
-from arena.queries.changes import Asked, changes
+from arena.queries.operator import Asked, changes
 from arena.store.models import Bot
 from arena.store.storage import Storage
 from tests.arena.fakes import ROOT

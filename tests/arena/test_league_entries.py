@@ -7,7 +7,7 @@ from arena.bots import versions
 from arena.errors import NotAllowed, StateError, TakenError, UnknownError
 from arena.leagues import applying, membership, overview
 from arena.leagues.membership import find_league
-from arena.queries.changes import Asked, changes
+from arena.queries.operator import Asked, changes
 from arena.tournaments import admission
 from arena.tournaments.admission import EntriesShown
 from tests.arena.fakes import ROOT

@@ -17,9 +17,9 @@ from arena.queries.authors import deals_for
 from arena.queries.leaderboards import leaderboard
 from arena.queries.matches import Result, find_matches
 from arena.queries.meetings import crosstable
+from arena.queries.operator import work
 from arena.queries.profiles import profile
 from arena.queries.versus import versus
-from arena.queries.waiting import work
 from arena.results.strength.fitting import fit_due
 from arena.store.database import SKEWED
 from arena.store.models import HighlightKind, Owner, Seat

@@ -7,10 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from arena.results.strength.counts import Counts, groups_of
+from arena.results.strength.counts import Array, Counts, Kind, groups_of
 from arena.results.strength.fit import fit
 from arena.results.strength.graph import Graph
-from arena.results.strength.kinds import Array, Kind
 from arena.results.strength.matrices import Matrices
 from arena.results.strength.ranges import places
 from arena.results.strength.scale import HELD, figure

@@ -9,10 +9,9 @@ import pytest
 from arena.queries.leaderboards import leaderboard
 from arena.results.strength import ahead as module
 from arena.results.strength.ahead import Ahead, Results, abilities_of, finishing_ahead
-from arena.results.strength.counts import MEETING, SCORE, Counts
+from arena.results.strength.counts import MEETING, SCORE, Array, Counts
 from arena.results.strength.fit import fit_counts
 from arena.results.strength.fitting import fit_due
-from arena.results.strength.kinds import Array
 from tests.arena.world import World
 
 POINTS = 5.0

@@ -7,13 +7,13 @@ from sqlmodel import col, select
 from arena.actors import Actor, Role
 from arena.bots.versions import list_versions
 from arena.errors import NotAllowed, StateError, UnknownError
-from arena.queries.changes import Asked, changes
 from arena.queries.leaderboards import leaderboard
-from arena.results.strength.anchor import above_anchor
+from arena.queries.operator import Asked, changes
 from arena.results.strength.baselines import add_baselines, list_baselines, remove_baselines
 from arena.results.strength.fit import Fit, fit
 from arena.results.strength.fitting import fit_due
 from arena.results.strength.pools import are_fitted
+from arena.results.strength.ranges import above_anchor
 from arena.results.strength.sums import Scored, Sums
 from arena.store.models import Strength, StrengthFit, StrengthPoint
 from benchmarks.worlds import synthetic

@@ -9,8 +9,7 @@ from sqlmodel import col, select
 
 from arena.queries.histories import Asked, HistoryKind, history
 from arena.results.strength.fit import fit
-from arena.results.strength.fitting import fit_due
-from arena.results.strength.history import forget_between, has_changed
+from arena.results.strength.fitting import fit_due, forget_between, has_changed
 from arena.results.strength.pools import Pool
 from arena.results.strength.sums import Sums
 from arena.store.models import StrengthFit, StrengthPoint

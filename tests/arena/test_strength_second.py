@@ -5,7 +5,7 @@ import pytest
 
 from arena.results.strength.counts import Counts
 from arena.results.strength.fit import fit_counts
-from arena.results.strength.loading import counts_of
+from arena.results.strength.fitting import counts_of
 from arena.results.strength.pools import Pool
 from arena.results.strength.sums import Sums
 from benchmarks.worlds import synthetic

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from arena.bots.versions import register_version
+from arena.results.strength.counts import Array
 from arena.results.strength.fit import Fit, fit
-from arena.results.strength.kinds import Array
 from arena.results.strength.pools import Pool, lines_in
 from arena.results.strength.sums import Scored, Sums
 from arena.results.strength.versions import Lines, walk

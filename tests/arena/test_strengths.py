@@ -12,8 +12,7 @@ from sqlmodel import col, select
 from arena.queries.leaderboards import leaderboard
 from arena.results.ratings.rebuild import mend, rebuild
 from arena.results.standings.outcomes import outcomes
-from arena.results.strength.fitting import fit_due
-from arena.results.strength.loading import counts_of
+from arena.results.strength.fitting import counts_of, fit_due
 from arena.results.strength.pools import Pool, are_fitted
 from arena.store.models import Session, Strength, StrengthFit, StrengthScore, Tournament
 from arena.store.storage import Storage

@@ -9,9 +9,8 @@ from arena.actors import Actor
 from arena.errors import StateError
 from arena.people.audit import record
 from arena.results.ratings.apply import rate_round
-from arena.results.standings.outcomes import played_in
+from arena.results.standings.outcomes import played_in, tables_of
 from arena.results.standings.stored import add_round
-from arena.results.tables import tables_of
 from arena.store.models import Match, MatchState, OpenDeal, Round, RoundState, Tournament, TournamentState
 from arena.store.storage import Storage, Transaction, changed
 from arena.tournaments.events import note

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from arena.queries.replays import words
-from arena.queries.replays.data import step_data
 from arena.queries.replays.faces import Cards, in_order
 from arena.queries.replays.steps import Kind, Step, Words
+from arena.queries.replays.table import step_data
 from referee.rules.plays import Rules
 
 Data = dict[str, object]

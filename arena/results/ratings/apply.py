@@ -10,9 +10,8 @@ from sqlmodel import col, select
 from arena.core.elo import START, Share, apply_match, shares
 from arena.core.sums import Played
 from arena.results.ledgers import MEETINGS, SCORES, SEATS, TOTALS
-from arena.results.standings.outcomes import scores_of
+from arena.results.standings.outcomes import Table, scores_of
 from arena.results.strength.sums import Sums, counted_deals
-from arena.results.tables import Table
 from arena.store.models import Rating, RatingChange, Round, Seat, StoredRuleset, StrengthSums, Tournament
 from arena.store.storage import Transaction, changed
 from referee.ruleset import load_ruleset

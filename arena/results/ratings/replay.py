@@ -18,9 +18,8 @@ from arena.results.ledgers import (
     WrongRow,
 )
 from arena.results.ratings.apply import add_tables, new_rating, rate_tables
-from arena.results.standings.outcomes import played_in
+from arena.results.standings.outcomes import played_in, tables_of
 from arena.results.strength.sums import SeatSum, Sums
-from arena.results.tables import tables_of
 from arena.store.models import (
     BotVersion,
     Match,

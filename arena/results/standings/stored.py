@@ -10,8 +10,7 @@ from sqlmodel import col, select
 
 from arena.core.sums import Pair, Played, Sum, Sums
 from arena.results.ledgers import ENCOUNTERS, ENTRANTS, Part, WrongRow
-from arena.results.standings.outcomes import played_deals
-from arena.results.tables import Table
+from arena.results.standings.outcomes import Table, played_deals
 from arena.store.models import (
     BEGUN,
     Encounter,

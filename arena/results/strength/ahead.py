@@ -15,9 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arena.results.strength.counts import Counts
+from arena.results.strength.counts import Array, Counts, Places
 from arena.results.strength.fit import DENSE, Fit
-from arena.results.strength.kinds import Array, Places
 
 TWO_SIDED = 1.96
 """Standard errors of a 95 % interval."""

@@ -37,9 +37,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.results.strength.counts import Counts, bots_of, groups_of
+from arena.results.strength.counts import Array, Counts, Kind, Posterior, bots_of, groups_of
 from arena.results.strength.graph import Graph
-from arena.results.strength.kinds import Array, Kind, Posterior
 from arena.results.strength.matrices import Matrices
 from arena.results.strength.sums import Sums
 from arena.results.strength.versions import Lines

@@ -1,4 +1,10 @@
-"""Fitting strengths anew when a pool's sums have changed, and storing them."""
+"""Fitting strengths anew when a pool's sums have changed, and storing them.
+
+A pool in continuous play is fitted every minute or so, for years. What is stored grows with the logarithm of
+the matches, as knowledge of the strengths does: a snapshot of the pool when it has one per cent more matches
+than the one before, and the last one of each day; a point of a bot's history when its strength has changed
+since the last point.
+"""
 
 import json
 import math
@@ -9,23 +15,29 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
-from sqlalchemy import delete, insert, update
-from sqlmodel import col
+from sqlalchemy import Executable, delete, insert, update
+from sqlalchemy import select as select_columns
+from sqlmodel import col, select
 
 from arena.results.strength.ahead import Ahead, finishing_ahead
-from arena.results.strength.anchor import above_anchor
-from arena.results.strength.counts import Counts
+from arena.results.strength.counts import MEETING, SCORE, Counts
 from arena.results.strength.fit import Fit, fit_counts
-from arena.results.strength.history import forget_between, tell
-from arena.results.strength.loading import counts_of
 from arena.results.strength.pools import Pool, baselines_in, latest_fits, lines_in, unfitted
-from arena.results.strength.ranges import places
+from arena.results.strength.ranges import above_anchor, places
 from arena.results.strength.scale import ENOUGH
-from arena.store.models import Strength, StrengthFit, StrengthSums
+from arena.store.models import Meeting, Strength, StrengthFit, StrengthPoint, StrengthScore, StrengthSums
 from arena.store.storage import Storage, Transaction, changed
 
 SHARE = 20
 """After a fit, a pool rests for at least this many times as long as the fit took."""
+AT_ONCE = 20_000
+"""The most rows in memory at once before they are in arrays."""
+GROWTH = 0.01
+"""The share by which a pool's matches grow from one stored snapshot to the next."""
+MOVED = 0.25
+"""A strength has changed if it differs by more than this many of its standard errors …"""
+NARROWED = 0.25
+"""… or if its standard error is smaller or larger by more than this share."""
 
 
 def fit_due(storage: Storage, now: datetime) -> int:
@@ -77,7 +89,7 @@ def _keep(tx: Transaction, pool: Pool, kept: StrengthFit, rows: Sequence[dict[st
             return
         tx.delete(latest)  # the baselines have changed
         tx.flush()
-    tell(tx, rows, kept.fitted_at, kept.deviation)
+    add_to_histories(tx, rows, kept.fitted_at, kept.deviation)
     of_pool = (col(Strength.ruleset_id) == pool.ruleset_id, col(Strength.table_size) == pool.table_size)
     tx.connection().execute(delete(Strength).where(*of_pool))
     tx.connection().execute(insert(Strength), rows)
@@ -118,3 +130,94 @@ def _rows(found: Fit, kinds: Sequence[Counts], baselines: Set[int]) -> Iterator[
 def _compressed(rows: Sequence[dict[str, Any]]) -> bytes:
     lines = [[row["version_id"], round(row["value"], 4), round(row["error"], 4)] for row in rows]
     return zlib.compress(json.dumps(lines, separators=(",", ":")).encode())
+
+
+# Reading sums
+
+
+def counts_of(tx: Transaction, pool: Pool) -> list[Counts]:
+    """Return the sums of a pool, plain deals first."""
+    of_pool = select(StrengthSums).where(
+        StrengthSums.ruleset_id == pool.ruleset_id, StrengthSums.table_size == pool.table_size
+    )
+    return [_counts(tx, row) for row in tx.exec(of_pool.order_by(col(StrengthSums.duplicate))).all()]
+
+
+def _counts(tx: Transaction, row: StrengthSums) -> Counts:
+    scores = select_columns(col(StrengthScore.version_id), col(StrengthScore.deals), col(StrengthScore.score))
+    meetings = select_columns(
+        *(col(Meeting.version_id), col(Meeting.other_id)),
+        *(col(Meeting.deals), col(Meeting.ahead), col(Meeting.behind)),
+    )
+    return Counts(
+        row.table_size,
+        row.matches,
+        row.deals,
+        row.within,
+        row.between,
+        np.fromiter(_read(tx, scores.where(col(StrengthScore.sums_id) == row.id)), dtype=SCORE),
+        np.fromiter(_read(tx, meetings.where(col(Meeting.sums_id) == row.id)), dtype=MEETING),
+    )
+
+
+def _read(tx: Transaction, rows: Executable) -> Iterator[tuple[Any, ...]]:
+    for row in tx.connection().execute(rows, execution_options={"yield_per": AT_ONCE}):
+        yield tuple(row)
+
+
+# Snapshots
+
+
+def forget_between(tx: Transaction, pool: Pool, now: datetime) -> None:
+    """Delete the latest fit of a pool, before a newer one is stored, unless it is worth keeping."""
+    of_pool = (StrengthFit.ruleset_id == pool.ruleset_id, StrengthFit.table_size == pool.table_size)
+    newest = select(StrengthFit.id, StrengthFit.matches, StrengthFit.fitted_at).where(*of_pool)
+    fits = tx.exec(newest.order_by(col(StrengthFit.id).desc()).limit(2)).all()
+    if len(fits) < 2:
+        return
+    (latest, matches, fitted_at), (_, before, _) = fits
+    if matches < (1 + GROWTH) * before and fitted_at.date() == now.date():
+        tx.connection().execute(delete(StrengthFit).where(col(StrengthFit.id) == latest))
+
+
+# Histories
+
+
+def add_to_histories(
+    tx: Transaction, rows: Sequence[dict[str, Any]], fitted_at: datetime, deviation: float
+) -> None:
+    """Add the changes to the histories of bots; ``rows`` are the new strengths of a pool.
+
+    They get ``last_value`` and ``last_error``; the old strengths are still in the database.
+    """
+    ends = _ends(tx, Pool(rows[0]["ruleset_id"], rows[0]["table_size"]))
+    points = list(_new_points(rows, ends, {"fitted_at": fitted_at, "deviation": deviation}))
+    if points:
+        tx.connection().execute(insert(StrengthPoint), points)
+
+
+def _ends(tx: Transaction, pool: Pool) -> dict[int, tuple[float, float]]:
+    """Return the value and the error with which the history of each bot of a pool ends."""
+    rows = select(Strength.version_id, Strength.last_value, Strength.last_error).where(
+        Strength.ruleset_id == pool.ruleset_id, Strength.table_size == pool.table_size
+    )
+    return {version_id: (value, error) for version_id, value, error in tx.exec(rows)}
+
+
+def _new_points(
+    rows: Sequence[dict[str, Any]], ends: dict[int, tuple[float, float]], fit: dict[str, Any]
+) -> Iterator[dict[str, Any]]:
+    for row in rows:
+        value, error = row["above"], row["above_error"]
+        before = ends.get(row["version_id"])
+        if before is None or has_changed(before, (value, error)):
+            before = value, error
+            names = ("ruleset_id", "table_size", "version_id", "anchored", "deals")
+            yield {name: row[name] for name in names} | fit | {"value": value, "error": error}
+        row["last_value"], row["last_error"] = before
+
+
+def has_changed(before: tuple[float, float], now: tuple[float, float]) -> bool:
+    """Return whether a strength has changed; both are given with their standard errors."""
+    (value, error), (new_value, new_error) = before, now
+    return abs(new_value - value) > MOVED * new_error or abs(new_error - error) > NARROWED * error

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from arena.results.strength.kinds import GRID, Array, Kind, Places, Posterior, centred
+from arena.results.strength.counts import GRID, Array, Kind, Places, Posterior, centred
 from arena.results.strength.versions import SHARES, Lines, walk
 
 ITERATIONS, CLOSE = 300, 1e-7

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arena.results.strength.kinds import GRID, Array, Kind, Places, Posterior, centred, weights_of
+from arena.results.strength.counts import GRID, Array, Kind, Places, Posterior, centred, weights_of
 from arena.results.strength.versions import SHARES, Lines
 
 NEGLIGIBLE = 1e-4

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.results.strength.kinds import Array, Places
+from arena.results.strength.counts import Array, Places
 
 SHARES = (0.125, 0.25, 0.5, 1.0)
 """The steps that are tried, in units of tau; all are equally likely before anything is known."""

@@ -79,7 +79,7 @@ class Meeting(SQLModel, table=True):
 class StrengthFit(SQLModel, table=True):
     """One fit of the strengths of a pool; the latest is in ``strengths`` too.
 
-    Not all fits are kept; see ``arena.results.strength.history``.
+    Not all fits are kept; see ``arena.results.strength.fitting``.
     """
 
     __tablename__: ClassVar[str] = "strength_fits"
@@ -154,9 +154,9 @@ class Strength(SQLModel, table=True):
     """The worst place that it plausibly has."""
     tier: int
     """Number of its tier."""
-    told_value: float
+    last_value: float
     """The ``above`` that its history ends with (``StrengthPoint``)."""
-    told_error: float
+    last_error: float
     """The standard error that its history ends with."""
 
 

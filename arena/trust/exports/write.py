@@ -25,8 +25,7 @@ from arena.core.parts import (
     standing_object,
 )
 from arena.errors import StateError
-from arena.results.standings.outcomes import current_standings, duplicate_points
-from arena.results.tables import tables_of
+from arena.results.standings.outcomes import current_standings, duplicate_points, tables_of
 from arena.store.models import (
     COUNTED,
     Entrant,

@@ -12,7 +12,7 @@ from fastapi.responses import HTMLResponse, Response
 from arena.errors import SpecError, UnknownError
 from arena.queries import leaderboards as queries
 from arena.queries.board import Leaderboard, LeaderboardLine
-from arena.queries.pools import NamedPool, list_pools
+from arena.queries.names import NamedPool, list_pools
 from arena.queries.verdicts import Verdict, verdict
 from arena.results.strength.scale import HELD
 from arena.store.storage import Storage

@@ -16,10 +16,9 @@ from markupsafe import Markup
 
 from arena.errors import SpecError
 from arena.queries.deals import DealInSession, deal_in_session
-from arena.queries.replays.data import replay_data, slowest
 from arena.queries.replays.make import make_replay
 from arena.queries.replays.steps import Replay, Step, Words
-from arena.queries.replays.table import table_at, told
+from arena.queries.replays.table import replay_data, slowest, table_at, told
 from arena.web.context import Shared
 from arena.web.pages.links import deal_url, match_url, together_url
 from arena.web.pages.page import Page

@@ -5,7 +5,7 @@ from fastapi.responses import HTMLResponse, Response
 from arena.actors import KeyScope, Role
 from arena.operations import accounts
 from arena.people import apikeys, invitations
-from arena.queries.versions import find_bots
+from arena.queries.profiles import find_bots
 from arena.web.pages.forms import Forms, Reading, Visit
 from arena.web.pages.routing import page_router
 

@@ -6,8 +6,7 @@ from fastapi import Query
 from fastapi.responses import HTMLResponse
 
 from arena.errors import UnknownError
-from arena.queries import changes as audit
-from arena.queries import waiting
+from arena.queries import operator as queries
 from arena.queries.faults import faults_by_bot
 from arena.running import doctor
 from arena.tournaments.referees import list_referees
@@ -38,9 +37,9 @@ def show_arena(visit: Operating) -> HTMLResponse:
     return visit.page(
         "operator.html",
         found=list_referees(visit.web.storage, visit.actor, visit.web.ask),
-        work=waiting.work(visit.web.storage, visit.actor, WORK),
+        work=queries.work(visit.web.storage, visit.actor, WORK),
         faults=faults_by_bot(visit.web.storage, limit=FAULTS).bots,
-        latest=audit.changes(visit.web.storage, visit.actor, audit.Asked(), LATEST).entries,
+        latest=queries.changes(visit.web.storage, visit.actor, queries.Asked(), LATEST).entries,
     )
 
 
@@ -55,9 +54,9 @@ def show_findings(visit: Operating) -> HTMLResponse:
 @router.get("/audit")
 def show_changes(visit: Operating, asked: Annotated[AuditAsked, Query()]) -> HTMLResponse:
     """Show who changed what."""
-    wanted = audit.Asked(asked.subject, asked.account)
+    wanted = queries.Asked(asked.subject, asked.account)
     try:
-        found = audit.changes(visit.web.storage, visit.actor, wanted, CHANGES, asked.cursor)
+        found = queries.changes(visit.web.storage, visit.actor, wanted, CHANGES, asked.cursor)
     except UnknownError:
-        found = audit.ChangePage((), None)
+        found = queries.ChangePage((), None)
     return visit.page("audit.html", found=found, asked=asked)

@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse
 
 from arena.errors import SpecError
 from arena.queries import rulesets
-from arena.queries.pools import list_pools
+from arena.queries.names import list_pools
 from arena.queries.replays.sandbox import Tried, read_cards, try_cards
 from arena.queries.rulesets import RulesetShown
 from arena.web.context import Shared

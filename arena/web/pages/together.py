@@ -8,9 +8,9 @@ from fastapi import Path, Query
 from fastapi.responses import HTMLResponse
 
 from arena.errors import SpecError
+from arena.queries.deals import AtTable, SameDeal, same_deal
 from arena.queries.replays.steps import Replay, Step
-from arena.queries.replays.tricks import after_trick, plays_in, tricks_of
-from arena.queries.together import AtTable, SameDeal, same_deal
+from arena.queries.replays.table import after_trick, plays_in, tricks_of
 from arena.web.context import Shared
 from arena.web.pages.deals import Spoilers, replay_of
 from arena.web.pages.links import together_url

@@ -18,8 +18,8 @@ from arena.play.rounds.overview import RoundNamed
 from arena.queries import matches, scoreboard
 from arena.queries import tournaments as queries
 from arena.queries.matches import MatchLine
-from arena.queries.sheets import RoundResult, Sheets, sheets
-from arena.queries.tables import round_tables
+from arena.queries.scoreboard import RoundResult, Sheets, sheets
+from arena.queries.tournaments import round_tables
 from arena.store.models import TournamentState
 from arena.tournaments import overview
 from arena.tournaments.overview import TournamentStatus

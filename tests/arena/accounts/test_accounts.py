@@ -10,7 +10,7 @@ from arena.actors import ANONYMOUS, Actor, KeyScope, Role
 from arena.bots.versions import register_version
 from arena.errors import ArenaError, NotAllowed, SpecError, StateError, TakenError, UnknownError
 from arena.people import accounts, apikeys, browsers, invitations, owners
-from arena.queries.changes import Asked, changes
+from arena.queries.operator import Asked, changes
 from arena.store.storage import Storage
 from tests.arena.conftest import NOBODYS
 from tests.arena.fakes import ROOT, Clock

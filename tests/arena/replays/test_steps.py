@@ -5,10 +5,9 @@ from itertools import pairwise
 
 import pytest
 
-from arena.queries.replays.data import replay_data
 from arena.queries.replays.make import make_replay
 from arena.queries.replays.steps import Kind, Step
-from arena.queries.replays.table import table_at, told
+from arena.queries.replays.table import replay_data, table_at, told
 from arena.queries.replays.words import plain, short_names
 from referee.errors import RecordError
 from tests.arena.replays.records import NAMES, Record, played, timed

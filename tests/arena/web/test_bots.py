@@ -14,7 +14,7 @@ from arena.bots.checks import store_check
 from arena.bots.journal import DatabaseJournal
 from arena.host.settings import load_settings
 from arena.people.tokens import hash_token
-from arena.queries.changes import Asked, changes
+from arena.queries.operator import Asked, changes
 from arena.store.models import Bot, BotVersion
 from arena.store.storage import Storage, open_storage
 from arena.web.app import make_app

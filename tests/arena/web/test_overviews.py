@@ -9,7 +9,7 @@ from sqlmodel import select
 from arena.errors import UnknownError
 from arena.host.settings import Settings
 from arena.play.matches.overview import played_match
-from arena.queries.tables import round_tables
+from arena.queries.tournaments import round_tables
 from arena.store.models import Match, MatchState
 from arena.web.app import make_app
 from tests.arena.random_play import play_randomly

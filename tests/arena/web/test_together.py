@@ -5,11 +5,11 @@ from fastapi.testclient import TestClient
 
 from arena.core.duplicate import PlayedSession, deal_scores
 from arena.play.matches.overview import match_view
+from arena.queries.deals import same_deal
 from arena.queries.replays.faces import spoken
 from arena.queries.replays.make import make_replay
 from arena.queries.replays.steps import Kind
-from arena.queries.replays.tricks import after_trick, plays_in, tricks_of
-from arena.queries.together import same_deal
+from arena.queries.replays.table import after_trick, plays_in, tricks_of
 from tests.arena.exported import play_by_table
 from tests.arena.replays.records import NAMES, played
 from tests.arena.test_bot_deals import play_one_table
