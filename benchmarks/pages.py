@@ -71,7 +71,7 @@ HEADERS = [(b"host", b"arena.test"), (b"accept", b"text/html")]
 def addresses(storage: Storage, signed_in: bool) -> Iterator[tuple[str, str]]:
     """Yield each kind of page with the address of an example, including those for the signed-in."""
     pool = max(list_pools(storage), key=lambda one: one.matches)
-    asked = leaderboards.Asked(ruleset=pool.hash, table_size=pool.table_size)
+    asked = leaderboards.LeaderboardQuery(ruleset=pool.hash, table_size=pool.table_size)
     board = leaderboards.leaderboard(storage, asked, 50)
     ranked = [bot_of(line) for line in board.leaderboard]
     busy = bot_of(max(leaderboards.leaderboard(storage).leaderboard, key=lambda line: line.matches))
@@ -134,7 +134,7 @@ def _of_bot(what: str, bot: str, other: str) -> Iterator[tuple[str, str]]:
 
 
 def _of_tournament(storage: Storage, one: TournamentStatus) -> Iterator[tuple[str, str]]:
-    line = matches.find_matches(storage, matches.Asked(tournament=one.tournament), 1).matches[0]
+    line = matches.find_matches(storage, matches.MatchQuery(tournament=one.tournament), 1).matches[0]
     name, at = one.tournament, round_url(one.tournament, line.round)
     place = (line.tournament, line.round, line.table)
     yield "tournament", tournament_url(name)
@@ -152,7 +152,7 @@ def _of_tournament(storage: Storage, one: TournamentStatus) -> Iterator[tuple[st
 
 
 def _of_deals(storage: Storage, tournaments: Sequence[str]) -> Iterator[tuple[str, str]]:
-    swings = (highlights.Asked(HighlightKind.SWING, tournament=name) for name in tournaments)
+    swings = (highlights.HighlightQuery(HighlightKind.SWING, tournament=name) for name in tournaments)
     for one in chain.from_iterable(highlights.find_deals(storage, asked, 1).deals for asked in swings):
         place = (one.tournament, one.round, one.table, one.session, one.deal)
         with suppress(ArenaError, RefereeError):  # made in bulk: could not have been played
@@ -346,7 +346,7 @@ def players(storage: Storage) -> list[str]:
 
 def latest(storage: Storage) -> datetime:
     """Return when the newest match finished."""
-    [newest] = matches.find_matches(storage, matches.Asked(), 1).matches
+    [newest] = matches.find_matches(storage, matches.MatchQuery(), 1).matches
     return newest.finished_at
 
 

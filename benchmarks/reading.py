@@ -34,8 +34,7 @@ from arena.queries.leaderboards import leaderboard
 from arena.queries.matches import Result, find_matches
 from arena.queries.meetings import crosstable
 from arena.queries.names import list_pools
-from arena.queries.operator import Asked as Changes
-from arena.queries.operator import changes, work
+from arena.queries.operator import ChangeQuery, changes, work
 from arena.queries.profiles import find_bots, newest_lines, profile
 from arena.queries.rulesets import find_ruleset, list_rulesets
 from arena.queries.scoreboard import sheets
@@ -68,7 +67,7 @@ Figures = Mapping[str, tuple[float, float]]
 class Asker:
     """Asks questions about a season of a given number of bots."""
 
-    WHOLE: ClassVar = leaderboards.Asked(ruleset="chinese")
+    WHOLE: ClassVar = leaderboards.LeaderboardQuery(ruleset="chinese")
     """Asks for the leaderboard of the pool that all bots are in."""
 
     storage: Storage
@@ -102,7 +101,7 @@ def _later_page(asker: Asker) -> object:
 
 
 def _later_matches(asker: Asker) -> object:
-    asked = matches.Asked(bot=asker.bot())
+    asked = matches.MatchQuery(bot=asker.bot())
     return find_matches(asker.storage, asked, 10, find_matches(asker.storage, asked, 10).next)
 
 
@@ -128,44 +127,48 @@ QUESTIONS: Mapping[str, Callable[[Asker], object]] = {
     "leaderboard, next page": _later_page,
     "leaderboard, around a bot": lambda one: leaderboard(one.storage, limit=5, around=one.bot()),
     "leaderboard, owner": lambda one: leaderboard(
-        one.storage, leaderboards.Asked(owner=one.bot().partition("/")[0])
+        one.storage, leaderboards.LeaderboardQuery(owner=one.bot().partition("/")[0])
     ),
-    "leaderboard, language": lambda one: leaderboard(one.storage, leaderboards.Asked(language="go")),
+    "leaderboard, language": lambda one: leaderboard(
+        one.storage, leaderboards.LeaderboardQuery(language="go")
+    ),
     "leaderboard, active": lambda one: leaderboard(
-        one.storage, leaderboards.Asked(active_since=one.now - WEEK)
+        one.storage, leaderboards.LeaderboardQuery(active_since=one.now - WEEK)
     ),
-    "leaderboard, changes": lambda one: leaderboard(one.storage, leaderboards.Asked(since=one.now - WEEK)),
+    "leaderboard, changes": lambda one: leaderboard(
+        one.storage, leaderboards.LeaderboardQuery(since=one.now - WEEK)
+    ),
     "pools": lambda one: list_pools(one.storage),
-    "matches": lambda one: find_matches(one.storage, matches.Asked()),
-    "matches of a bot": lambda one: find_matches(one.storage, matches.Asked(bot=one.bot())),
+    "matches": lambda one: find_matches(one.storage, matches.MatchQuery()),
+    "matches of a bot": lambda one: find_matches(one.storage, matches.MatchQuery(bot=one.bot())),
     "matches of a bot, next page": _later_matches,
     "matches of a bot, won": lambda one: find_matches(
-        one.storage, matches.Asked(bot=one.bot(), result=Result.WON)
+        one.storage, matches.MatchQuery(bot=one.bot(), result=Result.WON)
     ),
     "where a bot had faults": lambda one: matches.find_places(
-        one.storage, matches.Asked(bot=one.bot(), faults=True), 10
+        one.storage, matches.MatchQuery(bot=one.bot(), faults=True), 10
     ),
-    "matches of two": lambda one: find_matches(one.storage, matches.Asked(*one.two())),
+    "matches of two": lambda one: find_matches(one.storage, matches.MatchQuery(*one.two())),
     "matches of a week": lambda one: find_matches(
-        one.storage, matches.Asked(since=one.now - 9 * WEEK, until=one.now - 8 * WEEK)
+        one.storage, matches.MatchQuery(since=one.now - 9 * WEEK, until=one.now - 8 * WEEK)
     ),
-    "matches of a tournament": lambda one: find_matches(one.storage, matches.Asked(tournament="season")),
-    "matches with faults": lambda one: find_matches(one.storage, matches.Asked(faults=True)),
+    "matches of a tournament": lambda one: find_matches(one.storage, matches.MatchQuery(tournament="season")),
+    "matches with faults": lambda one: find_matches(one.storage, matches.MatchQuery(faults=True)),
     "bot": lambda one: profile(one.storage, one.bot()),
     "where a bot stands": lambda one: newest_lines(one.storage, one.bot()),
     "history of all its versions": lambda one: histories.latest(
-        one.storage, histories.Asked(one.bot()), dict.fromkeys(HistoryKind, 10)
+        one.storage, histories.HistoryQuery(one.bot()), dict.fromkeys(HistoryKind, 10)
     ),
-    "history": lambda one: history(one.storage, histories.Asked(one.bot())),
+    "history": lambda one: history(one.storage, histories.HistoryQuery(one.bot())),
     "history of strength": lambda one: history(
-        one.storage, histories.Asked(one.bot(), kind=HistoryKind.STRENGTH)
+        one.storage, histories.HistoryQuery(one.bot(), kind=HistoryKind.STRENGTH)
     ),
-    "deals": lambda one: find_deals(one.storage, highlights.Asked(HighlightKind.SWING)),
+    "deals": lambda one: find_deals(one.storage, highlights.HighlightQuery(HighlightKind.SWING)),
     "deals of a ruleset": lambda one: find_deals(
-        one.storage, highlights.Asked(HighlightKind.CLOSEST, ruleset="chinese")
+        one.storage, highlights.HighlightQuery(HighlightKind.CLOSEST, ruleset="chinese")
     ),
     "deals of a bot": lambda one: find_deals(
-        one.storage, highlights.Asked(HighlightKind.LONGEST, bot=one.bot())
+        one.storage, highlights.HighlightQuery(HighlightKind.LONGEST, bot=one.bot())
     ),
     "telling deals of a bot": lambda one: highlights.telling_deals(one.storage, one.bot()),
     "faults": lambda one: faults_by_bot(one.storage),
@@ -184,7 +187,7 @@ QUESTIONS: Mapping[str, Callable[[Asker], object]] = {
     "deals of a session": lambda one: session_deals(one.storage, "season", 1, 1, 1),
     "one deal": lambda one: one_deal(one.storage, "season", 1, 1, 1, 1),
     "a deal at all tables": _same_deal,
-    "who changed what": lambda one: changes(one.storage, OPERATOR, Changes()),
+    "who changed what": lambda one: changes(one.storage, OPERATOR, ChangeQuery()),
     "what workers have to do": lambda one: work(one.storage, OPERATOR),
     "tournaments": lambda one: tournaments.list_tournaments(one.storage, limit=50),
     "rulesets": lambda one: list_rulesets(one.storage, 50),

@@ -87,13 +87,13 @@ class Long(Asker):
     def last_page(self) -> str | None:
         """The cursor of the last page of the largest pool's leaderboard."""
         return leaderboard(
-            self.storage, leaderboards.Asked(ruleset="chinese"), limit=self.bots - self.bots // 100
+            self.storage, leaderboards.LeaderboardQuery(ruleset="chinese"), limit=self.bots - self.bots // 100
         ).next
 
     @cached_property
     def last_matches(self) -> str | None:
         """The cursor of the last hundredth of a tournament's matches."""
-        asked = matches.Asked(tournament="season")
+        asked = matches.MatchQuery(tournament="season")
         return find_matches(self.storage, asked, self.bots - self.bots // 100).next
 
     @cached_property
@@ -116,28 +116,28 @@ DAY = timedelta(days=1)
 
 
 def _last_page(one: Long) -> object:
-    return leaderboard(one.storage, leaderboards.Asked(ruleset="chinese"), 100, one.last_page)
+    return leaderboard(one.storage, leaderboards.LeaderboardQuery(ruleset="chinese"), 100, one.last_page)
 
 
 def _last_matches(one: Long) -> object:
-    return find_matches(one.storage, matches.Asked(tournament="season"), 50, one.last_matches)
+    return find_matches(one.storage, matches.MatchQuery(tournament="season"), 50, one.last_matches)
 
 
 def _old_history(one: Long) -> object:
-    asked = histories.Asked(one.busy())
+    asked = histories.HistoryQuery(one.busy())
     return history(one.storage, asked, 100, make_cursor(asked, one.middle))
 
 
-def _of(which: matches.Asked, one: Long) -> object:
+def _of(which: matches.MatchQuery, one: Long) -> object:
     return find_matches(one.storage, which)
 
 
-def _best(which: leaderboards.Asked, one: Long) -> object:
+def _best(which: leaderboards.LeaderboardQuery, one: Long) -> object:
     return leaderboard(one.storage, which)
 
 
 def _deals(one: Long, kind: HighlightKind, **which: Any) -> object:
-    return find_deals(one.storage, highlights.Asked(kind, **which))
+    return find_deals(one.storage, highlights.HighlightQuery(kind, **which))
 
 
 def _own_deals(one: Long, bot: str, session: str | None = None) -> object:
@@ -147,54 +147,58 @@ def _own_deals(one: Long, bot: str, session: str | None = None) -> object:
 WORST: Mapping[str, Callable[[Long], object]] = {
     "leaderboard, last page": _last_page,
     "leaderboard, nobody's language": lambda one: _best(
-        leaderboards.Asked(ruleset="chinese", language="ada"), one
+        leaderboards.LeaderboardQuery(ruleset="chinese", language="ada"), one
     ),
     "leaderboard, active a day": lambda one: _best(
-        leaderboards.Asked(ruleset="chinese", active_since=one.now - DAY), one
+        leaderboards.LeaderboardQuery(ruleset="chinese", active_since=one.now - DAY), one
     ),
     "leaderboard, not provisional": lambda one: _best(
-        leaderboards.Asked(ruleset="chinese", provisional=False), one
+        leaderboards.LeaderboardQuery(ruleset="chinese", provisional=False), one
     ),
     "leaderboard, most matches": lambda one: _best(
-        leaderboards.Asked(ruleset="chinese", matches=1_000_000), one
+        leaderboards.LeaderboardQuery(ruleset="chinese", matches=1_000_000), one
     ),
     "leaderboard, busy bots since long ago": lambda one: _best(
-        leaderboards.Asked(ruleset="hong-kong", since=one.began + 5 * DAY), one
+        leaderboards.LeaderboardQuery(ruleset="hong-kong", since=one.began + 5 * DAY), one
     ),
     "leaderboard, since long ago": lambda one: _best(
-        leaderboards.Asked(ruleset="chinese", since=one.began + 5 * DAY), one
+        leaderboards.LeaderboardQuery(ruleset="chinese", since=one.began + 5 * DAY), one
     ),
-    "matches, rare ruleset": lambda one: _of(matches.Asked(ruleset="taiwan"), one),
-    "matches, common ruleset": lambda one: _of(matches.Asked(ruleset="chinese"), one),
-    "matches, rare ruleset, busy bot": lambda one: _of(matches.Asked(one.busy(), ruleset="taiwan"), one),
-    "matches, other ruleset, busy bot": lambda one: _of(matches.Asked(one.busy(), ruleset="chinese"), one),
+    "matches, rare ruleset": lambda one: _of(matches.MatchQuery(ruleset="taiwan"), one),
+    "matches, common ruleset": lambda one: _of(matches.MatchQuery(ruleset="chinese"), one),
+    "matches, rare ruleset, busy bot": lambda one: _of(matches.MatchQuery(one.busy(), ruleset="taiwan"), one),
+    "matches, other ruleset, busy bot": lambda one: _of(
+        matches.MatchQuery(one.busy(), ruleset="chinese"), one
+    ),
     "matches, rare ruleset, day": lambda one: _of(
-        matches.Asked(ruleset="taiwan", since=one.old()[0], until=one.old()[1]), one
+        matches.MatchQuery(ruleset="taiwan", since=one.old()[0], until=one.old()[1]), one
     ),
-    "matches, rare ruleset, faults": lambda one: _of(matches.Asked(ruleset="taiwan", faults=True), one),
-    "matches, busy bot": lambda one: _of(matches.Asked(one.busy()), one),
-    "matches, busy bot, won": lambda one: _of(matches.Asked(one.busy(), result=Result.WON), one),
-    "matches, busy bot, faults": lambda one: _of(matches.Asked(one.busy(), faults=True), one),
-    "matches, busy bot, rarely met": lambda one: _of(matches.Asked(one.busy(), one.idle()), one),
-    "matches, two busy bots": lambda one: _of(matches.Asked(*one.two_busy()), one),
+    "matches, rare ruleset, faults": lambda one: _of(matches.MatchQuery(ruleset="taiwan", faults=True), one),
+    "matches, busy bot": lambda one: _of(matches.MatchQuery(one.busy()), one),
+    "matches, busy bot, won": lambda one: _of(matches.MatchQuery(one.busy(), result=Result.WON), one),
+    "matches, busy bot, faults": lambda one: _of(matches.MatchQuery(one.busy(), faults=True), one),
+    "matches, busy bot, rarely met": lambda one: _of(matches.MatchQuery(one.busy(), one.idle()), one),
+    "matches, two busy bots": lambda one: _of(matches.MatchQuery(*one.two_busy()), one),
     "matches, busy bot, old day": lambda one: _of(
-        matches.Asked(one.busy(), since=one.old()[0], until=one.old()[1]), one
+        matches.MatchQuery(one.busy(), since=one.old()[0], until=one.old()[1]), one
     ),
-    "matches, busy bot, old tournament": lambda one: _of(matches.Asked(one.busy(), tournament="season"), one),
-    "matches, old day": lambda one: _of(matches.Asked(since=one.old()[0], until=one.old()[1]), one),
+    "matches, busy bot, old tournament": lambda one: _of(
+        matches.MatchQuery(one.busy(), tournament="season"), one
+    ),
+    "matches, old day": lambda one: _of(matches.MatchQuery(since=one.old()[0], until=one.old()[1]), one),
     "matches, old day, faults": lambda one: _of(
-        matches.Asked(faults=True, since=one.old()[0], until=one.old()[1]), one
+        matches.MatchQuery(faults=True, since=one.old()[0], until=one.old()[1]), one
     ),
     "matches, tournament, last page": _last_matches,
     "matches, old tournament, faults": lambda one: _of(
-        matches.Asked(tournament="regulars", faults=True), one
+        matches.MatchQuery(tournament="regulars", faults=True), one
     ),
     "matches, tournament, day": lambda one: _of(
-        matches.Asked(tournament="season", since=one.new()[0], until=one.new()[1]), one
+        matches.MatchQuery(tournament="season", since=one.new()[0], until=one.new()[1]), one
     ),
     "bot, busy": lambda one: profile(one.storage, one.busy()),
     "history, busy bot, far back": _old_history,
-    "history, a thousand lines": lambda one: history(one.storage, histories.Asked(one.busy()), 1_000),
+    "history, a thousand lines": lambda one: history(one.storage, histories.HistoryQuery(one.busy()), 1_000),
     "deals of a busy bot, for its author": lambda one: _own_deals(one, one.busy()),
     "deals of an old tournament, for an author": lambda one: _own_deals(one, one.busy(), "regulars"),
     "versus, busy bots": lambda one: versus(one.storage, *one.two_busy()),
@@ -208,8 +212,8 @@ WORST: Mapping[str, Callable[[Long], object]] = {
     "deals, busy bot, other ruleset": lambda one: _deals(
         one, HighlightKind.SWING, bot=one.busy(), ruleset="chinese"
     ),
-    "faults, rare kind": lambda one: faults_by_bot(one.storage, faults.Asked(kind=FaultKind.FLOOD)),
-    "faults, owner": lambda one: faults_by_bot(one.storage, faults.Asked(owner="owner-3")),
+    "faults, rare kind": lambda one: faults_by_bot(one.storage, faults.FaultQuery(kind=FaultKind.FLOOD)),
+    "faults, owner": lambda one: faults_by_bot(one.storage, faults.FaultQuery(owner="owner-3")),
     "bots, all": lambda one: find_bots(one.storage),
     "standings, hundred": lambda one: scoreboard.standings(one.storage, "regulars"),
 }

@@ -171,7 +171,7 @@ def _remember(storage: Storage) -> None:
 
 def places(storage: Storage) -> list[dict[str, Any]]:
     """Return what is read: kinds of addresses, each with its name, weight and addresses."""
-    found = matches.find_matches(storage, matches.Asked(tournament="cup"), 50).matches
+    found = matches.find_matches(storage, matches.MatchQuery(tournament="cup"), 50).matches
     played = [(one.tournament, one.round, one.table) for one in found]
     bots = [f"player-{number}/bot" for number in range(len(BOTS))]
     bots += [f"owner-{number // 2}/bot-{number}" for number in range(SEASON_BOTS)]

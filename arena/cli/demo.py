@@ -231,7 +231,7 @@ def _verify(storage: Storage) -> None:
 def _serve(supervisor: Supervisor, settings: Settings, storage: Storage) -> None:
     """Serve the pages until Ctrl-C."""
     say("", f"Look at it: {settings.web_url}/")
-    for deal in find_deals(storage, highlights.Asked(HighlightKind.LONGEST), 1).deals:
+    for deal in find_deals(storage, highlights.HighlightQuery(HighlightKind.LONGEST), 1).deals:
         where = deal_url(deal.tournament, deal.round, deal.table, deal.session, deal.deal)
         say(f"The longest deal: {settings.web_url}{where}")
     say("Ctrl-C ends the demo.")

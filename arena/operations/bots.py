@@ -130,7 +130,7 @@ def show_history(
     cursor: Cursor = None,
 ) -> histories.HistoryPage:
     """Return how a bot's Elo changed by matches and its strength by fits, the latest change first."""
-    asked = histories.Asked(bot, ruleset, table_size, kind)
+    asked = histories.HistoryQuery(bot, ruleset, table_size, kind)
     return histories.history(context.storage, asked, limit, cursor)
 
 
@@ -217,5 +217,5 @@ def list_faults(
     cursor: Cursor = None,
 ) -> faults.FaultsPage:
     """List bot versions with faults, those with the most first, in rated and unrated matches."""
-    asked = faults.Asked(owner, ruleset, table_size, kind)
+    asked = faults.FaultQuery(owner, ruleset, table_size, kind)
     return faults.faults_by_bot(context.storage, asked, limit, cursor)

@@ -43,7 +43,7 @@ def leaderboard(
     """Show the ratings: a leaderboard for each ruleset and table size, the best first."""
     from arena.queries import leaderboards as queries  # an arena without ratings answers without it
 
-    asked = queries.Asked(
+    asked = queries.LeaderboardQuery(
         ruleset=ruleset,
         table_size=table_size,
         league=league,

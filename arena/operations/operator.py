@@ -33,7 +33,7 @@ def list_changes(
     cursor: Cursor = None,
 ) -> queries.ChangePage:
     """List who changed what, the latest change first."""
-    asked = queries.Asked(subject, account)
+    asked = queries.ChangeQuery(subject, account)
     return queries.changes(context.storage, context.actor, asked, limit, cursor)
 
 

@@ -50,7 +50,7 @@ def list_matches(
     cursor: Cursor = None,
 ) -> matches.MatchPage:
     """List matches that are done, the newest first, with points and changes of Elo."""
-    asked = matches.Asked(bot, opponent, ruleset, tournament, round, since, until, faults, result)
+    asked = matches.MatchQuery(bot, opponent, ruleset, tournament, round, since, until, faults, result)
     return matches.find_matches(context.storage, asked, limit, cursor)
 
 
@@ -107,7 +107,7 @@ def find_deals(
 
     Deals that other tables of a duplicate tournament still have to play are left out.
     """
-    asked = highlights.Asked(kind, ruleset, table_size, bot, tournament)
+    asked = highlights.HighlightQuery(kind, ruleset, table_size, bot, tournament)
     return highlights.find_deals(context.storage, asked, limit, cursor)
 
 

@@ -16,7 +16,7 @@ from referee.matches.kinds import FaultKind
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class FaultQuery:
     """Which faults are wanted; None stands for all."""
 
     owner: str | None = None
@@ -65,7 +65,7 @@ KINDS = (
 
 
 def faults_by_bot(
-    storage: Storage, asked: Asked = Asked(), limit: int = 50, cursor: str | None = None
+    storage: Storage, query: FaultQuery = FaultQuery(), limit: int = 50, cursor: str | None = None
 ) -> FaultsPage:
     """Return the bot versions with faults, those with the most first.
 
@@ -76,9 +76,9 @@ def faults_by_bot(
     by_kind = [func.sum(case((col(FaultTally.kind) == kind, count), else_=0)) for kind in KINDS]
     rows = select_columns(col(FaultTally.version_id), total, *by_kind).group_by(col(FaultTally.version_id))
     with storage.read() as tx:
-        rows = rows.where(count > 0, *_wanted(tx, asked))
+        rows = rows.where(count > 0, *_wanted(tx, query))
         if cursor is not None:
-            most, last = read_cursor(asked, cursor, int, int)
+            most, last = read_cursor(query, cursor, int, int)
             after = col(FaultTally.version_id) > last
             rows = rows.having(or_(total < most, and_(total == most, after)))
         rows = rows.order_by(total.desc(), col(FaultTally.version_id)).limit(limit + 1)
@@ -86,20 +86,20 @@ def faults_by_bot(
         names = _names(tx, [row[0] for row in found])
     lines = tuple(FaultsLine(names[version_id], *counts) for version_id, *counts in found[:limit])
     last_key = (found[limit - 1][1], found[limit - 1][0]) if len(found) > limit else None
-    return FaultsPage(lines, None if last_key is None else make_cursor(asked, last_key))
+    return FaultsPage(lines, None if last_key is None else make_cursor(query, last_key))
 
 
-def _wanted(tx: Transaction, asked: Asked) -> Iterator[Any]:
-    if asked.owner is not None:
+def _wanted(tx: Transaction, query: FaultQuery) -> Iterator[Any]:
+    if query.owner is not None:
         own = select_columns(col(BotVersion.id)).join(Bot, col(Bot.id) == BotVersion.bot_id)
-        own = own.where(col(Bot.owner_id) == find_owner(tx, asked.owner))
+        own = own.where(col(Bot.owner_id) == find_owner(tx, query.owner))
         yield col(FaultTally.version_id).in_(own)
-    if asked.ruleset is not None:
-        yield col(FaultTally.ruleset_id).in_(rulesets_called(tx, asked.ruleset))
-    if asked.table_size is not None:
-        yield col(FaultTally.table_size) == asked.table_size
-    if asked.kind is not None:
-        yield col(FaultTally.kind) == asked.kind
+    if query.ruleset is not None:
+        yield col(FaultTally.ruleset_id).in_(rulesets_called(tx, query.ruleset))
+    if query.table_size is not None:
+        yield col(FaultTally.table_size) == query.table_size
+    if query.kind is not None:
+        yield col(FaultTally.kind) == query.kind
 
 
 def _names(tx: Transaction, version_ids: list[int]) -> dict[int, str]:

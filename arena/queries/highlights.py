@@ -39,7 +39,7 @@ FEW = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class HighlightQuery:
     """Which deals are wanted; None stands for all."""
 
     kind: HighlightKind
@@ -85,22 +85,24 @@ Place: TypeAlias = tuple[int, int]
 """The ascending order of deals: by the value, then by the session, which descends."""
 
 
-def find_deals(storage: Storage, asked: Asked, limit: int = 20, cursor: str | None = None) -> DealPage:
+def find_deals(
+    storage: Storage, query: HighlightQuery, limit: int = 20, cursor: str | None = None
+) -> DealPage:
     """Return the deals that stand out most first, equal ones newest first; one of each session.
 
     Deals that others still have to play are left out. Raise UnknownError, and SpecError for a cursor of
     another list.
     """
     with storage.read() as tx:
-        after = None if cursor is None else read_cursor(asked, cursor, int, int)
-        wanted = _wanted(tx, asked)
+        after = None if cursor is None else read_cursor(query, cursor, int, int)
+        wanted = _wanted(tx, query)
         pools = {
             pool: _few_matches(tx, pool, played, wanted, limit + 1)
-            for pool, played in _pools(tx, asked, wanted).items()
+            for pool, played in _pools(tx, query, wanted).items()
         }
-        found = _merged(tx, asked.kind, pools, wanted, after, limit + 1)
-        lines = tuple(_lines(tx, {asked.kind: found[:limit]}))
-        return DealPage(lines, make_cursor(asked, found[limit - 1]) if len(found) > limit else None)
+        found = _merged(tx, query.kind, pools, wanted, after, limit + 1)
+        lines = tuple(_lines(tx, {query.kind: found[:limit]}))
+        return DealPage(lines, make_cursor(query, found[limit - 1]) if len(found) > limit else None)
 
 
 def telling_deals(storage: Storage, bot: str, each: int = 2) -> tuple[DealLine, ...]:
@@ -110,10 +112,10 @@ def telling_deals(storage: Storage, bot: str, each: int = 2) -> tuple[DealLine, 
     """
     with storage.read() as tx:
         wanted = _Wanted(None, [version.id for version in versions_called(tx, bot)]).looked_into(tx)
-        asked = Asked(HighlightKind.CLOSEST, bot=bot)
+        query = HighlightQuery(HighlightKind.CLOSEST, bot=bot)
         pools = {
             pool: _few_matches(tx, pool, played, wanted, each)
-            for pool, played in _pools(tx, asked, wanted).items()
+            for pool, played in _pools(tx, query, wanted).items()
         }
         few = [match_id for ids in pools.values() for match_id in ids or ()]
         many = {pool: ids for pool, ids in pools.items() if ids is None}
@@ -128,18 +130,18 @@ def telling_deals(storage: Storage, bot: str, each: int = 2) -> tuple[DealLine, 
         return tuple(best.values())
 
 
-def _pools(tx: Transaction, asked: Asked, wanted: "_Wanted") -> dict[Pool, int]:
+def _pools(tx: Transaction, query: HighlightQuery, wanted: "_Wanted") -> dict[Pool, int]:
     """Return the pools with their numbers of rated matches.
 
     Each ruleset has one pool, because it sets how many sit at a table.
     """
     rulesets = select(StoredRuleset.id, StoredRuleset.players, StoredRuleset.rated_matches)
-    if asked.ruleset is not None:
-        rulesets = rulesets.where(col(StoredRuleset.id).in_(rulesets_called(tx, asked.ruleset)))
-    if asked.table_size is not None:
-        rulesets = rulesets.where(StoredRuleset.players == asked.table_size)
-    if asked.tournament is not None:
-        played = select(Tournament.ruleset_id).where(Tournament.name == asked.tournament)
+    if query.ruleset is not None:
+        rulesets = rulesets.where(col(StoredRuleset.id).in_(rulesets_called(tx, query.ruleset)))
+    if query.table_size is not None:
+        rulesets = rulesets.where(StoredRuleset.players == query.table_size)
+    if query.tournament is not None:
+        played = select(Tournament.ruleset_id).where(Tournament.name == query.tournament)
         rulesets = rulesets.where(col(StoredRuleset.id).in_(played))
     if wanted.version_ids is not None:
         entered = select(Tournament.ruleset_id).join(Entrant, col(Entrant.tournament_id) == Tournament.id)
@@ -204,9 +206,9 @@ class _Wanted:
         return select_columns(col(Seat.match_id)).where(col(Seat.entrant_id).in_(entered.where(*under)))
 
 
-def _wanted(tx: Transaction, asked: Asked) -> _Wanted:
-    tournament = None if asked.tournament is None else find_tournament(tx, asked.tournament)
-    versions = None if asked.bot is None else [version.id for version in versions_called(tx, asked.bot)]
+def _wanted(tx: Transaction, query: HighlightQuery) -> _Wanted:
+    tournament = None if query.tournament is None else find_tournament(tx, query.tournament)
+    versions = None if query.bot is None else [version.id for version in versions_called(tx, query.bot)]
     return _Wanted(tournament, versions).looked_into(tx)
 
 

@@ -38,7 +38,7 @@ class HistoryKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class HistoryQuery:
     """Which history is wanted, and in which pools; None stands for all."""
 
     bot: str
@@ -109,35 +109,39 @@ class _Rated(NamedTuple):
     """The pool's, by name and version."""
 
 
-def history(storage: Storage, asked: Asked, limit: int = 100, cursor: str | None = None) -> HistoryPage:
+def history(
+    storage: Storage, query: HistoryQuery, limit: int = 100, cursor: str | None = None
+) -> HistoryPage:
     """Return the changes of Elo and strength of a bot's versions, newest first.
 
     Raise SpecError for a malformed name or a cursor of another list, UnknownError.
     """
     with storage.read() as tx:
-        before = [*NEWEST] if cursor is None else [*read_cursor(asked, cursor, int, int)]
+        before = [*NEWEST] if cursor is None else [*read_cursor(query, cursor, int, int)]
         lists = [
             found
-            for rated in _rated(tx, asked, versions_called(tx, asked.bot))
-            for found in _both(tx, asked, rated, before, limit + 1)
+            for rated in _rated(tx, query, versions_called(tx, query.bot))
+            for found in _both(tx, query, rated, before, limit + 1)
         ]
         told = list(islice(merge(*lists, key=_place, reverse=True), limit + 1))
         lines = _lines(tx, told[:limit])
     for one in told[:limit]:
         before[one.is_strength] = min(before[one.is_strength], one.id)
-    return HistoryPage(lines, make_cursor(asked, tuple(before)) if len(told) > limit else None)
+    return HistoryPage(lines, make_cursor(query, tuple(before)) if len(told) > limit else None)
 
 
-def latest(storage: Storage, asked: Asked, limits: Mapping[HistoryKind, int]) -> tuple[HistoryLine, ...]:
+def latest(
+    storage: Storage, query: HistoryQuery, limits: Mapping[HistoryKind, int]
+) -> tuple[HistoryLine, ...]:
     """Return the newest lines, up to the limit of each kind, newest first.
 
     Raise SpecError for a malformed name, UnknownError.
     """
     told: list[_Told] = []
     with storage.read() as tx:
-        all_rated = _rated(tx, asked, versions_called(tx, asked.bot))
+        all_rated = _rated(tx, query, versions_called(tx, query.bot))
         for kind, limit in limits.items():
-            of_kind = replace(asked, kind=kind)
+            of_kind = replace(query, kind=kind)
             lists = [found for rated in all_rated for found in _both(tx, of_kind, rated, NEWEST, limit)]
             told += islice(merge(*lists, key=_place, reverse=True), limit)
         return _lines(tx, sorted(told, key=_place, reverse=True))
@@ -146,13 +150,13 @@ def latest(storage: Storage, asked: Asked, limits: Mapping[HistoryKind, int]) ->
 _place = itemgetter(0, 1, 2)
 
 
-def _rated(tx: Transaction, asked: Asked, versions: Sequence[BotVersion]) -> list[_Rated]:
+def _rated(tx: Transaction, query: HistoryQuery, versions: Sequence[BotVersion]) -> list[_Rated]:
     """Return the ratings of versions in the pools that were asked for, in the order of the versions."""
     names = {version.id: version.name for version in versions}
     rated: Any = select(Rating.version_id, Rating.id, Rating.ruleset_id, Rating.table_size)
     found = tx.exec(rated.where(col(Rating.version_id).in_(names))).all()
     ratings = {(version_id, Pool(*pool)): rating_id for version_id, rating_id, *pool in found}
-    pools = choose_pools(tx, asked.ruleset, asked.table_size, [pool for _, pool in ratings])
+    pools = choose_pools(tx, query.ruleset, query.table_size, [pool for _, pool in ratings])
     return [
         _Rated(ratings[version_id, pool.pool], version_id, name, pool, pool.ruleset)
         for version_id, name in names.items()
@@ -162,15 +166,15 @@ def _rated(tx: Transaction, asked: Asked, versions: Sequence[BotVersion]) -> lis
 
 
 def _both(
-    tx: Transaction, asked: Asked, rated: _Rated, before: Sequence[int], limit: int
+    tx: Transaction, query: HistoryQuery, rated: _Rated, before: Sequence[int], limit: int
 ) -> Iterator[list[_Told]]:
     """Yield the changes of Elo of a version in a pool before an id, and those of its strength."""
     connection = tx.connection()
-    if asked.kind is not HistoryKind.STRENGTH:
+    if query.kind is not HistoryKind.STRENGTH:
         wanted = {"rating": rated.rating_id, "before": before[False], "most": limit}
         rows = connection.execute(_newest_changes(), wanted).all()
         yield [_Told(at, False, id, rated, values) for id, at, *values in rows]
-    if asked.kind is not HistoryKind.ELO:
+    if query.kind is not HistoryKind.ELO:
         pool = rated.pool.pool._asdict()
         wanted = {"version": rated.version_id, **pool, "before": before[True], "most": limit}
         rows = connection.execute(_newest_points(), wanted).all()

@@ -115,7 +115,7 @@ def _ranks_of(lines: bytes) -> Mapping[int, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class LeaderboardQuery:
     """Which bots of which pools are wanted, and since when changes are shown; None stands for all."""
 
     ruleset: str | None = None
@@ -141,7 +141,7 @@ class Asked:
 
 def leaderboard(
     storage: Storage,
-    asked: Asked = Asked(),
+    query: LeaderboardQuery = LeaderboardQuery(),
     limit: int = 100,
     cursor: str | None = None,
     around: str | None = None,
@@ -153,34 +153,38 @@ def leaderboard(
     SpecError for a cursor of another list.
     """
     with storage.read() as tx:
-        among, wanted = _wanted(tx, asked)
-        pools = choose_pools(tx, asked.ruleset, asked.table_size, among)
+        among, wanted = _wanted(tx, query)
+        pools = choose_pools(tx, query.ruleset, query.table_size, among)
         if around is not None:
-            return _around(tx, asked, pools, wanted, limit, around)
+            return _around(tx, query, pools, wanted, limit, around)
         key = None
         if cursor is not None:
-            key, pools = _place_of(asked, cursor, pools)
+            key, pools = _place_of(query, cursor, pools)
         pages = [(pool, lines_after(tx, pool.pool, wanted, key, limit + 1)) for pool in pools]
-        lines = _shown(tx, [(pool, placed[:limit]) for pool, placed in pages], asked.since)
-        cut = tuple(_cut(asked, pages, limit))
+        lines = _shown(tx, [(pool, placed[:limit]) for pool, placed in pages], query.since)
+        cut = tuple(_cut(query, pages, limit))
         return Leaderboard(tuple(lines), cut[0].next if cut and len(pages) == 1 else None, cut)
 
 
-def _place_of(asked: Asked, cursor: str, pools: Sequence[NamedPool]) -> tuple[Key, list[NamedPool]]:
+def _place_of(
+    query: LeaderboardQuery, cursor: str, pools: Sequence[NamedPool]
+) -> tuple[Key, list[NamedPool]]:
     """Return where a cursor continues, and its pool, if that is among these."""
-    ruleset_id, size, *key = read_cursor(asked, cursor, int, int, int, float, int)
+    ruleset_id, size, *key = read_cursor(query, cursor, int, int, int, float, int)
     return Key._make(key), [one for one in pools if one.pool == (ruleset_id, size)]
 
 
-def _cut(asked: Asked, pages: Sequence[tuple[NamedPool, Sequence[Placed]]], limit: int) -> Iterator[CutPool]:
+def _cut(
+    query: LeaderboardQuery, pages: Sequence[tuple[NamedPool, Sequence[Placed]]], limit: int
+) -> Iterator[CutPool]:
     for pool, placed in pages:
         if len(placed) > limit:
-            cursor = make_cursor(asked, (*pool.pool, *placed[limit - 1].key))
+            cursor = make_cursor(query, (*pool.pool, *placed[limit - 1].key))
             yield CutPool(pool.ruleset, pool.table_size, cursor)
 
 
 def _around(
-    tx: Transaction, asked: Asked, pools: Sequence[NamedPool], wanted: Wanted, limit: int, bot: str
+    tx: Transaction, query: LeaderboardQuery, pools: Sequence[NamedPool], wanted: Wanted, limit: int, bot: str
 ) -> Leaderboard:
     """Return the lines around a bot: half of them above it, if there are enough."""
     newest = newest_rated(tx, [version.id for version in versions_called(tx, bot)])
@@ -194,7 +198,7 @@ def _around(
         pages.append((pool, [*above, own, *below]))
     if not pages:
         raise UnknownError(f"{bot} is not rated in {'any' if len(pools) != 1 else 'this'} pool")
-    return Leaderboard(tuple(_shown(tx, pages, asked.since)), None)
+    return Leaderboard(tuple(_shown(tx, pages, query.since)), None)
 
 
 def lines_of(tx: Transaction, pool: NamedPool, version_ids: Sequence[int]) -> dict[int, LeaderboardLine]:
@@ -204,26 +208,26 @@ def lines_of(tx: Transaction, pool: NamedPool, version_ids: Sequence[int]) -> di
     return {one.version_id: line for one, line in zip(placed, lines, strict=True)}
 
 
-def _wanted(tx: Transaction, asked: Asked) -> tuple[list[Pool] | None, Wanted]:
+def _wanted(tx: Transaction, query: LeaderboardQuery) -> tuple[list[Pool] | None, Wanted]:
     """Return the pools from which bots are wanted, None for all, and which bots."""
     conditions: dict[str, object] = {}
     versions: set[int] | None = None
     among = None
-    if asked.league is not None:
-        among, placed = placed_in(tx, asked.league, asked.season, asked.division)
+    if query.league is not None:
+        among, placed = placed_in(tx, query.league, query.season, query.division)
         versions = {*tx.exec(placed)}
-    elif asked.season is not None or asked.division is not None:
+    elif query.season is not None or query.division is not None:
         raise SpecError("league", "a season or a division is one of a league: say which")
-    if asked.owner is not None:
-        own = versions_of_owner(tx, asked.owner)
+    if query.owner is not None:
+        own = versions_of_owner(tx, query.owner)
         versions = own if versions is None else versions & own
-    if asked.language is not None:
-        conditions["language"] = asked.language
-    if asked.active_since is not None:
-        conditions["active_since"] = asked.active_since
-    if asked.matches > 1:
-        conditions["matches"] = asked.matches
-    return among, Wanted(conditions, versions, asked.provisional)
+    if query.language is not None:
+        conditions["language"] = query.language
+    if query.active_since is not None:
+        conditions["active_since"] = query.active_since
+    if query.matches > 1:
+        conditions["matches"] = query.matches
+    return among, Wanted(conditions, versions, query.provisional)
 
 
 def _shown(

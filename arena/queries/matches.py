@@ -60,7 +60,7 @@ class Result(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class MatchQuery:
     """Which matches are wanted; None stands for all. ``owner/bot`` is all its versions."""
 
     bot: str | None = None
@@ -138,15 +138,15 @@ def newest_between(
     return [key[-1] for key in _keys(tx, _way_of(own, version_ids), wanted, None, limit)]
 
 
-def newest_ids(tx: Transaction, asked: Asked, limit: int) -> list[int]:
+def newest_ids(tx: Transaction, query: MatchQuery, limit: int) -> list[int]:
     """Return the ids of the newest matches. Raise the errors of ``find_matches``."""
-    return [key[-1] for key in _keys(tx, *_found(tx, asked), None, limit)]
+    return [key[-1] for key in _keys(tx, *_found(tx, query), None, limit)]
 
 
-def find_places(storage: Storage, asked: Asked, limit: int) -> list[MatchPlace]:
+def find_places(storage: Storage, query: MatchQuery, limit: int) -> list[MatchPlace]:
     """Return where the newest matches were played, newest first. Raise the errors of ``find_matches``."""
     with storage.read() as tx:
-        match_ids = newest_ids(tx, asked, limit)
+        match_ids = newest_ids(tx, query, limit)
         rows = (
             select_columns(Match.id, Tournament.name, Round.number, Match.table_number, Match.finished_at)  # type: ignore[call-overload]
             .join(Round, col(Round.id) == Match.round_id)
@@ -167,45 +167,47 @@ class _Way(NamedTuple):
     """The types of these columns."""
 
 
-def find_matches(storage: Storage, asked: Asked, limit: int = 50, cursor: str | None = None) -> MatchPage:
+def find_matches(
+    storage: Storage, query: MatchQuery, limit: int = 50, cursor: str | None = None
+) -> MatchPage:
     """Return matches that are done, newest first.
 
     The newest is the one that was paired last; without a bot, a tournament or faults it is the one that
     finished last. Raise UnknownError for names, and SpecError for a cursor of another list or if a bot is
     missing.
     """
-    if asked.bot is None and (asked.opponent is not None or asked.result is not None):
+    if query.bot is None and (query.opponent is not None or query.result is not None):
         raise SpecError("bot", "missing; opponent and result need it")
-    if asked.tournament is None and asked.round is not None:
+    if query.tournament is None and query.round is not None:
         raise SpecError("tournament", "missing; round needs it")
-    if asked.since is not None and asked.until is not None and asked.since >= asked.until:
-        raise SpecError("until", f"{asked.until.isoformat()} is not after {asked.since.isoformat()}")
+    if query.since is not None and query.until is not None and query.since >= query.until:
+        raise SpecError("until", f"{query.until.isoformat()} is not after {query.since.isoformat()}")
     with storage.read() as tx:
-        way, wanted = _found(tx, asked)
-        after = None if cursor is None else read_cursor(asked, cursor, *way.kinds)
+        way, wanted = _found(tx, query)
+        after = None if cursor is None else read_cursor(query, cursor, *way.kinds)
         keys = _keys(tx, way, wanted, after, limit + 1)
         lines = tuple(match_lines(tx, [key[-1] for key in keys[:limit]]))
-        return MatchPage(lines, make_cursor(asked, keys[limit - 1]) if len(keys) > limit else None)
+        return MatchPage(lines, make_cursor(query, keys[limit - 1]) if len(keys) > limit else None)
 
 
-def _found(tx: Transaction, asked: Asked) -> tuple[_Way, list[Any]]:
+def _found(tx: Transaction, query: MatchQuery) -> tuple[_Way, list[Any]]:
     """Return the way to the matches that were asked for, and the conditions on it."""
     own = aliased(Seat)
-    return _way(tx, asked, own), [*_wanted(tx, asked, own)]
+    return _way(tx, query, own), [*_wanted(tx, query, own)]
 
 
-def _way(tx: Transaction, asked: Asked, own: Any) -> _Way:
-    if asked.bot is not None:
-        if seats := _entered(tx, asked, own):
+def _way(tx: Transaction, query: MatchQuery, own: Any) -> _Way:
+    if query.bot is not None:
+        if seats := _entered(tx, query, own):
             return _Way([_seated(own).where(seat) for seat in seats], (own.match_id,), (int,))
-        return _way_of(own, [version.id for version in versions_called(tx, asked.bot)])
-    if asked.faults:
+        return _way_of(own, [version.id for version in versions_called(tx, query.bot)])
+    if query.faults:
         return _Way([_seated(own).where(own.faults > NONE).distinct()], (own.match_id,), (int,))
-    if asked.tournament is not None:
+    if query.tournament is not None:
         order: tuple[Any, ...] = (col(Match.round_id), col(Match.table_number), col(Match.id))
         return _Way([select_columns(*order)], order, (int, int, int))
     order = (col(Match.finished_at), col(Match.id))
-    return _Way([*_under(tx, asked, select_columns(*order))], order, (datetime, int))
+    return _Way([*_under(tx, query, select_columns(*order))], order, (datetime, int))
 
 
 def _way_of(own: Any, version_ids: Sequence[int]) -> _Way:
@@ -214,32 +216,32 @@ def _way_of(own: Any, version_ids: Sequence[int]) -> _Way:
     return _Way(seats, (own.match_id,), (int,))
 
 
-def _entered(tx: Transaction, asked: Asked, own: Any) -> list[ColumnElement[bool]]:
+def _entered(tx: Transaction, query: MatchQuery, own: Any) -> list[ColumnElement[bool]]:
     """Return conditions on the bot's seats in the tournaments that were asked for, if these are few.
 
     If they are many, hardly any of the bot's matches are in others.
     """
-    if asked.tournament is None and asked.ruleset is None:
+    if query.tournament is None and query.ruleset is None:
         return []
-    versions = [version.id for version in versions_called(tx, asked.bot or "")]
+    versions = [version.id for version in versions_called(tx, query.bot or "")]
     entered = select(Entrant.id).where(col(Entrant.version_id).in_(versions))
-    if asked.tournament is not None:
-        entered = entered.where(Entrant.tournament_id == find_tournament(tx, asked.tournament))
-    if asked.ruleset is not None:
+    if query.tournament is not None:
+        entered = entered.where(Entrant.tournament_id == find_tournament(tx, query.tournament))
+    if query.ruleset is not None:
         entered = entered.join(Tournament, col(Tournament.id) == Entrant.tournament_id)
-        entered = entered.where(col(Tournament.ruleset_id).in_(rulesets_called(tx, asked.ruleset)))
+        entered = entered.where(col(Tournament.ruleset_id).in_(rulesets_called(tx, query.ruleset)))
     found = tx.exec(entered.limit(FEW + 1)).all()
     if not found:
         return [false()]
     return [own.entrant_id == entrant for entrant in found] if len(found) <= FEW else []
 
 
-def _under(tx: Transaction, asked: Asked, rows: Select[Any]) -> Iterator[Select[Any]]:
+def _under(tx: Transaction, query: MatchQuery, rows: Select[Any]) -> Iterator[Select[Any]]:
     """Yield the matches under each ruleset that was asked for, or all."""
-    if asked.ruleset is None:
+    if query.ruleset is None:
         yield rows
         return
-    for ruleset_id in rulesets_called(tx, asked.ruleset):
+    for ruleset_id in rulesets_called(tx, query.ruleset):
         yield rows.where(col(Match.ruleset_id) == ruleset_id)
 
 
@@ -247,35 +249,35 @@ def _seated(own: Any) -> Select[Any]:
     return select_columns(own.match_id).join(Match, col(Match.id) == own.match_id)
 
 
-def _wanted(tx: Transaction, asked: Asked, own: Any) -> Iterator[Any]:
+def _wanted(tx: Transaction, query: MatchQuery, own: Any) -> Iterator[Any]:
     """Yield the conditions on Match and on the bot's own seat."""
     yield col(Match.state) == MatchState.DONE
-    if asked.since is not None:
-        yield col(Match.finished_at) >= asked.since
-    if asked.until is not None:
-        yield col(Match.finished_at) < asked.until
-    if asked.tournament is not None:
-        tournament_id = find_tournament(tx, asked.tournament)
+    if query.since is not None:
+        yield col(Match.finished_at) >= query.since
+    if query.until is not None:
+        yield col(Match.finished_at) < query.until
+    if query.tournament is not None:
+        tournament_id = find_tournament(tx, query.tournament)
         yield col(Match.tournament_id) == tournament_id
-        if asked.bot is None and asked.faults:
+        if query.bot is None and query.faults:
             yield own.match_id.between(*_ends(tx, tournament_id))
-        if asked.round is not None:
-            yield col(Match.round_id) == _find_round(tx, tournament_id, asked)
-    if asked.ruleset is not None:
-        yield col(Match.ruleset_id).in_(rulesets_called(tx, asked.ruleset))
-    if asked.bot is not None and asked.faults:
+        if query.round is not None:
+            yield col(Match.round_id) == _find_round(tx, tournament_id, query)
+    if query.ruleset is not None:
+        yield col(Match.ruleset_id).in_(rulesets_called(tx, query.ruleset))
+    if query.bot is not None and query.faults:
         yield own.faults > NONE
-    if asked.opponent is not None:
-        opponents = {version.id for version in versions_called(tx, asked.opponent)}
+    if query.opponent is not None:
+        opponents = {version.id for version in versions_called(tx, query.opponent)}
         other = aliased(Seat)
         there = [*_sits(other, own, opponents)]
-        if not opponents.isdisjoint(version.id for version in versions_called(tx, asked.bot or "")):
+        if not opponents.isdisjoint(version.id for version in versions_called(tx, query.bot or "")):
             there.append(other.id != own.id)  # without this, an index answers both conditions
         yield exists(col(other.id)).where(*there)
-    if asked.result is not None:
+    if query.result is not None:
         other = aliased(Seat)
         better = exists(other.id).where(other.match_id == own.match_id, other.points > own.points)  # type: ignore[arg-type]
-        yield better if asked.result is Result.LOST else ~better
+        yield better if query.result is Result.LOST else ~better
 
 
 def _ends(tx: Transaction, tournament_id: int) -> tuple[int, int]:
@@ -296,12 +298,12 @@ def _sits(seat: Any, own: Any, version_ids: Collection[int]) -> Iterator[ColumnE
     yield seat.version_id.in_(version_ids)
 
 
-def _find_round(tx: Transaction, tournament_id: int, asked: Asked) -> int:
+def _find_round(tx: Transaction, tournament_id: int, query: MatchQuery) -> int:
     """Return the id of the round that was asked for; raise UnknownError."""
-    this = select(Round.id).where(Round.tournament_id == tournament_id, Round.number == asked.round)
+    this = select(Round.id).where(Round.tournament_id == tournament_id, Round.number == query.round)
     found = tx.exec(this).first()
     if found is None:
-        raise UnknownError(f"{asked.tournament} has no round {asked.round} yet")
+        raise UnknownError(f"{query.tournament} has no round {query.round} yet")
     return found
 
 

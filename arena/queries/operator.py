@@ -67,7 +67,7 @@ def work(storage: Storage, actor: Actor, limit: int = 100) -> Work:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ChangeQuery:
     """Which changes are wanted."""
 
     subject: str | None = None
@@ -86,7 +86,7 @@ class ChangePage:
 
 
 def changes(
-    storage: Storage, actor: Actor, asked: Asked, limit: int = 100, cursor: str | None = None
+    storage: Storage, actor: Actor, query: ChangeQuery, limit: int = 100, cursor: str | None = None
 ) -> ChangePage:
     """Return a page of changes; ``owner/bot`` includes all versions of the bot.
 
@@ -94,19 +94,19 @@ def changes(
     """
     actor.require(Role.OPERATOR, "see who changed what")
     wanted = select(AuditEntry).order_by(col(AuditEntry.id).desc()).limit(limit + 1)
-    if asked.subject is not None:
-        wanted = wanted.where(_is_about(asked.subject))
-    if asked.account is not None:
-        wanted = wanted.where(AuditEntry.account == asked.account)
+    if query.subject is not None:
+        wanted = wanted.where(_is_about(query.subject))
+    if query.account is not None:
+        wanted = wanted.where(AuditEntry.account == query.account)
     if cursor is not None:
-        [before] = read_cursor(asked, cursor, int)
+        [before] = read_cursor(query, cursor, int)
         wanted = wanted.where(col(AuditEntry.id) < before)
     with storage.read() as tx:
         rows = tx.exec(wanted).all()
-        if asked.subject is not None and not rows and cursor is None:
-            raise unknown(tx, "change of", asked.subject, col(AuditEntry.subject))
+        if query.subject is not None and not rows and cursor is None:
+            raise unknown(tx, "change of", query.subject, col(AuditEntry.subject))
     page = rows[:limit]
-    following = make_cursor(asked, (page[-1].id,)) if len(rows) > limit else None
+    following = make_cursor(query, (page[-1].id,)) if len(rows) > limit else None
     return ChangePage(tuple(map(change_of, page)), following)
 
 

@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from threading import Lock
 
-from arena.queries.highlights import Asked, DealLine, find_deals, telling_deals
+from arena.queries.highlights import DealLine, HighlightQuery, find_deals, telling_deals
 from arena.queries.matches import MatchLine
 from arena.store.models import HighlightKind
 from arena.store.storage import Storage
@@ -44,7 +44,7 @@ class Telling:
         return self._known((status.id, status.state), lambda: self._find(status.tournament))
 
     def _find(self, name: str) -> Sequence[DealLine]:
-        asked = [Asked(kind, tournament=name) for kind in HighlightKind]
+        asked = [HighlightQuery(kind, tournament=name) for kind in HighlightKind]
         found: dict[tuple[int, ...], DealLine] = {}
         for line in [line for one in asked for line in find_deals(self._storage, one, 1).deals]:
             found.setdefault((line.round, line.table, line.session, line.deal), line)

@@ -19,7 +19,7 @@ from arena.people.accounts import create_account
 from arena.people.audit import Change, record
 from arena.people.tokens import create_token, revoke_token
 from arena.play.rounds import closing
-from arena.queries.operator import Asked, changes
+from arena.queries.operator import ChangeQuery, changes
 from arena.results.ratings.rebuild import mend
 from arena.store.models import utc_now
 from arena.store.storage import Storage
@@ -38,7 +38,7 @@ ORA = Actor(Role.ORGANISER, "ora", account_id=1)
 
 def noted(storage: Storage) -> list[tuple[str, str, str]]:
     """Return who did what to which subject, oldest first."""
-    found = changes(storage, ROOT, Asked()).entries
+    found = changes(storage, ROOT, ChangeQuery()).entries
     return [(str(one.actor), one.action, one.subject) for one in reversed(found)]
 
 
@@ -65,7 +65,7 @@ def test_changes_when_made_by_several_then_all_are_noted_in_their_order(world: W
         ("operator root", "token.create", "worker-1"),
     ]
     [withdrawal] = [
-        one for one in changes(storage, ROOT, Asked()).entries if one.action == "tournament.withdraw"
+        one for one in changes(storage, ROOT, ChangeQuery()).entries if one.action == "tournament.withdraw"
     ]
     assert withdrawal == Change(
         now, ANN.who, "tournament.withdraw", "cup", {"bot": "ann/a@1", "last_round": 0}
@@ -74,8 +74,8 @@ def test_changes_when_made_by_several_then_all_are_noted_in_their_order(world: W
 
 def test_changes_of_one_subject_when_asked_for_then_others_are_left_out(world: World) -> None:
     world.tournament(4)
-    assert {one.subject for one in changes(world.storage, ROOT, Asked("cup")).entries} == {"cup"}
-    assert [one.action for one in changes(world.storage, ROOT, Asked("cup"), 1).entries] == [
+    assert {one.subject for one in changes(world.storage, ROOT, ChangeQuery("cup")).entries} == {"cup"}
+    assert [one.action for one in changes(world.storage, ROOT, ChangeQuery("cup"), 1).entries] == [
         "tournament.start"
     ]
 
@@ -146,7 +146,7 @@ USES: dict[str, tuple[Use, Role]] = {
     "token": (of(create_token, "w", "worker"), Role.OPERATOR),
     "token revoked": (of(revoke_token, "w"), Role.OPERATOR),
     "mend": (of(mend), Role.OPERATOR),
-    "audit": (lambda storage, actor, now: changes(storage, actor, Asked()).entries, Role.OPERATOR),
+    "audit": (lambda storage, actor, now: changes(storage, actor, ChangeQuery()).entries, Role.OPERATOR),
 }
 """Use cases on things that do not belong to ann, each with the lowest role that may perform it."""
 
@@ -204,10 +204,13 @@ def test_changes_when_a_bot_is_named_then_those_of_its_versions_are_found(storag
     now = utc_now()
     for name in ("ann/a", "ann/ab", "ann/a"):
         register_version(storage, ROOT, name, now)
-    assert [one.subject for one in changes(storage, ROOT, Asked("ann/a")).entries] == ["ann/a@2", "ann/a@1"]
-    assert [one.subject for one in changes(storage, ROOT, Asked("ann/a@1")).entries] == ["ann/a@1"]
+    assert [one.subject for one in changes(storage, ROOT, ChangeQuery("ann/a")).entries] == [
+        "ann/a@2",
+        "ann/a@1",
+    ]
+    assert [one.subject for one in changes(storage, ROOT, ChangeQuery("ann/a@1")).entries] == ["ann/a@1"]
     with pytest.raises(UnknownError, match="no change of 'ann/b'; did you mean 'ann/a"):
-        changes(storage, ROOT, Asked("ann/b"))
+        changes(storage, ROOT, ChangeQuery("ann/b"))
 
 
 def test_changes_in_a_file_then_the_table_is_not_too_wide(

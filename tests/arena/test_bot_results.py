@@ -11,10 +11,9 @@ from sqlmodel import col, select
 
 from arena.errors import UnknownError
 from arena.host.settings import Settings
-from arena.queries.histories import Asked, HistoryKind, HistoryLine, history
+from arena.queries.histories import HistoryKind, HistoryLine, HistoryQuery, history
 from arena.queries.leaderboards import leaderboard
-from arena.queries.matches import Asked as AskedMatches
-from arena.queries.matches import find_matches
+from arena.queries.matches import MatchQuery, find_matches
 from arena.queries.meetings import Met, crosstable
 from arena.queries.profiles import profile
 from arena.queries.verdicts import Verdict, VerdictKind, said, sentence, verdict
@@ -72,7 +71,7 @@ def test_profile_of_a_version_follows_from_its_deals(pool: World) -> None:
     assert (found.bot, found.owner, found.language, found.link) == ("owner-0/bot-0", "owner-0", None, None)
     assert [one.bot for one in found.versions] == [BOT]
     assert found.pools == tuple(one for one in leaderboard(pool.storage).leaderboard if one.bot == BOT)
-    assert found.matches == find_matches(pool.storage, AskedMatches(bot=BOT), 10).matches
+    assert found.matches == find_matches(pool.storage, MatchQuery(bot=BOT), 10).matches
     for line in found.opponents:
         assert counts(line.met) == met(pool, BOT, line.bot)
     assert all(one.met.deals >= other.met.deals for one, other in pairwise(found.opponents))
@@ -127,7 +126,7 @@ def test_versus_when_both_have_met_then_all_views_agree(pool: World) -> None:
     assert (in_pool.ruleset, in_pool.table_size, in_pool.met) == ("chinese@1", 4, found.met)
     lines = {line.bot: line for line in leaderboard(pool.storage).leaderboard}
     assert in_pool.verdict == said(verdict(lines[SECOND], lines[OTHER]))
-    asked = AskedMatches(bot="owner-0/bot-0", opponent=OTHER)
+    asked = MatchQuery(bot="owner-0/bot-0", opponent=OTHER)
     assert found.matches == find_matches(pool.storage, asked, 10).matches
     assert counts(found.met) == tuple(
         sum(getattr(one, name) for one in found.seats) for name in ("deals", "ahead", "behind", "lead")
@@ -181,7 +180,7 @@ def test_versus_when_both_never_met_then_there_is_nothing(pool: World) -> None:
 
 def test_history_is_every_change_of_elo_and_of_the_strength_newest_first(pool: World) -> None:
     fit_due(pool.storage, pool.clock())
-    lines = history(pool.storage, Asked("owner-0/bot-0"), 1000).history
+    lines = history(pool.storage, HistoryQuery("owner-0/bot-0"), 1000).history
     assert all(one.at >= other.at for one, other in pairwise(lines))
     with pool.storage.read() as tx:
         ids = {row.id: row.name for row in tx.exec(select(BotVersion)) if row.name in (BOT, SECOND)}
@@ -204,7 +203,7 @@ def test_history_when_it_is_read_in_pages_then_they_are_the_whole(
     pool: World, size: int, kind: HistoryKind | None
 ) -> None:
     fit_due(pool.storage, pool.clock())
-    asked = Asked("owner-0/bot-0", kind=kind)
+    asked = HistoryQuery("owner-0/bot-0", kind=kind)
     whole = history(pool.storage, asked, 1000)
     assert {line.kind for line in whole.history} == ({*HistoryKind} if kind is None else {kind})
     found, cursor = list[HistoryLine](), None
@@ -218,9 +217,9 @@ def test_history_when_it_is_read_in_pages_then_they_are_the_whole(
 
 
 def test_history_when_the_pool_is_another_then_there_is_nothing_or_it_is_unknown(pool: World) -> None:
-    assert history(pool.storage, Asked(BOT, ruleset="chinese", table_size=4)).history
+    assert history(pool.storage, HistoryQuery(BOT, ruleset="chinese", table_size=4)).history
     with pytest.raises(UnknownError, match="did you mean 'chinese'"):
-        history(pool.storage, Asked(BOT, ruleset="chines"))
+        history(pool.storage, HistoryQuery(BOT, ruleset="chines"))
 
 
 @pytest.mark.parametrize(

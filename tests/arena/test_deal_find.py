@@ -12,7 +12,7 @@ from sqlmodel import select
 from arena.errors import UnknownError
 from arena.host.settings import Settings
 from arena.queries import faults, highlights
-from arena.queries.highlights import Asked, DealLine, find_deals, telling_deals
+from arena.queries.highlights import DealLine, HighlightQuery, find_deals, telling_deals
 from arena.store.models import BotVersion, FaultTally, HighlightKind, Session
 from referee.matches.kinds import FaultKind
 from tests.arena.cli import Arena, assert_one_line, make_arena
@@ -30,14 +30,14 @@ def arena(migrated: Settings, capsys: pytest.CaptureFixture[str]) -> Arena:
 
 
 def test_deals_when_the_swing_is_asked_for_then_the_largest_of_each_session_come_first(pool: World) -> None:
-    found = find_deals(pool.storage, Asked(HighlightKind.SWING), 1000).deals
+    found = find_deals(pool.storage, HighlightQuery(HighlightKind.SWING), 1000).deals
     with pool.storage.read() as tx:
         swings = [
             max(max(map(abs, points)) for points in row.deal_points) for row in tx.exec(select(Session))
         ]
     assert [line.value for line in found] == sorted(swings, reverse=True)
     assert all(line.value == max(map(abs, line.points)) for line in found)
-    closest = find_deals(pool.storage, Asked(HighlightKind.CLOSEST), 1000).deals
+    closest = find_deals(pool.storage, HighlightQuery(HighlightKind.CLOSEST), 1000).deals
     assert [line.value for line in closest] == sorted(line.value for line in closest)
     for line in closest:
         second, first = sorted(line.points)[-2:]
@@ -50,11 +50,11 @@ def test_deals_when_they_are_read_in_pages_then_they_are_the_whole(
     pool: World, kind: HighlightKind, size: int
 ) -> None:
     pool.finish(pool.tournament_of(pool.register(2), name="two", ruleset="chinese-2").id, play_randomly)
-    whole = find_deals(pool.storage, Asked(kind), 1000)
+    whole = find_deals(pool.storage, HighlightQuery(kind), 1000)
     assert {line.table_size for line in whole.deals} == {2, 4}
     found, cursor = list[DealLine](), None
     while True:
-        page = find_deals(pool.storage, Asked(kind), size, cursor)
+        page = find_deals(pool.storage, HighlightQuery(kind), size, cursor)
         found += page.deals
         cursor = page.next
         if cursor is None:
@@ -63,21 +63,21 @@ def test_deals_when_they_are_read_in_pages_then_they_are_the_whole(
 
 
 def test_deals_when_some_are_asked_for_then_the_others_are_left_out(pool: World) -> None:
-    whole = find_deals(pool.storage, Asked(HighlightKind.LONGEST), 1000).deals
+    whole = find_deals(pool.storage, HighlightQuery(HighlightKind.LONGEST), 1000).deals
     for asked, wanted in (
-        (Asked(HighlightKind.LONGEST, bot=BOT), [line for line in whole if BOT in line.bots]),
+        (HighlightQuery(HighlightKind.LONGEST, bot=BOT), [line for line in whole if BOT in line.bots]),
         (
-            Asked(HighlightKind.LONGEST, tournament="later"),
+            HighlightQuery(HighlightKind.LONGEST, tournament="later"),
             [line for line in whole if line.tournament == "later"],
         ),
-        (Asked(HighlightKind.LONGEST, ruleset="chinese", table_size=4), [*whole]),
-        (Asked(HighlightKind.LONGEST, table_size=2), []),
+        (HighlightQuery(HighlightKind.LONGEST, ruleset="chinese", table_size=4), [*whole]),
+        (HighlightQuery(HighlightKind.LONGEST, table_size=2), []),
     ):
         assert [*find_deals(pool.storage, asked, 1000).deals] == wanted
     for asked, meant in (
-        (Asked(HighlightKind.SWING, bot="owner-0/bt-0"), "owner-0/bot-0"),
-        (Asked(HighlightKind.SWING, tournament="lter"), "later"),
-        (Asked(HighlightKind.SWING, ruleset="chinee"), "chinese"),
+        (HighlightQuery(HighlightKind.SWING, bot="owner-0/bt-0"), "owner-0/bot-0"),
+        (HighlightQuery(HighlightKind.SWING, tournament="lter"), "later"),
+        (HighlightQuery(HighlightKind.SWING, ruleset="chinee"), "chinese"),
     ):
         with pytest.raises(UnknownError, match=f"did you mean '{meant}"):
             find_deals(pool.storage, asked)
@@ -88,13 +88,13 @@ def test_deals_when_some_are_asked_for_then_the_others_are_left_out(pool: World)
 def test_deals_of_a_bot_and_of_a_tournament_are_the_same_however_they_are_found(
     pool: World, kind: HighlightKind, looked_up: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = find_deals(pool.storage, Asked(kind), 1000).deals
+    whole = find_deals(pool.storage, HighlightQuery(kind), 1000).deals
     monkeypatch.setattr(highlights, "AT_ONCE", 1)
     if not looked_up:
         monkeypatch.setattr(highlights, "_few_matches", lambda *_: None)
     for asked, wanted in (
-        (Asked(kind, bot=BOT), [line for line in whole if BOT in line.bots]),
-        (Asked(kind, tournament="later"), [line for line in whole if line.tournament == "later"]),
+        (HighlightQuery(kind, bot=BOT), [line for line in whole if BOT in line.bots]),
+        (HighlightQuery(kind, tournament="later"), [line for line in whole if line.tournament == "later"]),
     ):
         first = find_deals(pool.storage, asked, 2)
         rest = () if first.next is None else find_deals(pool.storage, asked, 1000, first.next).deals
@@ -105,7 +105,7 @@ def test_deals_when_others_are_still_to_play_them_then_they_are_left_out(world: 
     cup = world.tournament(8, duplicate=True, rounds=1, deals=1)
     world.advance(cup.id)
     world.play(world.messages.pop(), play_randomly)
-    every = Asked(HighlightKind.SWING)
+    every = HighlightQuery(HighlightKind.SWING)
     found = {
         asked: find_deals(world.storage, asked, 1000).deals
         for asked in (every, replace(every, tournament="cup"), *(replace(every, bot=bot) for bot in BOTS))
@@ -124,7 +124,7 @@ def test_deal_find_prints_the_command_that_shows_the_deal(arena: Arena, pool: Wo
     assert shown[3].startswith("more: --cursor ")
     _, *words = shlex.split(command)
     seen = arena(*words)
-    [line] = find_deals(pool.storage, Asked(HighlightKind.LONGEST), 1).deals
+    [line] = find_deals(pool.storage, HighlightQuery(HighlightKind.LONGEST), 1).deals
     assert seen.status == 0
     assert f"session {line.session}, deal {line.deal}: chinese@1" in seen.out
     [row] = csv.DictReader(io.StringIO(arena("deal", "find", "longest", "--limit", 1, "--csv").out))
@@ -177,7 +177,7 @@ def test_faults_when_they_are_read_in_pages_or_filtered_then_they_are_those(pool
         if cursor is None:
             break
     assert pages == [*whole]
-    own = faults.faults_by_bot(pool.storage, faults.Asked(owner="owner-1", kind=FaultKind.FLOOD)).bots
+    own = faults.faults_by_bot(pool.storage, faults.FaultQuery(owner="owner-1", kind=FaultKind.FLOOD)).bots
     assert {line.bot for line in own} == {"owner-1/bot-1@1", "owner-1/bot-5@1"}
     assert all((line.faults, line.timeout) == (line.flood, 0) for line in own)
-    assert faults.faults_by_bot(pool.storage, faults.Asked(table_size=5)).bots == ()
+    assert faults.faults_by_bot(pool.storage, faults.FaultQuery(table_size=5)).bots == ()

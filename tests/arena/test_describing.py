@@ -9,7 +9,7 @@ from arena.actors import Actor, Role
 from arena.bots.descriptions import Description, describe
 from arena.bots.versions import list_versions, register_version
 from arena.errors import NotAllowed, SpecError, UnknownError
-from arena.queries.operator import Asked, changes
+from arena.queries.operator import ChangeQuery, changes
 from arena.store.models import Bot
 from arena.store.storage import Storage
 from tests.arena.fakes import ROOT
@@ -55,7 +55,7 @@ def test_description_when_it_is_changed_then_the_rest_stays_and_the_audit_has_it
     ann = Actor(Role.AUTHOR, "ann", frozenset({"ann"}))
     assert describe(storage, ann, bot, NOW, language, link) == Description(bot, *after)
     assert told(storage) == [after]
-    change = changes(storage, ROOT, Asked()).entries[0]
+    change = changes(storage, ROOT, ChangeQuery()).entries[0]
     assert (change.actor, change.action, change.subject) == (ann.who, "bot.describe", bot)
     given = {"language": language, "link": link}
     assert change.details == {name: value or None for name, value in given.items() if value is not None}

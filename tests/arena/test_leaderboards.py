@@ -13,7 +13,7 @@ from arena.core.cursors import make_cursor, read_cursor
 from arena.errors import SpecError, UnknownError
 from arena.host.settings import Settings
 from arena.queries.board import Leaderboard, LeaderboardLine
-from arena.queries.leaderboards import Asked, leaderboard
+from arena.queries.leaderboards import LeaderboardQuery, leaderboard
 from arena.results.strength.fitting import fit_due
 from arena.results.strength.scale import ENOUGH
 from arena.store.models import Rating
@@ -65,7 +65,7 @@ def test_leaderboard_when_bots_are_filtered_then_their_places_stay(pool: World) 
     whole = {line.bot: line for line in leaderboard(pool.storage).leaderboard}
 
     def only(**asked: object) -> set[str]:
-        found = leaderboard(pool.storage, Asked(**asked)).leaderboard  # type: ignore[arg-type]
+        found = leaderboard(pool.storage, LeaderboardQuery(**asked)).leaderboard  # type: ignore[arg-type]
         assert [line.place for line in found] == sorted(whole[line.bot].place for line in found)
         assert all(line.place == whole[line.bot].place for line in found)
         return {line.bot for line in found}
@@ -83,7 +83,7 @@ def test_leaderboard_when_bots_have_not_played_since_then_they_are_left_out(pool
     with pool.storage.write() as tx:
         for number, rating in enumerate(tx.exec(select(Rating).order_by(col(Rating.id)))):
             rating.last_played = now - timedelta(days=number)
-    found = leaderboard(pool.storage, Asked(active_since=now - timedelta(days=3))).leaderboard
+    found = leaderboard(pool.storage, LeaderboardQuery(active_since=now - timedelta(days=3))).leaderboard
     assert sorted(line.last_played_at for line in found if line.last_played_at) == (
         [now - timedelta(days=number) for number in (3, 2, 1, 0)]
     )
@@ -93,7 +93,7 @@ def test_bots_when_they_have_enough_deals_then_they_are_no_longer_provisional(wo
     world.finish(world.tournament(4, sessions=1, deals=ENOUGH, ruleset="chinese").id)
     assert {line.provisional for line in leaderboard(world.storage).leaderboard} == {True}
     fit_due(world.storage, world.clock())
-    found = leaderboard(world.storage, Asked(provisional=False)).leaderboard
+    found = leaderboard(world.storage, LeaderboardQuery(provisional=False)).leaderboard
     assert [line.provisional for line in found] == [False] * 4
 
 
@@ -102,27 +102,30 @@ def test_leaderboard_of_a_league_has_the_bots_and_the_pool_of_its_season(world: 
     league = LeagueWorld(world, winter())
     league.join(*(f"member-{number}/bot" for number in range(9)))
     league.week(1)
-    found = leaderboard(world.storage, Asked(league="winter"))
+    found = leaderboard(world.storage, LeaderboardQuery(league="winter"))
     assert {line.ruleset for line in found.leaderboard} == {"chinese@1"}
     assert all(name.startswith("member-") for name in names(found))
-    assert leaderboard(world.storage, Asked(league="winter", season=1)).leaderboard == found.leaderboard
-    assert leaderboard(world.storage, Asked("hong-kong", league="winter")).leaderboard == ()
+    assert (
+        leaderboard(world.storage, LeaderboardQuery(league="winter", season=1)).leaderboard
+        == found.leaderboard
+    )
+    assert leaderboard(world.storage, LeaderboardQuery("hong-kong", league="winter")).leaderboard == ()
     for asked, problem in (
-        (Asked(league="wintr"), "did you mean 'winter'"),
-        (Asked(league="winter", season=7), "no season 7 in winter: "),
-        (Asked(league="winter", division="frist"), "no division 'frist' in winter"),
+        (LeaderboardQuery(league="wintr"), "did you mean 'winter'"),
+        (LeaderboardQuery(league="winter", season=7), "no season 7 in winter: "),
+        (LeaderboardQuery(league="winter", division="frist"), "no division 'frist' in winter"),
     ):
         with pytest.raises(UnknownError, match=problem):
             leaderboard(world.storage, asked)
     with pytest.raises(SpecError, match="league: "):
-        leaderboard(world.storage, Asked(division="first"))
+        leaderboard(world.storage, LeaderboardQuery(division="first"))
 
 
 def test_leaderboard_when_asked_since_then_it_tells_how_bots_stood_at_that_time(pool: World) -> None:
     then = pool.clock() - timedelta(hours=12)
     old = {line.bot: line for line in leaderboard(pool.storage).leaderboard}
     fit_due(pool.storage, pool.clock())
-    for line in leaderboard(pool.storage, Asked(since=then)).leaderboard:
+    for line in leaderboard(pool.storage, LeaderboardQuery(since=then)).leaderboard:
         assert line.before is not None
         if line.bot not in old or old[line.bot].strength is None:
             assert (line.before.rating, line.before.figure, line.before.rank) == (None, None, None)
@@ -132,7 +135,7 @@ def test_leaderboard_when_asked_since_then_it_tells_how_bots_stood_at_that_time(
         assert line.before.figure == pytest.approx(strength.figure, abs=0.1)
         assert line.before.rank == strength.rank
         assert (line.before.rating == line.rating) == (line.matches == 7)
-    long_ago = leaderboard(pool.storage, Asked(since=then - timedelta(days=9))).leaderboard
+    long_ago = leaderboard(pool.storage, LeaderboardQuery(since=then - timedelta(days=9))).leaderboard
     assert {line.before.rating for line in long_ago if line.before} == {None}
     assert {line.before for line in leaderboard(pool.storage).leaderboard} == {None}
 
@@ -143,7 +146,7 @@ def test_cursor_when_it_is_none_then_one_line_says_so(arena: Arena, pool: World,
 
 
 def test_cursor_when_its_numbers_are_too_large_for_a_database_then_it_is_none() -> None:
-    asked = Asked()
+    asked = LeaderboardQuery()
     with pytest.raises(SpecError, match="cursor: it is not a cursor"):
         read_cursor(asked, make_cursor(asked, (2**70,)), int)
     assert read_cursor(asked, make_cursor(asked, (7, 1.5)), int, float) == (7, 1.5)

@@ -7,7 +7,7 @@ from arena.bots import versions
 from arena.errors import NotAllowed, StateError, TakenError, UnknownError
 from arena.leagues import applying, membership, overview
 from arena.leagues.membership import find_league
-from arena.queries.operator import Asked, changes
+from arena.queries.operator import ChangeQuery, changes
 from arena.tournaments import admission
 from arena.tournaments.admission import EntriesShown
 from tests.arena.fakes import ROOT
@@ -74,7 +74,7 @@ def test_bot_when_the_organiser_approves_then_it_is_a_member_from_then_on(world:
     assert (members(world), states(world)) == (1, {"ann/a": "approved"})
     membership.leave(world.storage, ANN, "winter", "ann/a", world.clock())
     assert join(world, ANN, "ann/a") == "joined"  # once approved, it may come back
-    actions = [one.action for one in changes(world.storage, ROOT, Asked("winter")).entries]
+    actions = [one.action for one in changes(world.storage, ROOT, ChangeQuery("winter")).entries]
     assert actions[::-1] == [
         *("league.apply", "league.ask", "league.approve", "league.join", "league.leave", "league.join"),
     ]

@@ -11,7 +11,7 @@ from sqlmodel import col, select
 
 from arena.errors import UnknownError
 from arena.host.settings import Settings
-from arena.queries.matches import Asked, MatchLine, Result, find_matches
+from arena.queries.matches import MatchLine, MatchQuery, Result, find_matches
 from arena.store.models import Match, Seat, Session
 from referee.cli.output import change
 from tests.arena.cli import Arena, assert_one_line, make_arena
@@ -43,7 +43,7 @@ def has_won(line: MatchLine) -> bool:
 
 
 def every(world: World) -> list[MatchLine]:
-    return [*find_matches(world.storage, Asked(), 1000).matches]
+    return [*find_matches(world.storage, MatchQuery(), 1000).matches]
 
 
 def test_matches_when_all_are_listed_then_they_are_those_that_are_done_newest_first(pool: World) -> None:
@@ -64,35 +64,38 @@ def test_matches_when_all_are_listed_then_they_are_those_that_are_done_newest_fi
 @pytest.mark.parametrize(
     ("asked", "wanted"),
     [
-        (Asked(bot=BOT), lambda line: BOT in line.bots),
+        (MatchQuery(bot=BOT), lambda line: BOT in line.bots),
         (
-            Asked(bot="owner-0/bot-0"),
+            MatchQuery(bot="owner-0/bot-0"),
             is_there("owner-0/bot-0@"),
         ),
-        (Asked(bot=BOT, opponent=OTHER), lambda line: {BOT, OTHER} <= {*line.bots}),
-        (Asked(bot=BOT, opponent="owner-0/bot-0"), lambda line: {BOT, "owner-0/bot-0@2"} <= {*line.bots}),
-        (Asked(tournament="cup"), lambda line: line.tournament == "cup"),
-        (Asked(tournament="cup", round=2), lambda line: (line.tournament, line.round) == ("cup", 2)),
+        (MatchQuery(bot=BOT, opponent=OTHER), lambda line: {BOT, OTHER} <= {*line.bots}),
         (
-            Asked(bot=BOT, tournament="cup", round=2),
+            MatchQuery(bot=BOT, opponent="owner-0/bot-0"),
+            lambda line: {BOT, "owner-0/bot-0@2"} <= {*line.bots},
+        ),
+        (MatchQuery(tournament="cup"), lambda line: line.tournament == "cup"),
+        (MatchQuery(tournament="cup", round=2), lambda line: (line.tournament, line.round) == ("cup", 2)),
+        (
+            MatchQuery(bot=BOT, tournament="cup", round=2),
             lambda line: (line.tournament, line.round) == ("cup", 2) and BOT in line.bots,
         ),
-        (Asked(bot=BOT, tournament="cup"), lambda line: BOT in line.bots and line.tournament == "cup"),
-        (Asked(ruleset="chinese@1"), lambda line: True),
+        (MatchQuery(bot=BOT, tournament="cup"), lambda line: BOT in line.bots and line.tournament == "cup"),
+        (MatchQuery(ruleset="chinese@1"), lambda line: True),
         (
-            Asked(bot=BOT, result=Result.WON),
+            MatchQuery(bot=BOT, result=Result.WON),
             has_won,
         ),
         (
-            Asked(bot=BOT, result=Result.LOST),
+            MatchQuery(bot=BOT, result=Result.LOST),
             lambda line: BOT in line.bots and not has_won(line),
         ),
-        (Asked(faults=True), lambda line: False),
+        (MatchQuery(faults=True), lambda line: False),
     ],
     ids=lambda value: "" if callable(value) else str(value)[5:-1],
 )
 def test_matches_when_some_are_asked_for_then_pages_of_them_are_those(
-    pool: World, asked: Asked, wanted: Callable[[MatchLine], bool]
+    pool: World, asked: MatchQuery, wanted: Callable[[MatchLine], bool]
 ) -> None:
     expected = {place(line) for line in every(pool) if wanted(line)}
     for size in (1, 3, 100):
@@ -112,7 +115,7 @@ def test_matches_when_a_time_is_given_then_it_is_the_first_and_the_other_is_not(
     now = pool.clock()
 
     def tournaments(**asked: object) -> set[str]:
-        return {line.tournament for line in find_matches(pool.storage, Asked(**asked), 1000).matches}  # type: ignore[arg-type]
+        return {line.tournament for line in find_matches(pool.storage, MatchQuery(**asked), 1000).matches}  # type: ignore[arg-type]
 
     assert tournaments(since=now) == {"later"}
     assert tournaments(until=now) == {"cup"}
@@ -126,12 +129,12 @@ def test_matches_when_bots_made_faults_then_they_are_found_by_bot_and_without(
     with pool.storage.write() as tx:
         seats = tx.exec(select(Seat)).all()
         seats[2].faults, seats[21].faults, seats[22].faults = 3, 1, 1
-    lines = find_matches(pool.storage, Asked(faults=True)).matches
+    lines = find_matches(pool.storage, MatchQuery(faults=True)).matches
     assert [sorted(line.faults) for line in lines] == [[0, 0, 1, 1], [0, 0, 0, 3]]
-    first = find_matches(pool.storage, Asked(faults=True), 1)
-    assert find_matches(pool.storage, Asked(faults=True), 1, first.next).matches == lines[1:]
+    first = find_matches(pool.storage, MatchQuery(faults=True), 1)
+    assert find_matches(pool.storage, MatchQuery(faults=True), 1, first.next).matches == lines[1:]
     bot = lines[1].bots[lines[1].faults.index(3)]
-    assert lines[1] in find_matches(pool.storage, Asked(bot=bot, faults=True)).matches
+    assert lines[1] in find_matches(pool.storage, MatchQuery(bot=bot, faults=True)).matches
     other = lines[1].bots[lines[1].faults.index(0)]
     cup = ["match", "list", "--tournament", "cup", "--round", lines[1].round]
     for name, own in ((bot, ["3", "3"]), (bot.partition("@")[0], ["3", "3"]), (other, ["3"])):
@@ -161,30 +164,30 @@ def test_matches_when_bots_forfeited_sessions_then_these_are_counted_by_position
 
 def test_matches_when_none_is_done_then_there_are_none(world: World) -> None:
     world.advance(world.tournament(4).id)
-    assert find_matches(world.storage, Asked()).matches == ()
-    assert find_matches(world.storage, Asked(bot=BOT)).matches == ()
+    assert find_matches(world.storage, MatchQuery()).matches == ()
+    assert find_matches(world.storage, MatchQuery(bot=BOT)).matches == ()
 
 
 @pytest.mark.parametrize(
     ("asked", "problem"),
     [
-        (Asked(bot="owner-0/bot-9"), "no bot 'owner-0/bot-9'; did you mean 'owner-0/bot-"),
-        (Asked(bot=BOT, opponent="owner-1/bot-1@7"), "did you mean 'owner-1/bot-1@1'"),
-        (Asked(tournament="cupp"), "no tournament 'cupp'; did you mean 'cup'"),
-        (Asked(tournament="up"), "no tournament 'up'; did you mean 'cup'"),
-        (Asked(tournament="zzz"), "no tournament 'zzz'; all are in: arena tournament list$"),
-        (Asked(ruleset="chinse"), "no ruleset 'chinse' was played; did you mean 'chinese'"),
+        (MatchQuery(bot="owner-0/bot-9"), "no bot 'owner-0/bot-9'; did you mean 'owner-0/bot-"),
+        (MatchQuery(bot=BOT, opponent="owner-1/bot-1@7"), "did you mean 'owner-1/bot-1@1'"),
+        (MatchQuery(tournament="cupp"), "no tournament 'cupp'; did you mean 'cup'"),
+        (MatchQuery(tournament="up"), "no tournament 'up'; did you mean 'cup'"),
+        (MatchQuery(tournament="zzz"), "no tournament 'zzz'; all are in: arena tournament list$"),
+        (MatchQuery(ruleset="chinse"), "no ruleset 'chinse' was played; did you mean 'chinese'"),
     ],
 )
 def test_matches_when_a_name_is_unknown_then_the_nearest_is_suggested(
-    pool: World, asked: Asked, problem: str
+    pool: World, asked: MatchQuery, problem: str
 ) -> None:
     with pytest.raises(UnknownError, match=problem):
         find_matches(pool.storage, asked)
 
 
 def test_match_list_shows_points_and_changes_and_the_next_page(arena: Arena, pool: World) -> None:
-    [line] = find_matches(pool.storage, Asked(bot=BOT), 1).matches
+    [line] = find_matches(pool.storage, MatchQuery(bot=BOT), 1).matches
     shown = arena("match", "list", "--bot", BOT, "--limit", 1).out.splitlines()
     assert f"{BOT} {points_of(line, BOT):+d} (" in shown[2]
     cursor = shown[3].removeprefix("more: --cursor ")

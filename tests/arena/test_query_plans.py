@@ -77,25 +77,33 @@ QUESTIONS: dict[str, Callable[[World], object]] = {
         world.storage, limit=3, cursor=leaderboard(world.storage, limit=3).next
     ),
     "leaderboard, last page": lambda world: leaderboard(world.storage),
-    "leaderboard, owner": lambda world: leaderboard(world.storage, leaderboards.Asked(owner="owner-0")),
+    "leaderboard, owner": lambda world: leaderboard(
+        world.storage, leaderboards.LeaderboardQuery(owner="owner-0")
+    ),
     "leaderboard, active": lambda world: leaderboard(
-        world.storage, leaderboards.Asked(active_since=world.clock() - timedelta(days=1))
+        world.storage, leaderboards.LeaderboardQuery(active_since=world.clock() - timedelta(days=1))
     ),
     "leaderboard, around": lambda world: leaderboard(world.storage, limit=3, around=BOT),
-    "leaderboard, since": lambda world: leaderboard(world.storage, leaderboards.Asked(since=world.clock())),
-    "matches of a bot": lambda world: find_matches(world.storage, matches.Asked(BOT)),
-    "matches of two": lambda world: find_matches(world.storage, matches.Asked(BOT, OTHER)),
-    "matches lost": lambda world: find_matches(world.storage, matches.Asked(BOT, result=Result.LOST)),
-    "matches of a tournament": lambda world: find_matches(world.storage, matches.Asked(tournament="cup")),
-    "matches with faults": lambda world: find_matches(world.storage, matches.Asked(faults=True)),
-    "matches since": lambda world: find_matches(world.storage, matches.Asked(since=world.clock())),
+    "leaderboard, since": lambda world: leaderboard(
+        world.storage, leaderboards.LeaderboardQuery(since=world.clock())
+    ),
+    "matches of a bot": lambda world: find_matches(world.storage, matches.MatchQuery(BOT)),
+    "matches of two": lambda world: find_matches(world.storage, matches.MatchQuery(BOT, OTHER)),
+    "matches lost": lambda world: find_matches(world.storage, matches.MatchQuery(BOT, result=Result.LOST)),
+    "matches of a tournament": lambda world: find_matches(
+        world.storage, matches.MatchQuery(tournament="cup")
+    ),
+    "matches with faults": lambda world: find_matches(world.storage, matches.MatchQuery(faults=True)),
+    "matches since": lambda world: find_matches(world.storage, matches.MatchQuery(since=world.clock())),
     "profile": lambda world: profile(world.storage, BOT),
     "versus": lambda world: versus(world.storage, BOT, OTHER),
     "crosstable": lambda world: crosstable(world.storage, [BOT, OTHER]),
-    "history": lambda world: histories.history(world.storage, histories.Asked(BOT)),
-    "deals": lambda world: highlights.find_deals(world.storage, highlights.Asked(HighlightKind.SWING)),
+    "history": lambda world: histories.history(world.storage, histories.HistoryQuery(BOT)),
+    "deals": lambda world: highlights.find_deals(
+        world.storage, highlights.HighlightQuery(HighlightKind.SWING)
+    ),
     "deals of a bot": lambda world: highlights.find_deals(
-        world.storage, highlights.Asked(HighlightKind.SWING, bot=BOT)
+        world.storage, highlights.HighlightQuery(HighlightKind.SWING, bot=BOT)
     ),
 }
 
@@ -127,14 +135,14 @@ def steps(storage: Storage, statement: str, parameters: Any) -> list[str]:
 
 def test_what_stood_long_ago_is_led_to_by_an_index_past_all_that_came_later(pool: World) -> None:
     with statements(pool.storage) as found:
-        leaderboard(pool.storage, leaderboards.Asked(since=pool.clock()))
+        leaderboard(pool.storage, leaderboards.LeaderboardQuery(since=pool.clock()))
     [plan] = [steps(pool.storage, *one) for one in found if "FROM rating_changes" in one[0]]
     assert any("(rating_id=? AND created_at<?)" in step for step in plan), plan
 
 
 def test_matches_of_two_bots_are_found_in_an_index_that_has_all_that_is_asked_of_both(pool: World) -> None:
     with statements(pool.storage) as found:
-        find_matches(pool.storage, matches.Asked(BOT, OTHER))
+        find_matches(pool.storage, matches.MatchQuery(BOT, OTHER))
     plans = [steps(pool.storage, *one) for one in found if "EXISTS" in one[0]]
     assert plans
     for plan in plans:
@@ -232,8 +240,8 @@ def test_questions_on_a_server_are_answered_too(postgres: Postgres) -> None:
             question(world)
         assert len(leaderboard(storage).leaderboard) == 4
         assert len(faults.faults_by_bot(storage, limit=1).bots) == 1
-        pages = [histories.history(storage, histories.Asked(BOT), 1)]
+        pages = [histories.history(storage, histories.HistoryQuery(BOT), 1)]
         while pages[-1].next is not None:
-            pages.append(histories.history(storage, histories.Asked(BOT), 1, pages[-1].next))
-        whole = histories.history(storage, histories.Asked(BOT), 100)
+            pages.append(histories.history(storage, histories.HistoryQuery(BOT), 1, pages[-1].next))
+        whole = histories.history(storage, histories.HistoryQuery(BOT), 100)
         assert [line for page in pages for line in page.history] == [*whole.history]

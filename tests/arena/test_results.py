@@ -8,7 +8,7 @@ from sqlmodel import col, select
 
 from arena.errors import UnknownError
 from arena.queries import leaderboards, scoreboard
-from arena.queries.leaderboards import Asked
+from arena.queries.leaderboards import LeaderboardQuery
 from arena.store.models import BotVersion, Entrant, Seat, Session
 from arena.store.storage import Transaction
 from referee.ruleset import load_ruleset
@@ -110,11 +110,13 @@ def test_leaderboard_when_two_rulesets_are_played_then_each_has_its_pool(world: 
     pools = [(line.ruleset, line.table_size) for line in leaderboards.leaderboard(world.storage).leaderboard]
     assert pools == [("chinese@1", 4)] * 4 + [("hong-kong@1", 4)] * 8
     for name in ("hong-kong", "hong-kong@1", load_ruleset("hong-kong").hash[:8]):
-        lines = leaderboards.leaderboard(world.storage, Asked(name)).leaderboard
+        lines = leaderboards.leaderboard(world.storage, LeaderboardQuery(name)).leaderboard
         assert [line.place for line in lines] == list(range(1, 9))
         assert [line.rating for line in lines] == sorted((line.rating for line in lines), reverse=True)
         assert {(line.matches, line.deals) for line in lines} == {(7, 42)}
-        assert leaderboards.leaderboard(world.storage, Asked(name), limit=3).leaderboard == lines[:3]
+        assert (
+            leaderboards.leaderboard(world.storage, LeaderboardQuery(name), limit=3).leaderboard == lines[:3]
+        )
 
 
 def test_leaderboard_when_a_tournament_follows_then_ratings_go_on_from_where_they_were(world: World) -> None:
@@ -129,5 +131,5 @@ def test_leaderboard_when_a_tournament_follows_then_ratings_go_on_from_where_the
 
 def test_leaderboard_when_the_pool_is_unknown_then_it_is_quoted(world: World) -> None:
     with pytest.raises(UnknownError, match="no ratings under 'chinese'"):
-        leaderboards.leaderboard(world.storage, Asked("chinese"))
+        leaderboards.leaderboard(world.storage, LeaderboardQuery("chinese"))
     assert leaderboards.leaderboard(world.storage).leaderboard == ()

@@ -8,7 +8,7 @@ from arena.actors import Actor, Role
 from arena.bots.versions import list_versions
 from arena.errors import NotAllowed, StateError, UnknownError
 from arena.queries.leaderboards import leaderboard
-from arena.queries.operator import Asked, changes
+from arena.queries.operator import ChangeQuery, changes
 from arena.results.strength.baselines import add_baselines, list_baselines, remove_baselines
 from arena.results.strength.fit import Fit, fit
 from arena.results.strength.fitting import fit_due
@@ -139,7 +139,7 @@ def test_baselines_when_named_then_the_next_fit_hangs_on_them_and_the_audit_has_
         assert len(tx.exec(select(Strength)).all()) == 4
         told = select(StrengthPoint.anchored).where(StrengthPoint.version_id == 2)
         assert tx.exec(told.order_by(col(StrengthPoint.id))).all() == [False, True]
-    assert changes(world.storage, ROOT, Asked(), 1).entries[0].action == "rating.baseline"
+    assert changes(world.storage, ROOT, ChangeQuery(), 1).entries[0].action == "rating.baseline"
 
 
 def test_baselines_when_taken_back_then_the_mean_is_the_anchor_again(world: World) -> None:
@@ -152,7 +152,7 @@ def test_baselines_when_taken_back_then_the_mean_is_the_anchor_again(world: Worl
     assert {line.strength.anchor for line in leaderboard(world.storage).leaderboard if line.strength} == {
         "mean"
     }
-    assert changes(world.storage, ROOT, Asked(), 1).entries[0].action == "rating.baseline.remove"
+    assert changes(world.storage, ROOT, ChangeQuery(), 1).entries[0].action == "rating.baseline.remove"
 
 
 def test_baselines_when_a_house_bot_was_never_run_then_it_is_registered(world: World) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sqlmodel import col, select
 
-from arena.queries.histories import Asked, HistoryKind, history
+from arena.queries.histories import HistoryKind, HistoryQuery, history
 from arena.results.strength.fit import fit
 from arena.results.strength.fitting import fit_due, forget_between, has_changed
 from arena.results.strength.pools import Pool
@@ -81,7 +81,7 @@ def test_history_when_rounds_close_then_it_follows_them(world: World) -> None:
         world.clock.move(3600)
         world.finish(world.tournament_of(names, name=f"cup-{number}", deals=3 * 4**number).id)
         fit_due(world.storage, world.clock())
-    found = history(world.storage, Asked(names[0], kind=HistoryKind.STRENGTH)).history
+    found = history(world.storage, HistoryQuery(names[0], kind=HistoryKind.STRENGTH)).history
     assert [one.deals for one in found] == [189, 45, 9]
     assert [one.at for one in found] == sorted((one.at for one in found), reverse=True)
     assert all((one.figure_low or 0) < (one.figure or 0) < (one.figure_high or 0) for one in found)

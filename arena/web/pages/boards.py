@@ -57,9 +57,9 @@ class BoardAsked(FromForm):
         narrowing = (self.owner, self.language, self.active_since, self.provisional)
         return any(one is not None for one in narrowing) or self.min_matches > 1
 
-    def of(self, pool: NamedPool) -> queries.Asked:
+    def of(self, pool: NamedPool) -> queries.LeaderboardQuery:
         """Return the query for the lines of a pool."""
-        return queries.Asked(
+        return queries.LeaderboardQuery(
             ruleset=pool.hash,
             table_size=pool.table_size,
             owner=self.owner,
@@ -190,7 +190,7 @@ def compared(storage: Storage, pool: NamedPool, one: str | None, other: str | No
     """
     if one is None or other is None:
         return None
-    asked = queries.Asked(ruleset=pool.hash, table_size=pool.table_size)
+    asked = queries.LeaderboardQuery(ruleset=pool.hash, table_size=pool.table_size)
     lines = [queries.leaderboard(storage, asked, 1, None, bot).leaderboard[0] for bot in (one, other)]
     if lines[0].bot == lines[1].bot:
         raise SpecError("b", f"{lines[0].bot} is compared with itself")

@@ -156,7 +156,7 @@ def latest_lines(told: Profile) -> list[LeaderboardLine]:
 def course(storage: Storage, told: Profile, name: str, ruleset: str, size: int | None) -> Course:
     """Return the history of a bot in a pool. Raise UnknownError."""
     kinds = {histories.HistoryKind.STRENGTH: FITS, histories.HistoryKind.ELO: CHANGES}
-    lines = histories.latest(storage, histories.Asked(name, ruleset, size), kinds)
-    asked = matches.Asked(bot=name, ruleset=ruleset, faults=True)
+    lines = histories.latest(storage, histories.HistoryQuery(name, ruleset, size), kinds)
+    asked = matches.MatchQuery(bot=name, ruleset=ruleset, faults=True)
     faulty = matches.find_places(storage, asked, FAULTY) if told.faults else ()
     return Course(ruleset, timeline(lines, told.versions, faulty), lines[:TABLED])

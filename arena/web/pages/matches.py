@@ -34,7 +34,7 @@ class MatchesAsked(FromForm):
 @router.get("/matches")
 def list_matches(page: Page, web: Shared, asked: Annotated[MatchesAsked, Query()]) -> HTMLResponse:
     """Show finished matches, the newest first."""
-    question = queries.Asked(
+    question = queries.MatchQuery(
         bot=asked.bot,
         opponent=asked.opponent,
         ruleset=asked.ruleset,

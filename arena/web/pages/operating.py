@@ -39,7 +39,7 @@ def show_arena(visit: Operating) -> HTMLResponse:
         found=list_referees(visit.web.storage, visit.actor, visit.web.ask),
         work=queries.work(visit.web.storage, visit.actor, WORK),
         faults=faults_by_bot(visit.web.storage, limit=FAULTS).bots,
-        latest=queries.changes(visit.web.storage, visit.actor, queries.Asked(), LATEST).entries,
+        latest=queries.changes(visit.web.storage, visit.actor, queries.ChangeQuery(), LATEST).entries,
     )
 
 
@@ -54,7 +54,7 @@ def show_findings(visit: Operating) -> HTMLResponse:
 @router.get("/audit")
 def show_changes(visit: Operating, asked: Annotated[AuditAsked, Query()]) -> HTMLResponse:
     """Show who changed what."""
-    wanted = queries.Asked(asked.subject, asked.account)
+    wanted = queries.ChangeQuery(asked.subject, asked.account)
     try:
         found = queries.changes(visit.web.storage, visit.actor, wanted, CHANGES, asked.cursor)
     except UnknownError:

@@ -170,7 +170,7 @@ def _told(web: Web, tournament: str, asked: StandingsAsked) -> dict[str, object]
     river: Sequence[MatchLine] = ()
     form = FORMATS[status.format]
     if form.in_batches:
-        river = matches.find_matches(web.storage, matches.Asked(tournament=tournament), RIVER).matches
+        river = matches.find_matches(web.storage, matches.MatchQuery(tournament=tournament), RIVER).matches
     lines = board.standings[offset : offset + PLACES]
     rounds = rounds_shown(status.round)
     results: Sheets = {}
@@ -285,7 +285,9 @@ def tables_of(round: RoundNamed, done: Sequence[MatchLine]) -> Sequence[TableSho
 def bracket(web: Web, status: TournamentStatus, board: scoreboard.Scoreboard) -> Sequence[BracketRound]:
     """Return the rounds of a knockout; if there are many tables, only the last rounds."""
     shown = web.pairings.all(status)
-    done = matches.find_matches(web.storage, matches.Asked(tournament=status.tournament), BRACKET).matches
+    done = matches.find_matches(
+        web.storage, matches.MatchQuery(tournament=status.tournament), BRACKET
+    ).matches
     found: list[BracketRound] = []
     on, tables = frozenset(line.bot for line in winners(status, board)), 0
     for one in reversed(shown.rounds):

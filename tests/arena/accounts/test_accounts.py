@@ -10,7 +10,7 @@ from arena.actors import ANONYMOUS, Actor, KeyScope, Role
 from arena.bots.versions import register_version
 from arena.errors import ArenaError, NotAllowed, SpecError, StateError, TakenError, UnknownError
 from arena.people import accounts, apikeys, browsers, invitations, owners
-from arena.queries.operator import Asked, changes
+from arena.queries.operator import ChangeQuery, changes
 from arena.store.storage import Storage
 from tests.arena.conftest import NOBODYS
 from tests.arena.fakes import ROOT, Clock
@@ -333,11 +333,11 @@ def test_operators_matter_when_somebody_else_asks_then_it_is_refused_and_nothing
     ann = sign_up(storage, clock, "ann")
     sign_up(storage, clock, "bob")
     organiser = Actor(Role.ORGANISER, "ann", ann.owners, ann.account_id)
-    before = changes(storage, ROOT, Asked()).entries
+    before = changes(storage, ROOT, ChangeQuery()).entries
     for actor in (ANONYMOUS, ann, organiser):
         with pytest.raises(NotAllowed):
             OPERATORS[use](storage, actor, clock)
-    assert changes(storage, ROOT, Asked()).entries == before
+    assert changes(storage, ROOT, ChangeQuery()).entries == before
 
 
 def test_roles_when_they_change_then_the_next_request_has_them(storage: Storage, clock: Clock) -> None:

@@ -14,7 +14,7 @@ from arena.bots.checks import store_check
 from arena.bots.journal import DatabaseJournal
 from arena.host.settings import load_settings
 from arena.people.tokens import hash_token
-from arena.queries.operator import Asked, changes
+from arena.queries.operator import ChangeQuery, changes
 from arena.store.models import Bot, BotVersion
 from arena.store.storage import Storage, open_storage
 from arena.web.app import make_app
@@ -134,7 +134,9 @@ def test_author_registers_describes_rotates_and_revokes(storage: Storage, client
     again = ann.delete(f"{MINE}/versions/1/token")
     assert (again.status_code, again.json()["detail"]) == (409, "the token of ann/one@1 is revoked already")
     assert ann.put(f"{MINE}/versions/1/token", json={}).status_code == 409
-    done = [(one.action, one.actor.account) for one in changes(storage, ROOT, Asked("ann/one@1")).entries]
+    done = [
+        (one.action, one.actor.account) for one in changes(storage, ROOT, ChangeQuery("ann/one@1")).entries
+    ]
     assert done == [("bot.revoke", "ann"), ("bot.rotate", "ann"), ("bot.register", "ann")]
 
 

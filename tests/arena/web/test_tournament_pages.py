@@ -11,7 +11,7 @@ from arena.host.settings import load_settings
 from arena.play.matches.overview import played_match
 from arena.play.rounds.overview import pairings
 from arena.queries import matches, scoreboard
-from arena.queries.highlights import Asked, find_deals
+from arena.queries.highlights import HighlightQuery, find_deals
 from arena.store.models import HighlightKind
 from arena.store.storage import Storage, open_storage
 from arena.tournaments import corrections, creation
@@ -82,7 +82,7 @@ def test_tournament_when_it_is_read_then_bots_stand_in_the_order_of_the_standing
     winner, *shown = [link for link in page.links if link.startswith("/bots/")]
     assert winner == bot_url(lines[0].name)
     assert shown[: len(lines)] == [bot_url(line.name) for line in lines]
-    telling = find_deals(storage, Asked(HighlightKind.SWING, tournament="cup"), 1).deals[0]
+    telling = find_deals(storage, HighlightQuery(HighlightKind.SWING, tournament="cup"), 1).deals[0]
     assert (
         deal_url(*(telling.tournament, telling.round, telling.table, telling.session, telling.deal))
         in page.links
@@ -98,7 +98,7 @@ def test_standings_when_there_are_rounds_then_each_bot_has_its_place_at_every_ta
     client: TestClient, storage: Storage
 ) -> None:
     page = client.get(tournament_url("cup")).text
-    lines = matches.find_matches(storage, matches.Asked(tournament="cup")).matches
+    lines = matches.find_matches(storage, matches.MatchQuery(tournament="cup")).matches
     assert {line.round for line in lines} == {1, 2, 3}
     for line in lines:
         places = sorted(1 + sum(more > own for more in line.points) for own in line.points)
@@ -124,7 +124,7 @@ def test_tournament_when_it_still_runs_then_its_events_are_followed_and_its_seed
 def test_tournament_when_it_is_continuous_then_its_latest_matches_are_there(
     client: TestClient, storage: Storage
 ) -> None:
-    [line] = matches.find_matches(storage, matches.Asked(tournament="flow")).matches
+    [line] = matches.find_matches(storage, matches.MatchQuery(tournament="flow")).matches
     assert match_url("flow", line.round, line.table) in read(client, "/tournaments/flow").links
 
 
@@ -146,7 +146,7 @@ def test_knockout_when_it_is_read_then_its_bracket_marks_who_goes_on(
 
 def test_round_when_it_is_read_then_each_table_has_its_result(client: TestClient, storage: Storage) -> None:
     page = read(client, round_url("cup", 2))
-    lines = matches.find_matches(storage, matches.Asked(tournament="cup", round=2)).matches
+    lines = matches.find_matches(storage, matches.MatchQuery(tournament="cup", round=2)).matches
     for line in lines:
         assert match_url("cup", 2, line.table) in page.links
         for points in line.points:
@@ -243,7 +243,7 @@ def test_matches_when_they_are_filtered_then_the_form_keeps_its_fields_and_pages
     client: TestClient, storage: Storage
 ) -> None:
     answer = client.get("/matches?bot=owner-0/bot-0&opponent=&faults=")
-    lines = matches.find_matches(storage, matches.Asked(bot="owner-0/bot-0")).matches
+    lines = matches.find_matches(storage, matches.MatchQuery(bot="owner-0/bot-0")).matches
     page = Read(answer.text)
     assert {match_url(one.tournament, one.round, one.table) for one in lines} <= {*page.links}
     assert 'value="owner-0/bot-0"' in answer.text
