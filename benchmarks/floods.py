@@ -34,7 +34,7 @@ HOST: ContextVar[str] = ContextVar("HOST")
 
 def spec(name: str, bots: Sequence[int], sessions: int, decision_ms: int = 1000) -> MatchSpec:
     """Return a match of four bots."""
-    return match_spec(name, bots, sessions, 1, Limits(decision_ms=decision_ms, join_ms=20_000, faults=10))
+    return match_spec(name, bots, sessions, 1, Limits(decision_ms=decision_ms, join_seconds=20, faults=10))
 
 
 class Raw:

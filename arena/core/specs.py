@@ -23,10 +23,9 @@ from pydantic import (
 
 from arena.core.formats import FORMATS
 from arena.errors import SpecError
-from referee.deals.forfeit import OnForfeit
 from referee.docstrings import field_docstrings, tell_fields
 from referee.errors import FieldsWrong, Problem, RulesetError, TomlError
-from referee.matches.match import MAX_SESSIONS
+from referee.matches.match import MAX_SESSIONS, Limits
 from referee.names import NAME, NAME_RULE
 from referee.ruleset import load_ruleset, load_ruleset_file
 from referee.ruleset.limits import MAX_DEALS
@@ -59,38 +58,6 @@ Entries = Literal["open", "invited", "approved"]
 
 LEAST_RATED_MS = 100
 """The least ``decision_ms`` of a rated tournament: no organiser can make anybody's bots lose by distance."""
-
-
-class Limits(BaseModel):
-    """The limits for bots in a session."""
-
-    model_config = ConfigDict(defer_build=True, json_schema_extra=tell_fields)
-
-    decision_ms: int = Field(default=1000, ge=1, le=3_600_000)
-    """Milliseconds allowed for a decision; at least 100 in a rated tournament, as its organiser may enter
-    any bot."""
-    join_seconds: int = Field(default=30, ge=1, le=3_600)
-    """Seconds to wait for absent bots when a match starts."""
-    faults: int = Field(default=10, ge=1, le=1_000_000)
-    """Number of faults at which a bot forfeits the session."""
-    on_forfeit: OnForfeit = "default_action"
-    """What happens to a session when one of its bots forfeits it. ``default_action``: it goes on, and the
-    default action is taken for the bot. ``stand_in``: it goes on, and the weakest legal play is made for it.
-    ``end_session``: it ends."""
-    bank_ms: int = Field(default=0, ge=0, le=86_400_000)
-    """Milliseconds of thinking time for all of a seat's decisions in a session; 0 means no bank."""
-    increment_ms: int = Field(default=0, ge=0, le=3_600_000)
-    """Milliseconds added to the bank after each decision."""
-    credit_ms: int = Field(default=100, ge=0, le=60_000)
-    """Maximum milliseconds credited to a decision for network delay."""
-    ask_forced: bool = False
-    """Whether bots are asked even if they have no choice."""
-    match_seconds: int = Field(default=0, ge=0, le=604_800)
-    """Seconds allowed for a match, including the wait for absent bots, so more than ``join_seconds``. After
-    that, the bot that has thought longest in it forfeits the unfinished sessions; 0 means no limit."""
-    min_sessions: int = Field(default=1, ge=1, le=256)
-    """Concurrent sessions that a bot must accept at the referee of its match; one that accepts fewer is
-    refused when it enters, and counts as absent later."""
 
 
 class Plan(BaseModel):
@@ -149,6 +116,13 @@ class Discretion(BaseModel):
 
 class Terms(Limits, Plan, Entry, Discretion):
     """Everything that can be set for a tournament except ruleset, entrants and format."""
+
+    model_config = ConfigDict(frozen=False, extra="ignore")  # rows have these fields, and change
+
+    @property
+    def limits(self) -> Limits:
+        """The limits alone."""
+        return Limits(**{name: getattr(self, name) for name in Limits.model_fields})
 
 
 def described(model: type[BaseModel], field: str) -> str:

@@ -7,7 +7,7 @@ from sqlmodel import col, select
 from arena.core.formats import PAIRING_VERSION
 from arena.core.pairing import owner_of
 from arena.core.parts import HeadPart, make_part
-from arena.core.specs import Entry, Limits, Plan
+from arena.core.specs import Entry, Plan
 from arena.store.models import Entrant, StoredRuleset, Tournament, TournamentHead
 from arena.store.storage import Transaction
 from arena.tournaments.entrants import list_entrants
@@ -48,7 +48,7 @@ def head_of(tx: Transaction, tournament: Tournament, now: datetime | None) -> di
         pairing_version=PAIRING_VERSION,
         table_size=tournament.table_size,
         **{name: getattr(tournament, name) for name in (*Plan.model_fields, *Entry.model_fields)},
-        limits={name: getattr(tournament, name) for name in Limits.model_fields},
+        limits=tournament.limits.model_dump(),
         entrants=[
             {
                 "number": entrant.number,

@@ -29,7 +29,7 @@ from referee.records.times import decisions
 from referee.service.server import ServerOptions, serve
 
 POLL_SECONDS = 0.05
-JOIN_MS = 5_000
+JOIN_SECONDS = 5
 """How long a bot that was connected may be absent when a match begins."""
 AT_ONCE = 200
 """The most sessions in a match; bots get as many of them at a time as they can answer."""
@@ -168,7 +168,7 @@ def match_of(
         ),
         deals=setting.deals,
         commitment="",
-        limits=Limits(decision_ms=setting.decision_ms, join_ms=JOIN_MS),
+        limits=Limits(decision_ms=setting.decision_ms, join_seconds=JOIN_SECONDS),
     )
     return spec, numbered
 

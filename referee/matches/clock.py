@@ -24,7 +24,7 @@ class TimeControl:
 
     @classmethod
     def of(cls, limits: Limits) -> "TimeControl":
-        """Return the time control of a match's limits, which are in milliseconds."""
+        """Return the time control of a session's limits."""
         return cls(
             limits.decision_ms / 1000,
             limits.bank_ms / 1000,

@@ -1,11 +1,14 @@
 """Matches as values: what a worker asks a referee to run, and what comes back."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
+from pydantic import BaseModel, ConfigDict, Field
+
 from referee.deals.forfeit import Forfeit, OnForfeit
+from referee.docstrings import tell_fields
 from referee.ruleset.limits import MAX_DEALS
 
 if TYPE_CHECKING:
@@ -69,30 +72,36 @@ class Finished:
     """The seats that are played for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What bots are held to."""
+class Limits(BaseModel):
+    """The limits for bots in a session."""
 
-    decision_ms: int = 1000
-    """How long a decision may take."""
-    join_ms: int = 30_000
-    """How long absent bots are waited for when the match starts."""
-    faults: int = 10
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True, json_schema_extra=tell_fields)
+
+    decision_ms: int = Field(default=1000, ge=1, le=3_600_000)
+    """Milliseconds allowed for a decision; at least 100 in a rated tournament, as its organiser may enter
+    any bot."""
+    join_seconds: int = Field(default=30, ge=1, le=3_600)
+    """Seconds to wait for absent bots when a match starts."""
+    faults: int = Field(default=10, ge=1, le=1_000_000)
     """Number of faults at which a bot forfeits the session."""
     on_forfeit: OnForfeit = "default_action"
-    """What happens to a session when one of its bots forfeits it."""
-    bank_ms: int = 0
-    """Thinking time of each seat for all decisions of a session; 0 for no bank."""
-    increment_ms: int = 0
-    """What each decision adds to the bank."""
-    credit_ms: int = 100
-    """The most that is credited to a decision for the network."""
+    """What happens to a session when one of its bots forfeits it. ``default_action``: it goes on, and the
+    default action is taken for the bot. ``stand_in``: it goes on, and the weakest legal play is made for it.
+    ``end_session``: it ends."""
+    bank_ms: int = Field(default=0, ge=0, le=86_400_000)
+    """Milliseconds of thinking time for all of a seat's decisions in a session; 0 means no bank."""
+    increment_ms: int = Field(default=0, ge=0, le=3_600_000)
+    """Milliseconds added to the bank after each decision."""
+    credit_ms: int = Field(default=100, ge=0, le=60_000)
+    """Maximum milliseconds credited to a decision for network delay."""
     ask_forced: bool = False
-    """Whether a bot is asked even where it has no choice."""
-    match_ms: int = 0
-    """How long the match may take; 0 for no limit."""
-    min_sessions: int = 1
-    """How many sessions at once a bot must accept at the referee; otherwise it counts as absent."""
+    """Whether bots are asked even if they have no choice."""
+    match_seconds: int = Field(default=0, ge=0, le=604_800)
+    """Seconds allowed for a match, including the wait for absent bots, so more than ``join_seconds``. After
+    that, the bot that has thought longest in it forfeits the unfinished sessions; 0 means no limit."""
+    min_sessions: int = Field(default=1, ge=1, le=256)
+    """Concurrent sessions that a bot must accept at the referee of its match; one that accepts fewer is
+    refused when it enters, and counts as absent later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +120,7 @@ class MatchSpec:
     """The most deals in a session; 0 for as many as the ruleset says, but no more than ``MAX_DEALS``."""
     commitment: str
     """Digest of the tournament's head, in hexadecimal."""
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
     shared_deals: bool = False
     """Whether other tables play the same deals: then watching needs an organiser's or a spectator's token."""
     pool: str = ""
@@ -225,12 +234,6 @@ def check_match(spec: MatchSpec, players: int) -> str:
         return "sessions: a number stands twice"
     if not 0 <= spec.deals <= MAX_DEALS:
         return f"deals: {spec.deals} is not between 0 and {MAX_DEALS}"
-    if spec.limits.decision_ms < 1 or spec.limits.faults < 1 or spec.limits.join_ms < 0:
-        return "limits: decision_ms and faults must be at least 1, join_ms at least 0"
-    if spec.limits.match_ms < 0 or spec.limits.min_sessions < 1:
-        return "limits: match_ms must be at least 0, min_sessions at least 1"
-    if min(spec.limits.bank_ms, spec.limits.increment_ms, spec.limits.credit_ms) < 0:
-        return "limits: bank_ms, increment_ms and credit_ms must be at least 0"
     return _check_sessions(spec, players)
 
 

@@ -43,7 +43,7 @@ class Match:
         ``wake`` is called when there is news for the worker, ``freed`` when it has taken results that held
         sessions back.
         """
-        self.ends_at = now + spec.limits.match_ms / 1000 if spec.limits.match_ms else None
+        self.ends_at = now + spec.limits.match_seconds if spec.limits.match_seconds else None
         """When what is not finished is forfeited; None for never."""
         self.overrun: Overrun | None = None
         """Who forfeits what is not finished; None while there is time."""
@@ -111,7 +111,7 @@ class Match:
         if not absent:
             self.deadline = None
         elif self.deadline is None:
-            self.deadline = now + self.spec.limits.join_ms / 1000
+            self.deadline = now + self.spec.limits.join_seconds
         return self.deadline is None or now >= self.deadline
 
     def is_overdue(self, now: float) -> bool:

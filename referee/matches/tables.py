@@ -131,7 +131,7 @@ class Tables:
         seating = match.seating(table)
         used_ms = [overrun.used_ms[bot] for bot in seating]
         text = (
-            f"the time of the match, {match.spec.limits.match_ms / 1000:g} s, was up; the bot had thought "
+            f"the time of the match, {match.spec.limits.match_seconds} s, was up; the bot had thought "
             f"longest of all, {max(used_ms) / 1000:.3f} s"
         )
         version = match.spec.bots[overrun.bot].version_id

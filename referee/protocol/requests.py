@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable
 
 from google.protobuf.duration_pb2 import Duration
+from pydantic import ValidationError
 
 from referee.deals.forfeit import Forfeit
 from referee.deals.succession import Legacy
@@ -23,6 +24,7 @@ from referee.matches.match import (
     Update,
 )
 from referee.protocol.wire import FORFEIT_REASONS, ON_FORFEIT, write_limits, write_signed
+from referee.validation import Wording, problems
 from referee.worker.v1alpha1 import worker_pb2
 
 
@@ -139,18 +141,31 @@ def _read_deals(request: worker_pb2.RunMatchRequest) -> int:
 
 def _read_limits(request: worker_pb2.RunMatchRequest) -> Limits:
     limits = request.limits
-    return Limits(
-        decision_ms=limits.decision.ToMilliseconds(),
-        join_ms=request.join.ToMilliseconds(),
-        faults=limits.faults,
-        on_forfeit=_ON_FORFEIT.get(limits.on_forfeit, "default_action"),
-        bank_ms=limits.bank.ToMilliseconds(),
-        increment_ms=limits.increment.ToMilliseconds(),
-        credit_ms=limits.credit.ToMilliseconds(),
-        ask_forced=limits.ask_forced,
-        match_ms=request.time.ToMilliseconds(),
-        min_sessions=request.min_sessions or 1,
-    )
+    try:
+        return Limits.model_validate(
+            {
+                "decision_ms": limits.decision.ToMilliseconds(),
+                "join_seconds": request.join.ToMilliseconds() / 1000,
+                "faults": limits.faults,
+                "on_forfeit": _ON_FORFEIT.get(limits.on_forfeit, "default_action"),
+                "bank_ms": limits.bank.ToMilliseconds(),
+                "increment_ms": limits.increment.ToMilliseconds(),
+                "credit_ms": limits.credit.ToMilliseconds(),
+                "ask_forced": limits.ask_forced,
+                "match_seconds": request.time.ToMilliseconds() / 1000,
+                "min_sessions": request.min_sessions or 1,
+            }
+        )
+    except ValidationError as error:
+        wrong = problems(error, Limits.model_json_schema(), Wording("limits"))
+        raise MatchRefused(f"limits: {'; '.join(map(str, wrong))}") from None
+
+
+def _write_limits(request: worker_pb2.RunMatchRequest, limits: Limits) -> None:
+    write_limits(request.limits, limits)
+    request.join.FromSeconds(limits.join_seconds)
+    request.time.FromSeconds(limits.match_seconds)
+    request.min_sessions = limits.min_sessions
 
 
 def match_request(spec: MatchSpec) -> worker_pb2.RunMatchRequest:
@@ -175,12 +190,9 @@ def match_request(spec: MatchSpec) -> worker_pb2.RunMatchRequest:
         deals=spec.deals or None,
         commitment=spec.commitment,
         shared_deals=spec.shared_deals,
-        min_sessions=spec.limits.min_sessions,
         pool=spec.pool,
     )
-    request.time.FromMilliseconds(spec.limits.match_ms)
-    request.join.FromMilliseconds(spec.limits.join_ms)
-    write_limits(request.limits, spec.limits)
+    _write_limits(request, spec.limits)
     return request
 
 

@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 
 from arena.core.parts import LimitsLine, SessionLine
-from arena.core.specs import Limits
 from arena.errors import SpecError
 from arena.trust.exports.lines import Difference, Lines
 from arena.trust.verify.forfeits import Forfeits
 from referee.deals.action import Stage
-from referee.matches.match import MatchSpec, SessionResult, Update
+from referee.matches.match import Limits, MatchSpec, SessionResult, Update
 from tests.arena.exported import check, lines_of, problem, with_new_digests
 from tests.arena.world import World
 from tests.referee.harness import Harness

@@ -52,7 +52,7 @@ class Process:
         resource.prlimit(self._popen.pid, resource.RLIMIT_NOFILE, (most, most))
 
     def stall_threads(self) -> None:
-        """Make all threads of a referee but that of its event loop sleep for three seconds."""
+        """Make all threads of a referee but that of its event loop sleep for three seconds, gRPC's too."""
         pid = self._popen.pid
         for thread in map(int, os.listdir(f"/proc/{pid}/task")):
             if thread != pid:

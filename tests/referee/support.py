@@ -28,7 +28,7 @@ from referee.v1 import bots_pb2, bots_pb2_grpc, spectators_pb2, spectators_pb2_g
 WORKER_TOKEN = "worker-token-of-tests"
 SPECTATOR_TOKEN = "spectator-token"
 ORGANISER_TOKEN = "organiser-token"
-LIMITS = Limits(join_ms=5000)
+LIMITS = Limits(join_seconds=5)
 LEGAL_PLAYS = bots_pb2.Wants(legal_plays=True)
 """Wants, for a hello."""
 DEADLINE = 60.0

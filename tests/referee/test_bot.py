@@ -153,7 +153,7 @@ async def test_bot_when_its_code_fails_then_that_is_a_fault_and_both_logs_say_ho
 ) -> None:
     journal = ListJournal()
     options = ServerOptions(drain_seconds=0, journal=journal)
-    limits = Limits(join_ms=5000, faults=2)
+    limits = Limits(join_seconds=5, faults=2)
     with caplog.at_level(logging.ERROR, logger="bot"):
         async with referee(options=options) as address, sdk_bots(address, {**OTHERS, 4: bot}):
             (result,) = await play_match(address, match_spec(deals=1, limits=limits))
@@ -176,7 +176,7 @@ async def test_bot_when_it_answers_illegally_then_the_referee_counts_a_fault() -
     def cheating(turn: Turn) -> str:
         return "3D 4D"
 
-    limits = Limits(join_ms=5000, faults=2)
+    limits = Limits(join_seconds=5, faults=2)
     async with referee() as address, sdk_bots(address, {**OTHERS, 4: cheating}):
         (result,) = await play_match(address, match_spec(deals=1, limits=limits))
     (seat,) = result.forfeits

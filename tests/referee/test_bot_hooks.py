@@ -43,7 +43,7 @@ class Recorder:
 
 
 async def played(bot: type, faults: int = 10, on_forfeit: OnForfeit = "end_session") -> SessionResult:
-    limits = Limits(join_ms=5000, faults=faults, on_forfeit=on_forfeit)
+    limits = Limits(join_seconds=5, faults=faults, on_forfeit=on_forfeit)
     spec = match_spec(deals=3, limits=limits)
     async with referee() as address, sdk_bots(address, {**OTHERS, 4: bot}):
         (result,) = await play_match(address, spec)

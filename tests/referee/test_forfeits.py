@@ -19,7 +19,7 @@ from referee.records.replay import Replayer
 from tests.referee.harness import FakeBot, Harness, four, started
 from tests.referee.support import check_records, full_records, match_spec
 
-LIMITS = Limits(decision_ms=1000, faults=3, join_ms=2000)
+LIMITS = Limits(decision_ms=1000, faults=3, join_seconds=2)
 GOING_ON: tuple[OnForfeit, ...] = ("default_action", "stand_in")
 EXCHANGE = {"extends": "hong-kong-relatives-3", "exchange": "loser_to_winner"}
 RULESETS: dict[str, tuple[Any, int]] = {
@@ -35,7 +35,7 @@ each_ruleset = pytest.mark.parametrize(("ruleset", "players"), RULESETS.values()
 
 
 def spec_of(mode: OnForfeit, ruleset: Any = "chinese", players: int = 4, **more: Any) -> MatchSpec:
-    limits = replace(LIMITS, on_forfeit=mode, **more.pop("limits", {}))
+    limits = LIMITS.model_copy(update={"on_forfeit": mode, **more.pop("limits", {})})
     return match_spec(range(1, players + 1), ruleset=ruleset, limits=limits, **more)
 
 

@@ -68,7 +68,7 @@ def specs(draw: st.DrawFn) -> MatchSpec:
     bots = draw(st.permutations(BOTS))[: PLAYERS[ruleset["name"]]]
     limits = Limits(
         decision_ms=draw(st.sampled_from([200, 1000, 3000])),
-        join_ms=draw(st.sampled_from([0, 500, 3000])),
+        join_seconds=draw(st.sampled_from([1, 3])),
         faults=draw(st.sampled_from([1, 3, 1000])),
         bank_ms=draw(st.sampled_from([0, 1500])),
         increment_ms=draw(st.sampled_from([0, 100])),

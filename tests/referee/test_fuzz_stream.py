@@ -112,7 +112,7 @@ match_requests = st.builds(
 
 
 def changed_match(field: str, value: object) -> worker_pb2.RunMatchRequest:
-    request = match_request(match_spec((91, 92, 93, 94), match_id="changed", limits=Limits(join_ms=1)))
+    request = match_request(match_spec((91, 92, 93, 94), match_id="changed", limits=Limits(join_seconds=1)))
     setattr(request, field, value)
     return request
 
@@ -203,7 +203,9 @@ def test_match_when_one_bot_answers_at_random_then_it_is_played_and_its_records_
     rng = random.Random(seed)
 
     async def play() -> None:
-        spec = match_spec(sessions=2, deals=1, limits=Limits(decision_ms=60_000, join_ms=20_000, faults=1000))
+        spec = match_spec(
+            sessions=2, deals=1, limits=Limits(decision_ms=60_000, join_seconds=20, faults=1000)
+        )
         async with sdk_bots(server.address, dict.fromkeys((1, 2, 3), lowest)):
             running = asyncio.create_task(play_match(server.address, spec))
             playing = asyncio.create_task(_answer_at_random(server.address, rng))

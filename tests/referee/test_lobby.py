@@ -16,8 +16,8 @@ from referee.matches.running import MAX_UNFETCHED
 from tests.referee.harness import Harness, four, started
 from tests.referee.support import check_records, match_spec, without_times
 
-LIMITS = Limits(decision_ms=1000, faults=1000, join_ms=2000)
-ENDING = replace(LIMITS, on_forfeit="end_session")
+LIMITS = Limits(decision_ms=1000, faults=1000, join_seconds=2)
+ENDING = LIMITS.model_copy(update={"on_forfeit": "end_session"})
 UNSENT = 1 + UNSENT_GRACE + 0.01
 """Seconds after which a turn that no stream has accepted has consequences."""
 
@@ -82,7 +82,7 @@ def test_sessions_when_a_bot_takes_few_then_the_others_wait_for_room() -> None:
     bots = [*four(harness)[:3]]
     harness.lobby.disconnect(harness.lobby.connection(4), harness.now)  # type: ignore[arg-type]
     bots.append(harness.connect(4, 2))
-    spec = match_spec(sessions=5, deals=1, limits=replace(LIMITS, decision_ms=60_000))
+    spec = match_spec(sessions=5, deals=1, limits=LIMITS.model_copy(update={"decision_ms": 60_000}))
     match = harness.open(spec)
     assert (len(match.tables), len(match.waiting)) == (2, 3)
     results = harness.play_out(match, *bots)
@@ -105,7 +105,7 @@ def test_room_when_a_match_is_closed_then_the_waiting_one_gets_it() -> None:
 def test_room_when_a_flood_forfeits_a_session_then_the_next_one_begins_or_is_waited_for() -> None:
     harness = Harness()
     bots = four(harness, 1)
-    match = harness.open(match_spec(sessions=2, limits=replace(ENDING, faults=1)))
+    match = harness.open(match_spec(sessions=2, limits=ENDING.model_copy(update={"faults": 1})))
     for bot in bots:
         bot.read()
     (bot,) = [bot for bot in bots if bot.turns]
@@ -245,13 +245,13 @@ def test_room_when_a_bot_with_too_little_of_it_leaves_then_it_is_waited_for_as_i
     harness = Harness()
     bots = [harness.connect(number) for number in (1, 2, 3)]
     bots.append(harness.connect(4, 1))
-    harness.open(match_spec(match_id="first", limits=replace(LIMITS, decision_ms=60_000)))
+    harness.open(match_spec(match_id="first", limits=LIMITS.model_copy(update={"decision_ms": 60_000})))
     second = harness.open(match_spec(match_id="second", limits=ENDING))
     assert not second.tables
     harness.lobby.disconnect(bots[3].connection, harness.now)
     harness.advance(BEAT_SECONDS)
     assert harness.lobby.progress(second).waiting_for == ("owner/bot4@1",)
-    harness.advance(LIMITS.join_ms / 1000)
+    harness.advance(LIMITS.join_seconds)
     (result,) = second.take_results()
     assert result.forfeit is not None
 
@@ -318,8 +318,6 @@ def test_match_when_another_call_names_it_then_the_first_is_ended_and_its_sessio
         ({"sessions": ()}, MatchRefused),
         ({"sessions": (SessionSpec(1, (0, 1, 2, 2), bytes(32)),)}, MatchRefused),
         ({"sessions": (SessionSpec(1, (0, 1, 2, 3), bytes(31)),)}, MatchRefused),
-        ({"limits": Limits(decision_ms=0)}, MatchRefused),
-        ({"limits": Limits(bank_ms=-1)}, MatchRefused),
     ],
 )
 def test_match_when_it_cannot_be_run_then_a_running_one_of_its_name_goes_on(
@@ -336,8 +334,10 @@ def test_match_when_it_cannot_be_run_then_a_running_one_of_its_name_goes_on(
 def test_hold_when_sessions_are_open_then_they_finish_and_no_other_begins() -> None:
     harness = Harness()
     bots = four(harness, 2)
-    match = harness.open(match_spec(sessions=5, limits=replace(LIMITS, decision_ms=60_000)))
-    other = harness.open(match_spec(match_id="other", limits=replace(LIMITS, decision_ms=60_000)))
+    match = harness.open(match_spec(sessions=5, limits=LIMITS.model_copy(update={"decision_ms": 60_000})))
+    other = harness.open(
+        match_spec(match_id="other", limits=LIMITS.model_copy(update={"decision_ms": 60_000}))
+    )
     harness.lobby.hold(match)
     assert harness.lobby.progress(match).sessions_left == (3, 4, 5)
     assert len(harness.play_out(match, *bots)) == 2
@@ -359,14 +359,14 @@ def test_hold_when_bots_are_waited_for_then_the_match_ends_at_once() -> None:
     match = harness.open(match_spec(limits=LIMITS))
     harness.lobby.hold(match)
     assert match.done
-    harness.advance(LIMITS.join_ms / 1000 + 1)
+    harness.advance(LIMITS.join_seconds + 1)
     assert (match.results, harness.lobby.sessions) == ([], 0)
 
 
 def test_drain_when_sessions_are_open_then_they_finish_and_nothing_new_starts() -> None:
     harness = Harness()
     bots = four(harness, 2)
-    spec = match_spec(sessions=5, limits=replace(LIMITS, decision_ms=60_000))
+    spec = match_spec(sessions=5, limits=LIMITS.model_copy(update={"decision_ms": 60_000}))
     match = harness.open(spec)
     waiting = harness.open(match_spec((1, 2, 3, 9), match_id="waiting", limits=LIMITS))
     harness.lobby.drain("closing")
@@ -386,7 +386,7 @@ def test_drain_when_sessions_are_open_then_they_finish_and_nothing_new_starts() 
 def test_drain_when_all_sessions_are_open_then_the_match_ends_as_any_other() -> None:
     harness = Harness()
     bots = four(harness)
-    match = harness.open(match_spec(sessions=3, limits=replace(LIMITS, decision_ms=60_000)))
+    match = harness.open(match_spec(sessions=3, limits=LIMITS.model_copy(update={"decision_ms": 60_000})))
     harness.lobby.drain("closing")
     assert len(harness.play_out(match, *bots)) == 3
     assert not match.ended
@@ -409,10 +409,10 @@ def test_close_when_the_referee_stops_then_bots_are_told_and_open_sessions_are_v
 
 @pytest.mark.parametrize("ask_forced", [False, True])
 def test_forced_turns_when_they_are_asked_then_the_records_are_the_same(ask_forced: bool) -> None:
-    limits = replace(LIMITS, decision_ms=60_000)
+    limits = LIMITS.model_copy(update={"decision_ms": 60_000})
     plain, harness = Harness(), Harness()
     expected = plain.play_out(plain.open(match_spec(sessions=2, limits=limits)), *four(plain))
-    match = harness.open(match_spec(sessions=2, limits=replace(limits, ask_forced=ask_forced)))
+    match = harness.open(match_spec(sessions=2, limits=limits.model_copy(update={"ask_forced": ask_forced})))
     results = harness.play_out(match, *four(harness))
     assert without_times(results) == without_times(expected)
     assert (match.decisions > sum(len(r.records) * 52 for r in expected) / 2) or not ask_forced

@@ -20,7 +20,7 @@ from referee.matches.tables import FAILING, MAX_VOIDED
 from tests.referee.harness import FakeBot, Harness, four, started
 from tests.referee.support import check_records, match_spec
 
-LIMITS = Limits(decision_ms=1000, faults=1000, join_ms=2000)
+LIMITS = Limits(decision_ms=1000, faults=1000, join_seconds=2)
 UNSENT = 1 + UNSENT_GRACE + 0.01
 """Seconds after which a turn that no stream has accepted has consequences."""
 
@@ -60,7 +60,7 @@ def played_until_void(
     """Play until a session is void after ``deals`` of four deals; return spec, bots and finished deals."""
     harness = Harness()
     bots = four(harness)
-    spec = match_spec(deals=4, limits=replace(limits, decision_ms=60_000))
+    spec = match_spec(deals=4, limits=limits.model_copy(update={"decision_ms": 60_000}))
     match = harness.open(spec)
     (table,) = match.tables.values()
     while len(table.records) < deals:
@@ -102,7 +102,7 @@ def test_session_when_played_again_then_finished_deals_stand_and_no_hand_comes_b
 
 
 def test_session_when_played_again_then_faults_and_banks_go_on() -> None:
-    limits = replace(LIMITS, bank_ms=50_000, faults=3)
+    limits = LIMITS.model_copy(update={"bank_ms": 50_000, "faults": 3})
     spec, _, finished = played_until_void(2, limits=limits)
     assert len(finished.bank_ms) == 4
     assert max(finished.bank_ms) <= 50_000
@@ -120,7 +120,7 @@ def test_session_when_played_again_then_faults_and_banks_go_on() -> None:
 def test_deals_when_a_session_is_open_then_each_is_told_once() -> None:
     harness = Harness()
     bots = four(harness)
-    match = harness.open(match_spec(deals=3, limits=replace(LIMITS, decision_ms=60_000)))
+    match = harness.open(match_spec(deals=3, limits=LIMITS.model_copy(update={"decision_ms": 60_000})))
     told = []
     while not match.done:
         for bot in bots:
@@ -258,7 +258,7 @@ def test_pause_when_the_referee_was_away_then_waiting_matches_and_clocks_wait_as
     harness = Harness()
     bots = four(harness)
     harness.lobby.disconnect(bots[3].connection, harness.now)
-    match = harness.open(match_spec(limits=replace(LIMITS, on_forfeit="end_session")))
+    match = harness.open(match_spec(limits=LIMITS.model_copy(update={"on_forfeit": "end_session"})))
     harness.pause(100)
     harness.advance(1.5)
     assert not match.tables

@@ -73,7 +73,7 @@ def thinking(seconds: float) -> Callable[[Turn], Play | None]:
 
 
 async def test_match_when_bots_think_and_do_not_say_how_many_sessions_they_take_then_none_is_late() -> None:
-    limits = Limits(decision_ms=2000, join_ms=20_000)
+    limits = Limits(decision_ms=2000, join_seconds=20)
     spec = match_spec(sessions=12, deals=1, limits=limits)
     bots = {number: thinking(0.02 * number) for number in (1, 2, 3, 4)}
     async with referee() as address, sdk_bots(address, bots, max_sessions=0):

@@ -6,10 +6,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from google.protobuf.json_format import ParseDict
 
 from referee.deals.forfeit import Forfeit
 from referee.deals.succession import Legacy
-from referee.errors import LogQueryError
+from referee.errors import LogQueryError, MatchRefused
 from referee.matches.journal import EntryKind, LogEntry, LogQuery
 from referee.matches.match import DealsFinished, Finished, Limits, Progress, Rated
 from referee.protocol.logs import (
@@ -38,7 +39,18 @@ ENTRY = LogEntry(7, NOW, "ann/greedy@1", "a:1", EntryKind.FAULT, "illegal", "no"
 
 @pytest.mark.parametrize("shared_deals", [False, True])
 def test_match_when_sent_and_read_then_it_is_as_it_was(shared_deals: bool) -> None:
-    limits = Limits(900, 5000, 3, "stand_in", 60_000, 50, 7, ask_forced=True, match_ms=90_000, min_sessions=4)
+    limits = Limits(
+        decision_ms=900,
+        join_seconds=5,
+        faults=3,
+        on_forfeit="stand_in",
+        bank_ms=60_000,
+        increment_ms=50,
+        credit_ms=7,
+        ask_forced=True,
+        match_seconds=90,
+        min_sessions=4,
+    )
     spec = replace(match_spec(sessions=2, limits=limits), shared_deals=shared_deals)
     assert read_match(match_request(spec)) == spec
 
@@ -48,6 +60,28 @@ def test_match_when_it_is_rated_then_ratings_are_sent_and_read() -> None:
     bots = tuple(replace(bot, rated=Rated(bot.version_id - 3, bot.version_id)) for bot in spec.bots)
     spec = replace(spec, bots=bots, pool="chinese@1, tables of 4")
     assert read_match(match_request(spec)) == spec
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        (
+            {"limits": {"decision": "7200s"}},
+            "decision_ms: must be a whole number from 1 to 3600000, not 7200000",
+        ),
+        ({"limits": {"bank": "-0.001s"}}, "bank_ms: must be a whole number from 0 to 86400000, not -1"),
+        ({"join": "1.500s"}, "join_seconds: must be a whole number from 1 to 3600, not 1.5"),
+        ({"time": "-1s"}, "match_seconds: must be a whole number from 0 to 604800, not -1.0"),
+    ],
+)
+def test_match_when_its_limits_are_impossible_then_it_is_refused_with_the_reason(
+    changed: dict[str, object], reason: str
+) -> None:
+    request = match_request(match_spec())
+    request.MergeFrom(ParseDict(changed, worker_pb2.RunMatchRequest()))
+    with pytest.raises(MatchRefused) as refused:
+        read_match(request)
+    assert str(refused.value) == f"limits: {reason}"
 
 
 @pytest.mark.parametrize("last", [Legacy(3, 2, None, 1), Legacy(1, 0, 3, None)])

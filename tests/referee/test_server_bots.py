@@ -150,7 +150,8 @@ async def test_move_when_it_is_wrong_then_a_fault_tells_why_and_the_default_is_p
     ):
         running = asyncio.create_task(
             play_match(
-                address, match_spec(deals=1, limits=Limits(join_ms=5000, faults=1, on_forfeit="end_session"))
+                address,
+                match_spec(deals=1, limits=Limits(join_seconds=5, faults=1, on_forfeit="end_session")),
             )
         )
         turn = await bot.next("turn")
@@ -164,7 +165,7 @@ async def test_move_when_it_is_wrong_then_a_fault_tells_why_and_the_default_is_p
 
 
 async def test_move_when_late_then_it_is_a_fault_and_the_answer_is_stale() -> None:
-    limits = Limits(decision_ms=250, join_ms=20_000, faults=100)
+    limits = Limits(decision_ms=250, join_seconds=20, faults=100)
     async with (
         referee() as address,
         sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)),
@@ -192,7 +193,7 @@ async def test_move_when_the_session_is_unknown_then_a_notice_says_so() -> None:
 
 
 async def test_reconnect_when_in_mid_deal_then_the_bot_gets_all_that_it_needs() -> None:
-    limits = Limits(decision_ms=60_000, join_ms=20_000)
+    limits = Limits(decision_ms=60_000, join_seconds=20)
     async with referee() as address, sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)):
         async with WireBot(address, 4) as bot:
             running = asyncio.create_task(play_match(address, match_spec(deals=1, limits=limits)))
@@ -215,7 +216,7 @@ async def test_reconnect_when_in_mid_deal_then_the_bot_gets_all_that_it_needs() 
 
 
 async def test_disconnect_when_the_bot_stays_away_then_its_faults_are_disconnects_until_it_forfeits() -> None:
-    limits = Limits(decision_ms=500, join_ms=20_000, faults=3, on_forfeit="end_session")
+    limits = Limits(decision_ms=500, join_seconds=20, faults=3, on_forfeit="end_session")
     async with referee() as address, sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)):
         async with WireBot(address, 4) as bot:
             running = asyncio.create_task(play_match(address, match_spec(deals=1, limits=limits)))
@@ -226,7 +227,7 @@ async def test_disconnect_when_the_bot_stays_away_then_its_faults_are_disconnect
 
 
 async def test_capacity_when_it_shrinks_and_grows_then_no_other_sessions_begin_meanwhile() -> None:
-    limits = Limits(decision_ms=60_000, join_ms=60_000)
+    limits = Limits(decision_ms=60_000, join_seconds=60)
     async with (
         referee() as address,
         sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)),

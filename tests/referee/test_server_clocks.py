@@ -20,7 +20,7 @@ from tests.referee.support import (
     without_times,
 )
 
-LIMITS = Limits(decision_ms=5000, join_ms=20_000, faults=1000, credit_ms=80)
+LIMITS = Limits(decision_ms=5000, join_seconds=20, faults=1000, credit_ms=80)
 
 
 class Ponging(WireBot):
@@ -66,7 +66,7 @@ async def test_credit_when_pongs_are_late_then_it_is_what_was_measured_up_to_the
     # here the referee may be delayed, and then it subtracts its own delay.
     async with referee() as address, Ponging(address, 4, delay=delay) as bot:
         await bot.answer_pings(3)
-        limits = Limits(decision_ms=5000, join_ms=20_000, faults=1000, credit_ms=credit_ms)
+        limits = Limits(decision_ms=5000, join_seconds=20, faults=1000, credit_ms=credit_ms)
         turn = await first_turn(address, bot, limits)
     assert least <= turn.credit_ms <= most
     assert turn.decision_ms <= 5000
@@ -82,7 +82,7 @@ async def test_credit_when_pongs_are_wrong_then_there_is_none() -> None:
 async def test_session_started_when_there_are_clocks_then_it_names_them() -> None:
     limits = Limits(
         decision_ms=4000,
-        join_ms=20_000,
+        join_seconds=20,
         faults=9,
         bank_ms=7000,
         increment_ms=30,
@@ -101,7 +101,7 @@ async def test_session_started_when_there_are_clocks_then_it_names_them() -> Non
 
 
 async def test_bank_when_it_is_used_up_then_turns_run_out_with_it() -> None:
-    limits = Limits(decision_ms=5000, bank_ms=250, join_ms=20_000, faults=1000)
+    limits = Limits(decision_ms=5000, bank_ms=250, join_seconds=20, faults=1000)
     async with (
         referee() as address,
         sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)),
@@ -120,8 +120,8 @@ async def test_bank_when_it_is_used_up_then_turns_run_out_with_it() -> None:
 
 @pytest.mark.parametrize("ruleset", ["chinese", "gamesky", "indonesia"])
 async def test_forced_turns_when_they_are_asked_then_the_records_are_the_same(ruleset: str) -> None:
-    limits = Limits(join_ms=20_000, decision_ms=60_000)
-    forced = Limits(join_ms=20_000, decision_ms=60_000, ask_forced=True)
+    limits = Limits(join_seconds=20, decision_ms=60_000)
+    forced = Limits(join_seconds=20, decision_ms=60_000, ask_forced=True)
     asked: list[int] = []
 
     def choose(turn: Turn) -> Play | None:

@@ -30,7 +30,7 @@ from tests.referee.support import (
     sdk_bots,
 )
 
-LIMITS = Limits(decision_ms=60_000, join_ms=20_000)
+LIMITS = Limits(decision_ms=60_000, join_seconds=20)
 OPTIONS = ServerOptions(drain_seconds=DEADLINE)
 
 

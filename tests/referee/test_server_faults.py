@@ -5,7 +5,6 @@ import json
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 
 import pytest
 
@@ -28,7 +27,7 @@ from tests.referee.support import (
     watching,
 )
 
-LIMITS = Limits(decision_ms=2300, join_ms=20_000, faults=2)
+LIMITS = Limits(decision_ms=2300, join_seconds=20, faults=2)
 
 
 @asynccontextmanager
@@ -64,7 +63,7 @@ async def test_bot_process_when_it_is_stopped_or_killed_then_its_faults_say_so(
 ) -> None:
     async with three_bots() as (address, journal), bot_process(address, 4, 0.02) as bot:
         started = asyncio.Event()
-        spec = match_spec(limits=replace(LIMITS, decision_ms=decision_ms), deals=50)
+        spec = match_spec(limits=LIMITS.model_copy(update={"decision_ms": decision_ms}), deals=50)
         running = asyncio.create_task(play_match(address, spec, started))
         await until_open(started, journal, 4)
         bot.signal(number)
@@ -79,7 +78,7 @@ async def test_bot_process_when_it_is_stopped_or_killed_then_its_faults_say_so(
 
 
 async def test_bot_process_when_it_thinks_too_long_then_its_faults_are_timeouts() -> None:
-    limits = Limits(decision_ms=1000, join_ms=20_000, faults=4)
+    limits = Limits(decision_ms=1000, join_seconds=20, faults=4)
     async with three_bots() as (address, journal), bot_process(address, 4, 1.6):
         spec = match_spec(limits=limits, deals=2)
         (result,) = await play_match(address, spec)
@@ -100,7 +99,7 @@ async def test_client_when_it_answers_no_ping_then_its_faults_are_stalls() -> No
 
 async def test_client_when_it_answers_pings_but_no_turn_then_its_faults_are_timeouts() -> None:
     async with three_bots() as (address, journal), WireBot(address, 4) as bot:
-        limits = replace(LIMITS, decision_ms=1000)
+        limits = LIMITS.model_copy(update={"decision_ms": 1000})
         running = asyncio.create_task(play_match(address, match_spec(limits=limits)))
         fault = await bot.next("fault")
         (result,) = await running
@@ -110,7 +109,7 @@ async def test_client_when_it_answers_pings_but_no_turn_then_its_faults_are_time
 
 
 async def test_client_when_it_sends_only_wrong_things_then_each_has_its_fault_or_notice() -> None:
-    limits = Limits(decision_ms=60_000, join_ms=20_000, faults=1000)
+    limits = Limits(decision_ms=60_000, join_seconds=20, faults=1000)
     async with three_bots() as (address, journal), WireBot(address, 4, wants=LEGAL_PLAYS) as bot:
         spec = match_spec(limits=limits, deals=1)
         running = asyncio.create_task(play_match(address, spec))
@@ -150,7 +149,7 @@ async def test_client_when_it_sends_only_wrong_things_then_each_has_its_fault_or
 
 
 async def test_referee_process_when_it_is_stopped_for_longer_than_the_limit_then_nobody_has_a_fault() -> None:
-    limits = Limits(decision_ms=2000, join_ms=20_000, faults=1)
+    limits = Limits(decision_ms=2000, join_seconds=20, faults=1)
     async with (
         referee_process() as (address, process),
         sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)),
@@ -174,7 +173,7 @@ async def test_referee_process_when_it_is_stopped_for_longer_than_the_limit_then
 
 
 async def test_stuck_bot_when_others_play_then_their_sessions_finish_meanwhile() -> None:
-    limits = Limits(decision_ms=60_000, join_ms=20_000)
+    limits = Limits(decision_ms=60_000, join_seconds=20)
     async with (
         three_bots() as (address, _),
         sdk_bots(address, dict.fromkeys((5, 6, 7, 8), lowest)),

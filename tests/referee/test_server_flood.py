@@ -60,7 +60,7 @@ async def test_flood_when_the_bot_plays_then_its_turn_is_a_fault_and_the_others_
 ) -> None:
     monkeypatch.setattr(connections, "PENALTY_SECONDS", 0.5)
     journal = ListJournal()
-    limits = Limits(decision_ms=60_000, join_ms=20_000, faults=10)
+    limits = Limits(decision_ms=60_000, join_seconds=20, faults=10)
     spec = match_spec(sessions=3, limits=limits)
     async with (
         referee(options=ServerOptions(drain_seconds=0, journal=journal)) as address,

@@ -31,7 +31,7 @@ from tests.referee.support import (
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="hosts are kept out on Linux alone")
 
-LIMITS = Limits(decision_ms=1000, join_ms=20_000, faults=1, on_forfeit="end_session")
+LIMITS = Limits(decision_ms=1000, join_seconds=20, faults=1, on_forfeit="end_session")
 PINGS = frame(hostile.PING, 0, 0, bytes(8)) * 1000
 
 
@@ -136,7 +136,7 @@ async def test_bot_when_others_of_its_host_flood_then_its_stream_goes_on() -> No
 async def test_bot_when_it_floods_then_its_turn_is_a_fault_and_it_stays_away() -> None:
     journal = ListJournal()
     options = ServerOptions(drain_seconds=0, journal=journal)
-    limits = Limits(decision_ms=60_000, join_ms=20_000, faults=1, on_forfeit="end_session")
+    limits = Limits(decision_ms=60_000, join_seconds=20, faults=1, on_forfeit="end_session")
     async with (
         referee(options=options) as address,
         sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)),

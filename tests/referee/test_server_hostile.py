@@ -31,7 +31,7 @@ from tests.referee.support import (
     without_times,
 )
 
-LIMITS = Limits(decision_ms=60_000, join_ms=20_000, faults=1, on_forfeit="end_session")
+LIMITS = Limits(decision_ms=60_000, join_seconds=20, faults=1, on_forfeit="end_session")
 
 
 def no_traceback(caplog: pytest.LogCaptureFixture) -> bool:
@@ -188,7 +188,7 @@ async def test_run_match_when_its_ruleset_is_nested_too_deeply_then_it_is_refuse
 
 async def test_bot_when_its_window_is_of_no_size_then_it_stalls_and_no_session_is_void() -> None:
     journal = ListJournal()
-    limits = Limits(decision_ms=1500, join_ms=20_000, faults=2, on_forfeit="end_session")
+    limits = Limits(decision_ms=1500, join_seconds=20, faults=2, on_forfeit="end_session")
     async with (
         referee(options=ServerOptions(drain_seconds=0, journal=journal)) as address,
         sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)),

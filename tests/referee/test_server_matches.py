@@ -172,7 +172,7 @@ async def test_hold_when_no_such_match_runs_then_nothing_happens_and_a_wrong_tok
 @pytest.mark.parametrize("mode", ["default_action", "stand_in"])
 async def test_match_when_a_bot_is_absent_then_it_is_played_for_after_the_wait(mode: OnForfeit) -> None:
     async with referee() as address, sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)):
-        spec = match_spec(sessions=2, limits=Limits(join_ms=50, on_forfeit=mode))
+        spec = match_spec(sessions=2, limits=Limits(join_seconds=1, on_forfeit=mode))
         results = await play_match(address, spec)
     for result, session in zip(results, spec.sessions, strict=True):
         check_records(spec, result)
@@ -181,7 +181,7 @@ async def test_match_when_a_bot_is_absent_then_it_is_played_for_after_the_wait(m
 
 async def test_match_when_a_bot_is_absent_and_sessions_end_by_that_then_it_forfeits_after_the_wait() -> None:
     async with referee() as address, sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)):
-        spec = match_spec(sessions=2, limits=Limits(join_ms=50, on_forfeit="end_session"))
+        spec = match_spec(sessions=2, limits=Limits(join_seconds=1, on_forfeit="end_session"))
         results = await play_match(address, spec)
     for result, session in zip(results, spec.sessions, strict=True):
         assert result.forfeit == session.seating.index(3)
@@ -194,7 +194,7 @@ async def test_match_when_it_waits_then_progress_names_who_is_missing() -> None:
     async with referee() as address, sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)):
 
         def first() -> object:
-            updates = run_match(address, WORKER_TOKEN, match_spec(limits=Limits(join_ms=60_000)))
+            updates = run_match(address, WORKER_TOKEN, match_spec(limits=Limits(join_seconds=60)))
             seen: list[object] = []
             for update in updates:
                 seen.append(update)
@@ -241,7 +241,7 @@ async def test_match_when_nobody_listens_then_the_referee_is_unavailable() -> No
 
 async def test_match_when_a_second_call_names_it_then_the_first_is_aborted() -> None:
     async with referee() as address:
-        spec = match_spec(limits=Limits(join_ms=60_000))
+        spec = match_spec(limits=Limits(join_seconds=60))
         started = asyncio.Event()
         first = asyncio.create_task(play_match(address, spec, started))
         await started.wait()
@@ -272,7 +272,7 @@ async def test_match_when_the_worker_goes_then_open_sessions_are_void() -> None:
 
 
 async def test_match_when_its_time_is_up_then_the_bot_that_does_not_answer_forfeits() -> None:
-    limits = Limits(decision_ms=60_000, join_ms=20_000, match_ms=1500)
+    limits = Limits(decision_ms=60_000, join_seconds=20, match_seconds=2)
     spec = match_spec(sessions=2, limits=limits)
     async with (
         referee() as address,

@@ -108,7 +108,7 @@ async def test_match_when_bots_fold_their_events_then_they_know_what_the_referee
     resolved = load_ruleset(ruleset)
     numbers = list(range(1, resolved.players + 1))
     spec = match_spec(
-        numbers, sessions=3, deals=6, ruleset=ruleset, limits=Limits(join_ms=20_000, faults=100)
+        numbers, sessions=3, deals=6, ruleset=ruleset, limits=Limits(join_seconds=20, faults=100)
     )
     async with referee() as address:
         wire_bots = [WireBot(address, number, wants=LEGAL_PLAYS) for number in numbers]

@@ -46,7 +46,7 @@ from tests.referee.support import (
 )
 from tests.referee.test_broadcast import check_sequence
 
-LIMITS = Limits(decision_ms=60_000, join_ms=20_000, faults=1)
+LIMITS = Limits(decision_ms=60_000, join_seconds=20, faults=1)
 CROWD = 1000
 
 

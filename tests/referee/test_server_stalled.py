@@ -7,7 +7,6 @@ import socket as sockets_of_python
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import replace
 
 import pytest
 from grpc_reflection.v1alpha.reflection_pb2 import ServerReflectionRequest
@@ -34,7 +33,7 @@ from tests.referee.support import (
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="sockets are inspected on Linux only")
 
 BOTS = (1, 2, 3, 4)
-LIMITS = Limits(decision_ms=300, join_ms=20_000, faults=2, on_forfeit="end_session")
+LIMITS = Limits(decision_ms=300, join_seconds=20, faults=2, on_forfeit="end_session")
 QUESTION = ServerReflectionRequest(file_containing_symbol="referee.v1.BotService").SerializeToString()
 """A request with a long answer."""
 LOOKS = 30
@@ -116,7 +115,7 @@ async def line_to(address: str) -> AsyncIterator[tuple[Line, str]]:
 async def play_cut(owners: int, until: Callable[[ListJournal], bool]) -> list[SessionResult]:
     """Play a match of bots of so many owners; cut the line to all of them at once, and mend it later."""
     journal = ListJournal()
-    spec = match_spec(sessions=24, deals=2, limits=replace(LIMITS, faults=1000))
+    spec = match_spec(sessions=24, deals=2, limits=LIMITS.model_copy(update={"faults": 1000}))
     options = ServerOptions(drain_seconds=0, journal=journal)
     arrived: list[SessionResult] = []
     async with (
@@ -152,8 +151,8 @@ async def test_cut_when_all_silent_bots_belong_to_one_owner_then_they_are_blamed
 
 
 async def test_stall_when_grpcs_threads_do_nothing_for_seconds_then_no_bot_has_a_fault() -> None:
-    # A stall is longer than the limit; the limit is longer than a busy machine holds bots up.
-    spec = match_spec(sessions=24, deals=2, limits=replace(LIMITS, decision_ms=2000))
+    # A stall is longer than the limit, and the limit longer than a busy machine delays the bots' answers.
+    spec = match_spec(sessions=24, deals=2, limits=LIMITS.model_copy(update={"decision_ms": 2000}))
     arrived: list[SessionResult] = []
     async with referee_process() as (address, process), sdk_bots(address, dict.fromkeys(BOTS, lowest)):
         running = asyncio.create_task(play_match(address, spec, arrived=arrived))

@@ -25,7 +25,7 @@ from tests.referee.support import (
     sdk_bots,
 )
 
-LIMITS = Limits(decision_ms=60_000, join_ms=20_000)
+LIMITS = Limits(decision_ms=60_000, join_seconds=20)
 
 
 @pytest.mark.parametrize("token", [WORKER_TOKEN, ORGANISER_TOKEN])
@@ -74,7 +74,7 @@ async def test_run_match_when_the_token_is_no_workers_then_it_is_refused(token: 
 async def test_token_when_it_is_revoked_then_its_live_stream_is_closed_and_the_others_play_on() -> None:
     tokens, journal = Tokens(), ListJournal()
     options = ServerOptions(drain_seconds=0, journal=journal)
-    limits = Limits(decision_ms=100, join_ms=20_000, faults=2, on_forfeit="end_session")
+    limits = Limits(decision_ms=100, join_seconds=20, faults=2, on_forfeit="end_session")
     async with (
         referee(options=options, tokens=tokens) as address,
         sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)),
@@ -84,7 +84,7 @@ async def test_token_when_it_is_revoked_then_its_live_stream_is_closed_and_the_o
         tokens.worthless.add(4)
         error = await bot.ended()
         assert read_failure(error).reason == Reason.TOKEN_REVOKED
-        limits = Limits(decision_ms=100, join_ms=100, faults=2, on_forfeit="end_session")
+        limits = Limits(decision_ms=100, join_seconds=1, faults=2, on_forfeit="end_session")
         (result,) = await play_match(address, match_spec(limits=limits))
         assert result.forfeit is not None
         assert not other._responses.qsize() or not isinstance(other._responses.get_nowait(), BaseException)

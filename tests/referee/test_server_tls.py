@@ -32,7 +32,7 @@ from tests.referee.support import (
 
 SET_IT = "set ARENA_TLS_CA to a file with its authority, or to system"
 LEAVE_IT = "leave ARENA_TLS_CA out for a connection without TLS"
-LIMITS = Limits(decision_ms=60_000, join_ms=20_000)
+LIMITS = Limits(decision_ms=60_000, join_seconds=20)
 
 
 class Pair(NamedTuple):

@@ -1,7 +1,6 @@
 """Tests for bots that are slow or accept few sessions: matches share them fairly, and have a time limit."""
 
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -12,8 +11,8 @@ from referee.matches.running import Match
 from tests.referee.harness import FakeBot, Harness
 from tests.referee.support import check_records, match_spec
 
-LIMITS = Limits(decision_ms=5000, faults=1000, join_ms=2000)
-TIMED = replace(LIMITS, match_ms=30_000)
+LIMITS = Limits(decision_ms=5000, faults=1000, join_seconds=2)
+TIMED = LIMITS.model_copy(update={"match_seconds": 30})
 
 
 def play_slowly(
@@ -76,7 +75,7 @@ def test_match_when_its_time_is_up_then_who_thought_longest_forfeits_what_is_not
 def test_match_when_its_time_is_up_for_a_bot_that_owes_its_first_decision_then_that_counts() -> None:
     harness = Harness()
     bots = [harness.connect(number) for number in (1, 2, 3, 4)]
-    match = harness.open(match_spec(limits=replace(TIMED, decision_ms=60_000)))
+    match = harness.open(match_spec(limits=TIMED.model_copy(update={"decision_ms": 60_000})))
     for bot in bots:
         bot.read()
     (slow,) = [bot for bot in bots if bot.turns]
@@ -91,7 +90,9 @@ def test_match_when_its_time_is_up_before_it_found_room_then_who_had_none_forfei
     harness = Harness()
     bots = [harness.connect(number) for number in (1, 2, 3, 5, 6, 7)]
     bots.append(harness.connect(4, 1))
-    harness.open(match_spec((5, 6, 7, 4), match_id="first", limits=replace(LIMITS, decision_ms=600_000)))
+    harness.open(
+        match_spec((5, 6, 7, 4), match_id="first", limits=LIMITS.model_copy(update={"decision_ms": 600_000}))
+    )
     second = harness.open(match_spec(match_id="second", sessions=2, limits=TIMED))
     assert not second.tables
     for bot in bots:
@@ -108,7 +109,7 @@ def test_match_when_the_referee_was_away_then_its_time_is_longer() -> None:
     harness = Harness()
     for number in (1, 2, 3, 4):
         harness.connect(number).read()
-    match = harness.open(match_spec(limits=replace(TIMED, decision_ms=600_000)))
+    match = harness.open(match_spec(limits=TIMED.model_copy(update={"decision_ms": 600_000})))
     harness.advance(20)
     harness.pause(60)
     harness.advance(9)
@@ -121,7 +122,7 @@ def test_match_when_it_has_no_time_then_it_takes_as_long_as_it_takes() -> None:
     harness = Harness()
     for number in (1, 2, 3, 4):
         harness.connect(number).read()
-    match = harness.open(match_spec(limits=replace(LIMITS, decision_ms=3_600_000)))
+    match = harness.open(match_spec(limits=LIMITS.model_copy(update={"decision_ms": 3_600_000})))
     harness.advance(1000)
     assert match.tables
 
@@ -133,7 +134,7 @@ def test_absent_bots_when_one_forfeits_then_the_record_names_all_of_them() -> No
     harness = Harness()
     harness.connect(1)
     harness.connect(2)
-    spec = match_spec(sessions=4, limits=replace(LIMITS, on_forfeit="end_session"))
+    spec = match_spec(sessions=4, limits=LIMITS.model_copy(update={"on_forfeit": "end_session"}))
     match = harness.open(spec)
     harness.advance(2.1)
     for result, session in zip(match.take_results(), spec.sessions, strict=True):
@@ -148,7 +149,9 @@ def test_bot_when_it_takes_fewer_sessions_than_asked_for_then_it_counts_as_absen
     harness = Harness()
     bots = [harness.connect(number) for number in (1, 2, 3)]
     bots.append(harness.connect(4, takes))
-    match = harness.open(match_spec(sessions=2, deals=1, limits=replace(LIMITS, min_sessions=3)))
+    match = harness.open(
+        match_spec(sessions=2, deals=1, limits=LIMITS.model_copy(update={"min_sessions": 3}))
+    )
     assert bool(match.tables) is plays
     results = harness.play_out(match, *bots)
     assert [not result.forfeits for result in results] == [plays] * 2

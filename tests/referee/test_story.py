@@ -214,7 +214,7 @@ async def test_log_when_a_bot_plays_then_it_tells_of_its_sessions_and_faults(
     def careless(turn: Turn) -> Play | str | None:
         return "3D 4D" if turn.deal == 2 else lowest(turn)
 
-    limits = Limits(join_ms=5000, faults=100)
+    limits = Limits(join_seconds=5, faults=100)
     async with referee() as address, sdk_bots(address, {**OTHERS, 4: careless}):
         (result,) = await play_match(address, match_spec(deals=4, limits=limits))
     mine = [line for line in caplog.messages if "against owner/bot1@1, owner/bot2@1, owner/bot3@1" in line]

@@ -1,7 +1,6 @@
 """Tests for the clocks of a table, with the time passed in: limits, banks, credits, and when clocks run."""
 
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -98,7 +97,7 @@ def test_clock_when_the_stream_takes_no_messages_then_it_is_a_stall_after_the_gr
 def test_credit_when_round_trips_are_measured_then_it_is_theirs_up_to_the_cap(
     round_trip: float, most: int, credit: int
 ) -> None:
-    harness, _, bot = begin(replace(LIMITS, credit_ms=most), round_trip)
+    harness, _, bot = begin(LIMITS.model_copy(update={"credit_ms": most}), round_trip)
     turn = bot.turn()
     assert turn.time_ms == 1000
     assert turn.credit_ms == pytest.approx(credit, abs=1)
@@ -112,7 +111,7 @@ def test_credit_when_round_trips_are_measured_then_it_is_theirs_up_to_the_cap(
 
 
 def test_bank_when_decisions_take_time_then_it_shrinks_by_it_and_grows_by_the_increment() -> None:
-    harness, bots, bot = begin(replace(LIMITS, bank_ms=2000, increment_ms=100))
+    harness, bots, bot = begin(LIMITS.model_copy(update={"bank_ms": 2000, "increment_ms": 100}))
     turn = bot.turn()
     assert (turn.time_ms, turn.bank_ms) == (1000, 2000)
     harness.advance(0.7)
@@ -130,7 +129,7 @@ def test_bank_when_decisions_take_time_then_it_shrinks_by_it_and_grows_by_the_in
 
 
 def test_bank_when_pongs_are_late_then_the_credit_does_not_spare_it() -> None:
-    harness, bots, bot = begin(replace(LIMITS, bank_ms=2000), 0.06)
+    harness, bots, bot = begin(LIMITS.model_copy(update={"bank_ms": 2000}), 0.06)
     assert bot.turn().credit_ms == pytest.approx(60, abs=1)
     harness.advance(0.26)
     bot.play(bot.turn())
@@ -140,7 +139,7 @@ def test_bank_when_pongs_are_late_then_the_credit_does_not_spare_it() -> None:
 def test_bank_when_a_new_session_begins_then_it_is_full_again() -> None:
     harness = Harness()
     bots = {number: harness.connect(number, 1) for number in (1, 2, 3, 4)}
-    match = harness.open(match_spec(sessions=2, deals=1, limits=replace(LIMITS, bank_ms=2000)))
+    match = harness.open(match_spec(sessions=2, deals=1, limits=LIMITS.model_copy(update={"bank_ms": 2000})))
     banks: dict[int, list[int]] = {}
     for _ in range(1000):
         for bot in bots.values():
@@ -234,7 +233,7 @@ def test_clock_when_the_referee_was_away_with_a_message_on_its_way_then_it_is_se
 
 
 def test_bank_when_no_message_reaches_the_referee_then_it_pays_for_next_to_nothing() -> None:
-    harness, _, bot = begin(replace(LIMITS, bank_ms=2000))
+    harness, _, bot = begin(LIMITS.model_copy(update={"bank_ms": 2000}))
     turn = bot.turn()
     harness.lobby.loopback_sent(harness.now)
     harness.advance(30)
@@ -253,7 +252,7 @@ def test_clock_when_the_referee_is_late_by_little_then_it_runs_on() -> None:
 
 
 def test_clock_when_the_referee_stands_still_again_and_again_then_no_bot_is_charged() -> None:
-    harness, _, bot = begin(replace(LIMITS, decision_ms=500, credit_ms=0))
+    harness, _, bot = begin(LIMITS.model_copy(update={"decision_ms": 500, "credit_ms": 0}))
     for _ in range(20):
         harness.pause(0.1)
         harness.advance(0.001)
@@ -288,7 +287,7 @@ def test_answer_when_it_comes_twice_or_too_early_then_the_notice_says_so() -> No
 
 
 def test_record_when_decisions_take_time_then_it_has_the_milliseconds_and_credit_of_each() -> None:
-    harness, bots, first = begin(replace(LIMITS, faults=3), 0.04)
+    harness, bots, first = begin(LIMITS.model_copy(update={"faults": 3}), 0.04)
     match = harness.lobby.match("m")
     assert match is not None
     harness.advance(0.3)

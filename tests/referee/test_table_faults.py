@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 
@@ -20,7 +19,7 @@ from referee.matches.match import Limits
 from tests.referee.harness import FakeBot, Harness
 from tests.referee.support import check_records, match_spec
 
-LIMITS = Limits(decision_ms=3000, faults=1000, join_ms=1000)
+LIMITS = Limits(decision_ms=3000, faults=1000, join_seconds=1)
 RULESETS = ("chinese", "gamesky", "indonesia", "hong-kong-relatives-3", "only-a-game-8")
 
 
@@ -144,7 +143,7 @@ def test_misdeed_when_it_is_one_too_many_and_the_session_ends_by_that_then_it_is
     misdeed: Callable[[FakeBot], None], kind: FaultKind, reason: str
 ) -> None:
     harness = Harness()
-    spec = match_spec(limits=replace(LIMITS, faults=1, on_forfeit="end_session"))
+    spec = match_spec(limits=LIMITS.model_copy(update={"faults": 1, "on_forfeit": "end_session"}))
     bots = [harness.connect(number) for number in (1, 2, 3, 4)]
     match = harness.open(spec)
     bot = asked(bots)

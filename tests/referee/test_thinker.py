@@ -141,7 +141,7 @@ run(choose, token="bot-4", addresses=[sys.argv[1]])
 
 
 async def test_bot_when_it_ends_children_of_its_own_then_they_end() -> None:
-    spec = match_spec(sessions=4, deals=50, limits=Limits(decision_ms=60_000, join_ms=20_000))
+    spec = match_spec(sessions=4, deals=50, limits=Limits(decision_ms=60_000, join_seconds=20))
     async with referee() as address, sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)):
         playing = asyncio.create_task(play_match(address, spec))
         # The first while the event loop runs in another thread, the second while it runs in the bot's.
@@ -175,7 +175,7 @@ run(choose, token="bot-4", addresses=[sys.argv[1]])
 
 @pytest.mark.parametrize("quick", [0, 4 * QUICK_ANSWERS])
 async def test_bot_when_it_never_ends_a_thought_and_is_told_twice_to_leave_then_it_ends(quick: int) -> None:
-    spec = match_spec(sessions=4, deals=50, limits=Limits(decision_ms=60_000, join_ms=20_000))
+    spec = match_spec(sessions=4, deals=50, limits=Limits(decision_ms=60_000, join_seconds=20))
     async with referee() as address, sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)):
         playing = asyncio.create_task(play_match(address, spec))
         command = tied(sys.executable, "-c", NEVER_ENDS, address, str(quick))

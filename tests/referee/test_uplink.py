@@ -14,7 +14,7 @@ from referee.matches.uplink import RETURN_SECONDS, SUSPICIOUS_SECONDS
 from tests.referee.harness import FakeBot, Harness
 from tests.referee.support import match_spec
 
-LIMITS = Limits(decision_ms=1000, faults=1000, join_ms=2000)
+LIMITS = Limits(decision_ms=1000, faults=1000, join_seconds=2)
 IN_DOUBT = SUSPICIOUS_SECONDS + STUCK_SECONDS + 0.1
 """Seconds after which a silence has been judged."""
 STRANGERS = [(f"owner{n}", f"192.0.2.{n}") for n in range(1, 5)]

@@ -26,7 +26,7 @@ from tests.tied import tied
 
 FOLDER = SAMPLES / "go"
 run = partial(run_in, FOLDER)
-LIMITS = Limits(join_ms=20_000, decision_ms=20_000)
+LIMITS = Limits(join_seconds=20, decision_ms=20_000)
 """Long enough that results do not depend on how busy the machine is."""
 EXPECTED = re.compile(r'msg=(connected|"session begins"|"session has ended"|"not shown one by one") ')
 """Log lines of a bot that has nothing to complain about."""
@@ -181,7 +181,7 @@ async def test_sessions_when_others_are_greedy_then_the_most_points(go_bot: Path
 
 
 async def test_sessions_when_forced_turns_are_asked_then_no_fault(go_bot: Path) -> None:
-    limits = Limits(join_ms=20_000, decision_ms=20_000, bank_ms=600_000, increment_ms=100, ask_forced=True)
+    limits = Limits(join_seconds=20, decision_ms=20_000, bank_ms=600_000, increment_ms=100, ask_forced=True)
     await played(go_bot, "gamesky", RANDOM, sessions=4, limits=limits)
 
 

@@ -12,7 +12,7 @@ from tests.referee.support import DEADLINE, lowest, match_spec, play_match, refe
 from tests.sample_bots.toolchain import SAMPLES
 from tests.tied import tied
 
-PATIENT = Limits(join_ms=20_000, decision_ms=20_000)
+PATIENT = Limits(join_seconds=20, decision_ms=20_000)
 """Long enough that results do not depend on how busy the machine is."""
 IN_THE_MIDDLE = 200
 """Turns of the other bots after which this bot, too, has certainly seen the session."""

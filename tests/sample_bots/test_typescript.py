@@ -30,7 +30,7 @@ from tests.tied import tied
 FOLDER = SAMPLES / "typescript"
 run = partial(run_in, FOLDER)
 RANDOM_BOT = runpy.run_path(str(SAMPLES / "python" / "random_bot.py"))["RandomBot"]
-PATIENT = Limits(join_ms=20_000, decision_ms=20_000)
+PATIENT = Limits(join_seconds=20, decision_ms=20_000)
 """Long enough that results do not depend on how busy the machine is."""
 BOT = 1
 """The number of the bot in its matches; the others play at random."""
@@ -170,7 +170,7 @@ async def test_sessions_when_others_are_random_then_nearly_all_are_won(node: str
 
 
 async def test_session_when_forced_turns_are_asked_then_no_fault(node: str) -> None:
-    limits = Limits(join_ms=20_000, decision_ms=20_000, bank_ms=600_000, increment_ms=100, ask_forced=True)
+    limits = Limits(join_seconds=20, decision_ms=20_000, bank_ms=600_000, increment_ms=100, ask_forced=True)
     results, bot = await sessions(node, "gamesky", count=4, limits=limits)
     assert [sum(result.faults) for result in results] == [0] * 4
     assert bot.without_news() == []

@@ -20,7 +20,7 @@ from tests.wire import capture
 from tests.wire.capture import BOT, BROKEN, END, GOODBYE, RECORDED, REFEREE, Frame
 from tests.wire.streams import ByteStream, playing
 
-LIMITS: Mapping[str, Any] = {"join_ms": 60_000, "decision_ms": 60_000, "faults": 10}
+LIMITS: Mapping[str, Any] = {"join_seconds": 60, "decision_ms": 60_000, "faults": 10}
 """Limits long enough to play a capture on a busy machine."""
 
 MATCHES: Mapping[str, Mapping[str, Any]] = {

@@ -14,7 +14,7 @@ from arena.play.matches.attempts import FinishedDeals
 from arena.store.models import BotVersion, Match, Rating, Round, Seat, StoredRuleset, Tournament
 from arena.store.storage import Transaction
 from referee.deals.shuffle import luck, session_seed
-from referee.matches.match import Limits, MatchBot, MatchSpec, Rated, SessionSpec
+from referee.matches.match import MatchBot, MatchSpec, Rated, SessionSpec
 
 
 def match_spec(tx: Transaction, match: Match, tournament: Tournament, missing: Collection[int]) -> MatchSpec:
@@ -43,18 +43,7 @@ def match_spec(tx: Transaction, match: Match, tournament: Tournament, missing: C
         ),
         deals=tournament.deals or 0,
         commitment=tournament.commitment or "",  # there is one as soon as there are matches
-        limits=Limits(
-            decision_ms=tournament.decision_ms,
-            join_ms=tournament.join_seconds * 1000,
-            faults=tournament.faults,
-            on_forfeit=tournament.on_forfeit,
-            bank_ms=tournament.bank_ms,
-            increment_ms=tournament.increment_ms,
-            credit_ms=tournament.credit_ms,
-            ask_forced=tournament.ask_forced,
-            match_ms=tournament.match_seconds * 1000,
-            min_sessions=tournament.min_sessions,
-        ),
+        limits=tournament.limits,
         shared_deals=tournament.duplicate and _has_other_tables(tx, match),
         pool=f"{ruleset.label}, tables of {tournament.table_size}" if tournament.rated else "",
     )

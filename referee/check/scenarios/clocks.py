@@ -1,7 +1,6 @@
 """Time: the fields of the clocks, and answers within them."""
 
 import time
-from dataclasses import replace
 
 from referee.check.desk import Desk
 from referee.check.outcome import Failed, Warned
@@ -13,7 +12,7 @@ from referee.matches.match import Limits
 group = Group()
 
 DEFAULT = Limits(credit_ms=0)
-BANK = replace(LIMITS, bank_ms=3000, increment_ms=100, credit_ms=80)
+BANK = LIMITS.model_copy(update={"bank_ms": 3000, "increment_ms": 100, "credit_ms": 80})
 
 
 @group("CLOCK-01", "Plays with a bank", "Sessions and turns with bank_ms, increment_ms and credit_ms.")
@@ -27,7 +26,7 @@ async def bank(desk: Desk) -> None:
     "decision_ms is 500; a later answer is a warning, as the network counts too.",
 )
 async def short(desk: Desk) -> None:
-    session = desk.session(small(), 0, hands=FOUR, limits=replace(LIMITS, decision_ms=500))
+    session = desk.session(small(), 0, hands=FOUR, limits=LIMITS.model_copy(update={"decision_ms": 500}))
     began = time.monotonic()
     await desk.play([session], turns=1)
     taken = (desk.last_answer - began) * 1000

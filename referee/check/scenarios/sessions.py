@@ -1,7 +1,5 @@
 """Deals and sessions: their beginnings, their ends, many of them."""
 
-from dataclasses import replace
-
 from referee.check.desk import Desk
 from referee.check.scenario import Group
 from referee.check.scenarios.tables import FOLLOWING, FOUR, small, three
@@ -155,7 +153,7 @@ async def large_numbers(desk: Desk) -> None:
 )
 async def faults(desk: Desk) -> None:
     kinds = bots_pb2.FaultKind.values()[1:]
-    limits = replace(LIMITS, faults=99, ask_forced=True)
+    limits = LIMITS.model_copy(update={"faults": 99, "ask_forced": True})
     sessions = [
         desk.session(small(), 1, hands=FOLLOWING, others=policy, limits=limits)
         for policy in (quiet, eager)

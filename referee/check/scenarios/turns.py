@@ -1,7 +1,5 @@
 """Single decisions in positions that are laid out by hand."""
 
-from dataclasses import replace
-
 from referee.check.desk import Desk
 from referee.check.scenario import Group
 from referee.check.scenarios.tables import FOLLOWING, FOUR, small, three
@@ -10,7 +8,7 @@ from referee.deals.deal import Stage
 
 group = Group()
 
-ASK_FORCED = replace(LIMITS, ask_forced=True)
+ASK_FORCED = LIMITS.model_copy(update={"ask_forced": True})
 
 
 @group("TURN-01", "Leads", "The bot holds 3D 3C 4D 4C 5S and leads, with the 3D in it.")
