@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
 from typing import Annotated, Any
 
 import typer
@@ -13,7 +12,7 @@ from arena.core.seating import balance, seatings
 from arena.errors import StateError, UnknownError
 from arena.jsonvalues import to_json
 from arena.operations import entries, leaderboards, results
-from arena.play.matches.overview import MatchView, SessionView
+from arena.play.matches.overview import PlayedMatch
 from arena.queries.matches import MatchLine, MatchPage
 from arena.queries.scoreboard import CrosstableMatrix
 from arena.results.ratings.rebuild import mend as mend_ratings
@@ -24,6 +23,9 @@ from referee.cli.output import MOST, AsJson, change, console, headline, moment, 
 from referee.cli.tables import in_pages
 from referee.cli.tables import table as make_table
 from referee.matches.match import MAX_SESSIONS
+
+Records = Mapping[int, Sequence[Mapping[str, Any]]]
+"""By the number of a session the records of its deals; empty while they are withheld."""
 
 SEATINGS = 120
 """Maximum number of sessions whose seatings are shown."""
@@ -128,65 +130,50 @@ def show_match(
 
     Deals that other tables of a duplicate tournament still have to play are not shown, nor their points.
     """
-    view = _view(ctx, tournament, round, table)
+    place = tournament, round, table
+    with asking(ctx) as call:
+        found = call(results.show_match, *place)
+        numbers = [] if found.withheld else [one.session for one in found.sessions]
+        records: Records = {
+            number: call(results.list_deals, *place, number, MOST).deals for number in numbers
+        }
     if as_json:
-        print_json(match_object(view))
+        print_json(match_object(found, records))
         return
     is_summary = session is None and deal is None
-    if view.withheld and not is_summary:
-        raise StateError(view.withheld)
+    if found.withheld and not is_summary:
+        raise StateError(found.withheld)
     wanted = (1 if number is None else number for number in (session, deal))
-    record = _record(view, *wanted) if view.sessions and not view.withheld else None
+    record = _record(records, *wanted) if records else None
     if is_summary:
-        _show_summary(view)
-    if view.withheld:
-        say(view.withheld)
+        _show_summary(found, records)
+    if found.withheld:
+        say(found.withheld)
     if record is not None:
         show_deal(record, console())
         say("another one: --session N --deal N")
 
 
-def _view(ctx: typer.Context, tournament: str, round: int, table: int) -> MatchView:
-    """Return a match with the deals of all its sessions."""
-    place = tournament, round, table
-    with asking(ctx) as call:
-        found = call(results.show_match, *place)
-        sessions = tuple(
-            SessionView(
-                **_fields_of(one),
-                records=()
-                if found.withheld
-                else tuple(call(results.list_deals, *place, one.session, MOST).deals),
-            )
-            for one in found.sessions
-        )
-    return MatchView(**{**_fields_of(found), "sessions": sessions})
-
-
-def _fields_of(value: Any) -> dict[str, Any]:
-    return {field.name: getattr(value, field.name) for field in fields(value)}
-
-
-def match_object(view: MatchView) -> dict[str, object]:
+def match_object(match: PlayedMatch, records: Records) -> dict[str, object]:
     """Return a match as an object for JSON, with the ruleset only once instead of in each record."""
-    found: dict[str, Any] = to_json(view)
+    found: dict[str, Any] = to_json(match)
     for session in found["sessions"]:
-        for record in session["records"]:
-            record.pop("ruleset", None)
+        deals = records.get(session["session"], ())
+        session["records"] = [{name: deal[name] for name in deal if name != "ruleset"} for deal in deals]
     return found
 
 
-def _record(view: MatchView, session: int, deal: int) -> Mapping[str, object]:
-    for one in view.sessions:
-        if one.session == session:
-            if not 1 <= deal <= len(one.records):
-                raise UnknownError(f"no deal {deal} in session {session}: it has {len(one.records)}")
-            return one.records[deal - 1]
-    done = ", ".join(str(one.session) for one in view.sessions)
-    raise UnknownError(f"no session {session} is done in this match; done: {done}")
+def _record(records: Records, session: int, deal: int) -> Mapping[str, Any]:
+    if session not in records:
+        done = ", ".join(map(str, records))
+        raise UnknownError(f"no session {session} is done in this match; done: {done}")
+    deals = records[session]
+    if not 1 <= deal <= len(deals):
+        raise UnknownError(f"no deal {deal} in session {session}: it has {len(deals)}")
+    return deals[deal - 1]
 
 
-def _show_summary(view: MatchView) -> None:
+def _show_summary(view: PlayedMatch, records: Records) -> None:
     problem = f" ({view.problem})" if view.problem else ""
     headline(f"{view.tournament}, round {view.round}, table {view.table}: {view.state}{problem}")
     out, fixed = console(), [">session", ">deals", ">faults"]
@@ -199,10 +186,10 @@ def _show_summary(view: MatchView) -> None:
     for page in in_pages(fixed, columns, rows, out.width):
         out.print(page, "")
     if any(any(one.faults) for one in view.sessions):
-        out.print(make_table(["faults of", ">all", "kinds", "sessions"], _faults(view)), "")
+        out.print(make_table(["faults of", ">all", "kinds", "sessions"], _faults(view, records)), "")
 
 
-def _sessions(view: MatchView, called: Sequence[str]) -> tuple[list[str], list[list[object]]]:
+def _sessions(view: PlayedMatch, called: Sequence[str]) -> tuple[list[str], list[list[object]]]:
     """Return header and rows of the sessions; ``called`` names the bots by position at the table."""
     name_of = dict(zip(view.bots, called, strict=True))
     forfeits = any(one.forfeits for one in view.sessions)
@@ -211,20 +198,20 @@ def _sessions(view: MatchView, called: Sequence[str]) -> tuple[list[str], list[l
         points = dict(zip(one.bots, one.points or ("-",) * len(one.bots), strict=True))
         row: list[object] = [
             one.session,
-            "-" if one.deals is None else one.deals,
+            "-" if one.deal_points is None else len(one.deal_points),
             sum(one.faults),
             *(points[name] for name in view.bots),
         ]
         forfeit = ", ".join(name_of[one.bots[seat]] for seat in one.forfeits)
         rows.append([*row, forfeit] if forfeits else row)
     if view.points is not None:
-        deals = "-" if view.withheld else sum(one.deals or 0 for one in view.sessions)
+        deals = "-" if view.withheld else sum(len(one.deal_points or ()) for one in view.sessions)
         total: list[object] = ["all", deals, "", *view.points]
         rows.append([*total, ""] if forfeits else total)
     return [*(f">{name}" for name in called), *(["forfeit"] if forfeits else [])], rows
 
 
-def _faults(view: MatchView) -> Iterator[tuple[object, ...]]:
+def _faults(view: PlayedMatch, records: Records) -> Iterator[tuple[object, ...]]:
     """Yield, for each bot with faults, their number, kinds and sessions."""
     for name in view.bots:
         sessions, kinds = [], Counter[str]()
@@ -232,7 +219,7 @@ def _faults(view: MatchView) -> Iterator[tuple[object, ...]]:
             seat = one.bots.index(name)
             if one.faults[seat]:
                 sessions.append(f"{one.session}: {one.faults[seat]}")
-            for record in one.records:
+            for record in records.get(one.session, ()):
                 faults: Any = record.get("faults", ())
                 kinds.update(fault["kind"] for fault in faults if fault["seat"] == seat)
         count = sum(one.faults[one.bots.index(name)] for one in view.sessions)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from arena.errors import UnknownError
-from arena.play.matches.overview import match_view
+from arena.play.matches.overview import played_match, shown_deals
 from arena.trust.exports.write import export_records
 from tests.arena.random_play import play_randomly
 from tests.arena.world import World
@@ -31,26 +31,24 @@ def test_export_when_nothing_is_played_then_it_is_empty(world: World) -> None:
     assert list(export_records(world.storage, "cup")) == []
 
 
-def test_match_view_when_done_then_points_are_those_of_the_deals(played: World) -> None:
-    view = match_view(played.storage, "cup", 2, 1)
+def test_match_when_done_then_points_are_those_of_the_deals(played: World) -> None:
+    view = played_match(played.storage, "cup", 2, 1)
     assert (view.state, view.problem, [one.session for one in view.sessions]) == ("done", None, [1, 2, 3])
     totals = dict.fromkeys(view.bots, 0)
     for session in view.sessions:
-        for record in session.records:
-            points = record["points"]
-            assert isinstance(points, list)
-            for name, own in zip(session.bots, points, strict=True):
+        for record in shown_deals(played.storage, "cup", 2, 1, session.session):
+            for name, own in zip(session.bots, record["points"], strict=True):
                 totals[name] += own
     assert view.points == tuple(totals[name] for name in view.bots)
 
 
-def test_match_view_when_not_done_then_there_are_no_points_yet(world: World) -> None:
+def test_match_when_not_done_then_there_are_no_points_yet(world: World) -> None:
     world.advance(world.tournament(4).id)
-    view = match_view(world.storage, "cup", 1, 1)
+    view = played_match(world.storage, "cup", 1, 1)
     assert (view.state, view.points, view.sessions) == ("waiting", None, ())
 
 
 @pytest.mark.parametrize("place", [("cap", 1, 1), ("cup", 3, 1), ("cup", 1, 3)])
-def test_match_view_when_there_is_none_then_that_is_said(played: World, place: tuple[str, int, int]) -> None:
+def test_match_when_there_is_none_then_that_is_said(played: World, place: tuple[str, int, int]) -> None:
     with pytest.raises(UnknownError, match=r"no (tournament 'cap'|round \d, table \d in tournament 'cup')"):
-        match_view(played.storage, *place)
+        played_match(played.storage, *place)

@@ -1,4 +1,4 @@
-"""A match for display, with its finished sessions and their deals."""
+"""A match for display: its finished sessions, and their deals."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -36,19 +36,6 @@ class PlayedSession:
 
 
 @dataclass(frozen=True, slots=True)
-class SessionView(PlayedSession):
-    """A finished session with its deals."""
-
-    records: tuple[Mapping[str, object], ...]
-    """Full deal records; none if the match says why they are withheld."""
-
-    @property
-    def deals(self) -> int | None:
-        """How many deals it had; None if they are withheld."""
-        return None if self.deal_points is None else len(self.deal_points)
-
-
-@dataclass(frozen=True, slots=True)
 class PlayedMatch:
     """A match with its finished sessions, without their deals."""
 
@@ -70,44 +57,38 @@ class PlayedMatch:
     """Why neither deals nor their points are shown; None if they are."""
 
 
-@dataclass(frozen=True, slots=True)
-class MatchView(PlayedMatch):
-    """A match with all its finished sessions and their deals."""
-
-    sessions: tuple[SessionView, ...]
-
-
-def match_view(storage: Storage, tournament: str, round: int, table: int) -> MatchView:
-    """Return a match by tournament, round and table, with all deals that are not withheld.
-
-    Raise UnknownError if there is none.
-    """
-    with storage.read() as tx:
-        found = _find(tx, tournament, round, table)
-        names, _ = names_and_points(tx, found.match)
-        shown = _are_shown(tx, found.match)
-        sessions = tuple(
-            SessionView(
-                **_told(session, names, shown),
-                records=tuple(full_records(tx, found.tournament, round, found.match, session, names))
-                if shown
-                else (),
-            )
-            for session in sessions_of(tx, found.match)
-        )
-        return MatchView(**_summary(tx, found), sessions=sessions, withheld=None if shown else STILL_PLAYED)
-
-
 def played_match(storage: Storage, tournament: str, round: int, table: int) -> PlayedMatch:
     """Return a match by tournament, round and table; raise UnknownError if there is none."""
     with storage.read() as tx:
         found = _find(tx, tournament, round, table)
-        names, _ = names_and_points(tx, found.match)
-        shown = _are_shown(tx, found.match)
-        sessions = tuple(
-            PlayedSession(**_told(session, names, shown)) for session in sessions_of(tx, found.match)
+        match = found.match
+        names, points = names_and_points(tx, match)
+        shown = _are_shown(tx, match)
+        return PlayedMatch(
+            tournament=found.tournament.name,
+            round=found.round,
+            table=match.table_number,
+            state=match.state.value,
+            problem=match.problem,
+            bots=names,
+            points=points if match.finished_at is not None and match.state == "done" else None,
+            ruleset=tx.get_one(StoredRuleset, found.tournament.ruleset_id).content,
+            sessions=tuple(_played_session(session, names, shown) for session in sessions_of(tx, match)),
+            withheld=None if shown else STILL_PLAYED,
         )
-        return PlayedMatch(**_summary(tx, found), sessions=sessions, withheld=None if shown else STILL_PLAYED)
+
+
+def _played_session(session: Session, names: tuple[str, ...], shown: bool) -> PlayedSession:
+    """Return a session, with points only if its deals are shown."""
+    return PlayedSession(
+        session=session.number,
+        bots=tuple(names[position] for position in session.seating),
+        points=tuple(session.points) if shown else None,
+        faults=tuple(session.faults),
+        forfeits=tuple(session.forfeits),
+        deal_points=tuple(map(tuple, session.deal_points)) if shown else None,
+        finished_at=session.finished_at,
+    )
 
 
 def is_over(storage: Storage, tournament: str, round: int, table: int) -> bool:
@@ -159,32 +140,3 @@ def _find(tx: Transaction, tournament: str, round: int, table: int) -> _Found:
     if match is None:
         raise UnknownError(f"no round {round}, table {table} in tournament {tournament!r}")
     return _Found(row, round, match)
-
-
-def _summary(tx: Transaction, found: _Found) -> dict[str, Any]:
-    """Return the fields of a match, without its sessions."""
-    match = found.match
-    names, points = names_and_points(tx, match)
-    return {
-        "tournament": found.tournament.name,
-        "round": found.round,
-        "table": match.table_number,
-        "state": match.state.value,
-        "problem": match.problem,
-        "bots": names,
-        "points": points if match.finished_at is not None and match.state == "done" else None,
-        "ruleset": tx.get_one(StoredRuleset, found.tournament.ruleset_id).content,
-    }
-
-
-def _told(session: Session, names: tuple[str, ...], shown: bool) -> dict[str, Any]:
-    """Return the fields of a session, without its deals; with points only if the deals are shown."""
-    return {
-        "session": session.number,
-        "bots": tuple(names[position] for position in session.seating),
-        "points": tuple(session.points) if shown else None,
-        "faults": tuple(session.faults),
-        "forfeits": tuple(session.forfeits),
-        "deal_points": tuple(map(tuple, session.deal_points)) if shown else None,
-        "finished_at": session.finished_at,
-    }

@@ -4,7 +4,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from arena.core.duplicate import PlayedSession, deal_scores
-from arena.play.matches.overview import match_view
+from arena.play.matches.overview import played_match, shown_deals
 from arena.queries.deals import same_deal
 from arena.queries.replays.faces import spoken
 from arena.queries.replays.make import make_replay
@@ -40,9 +40,10 @@ def test_same_deal_when_it_is_compared_then_cards_are_the_same_and_swings_those_
     records = [one.record for one in found.tables]
     assert all(record is not None for record in records)
     assert len({tuple(record["hands"]) for record in records if record}) == 1
-    views = [match_view(cup.storage, "cup", 1, table) for table in (1, 2, 3, 4)]
-    points = [[record["points"] for record in view.sessions[1].records] for view in views]
-    sessions = [[PlayedSession(2, range(4), deals, None)] for deals in points]  # type: ignore[arg-type]
+    views = [played_match(cup.storage, "cup", 1, table) for table in (1, 2, 3, 4)]
+    deals = [shown_deals(cup.storage, "cup", 1, table, 2) for table in (1, 2, 3, 4)]
+    points = [[record["points"] for record in records] for records in deals]
+    sessions = [[PlayedSession(2, range(4), deals, None)] for deals in points]
     assert [(one.scores, one.fouled) for one in found.tables] == [one[0][0] for one in deal_scores(sessions)]
     assert [one.bots for one in found.tables] == [view.sessions[1].bots for view in views]
     for seat in range(4):
