@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field, ValidationError
 
 from arena.core.canonical import JsonError, read_json
 from arena.core.parts import SignedLine, Value
-from arena.trust.verify.report import PlayedSession, Report, ToldFault
+from arena.trust.verify.report import CheckedSession, Report, ToldFault
 from referee.matches.match import Signed
 from referee.records.files import skip_mark
 from referee.records.results import Result
@@ -284,7 +284,7 @@ def _was_locked_again(line: LogLine, report: Report, seen: _Seen) -> bool:
     return any(line.attempt <= above < seen.latest[line.tournament] for above in report.restored)
 
 
-def _is_undone(line: LogLine, report: Report, played: PlayedSession | None, seen: _Seen) -> bool:
+def _is_undone(line: LogLine, report: Report, played: CheckedSession | None, seen: _Seen) -> bool:
     """Return whether a session may have been undone when the arena went back, after which the bot played on.
 
     Rounds that were begun before the backup was made stay as they were paired. In any other, nothing has a
@@ -298,7 +298,7 @@ def _is_undone(line: LogLine, report: Report, played: PlayedSession | None, seen
 
 
 def _compare_part(
-    found: Comparison, where: str, line: LogLine, played: PlayedSession, seen: _Seen
+    found: Comparison, where: str, line: LogLine, played: CheckedSession, seen: _Seen
 ) -> Iterator[str]:
     """Compare a session with what a bot saw of an attempt that it did not see end, or that does not count.
 
@@ -337,7 +337,7 @@ def _compare_part(
         )
 
 
-def _told_otherwise(line: LogLine, played: PlayedSession) -> Iterator[str]:
+def _told_otherwise(line: LogLine, played: CheckedSession) -> Iterator[str]:
     """Yield the deals in which the bot was told of other faults of its own than the export has.
 
     Deals are compared that count as the bot saw them. Of the first one on a stream that came in the midst of
@@ -362,7 +362,7 @@ def _played_again(
     found: Comparison,
     where: str,
     line: LogLine,
-    played: PlayedSession,
+    played: CheckedSession,
     seen: _Seen,
     deals: Sequence[int],
 ) -> Iterator[str]:
@@ -387,25 +387,25 @@ def _told(deals: Sequence[int], line: LogLine) -> str:
     return f"deal {deals[0]}{last} of attempt {line.attempt} does not count"
 
 
-def _differences(line: LogLine, signed: SignedLine, played: PlayedSession, report: Report) -> Iterator[str]:
+def _differences(line: LogLine, signed: SignedLine, played: CheckedSession, report: Report) -> Iterator[str]:
     compared: Mapping[str, tuple[object, object]] = {
         "seats": (line.seats, played.seats),
-        "points": (line.points, played.points),
-        "faults": (line.faults, played.faults),
-        "forfeits": (line.forfeits, played.forfeits),
+        "points": (line.points, played.line.points),
+        "faults": (line.faults, played.line.faults),
+        "forfeits": (line.forfeits, played.line.forfeits),
     }
     for name, (ours, theirs) in compared.items():
         if ours != theirs:
             yield f"{name}: the bot was told {_shown(ours)}, the export has {_shown(theirs)}"
     if line.deals_digest is not None and line.deals_digest != played.digests[-1]:
         yield "its deals are not those that the bot saw: it was altered"
-    if played.signed is None:
+    if played.line.signed is None:
         yield "the bot was sent a signature, the export has none"
     elif signed.key not in report.keys:
         yield "the bot was sent the signature of a key that the export does not name"
-    elif signed.key != played.signed.key:
+    elif signed.key != played.line.signed.key:
         yield "the bot was sent the signature of another key than the export has: it was signed again"
-    elif signed != played.signed:
+    elif signed != played.line.signed:
         yield "the bot was sent another signature than the export has: it was signed again"
 
 

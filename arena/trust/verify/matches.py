@@ -19,7 +19,7 @@ from referee.records.replay import Replayer
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class CheckedMatch:
     """A match that was checked."""
 
     part: MatchPart
@@ -41,7 +41,7 @@ def check_match(
     table: int,
     void: Mapping[int, int],
     restored: Sequence[int],
-) -> Played:
+) -> CheckedMatch:
     """Read the lines of a match, and check them; deals and matches are counted in the report.
 
     Raise Difference.
@@ -81,7 +81,7 @@ def check_match(
     overruns = Overruns(lines, head, part)
     sessions = [_session(lines, report, head, part, line, overruns) for line in part.sessions]
     overruns.check()
-    return Played(part, sessions)
+    return CheckedMatch(part, sessions)
 
 
 def _check_session_line(lines: Lines, where: str, session: SessionLine, bots: Sequence[str]) -> None:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from arena.core.corrections import Correction
 from arena.core.formats import FORMATS
-from arena.core.parts import SignedLine
+from arena.core.parts import SessionLine
 from arena.trust.exports.lines import is_close
 
 Where = tuple[str, int, int, str]
@@ -80,22 +80,22 @@ class ToldFault(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class PlayedSession:
+class CheckedSession:
     """A session of an export, for comparison with bots' logs."""
 
-    attempt: int
-    """The attempt that played it to its end."""
+    line: SessionLine
     seats: tuple[str, ...]
-    points: tuple[int, ...]
-    faults: tuple[int, ...]
-    forfeits: tuple[int, ...]
-    signed: SignedLine | None
     attempts: tuple[int, ...]
     """For each deal, the attempt that dealt it."""
     digests: tuple[str, ...]
     """For each deal, the digest of the deals up to it, as shown to all seats."""
     own_faults: tuple[Mapping[str, tuple[ToldFault, ...]], ...]
     """For each deal, the faults of each bot."""
+
+    @property
+    def attempt(self) -> int:
+        """The attempt that played it to its end."""
+        return self.line.attempts
 
 
 @dataclass(slots=True)
@@ -129,7 +129,7 @@ class Report:
     """The referees' public keys, in hexadecimal digits."""
     wanted: frozenset[str] = frozenset()
     """Public names of the sessions that are to be reported."""
-    sessions: dict[str, PlayedSession] = field(default_factory=dict)
+    sessions: dict[str, CheckedSession] = field(default_factory=dict)
     """Those of them that are in the export."""
     played_by: Counter[str] = field(default_factory=Counter)
     """How many sessions each bot played."""

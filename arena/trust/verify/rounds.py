@@ -11,7 +11,7 @@ from arena.core.parts import Change, PoolLine, RoundEndPart, RoundPart
 from arena.core.ranking import MatchOutcome
 from arena.trust.exports.lines import Lines
 from arena.trust.verify.head import Head
-from arena.trust.verify.matches import Played, check_match
+from arena.trust.verify.matches import CheckedMatch, check_match
 from arena.trust.verify.pairings import Pairings
 from arena.trust.verify.report import Link, Rated, Report, Where
 
@@ -182,7 +182,7 @@ class Rounds:
         place = (since.tournament, since.round, since.table, line.bot)
         self._report.links.append(Link(self._lines.number, place, line.rating))
 
-    def _scores(self, matches: Sequence[Played]) -> list[Sequence[float] | None]:
+    def _scores(self, matches: Sequence[CheckedMatch]) -> list[Sequence[float] | None]:
         """Return what counts of each match, by place at the table; None for a match that is not done."""
         if not self._head.part.duplicate:
             return [match.part.points if match.part.state == "done" else None for match in matches]

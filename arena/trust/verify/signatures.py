@@ -7,7 +7,7 @@ from typing import Any
 
 from arena.core.parts import EventPart, HeadPart, MatchPart, SessionLine
 from arena.trust.exports.lines import Lines
-from arena.trust.verify.report import Key, PlayedSession, Report, ToldFault, note_attempt
+from arena.trust.verify.report import CheckedSession, Key, Report, ToldFault, note_attempt
 from referee.matches.match import Signed
 from referee.records.results import NO_DEALS, Result, add_deal, record_as_shown, shown_digest
 from referee.signing import is_valid
@@ -86,13 +86,9 @@ def note_session(
     if name not in report.wanted:
         return
     shown = map(record_as_shown, records)
-    report.sessions[name] = PlayedSession(
-        attempt=line.attempts,
+    report.sessions[name] = CheckedSession(
+        line=line,
         seats=seats,
-        points=line.points,
-        faults=line.faults,
-        forfeits=line.forfeits,
-        signed=line.signed,
         attempts=tuple(record.get("attempt", 1) for record in records),
         digests=tuple(accumulate(shown, add_deal, initial=NO_DEALS))[1:],
         own_faults=tuple(_faults(seats, record) for record in records),
