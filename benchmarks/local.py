@@ -17,12 +17,13 @@ from statistics import median
 from typing import NamedTuple
 
 from referee.deals.session import Session as Deals
-from referee.local.field import Session, field_blocks
+from referee.local.field import field_blocks
 from referee.local.played import Played
 from referee.local.pool import play_here, play_in_processes
 from referee.local.programs import of_file
 from referee.local.room import chairs_for, play_in_room
 from referee.local.table import Setting
+from referee.matches.match import SessionSpec
 from referee.records.random_play import play_randomly
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset
@@ -33,7 +34,7 @@ BOTS = ("greedy", "keeper", "lowest", "pairs-first")
 START_BLOCKS = 10
 """Deals of the short run that shows what starting costs."""
 
-Engine = Callable[[Iterator[Session]], Iterator[Played]]
+Engine = Callable[[Iterator[SessionSpec]], Iterator[Played]]
 
 
 def engines(ruleset: str, cores: int) -> tuple[dict[str, Engine], int]:

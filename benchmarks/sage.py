@@ -99,9 +99,9 @@ def play_deal(question: Question, number: int) -> Deal:
         played = play_session(rules, seed, [bot if at == seat else other for at in seats], seat + 1)
         if played.faults or played.failures:
             raise RuntimeError(f"deal {number}: {[*played.faults, *played.failures][0]}")
-        wins += json.loads(played.records[0])["out"][:1] == [seat]
-        points += played.points[seat]
-        others += sum(played.points) - played.points[seat]
+        wins += json.loads(played.result.records[0])["out"][:1] == [seat]
+        points += played.result.points[seat]
+        others += sum(played.result.points) - played.result.points[seat]
         decisions += len(played.spent[seat])
     count = len(seats)
     spent = time.thread_time() - begun

@@ -216,7 +216,7 @@ def play_deal(*bots: Bot | str, ruleset: str = "chinese", seed: str = "1") -> De
     for fault in played.faults:
         raise BotFailed(f"seat {fault.seat}: {fault.kind}: {fault.text}")
     record = full_record(
-        json.loads(played.records[0]),
+        json.loads(played.result.records[0]),
         ruleset=rules.ruleset.to_object(),
         tournament=info.tournament,
         round=1,
@@ -225,7 +225,7 @@ def play_deal(*bots: Bot | str, ruleset: str = "chinese", seed: str = "1") -> De
         seats=list(names),
     )
     timeless = {name: value for name, value in record.items() if name not in TIMES}
-    return DealPlayed(played.points, timeless, tuple(map(tuple, played.spent)))
+    return DealPlayed(played.result.points, timeless, tuple(map(tuple, played.spent)))
 
 
 def _seated(bot: Bot | str) -> Seated:

@@ -9,21 +9,11 @@ from dataclasses import dataclass
 from hashlib import sha256
 from itertools import count
 from random import Random
-from typing import NamedTuple
+
+from referee.matches.match import SessionSpec
 
 MOST_TURNS = 64
 """The most sessions that a block can have, so that the sessions of later blocks have other numbers."""
-
-
-class Session(NamedTuple):
-    """One seating in which a deal is played."""
-
-    number: int
-    """Counts from 1, with gaps."""
-    seating: tuple[int, ...]
-    """By seat, the place of its bot in the list of all bots."""
-    seed: bytes
-    """32 bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +22,8 @@ class Block:
 
     number: int
     """Counts from 0."""
-    sessions: tuple[Session, ...]
+    sessions: tuple[SessionSpec, ...]
+    """Numbered from 1 over all blocks, with gaps; their seatings have places in the list of all bots."""
 
 
 def block_of(seed: str, number: int, seatings: Iterable[Sequence[int]]) -> Block:
@@ -41,7 +32,7 @@ def block_of(seed: str, number: int, seatings: Iterable[Sequence[int]]) -> Block
     dealt = sha256(f"{seed}/{number}".encode()).digest()
     first = number * MOST_TURNS + 1
     return Block(
-        number, tuple(Session(first + turned, seats, dealt) for turned, seats in enumerate(different))
+        number, tuple(SessionSpec(first + turned, seats, dealt) for turned, seats in enumerate(different))
     )
 
 

@@ -99,15 +99,7 @@ class Game:
                 table.answer(turn.seat, turn.sequence, cards, now)
         if table.end is SessionEnd.VOID:
             raise RuntimeError("a local session cannot be void")
-        return Played(
-            number=self._info.number,
-            points=tuple(table.session.scores),
-            records=tuple(table.records),
-            spent=self._spent,
-            faults=self._faults,
-            failures=self._failures,
-            forfeits=table.forfeited,
-        )
+        return Played(table.result, self._spent, self._faults, self._failures)
 
     def _decide(self, asked: events.Turn) -> tuple[int | Failed, float]:
         """Return a bot's answer, and when it came."""

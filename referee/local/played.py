@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from referee.matches.match import SessionResult
+
 
 class Fault(NamedTuple):
     """A fault of a bot, as the referee saw it."""
@@ -29,16 +31,10 @@ class Failure(NamedTuple):
 
 @dataclass(slots=True)
 class Played:
-    """The result of a session."""
+    """A session that was played locally: its result, and what else is known of its bots."""
 
-    number: int
-    points: tuple[int, ...]
-    """By seat, the sum over all deals."""
-    records: tuple[str, ...]
-    """Lean deal records."""
+    result: SessionResult
     spent: list[list[float]]
     """By seat, the seconds that each decision took."""
     faults: list[Fault] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
-    forfeits: tuple[int, ...] = ()
-    """The seats whose bots forfeited the session."""

@@ -6,15 +6,16 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from referee.interrupts import interruption
-from referee.local.field import Block, Session
+from referee.local.field import Block
 from referee.local.played import Played
 from referee.local.tally import Assembly, Tally
+from referee.matches.match import SessionSpec
 
 
 class Engine(Protocol):
     """Plays sessions, and yields their results in any order; closing the generator ends it."""
 
-    def __call__(self, sessions: Iterator[Session]) -> Generator[Played, None, None]: ...
+    def __call__(self, sessions: Iterator[SessionSpec]) -> Generator[Played, None, None]: ...
 
 
 @dataclass(slots=True)
@@ -82,7 +83,7 @@ def play(
     """
     assembly = Assembly()
 
-    def sessions() -> Iterator[Session]:
+    def sessions() -> Iterator[SessionSpec]:
         for block in blocks:
             assembly.expect(block)
             yield from block.sessions
@@ -90,7 +91,7 @@ def play(
     try:
         with closing(engine(sessions())) as found:
             for played in found:
-                course.look(assembly.seating(played.number), played)
+                course.look(assembly.seating(played.result.number), played)
                 for block, together in assembly.add(played):
                     values = course.tally.add(block, together)
                     keep(block, together)

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple, TypeAlias
 from referee.environment import SAFE_PATH
 from referee.errors import ProgramError
 from referee.interrupts import handling, send
-from referee.local.field import Session
 from referee.local.played import Played
 from referee.local.table import LocalTable, Setting
+from referee.matches.match import SessionSpec
 
 AHEAD = 2
 """How many sessions a process is given ahead, so that it never waits for the next one."""
@@ -41,7 +41,7 @@ _BEFORE = 3
 """How many numbers come before those of the bots."""
 
 
-def play_here(setting: Setting, sessions: Iterator[Session]) -> Generator[Played, None, None]:
+def play_here(setting: Setting, sessions: Iterator[SessionSpec]) -> Generator[Played, None, None]:
     """Yield sessions as they are played in this process; what bots print goes to standard error."""
     with redirect_stdout(sys.stderr):
         table = LocalTable(setting)
@@ -53,7 +53,7 @@ def play_here(setting: Setting, sessions: Iterator[Session]) -> Generator[Played
 
 def play_in_processes(
     setting: Setting,
-    sessions: Iterator[Session],
+    sessions: Iterator[SessionSpec],
     jobs: int,
     report: Callable[[str], None],
     tick: Callable[[Thought], None] = lambda _thought: None,
@@ -105,7 +105,7 @@ class _Worker:
     _since: float = field(default_factory=time.monotonic)
     _told: float = LONG_SECONDS
 
-    def give(self, sessions: Iterator[Session]) -> None:
+    def give(self, sessions: Iterator[SessionSpec]) -> None:
         """Give it as many sessions as it may have at a time."""
         while self.owed < AHEAD and (session := next(sessions, None)) is not None:
             with suppress(BrokenPipeError):  # it has ended, which shows when its answer is read

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, islice
 from pathlib import Path
 from secrets import token_urlsafe
@@ -17,7 +17,6 @@ from secrets import token_urlsafe
 from referee.client import run_match
 from referee.errors import ProgramError
 from referee.local.children import Children
-from referee.local.field import Session
 from referee.local.played import Fault, Played
 from referee.local.programs import Program, slug
 from referee.local.table import TOURNAMENT, Setting
@@ -103,7 +102,7 @@ class Notes(NoJournal):
 
 
 def play_in_room(
-    setting: Setting, chairs: Sequence[Chair], sessions: Iterator[Session], *, wait: float
+    setting: Setting, chairs: Sequence[Chair], sessions: Iterator[SessionSpec], *, wait: float
 ) -> Generator[Played, None, None]:
     """Yield sessions as bots play them over the local network interface; closing the generator ends the bots.
 
@@ -132,7 +131,7 @@ def play_in_room(
                             yield played_of(numbered[update.number], update, faults, chairs)
 
 
-def _line_up(session: Session) -> list[int]:
+def _line_up(session: SessionSpec) -> list[int]:
     return sorted(session.seating)
 
 
@@ -148,8 +147,8 @@ def _await(chairs: Sequence[Chair], notes: Notes, bots: Children, wait: float) -
 
 
 def match_of(
-    setting: Setting, chairs: Sequence[Chair], sessions: Sequence[Session], table: int
-) -> tuple[MatchSpec, dict[int, Session]]:
+    setting: Setting, chairs: Sequence[Chair], sessions: Sequence[SessionSpec], table: int
+) -> tuple[MatchSpec, dict[int, SessionSpec]]:
     """Return the match in which one line-up plays these sessions, and the sessions by their numbers in it."""
     counts = Counter(sessions[0].seating)
     sitting = [number for number, chair in enumerate(chairs) if chair.copy < counts[chair.bot]]
@@ -184,7 +183,7 @@ def _seats(seating: Sequence[int], places: Mapping[tuple[int, int], int]) -> tup
 
 
 def played_of(
-    session: Session, result: SessionResult, faults: Sequence[Entry], chairs: Sequence[Chair]
+    session: SessionSpec, result: SessionResult, faults: Sequence[Entry], chairs: Sequence[Chair]
 ) -> Played:
     """Return what a tally needs of a session, from its result and the faults noted."""
     records = [json.loads(record) for record in result.records]
@@ -193,19 +192,16 @@ def played_of(
         for decision in decisions(record):
             spent[decision.seat].append(decision.ms / 1000)
     return Played(
-        number=session.number,
-        points=result.points,
-        records=result.records,
+        result=replace(result, number=session.number),
         spent=spent,
         faults=[
             Fault(_seat_of(entry, session, chairs), entry.code, _reason(entry), entry.text)
             for entry in faults
         ],
-        forfeits=result.forfeits,
     )
 
 
-def _seat_of(entry: Entry, session: Session, chairs: Sequence[Chair]) -> int:
+def _seat_of(entry: Entry, session: SessionSpec, chairs: Sequence[Chair]) -> int:
     """Return the seat of the bot that an entry is about."""
     chair = chairs[entry.version_id - 1]
     seats = [seat for seat, bot in enumerate(session.seating) if bot == chair.bot]

@@ -4,9 +4,10 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 
-from referee.local.field import Block, Session
+from referee.local.field import Block
 from referee.local.played import Played
 from referee.local.table import TOURNAMENT, seat_names
+from referee.matches.match import SessionSpec
 from referee.records.record import full_record
 
 OWN = 0
@@ -32,7 +33,7 @@ def kept(
 ) -> Iterator[str]:
     """Yield the complete records of a block's deals that are to be saved, each as a line."""
     for session, one in zip(block.sessions, played, strict=True):
-        for text in one.records:
+        for text in one.result.records:
             lean = json.loads(text)
             if _is_kept(which, session, lean):
                 record = full_record(
@@ -47,7 +48,7 @@ def kept(
                 yield json.dumps(record, separators=(",", ":"))
 
 
-def _is_kept(which: Which, session: Session, record: Mapping[str, object]) -> bool:
+def _is_kept(which: Which, session: SessionSpec, record: Mapping[str, object]) -> bool:
     if which is Which.ALL:
         return True
     own = [seat for seat, bot in enumerate(session.seating) if bot == OWN]

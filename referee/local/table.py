@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from referee.bot.bots import one_for_all
-from referee.local.field import Session
 from referee.local.game import Game, Seated
 from referee.local.loading import home_of, load_file
 from referee.local.played import Played
 from referee.local.programs import slug
 from referee.matches.events import SessionInfo
-from referee.matches.match import Limits
+from referee.matches.match import Limits, SessionSpec
 from referee.rules.rulebook import rules_of
 
 TOURNAMENT = "play"
@@ -53,7 +52,7 @@ class LocalTable:
         self._bots = [Seated(one_for_all(load_file(file)), home_of(file).entered) for file in setting.files]
         self._thinking = thinking
 
-    def play(self, session: Session) -> Played:
+    def play(self, session: SessionSpec) -> Played:
         """Play a session. The seed and its number determine what bots draw from the module ``random``."""
         setting = self._setting
         _seed_modules(f"{setting.seed}/{session.number}")

@@ -44,7 +44,8 @@ class Assembly:
 
     def add(self, played: Played) -> Iterator[tuple[Block, list[Played]]]:
         """Take in a session, and yield all blocks whose turn it is, with their sessions in order."""
-        self._played[(played.number - 1) // MOST_TURNS][played.number] = played
+        number = played.result.number
+        self._played[(number - 1) // MOST_TURNS][number] = played
         while (block := self._blocks.get(self._next)) is not None:
             found = self._played[self._next]
             if len(found) < len(block.sessions):
@@ -111,8 +112,8 @@ class Tally:
         earned: dict[int, list[float]] = {}
         for session, one in zip(block.sessions, played, strict=True):
             self._add_session(session.seating, one)
-            deals = max(1, len(one.records))
-            for bot, points in zip(session.seating, one.points, strict=True):
+            deals = max(1, len(one.result.records))
+            for bot, points in zip(session.seating, one.result.points, strict=True):
                 earned.setdefault(bot, []).append(points / deals)
         values = {bot: sum(points) / len(points) for bot, points in earned.items()}
         for bot, value in values.items():
@@ -126,7 +127,7 @@ class Tally:
 
         Quick deals come back first, so points and places would be biased.
         """
-        self.unfinished += len(played.records)
+        self.unfinished += len(played.result.records)
         self._add_conduct(seating, played)
 
     def _add_session(self, seating: Sequence[int], played: Played) -> None:
@@ -141,7 +142,7 @@ class Tally:
     def _add_conduct(self, seating: Sequence[int], played: Played) -> None:
         for seat, bot in enumerate(seating):
             self.standings[bot].times.add(played.spent[seat])
-            self.standings[bot].forfeits += seat in played.forfeits
+            self.standings[bot].forfeits += seat in played.result.forfeits
         for fault in played.faults:
             self._add_fault(self.standings[seating[fault.seat]], fault)
         for failure in played.failures:
@@ -165,7 +166,7 @@ _NUMBER = re.compile(r"\d+")
 
 def _points(played: Played) -> Iterator[Sequence[int]]:
     """Yield the points of each deal of a session."""
-    if len(played.records) < 2:
-        yield played.points
+    if len(played.result.records) < 2:
+        yield played.result.points
     else:
-        yield from (json.loads(record)["points"] for record in played.records)
+        yield from (json.loads(record)["points"] for record in played.result.records)

@@ -199,17 +199,7 @@ class Match:
         self._played += 1
         self.decisions += table.decisions
         self._add_used(self._used, table, 0.0)
-        self.results.append(
-            SessionResult(
-                number=table.info.number,
-                points=tuple(table.session.scores),
-                forfeit=table.session.forfeited_by,
-                forfeits=table.forfeited,
-                records=tuple(table.records),
-                faults=table.faults,
-                signed=table.signed,
-            )
-        )
+        self.results.append(table.result)
         self._throttled = self._throttled or self.backlogged
         self.wake()
 

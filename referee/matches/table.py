@@ -26,7 +26,7 @@ from referee.matches.events import (
 )
 from referee.matches.forfeits import Forfeits
 from referee.matches.kinds import FaultKind, SessionEnd
-from referee.matches.match import Finished, Signed
+from referee.matches.match import Finished, SessionResult, Signed
 from referee.matches.outbox import Outbox
 from referee.matches.seat import Seat
 from referee.matches.table_events import TableEvents
@@ -275,6 +275,19 @@ class Table:
         if self.session.forfeited_by is not None:
             seats |= {self.session.forfeited_by, *self._why.get("absent", ())}
         return tuple(sorted(seats))
+
+    @property
+    def result(self) -> SessionResult:
+        """The result of the session, which is over and not void."""
+        return SessionResult(
+            number=self.info.number,
+            points=tuple(self.session.scores),
+            forfeit=self.session.forfeited_by,
+            records=tuple(self.records),
+            faults=self.faults,
+            signed=self.signed,
+            forfeits=self.forfeited,
+        )
 
     @property
     def decisions(self) -> int:

@@ -19,6 +19,7 @@ from referee.local.playing import Course
 from referee.local.programs import program
 from referee.local.report import Asked, report
 from referee.local.tally import Tally
+from referee.matches.match import SessionResult
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.running import SAMPLE_BOTS
 from tests.arena.traps import Traps
@@ -224,7 +225,8 @@ def test_play_when_no_deal_was_finished_then_it_shows_times_and_not_zeros(
         "",
         f"again: {again}",
     ]
-    course.tally.add_unfinished(seating, Played(1, (3, -3), ("{}",), [[0.3, 0.3], [0.0001]]))
+    result = SessionResult(1, (3, -3), None, ("{}",), (0, 0))
+    course.tally.add_unfinished(seating, Played(result, [[0.3, 0.3], [0.0001]]))
     show_report(report(asked, course, None, 2.0), 200)
     first, *rest = capsys.readouterr().out.splitlines()
     assert first.endswith("before the first deal was finished in every seating (1 played of those begun)")
@@ -238,7 +240,8 @@ def test_play_when_it_goes_on_then_it_names_who_is_slow_and_who_makes_only_fault
     hopeless = Hopeless(course, names)
     fault = Fault(1, "exception", "…", "KeyError: 1")
     for number in range(1, 12):
-        course.look((1, 0), Played(number, (0, 0), (), [[0.001], [0.25]], faults=[fault]))
+        result = SessionResult(number, (0, 0), None, (), (0, 1))
+        course.look((1, 0), Played(result, [[0.001], [0.25]], faults=[fault]))
         hopeless.look(told.append)
         assert len(told) == (number >= 10)
     assert told == [

@@ -153,8 +153,8 @@ def test_bot_when_the_ruleset_is_another_then_it_fails_with_a_line_that_says_so(
 
 def test_bot_when_it_has_learned_then_it_beats_greedy_at_the_table_and_in_batches() -> None:
     results = played((LEARNED, *[GREEDY] * 3), "chinese", 40)
-    assert not any(result.faults or result.failures for _, result in results)
-    points = np.array([result.points for _, result in results])
+    assert not any(one.faults or one.failures for _, one in results)
+    points = np.array([one.result.points for _, one in results])
     own = advantages(points)[np.arange(len(results)), [seat for seat, _ in results]]
     assert len(own) == 160
     assert own.mean() > 0.2

@@ -4,8 +4,9 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from referee.local.field import Session, field_blocks
+from referee.local.field import field_blocks
 from referee.local.table import Setting
+from referee.matches.match import SessionSpec
 from referee.ruleset import load_ruleset
 
 LOWEST = "def choose(turn):\n    return turn.legal[0] if turn.legal else None\n"
@@ -27,7 +28,7 @@ def setting_of(files: Sequence[Path], ruleset: str = "chinese-2", **more: int) -
     return Setting(resolved, tuple(file.stem for file in files), tuple(files), "seed", **options)
 
 
-def some_sessions(bots: int, players: int, blocks: int) -> list[Session]:
+def some_sessions(bots: int, players: int, blocks: int) -> list[SessionSpec]:
     """Return the sessions of the first ``blocks`` blocks of a field of bots."""
     found = field_blocks("seed", range(bots), players)
     return [session for _ in range(blocks) for session in next(found).sessions]

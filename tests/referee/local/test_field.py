@@ -30,7 +30,8 @@ def test_blocks_when_they_follow_each_other_then_deals_neighbours_and_numbers_di
     assert all(
         (session.number - 1) // MOST_TURNS == block.number for block in blocks for session in block.sessions
     )
-    after = {seating[(seating.index(0) + 1) % 4] for block in blocks for _, seating, _ in block.sessions}
+    seatings = [session.seating for block in blocks for session in block.sessions]
+    after = {seating[(seating.index(0) + 1) % 4] for seating in seatings}
     assert after == {1, 2, 3}
 
 

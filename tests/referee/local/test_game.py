@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 
 from referee.bot import EndedDeal, EndedSession, Play, Turn
-from referee.local.field import Session
 from referee.local.game import Game, Seated
 from referee.local.played import Played
 from referee.local.table import LocalTable
 from referee.matches.events import SessionInfo
-from referee.matches.match import Limits
+from referee.matches.match import Limits, SessionSpec
 from referee.position import Position
 from referee.records.record import full_record
 from referee.records.replay import Replayer
@@ -37,15 +36,15 @@ def play(ruleset: Named, *bots: Any, deals: int = 1, number: int = 1) -> Played:
 def records_of(ruleset: Named, played: Played) -> list[dict[str, object]]:
     """Return the complete records of a session."""
     resolved = load_ruleset(ruleset).to_object()
-    seats = [f"local/bot-{seat}@1" for seat in range(len(played.points))]
+    seats = [f"local/bot-{seat}@1" for seat in range(len(played.result.points))]
     common: Any = {
         "ruleset": resolved,
         "tournament": "play",
         "round": 1,
         "table": 1,
-        "session": played.number,
+        "session": played.result.number,
     }
-    return [full_record(json.loads(record), seats=seats, **common) for record in played.records]
+    return [full_record(json.loads(record), seats=seats, **common) for record in played.result.records]
 
 
 class Watchful:
@@ -94,14 +93,14 @@ def test_session_when_a_bot_has_hooks_then_it_is_told_of_the_end() -> None:
 
     played = play("chinese-2", Learner, Learner.__new__(Learner).choose, deals=2)
     first, second, end = told
-    record = json.loads(played.records[0])
+    record = json.loads(played.result.records[0])
     assert isinstance(first, EndedDeal)
     assert isinstance(second, EndedDeal)
     assert isinstance(end, EndedSession)
     assert [" ".join(hand) for hand in first.hands] == record["hands"]
     assert list(first.points) == record["points"]
     assert [f"{action.seat}:{' '.join(action.cards) or '-'}" for action in first.actions] == record["actions"]
-    assert (first.deal, second.deal, end.points) == (1, 2, played.points)
+    assert (first.deal, second.deal, end.points) == (1, 2, played.result.points)
     assert second.scores == end.points
 
 
@@ -145,7 +144,7 @@ def test_session_when_a_bot_exits_or_answers_nonsense_then_the_session_goes_on()
 
     left = play("chinese-2", leave, lambda turn: 7)
     assert {failure.lines[-1].partition(":")[0] for failure in left.failures} == {"SystemExit", "TypeError"}
-    assert len(left.records) == 1
+    assert len(left.result.records) == 1
 
 
 def test_session_when_a_bot_plays_what_is_illegal_then_it_is_a_fault_and_ten_forfeit_the_session() -> None:
@@ -154,7 +153,7 @@ def test_session_when_a_bot_plays_what_is_illegal_then_it_is_a_fault_and_ten_for
     )
     assert {(fault.seat, fault.kind) for fault in played.faults} == {(0, "illegal")}
     assert "answered 3D 4D, played " in played.faults[0].text
-    assert (len(played.faults), played.forfeits) == (10, (0,))
+    assert (len(played.faults), played.result.forfeits) == (10, (0,))
 
 
 def test_session_when_cards_are_exchanged_then_only_two_seats_see_them() -> None:
@@ -180,10 +179,10 @@ def test_session_when_cards_are_exchanged_then_only_two_seats_see_them() -> None
 def test_table_when_a_bot_draws_from_the_module_random_then_it_plays_the_same_again(tmp_path: Path) -> None:
     text = "import random\ndef choose(turn):\n    return random.choice([*turn.legal] or [None])\n"
     files = [bot_file(tmp_path, "dice", text), bot_file(tmp_path, "lowest", LOWEST)]
-    session = Session(5, (0, 1), bytes(32))
+    session = SessionSpec(5, (0, 1), bytes(32))
     first, second = (LocalTable(setting_of(files)) for _ in range(2))
-    second.play(Session(1, (1, 0), bytes(32)))
+    second.play(SessionSpec(1, (1, 0), bytes(32)))
     once, again = first.play(session), second.play(session)
-    actions = [json.loads(one.records[0])["actions"] for one in (once, again)]
+    actions = [json.loads(one.result.records[0])["actions"] for one in (once, again)]
     assert actions[0] == actions[1]
-    assert once.points == again.points
+    assert once.result.points == again.result.points

@@ -21,9 +21,10 @@ DICE = "import random\ndef choose(turn):\n    return random.choice([*turn.legal]
 def test_processes_when_they_play_then_all_is_as_in_one(tmp_path: Path) -> None:
     setting = setting_of([bot_file(tmp_path, "dice", DICE), bot_file(tmp_path, "lowest", LOWEST)])
     sessions = some_sessions(2, 2, 8)
-    here = [replace(one, spent=[], records=()) for one in play_here(setting, iter(sessions))]
+    here = [replace(one.result, records=()) for one in play_here(setting, iter(sessions))]
     there = play_in_processes(setting, iter(sessions), 2, print)
-    assert sorted((replace(one, spent=[], records=()) for one in there), key=lambda one: one.number) == here
+    found = [replace(one.result, records=()) for one in there]
+    assert sorted(found, key=lambda result: result.number) == here
     assert len(here) == len(sessions)
 
 
@@ -104,8 +105,8 @@ def test_play_when_two_versions_import_modules_of_one_name_then_each_has_its_own
         bot_file(folder, "later", "def pick(plays):\n    return plays[0] if plays else None\n")
     plain = [bot_file(tmp_path / "plain", "old", LOWEST), bot_file(tmp_path / "plain", "new", HIGHEST)]
     sessions = some_sessions(2, 2, 6)
-    found = [one.points for one in play_here(setting_of(files), iter(sessions))]
-    assert found == [one.points for one in play_here(setting_of(plain), iter(sessions))]
+    found = [one.result.points for one in play_here(setting_of(files), iter(sessions))]
+    assert found == [one.result.points for one in play_here(setting_of(plain), iter(sessions))]
 
 
 @pytest.mark.parametrize(

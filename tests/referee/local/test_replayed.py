@@ -8,12 +8,13 @@ import pytest
 
 from referee.bot import Play, Turn
 from referee.errors import RecordError
-from referee.local.field import Block, Session
+from referee.local.field import Block
 from referee.local.game import Seated
 from referee.local.replayed import Replayed
 from referee.local.rewind import chosen, here, own_seat, rewound
 from referee.local.saving import Which, kept
 from referee.local.table import LocalTable
+from referee.matches.match import SessionSpec
 from referee.records.files import Found, deal_records
 from referee.ruleset import preset_names
 from tests.referee.local.bots import HIGHEST, LOWEST, bot_file, setting_of
@@ -150,7 +151,7 @@ def test_kept_deals_are_those_that_are_wanted(tmp_path: Path) -> None:
     files = [bot_file(tmp_path, "wrong", wrong), bot_file(tmp_path, "lowest", LOWEST)]
     files.append(bot_file(tmp_path, "highest", HIGHEST))
     setting = setting_of(files, "chinese-3", deals=4)
-    session = Session(1, (1, 0, 2), bytes(32))
+    session = SessionSpec(1, (1, 0, 2), bytes(32))
     played = LocalTable(setting).play(session)
 
     def saved(which: Which) -> list[dict[str, Any]]:

@@ -1,15 +1,17 @@
 """Tests for adding up sessions, and for what is said about the sums."""
 
+from dataclasses import replace
 from itertools import islice
 
 import pytest
 
-from referee.local.field import Block, Session, field_blocks
+from referee.local.field import Block, field_blocks
 from referee.local.played import Failure, Fault, Played
 from referee.local.report import compared, sentence
 from referee.local.sums import Sums, student
 from referee.local.tally import Assembly, Tally
 from referee.local.times import Times
+from referee.matches.match import SessionResult, SessionSpec
 
 
 def sums_of(*values: float) -> Sums:
@@ -20,12 +22,13 @@ def sums_of(*values: float) -> Sums:
 
 
 def played(number: int, *points: int, **more: list[object]) -> Played:
-    return Played(number, points, ("{}",), [[0.001]] * len(points), **more)  # type: ignore[arg-type]
+    result = SessionResult(number, points, None, ("{}",), (0,) * len(points))
+    return Played(result, [[0.001]] * len(points), **more)  # type: ignore[arg-type]
 
 
 def test_tally_when_a_block_is_added_then_its_value_is_the_mean_over_the_seats() -> None:
     tally = Tally(2, 1.0)
-    block = Block(0, (Session(1, (0, 1), b""), Session(2, (1, 0), b"")))
+    block = Block(0, (SessionSpec(1, (0, 1), b""), SessionSpec(2, (1, 0), b"")))
     assert tally.add(block, [played(1, 10, -10), played(2, 4, -4)]) == {0: 3.0, 1: -3.0}
     assert tally.against[1].mean == 6.0
     assert [one.points.mean for one in tally.standings] == [3.0, -3.0]
@@ -34,7 +37,7 @@ def test_tally_when_a_block_is_added_then_its_value_is_the_mean_over_the_seats()
 
 def test_tally_when_bots_sit_twice_then_all_their_seats_count() -> None:
     tally = Tally(2, 1.0)
-    tally.add(Block(0, (Session(1, (0, 1, 1, 0), b""),)), [played(1, 9, -3, -5, -1)])
+    tally.add(Block(0, (SessionSpec(1, (0, 1, 1, 0), b""),)), [played(1, 9, -3, -5, -1)])
     assert tally.against[1].mean == (9 - 1) / 2 - (-3 - 5) / 2
     assert [one.seats for one in tally.standings] == [2, 2]
     assert tally.standings[1].places == {3: 1, 4: 1}
@@ -42,10 +45,10 @@ def test_tally_when_bots_sit_twice_then_all_their_seats_count() -> None:
 
 def test_tally_when_a_session_has_several_deals_then_each_deal_counts() -> None:
     tally = Tally(2, 1.0, per_session=3)
-    block = Block(0, (Session(1, (0, 1), b""), Session(2, (1, 0), b"")))
+    block = Block(0, (SessionSpec(1, (0, 1), b""), SessionSpec(2, (1, 0), b"")))
     records = tuple(f'{{"points": {points}}}' for points in ([4, -4], [-1, 1], [3, -3]))
-    whole = Played(1, (6, -6), records, [[], []])
-    cut_short = Played(2, (-1, 1), ('{"points": [-1, 1]}',), [[], []])
+    whole = Played(SessionResult(1, (6, -6), None, records, (0, 0)), [[], []])
+    cut_short = Played(SessionResult(2, (-1, 1), None, ('{"points": [-1, 1]}',), (0, 0)), [[], []])
     assert tally.add(block, [whole, cut_short]) == {0: 1.5, 1: -1.5}
     assert [one.places for one in tally.standings] == [{1: 3, 2: 1}, {1: 1, 2: 3}]
     assert (tally.deals, tally.played, tally.standings[0].seats) == (3, 4, 4)
@@ -57,7 +60,7 @@ def test_tally_when_a_session_has_several_deals_then_each_deal_counts() -> None:
 
 def test_tally_when_bots_do_not_meet_then_nothing_is_compared() -> None:
     tally = Tally(3, 1.0)
-    tally.add(Block(0, (Session(1, (1, 2), b""),)), [played(1, 5, -5)])
+    tally.add(Block(0, (SessionSpec(1, (1, 2), b""),)), [played(1, 5, -5)])
     assert [one.count for one in tally.against] == [0, 0, 0]
 
 
@@ -70,8 +73,9 @@ def test_tally_when_things_go_wrong_then_they_are_those_of_the_bot_in_the_seat()
         Fault(0, "illegal", "deal 2: seat 2 has it", "seat 2 has it"),
         Fault(0, "timeout", "deal 3: late", "late"),
     ]
-    one = played(1, 0, 0, faults=[*faults], failures=[*failures], forfeits=[0])
-    tally.add(Block(0, (Session(1, (1, 0), b""),)), [one])
+    one = played(1, 0, 0, faults=[*faults], failures=[*failures])
+    one.result = replace(one.result, forfeits=(0,))
+    tally.add(Block(0, (SessionSpec(1, (1, 0), b""),)), [one])
     mine, theirs = tally.standings
     assert mine.failures == {"f": 2, "o": 1}
     assert [failure.text for failure in mine.first_failures.values()] == ["first", "other"]
