@@ -22,7 +22,7 @@ from referee.errors import BotFailed, CardError, PlayError, PositionError, Recor
 from referee.local.game import Game, Seated
 from referee.local.loading import home_of, load_file
 from referee.local.table import SDK_FAULTS, seat_names, session_id
-from referee.local.view import Asked, LocalView
+from referee.local.view import LocalView, question
 from referee.matches import events
 from referee.matches.events import Encodings
 from referee.matches.match import Limits
@@ -158,14 +158,11 @@ def _turn(
     """Return the turn of a seat that owes a decision in a deal."""
     names = seats or seat_names(["bot"] * deal.rules.ruleset.players, range(deal.rules.ruleset.players))
     view = LocalView(_session(deal.rules, names, number), seat)
-    begun = deal.start if deal.exchange is None else deal.opening
-    view.begin(
-        number, begun[seat], [hand.bit_count() for hand in begun], dealer=deal.dealer, clockwise=deal.step > 0
-    )
+    view.deal_begins(deal)
     view.catch_up(deal, 0)
     asked = events.Turn(_session(deal.rules, names, number), seat, 1, deal, Encodings())
     asked.time_ms = time_ms
-    return Turn(view, Asked(asked))
+    return Turn(view, question(asked))
 
 
 def _session(rules: Rules, seats: tuple[str, ...], deals: int) -> events.SessionInfo:

@@ -13,6 +13,7 @@ from typing import Any
 from benchmarks.spying import patient
 from benchmarks.timing.talking import Send, answer
 from referee.bot import Turn
+from referee.bot.turn import read_question
 from referee.bot.view import SessionView
 from referee.v1 import bots_pb2
 
@@ -47,13 +48,13 @@ class Opponent:
         """Take in an event, thinking about all turns at once."""
         match event.WhichOneof("event"):
             case "session_started":
-                self._views[event.session_started.session] = SessionView(event.session_started)
+                self._views[event.session_started.session] = SessionView.of(event.session_started)
             case "deal_started":
                 self._views[event.deal_started.session].deal_started(event.deal_started)
             case "turn":
                 view = self._views[event.turn.session]
                 view.happened(event.turn.actions)
-                turn = Turn(view, event.turn)
+                turn = Turn(view, read_question(view, event.turn))
                 seconds = self.seconds(turn)
                 request = answer(event.turn, view, self._choose(turn))
                 if not seconds:

@@ -9,6 +9,7 @@ from benchmarks.spying import Counting, Inference, Pass, Seen, choose, forced_ac
 from benchmarks.timing.setting import Setting, program
 from benchmarks.timing.talking import OPTIONS, Send, answer
 from referee.bot import Turn
+from referee.bot.turn import read_question
 from referee.bot.view import SessionView
 from referee.channel import async_channel
 from referee.v1 import bots_pb2, spectators_pb2, spectators_pb2_grpc
@@ -80,7 +81,7 @@ class Spy:
             match event.WhichOneof("event"):
                 case "session_started":
                     started = event.session_started
-                    session = sessions[started.session] = SpySession(SessionView(started))
+                    session = sessions[started.session] = SpySession(SessionView.of(started))
                     if self._setting.watches:
                         session.watcher = watcher
                         if not watching:
@@ -125,7 +126,7 @@ class Spy:
             self._read(session, passes, *gap)
         session.passes += passes
         session.gaps += gaps
-        turn = Turn(view, message)
+        turn = Turn(view, read_question(view, message))
         return answer(message, view, choose(seen, view.hand, turn.legal_codes, turn.can_pass))
 
     def _read(

@@ -1,5 +1,6 @@
 """What a bot is told when a deal or a session has ended, to record it or to learn from it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,37 +81,65 @@ class EndedSession:
     """The seats whose bots forfeited it, in order, whether it went on without them or not."""
 
 
-def ended_deal(view: SessionView, ended: Any) -> EndedDeal:
-    """Return the deal in a lazy message and the view of its session, which must have taken it in already."""
-    text = hand_text(view.rules)
+def ended_deal(
+    view: SessionView,
+    *,
+    hands: Iterable[str],
+    left: Iterable[str],
+    out: Iterable[int],
+    end: str,
+    points: Iterable[int],
+) -> EndedDeal:
+    """Return a deal that a view has followed to its end; ``hands`` and ``left`` are texts, by seat."""
     return EndedDeal(
         session=view.session_id,
         seats=view.seats,
         seat=view.seat,
         ruleset=view.rules.ruleset.name,
-        deal=ended.deal,
+        deal=view.deal,
         dealer=view.dealer,
         clockwise=view.clockwise,
-        hands=tuple(tuple(text(hand).split()) for hand in ended.hands),
+        hands=tuple(tuple(hand.split()) for hand in hands),
         actions=tuple(view.actions),
-        left=tuple(tuple(text(hand).split()) for hand in ended.left),
-        out=tuple(ended.out),
-        end=DEAL_ENDS.get(ended.end, UNKNOWN),
-        points=tuple(ended.points),
+        left=tuple(tuple(hand.split()) for hand in left),
+        out=tuple(out),
+        end=end,
+        points=tuple(points),
         scores=view.scores,
     )
 
 
-def ended_session(view: SessionView, ended: bots_pb2.SessionEnded) -> EndedSession:
-    """Return the session in a message and the view of the session."""
+def ended_session(
+    view: SessionView, end: str, points: Iterable[int], faults: Iterable[int], forfeits: Iterable[int]
+) -> EndedSession:
+    """Return a session that a view has followed to its end."""
     return EndedSession(
         session=view.session_id,
         tournament=view.tournament,
         seats=view.seats,
         seat=view.seat,
         ruleset=view.rules.ruleset.name,
-        end=SESSION_ENDS.get(ended.reason, UNKNOWN),
-        points=tuple(ended.scores),
-        faults=tuple(ended.faults),
-        forfeits=tuple(ended.forfeits),
+        end=end,
+        points=tuple(points),
+        faults=tuple(faults),
+        forfeits=tuple(forfeits),
     )
+
+
+def read_ended_deal(view: SessionView, ended: Any) -> EndedDeal:
+    """Return the deal in a lazy message and the view of its session, which must have taken it in already."""
+    text = hand_text(view.rules)
+    return ended_deal(
+        view,
+        hands=map(text, ended.hands),
+        left=map(text, ended.left),
+        out=ended.out,
+        end=DEAL_ENDS.get(ended.end, UNKNOWN),
+        points=ended.points,
+    )
+
+
+def read_ended_session(view: SessionView, ended: bots_pb2.SessionEnded) -> EndedSession:
+    """Return the session in a message and the view of the session."""
+    end = SESSION_ENDS.get(ended.reason, UNKNOWN)
+    return ended_session(view, end, ended.scores, ended.faults, ended.forfeits)

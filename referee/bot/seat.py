@@ -7,10 +7,10 @@ from inspect import isawaitable
 from typing import Any
 
 from referee.bot.bots import Answer, Bot, finished, is_async
-from referee.bot.ended import ended_deal, ended_session
+from referee.bot.ended import read_ended_deal, read_ended_session
 from referee.bot.evidence import Evidence
 from referee.bot.failing import failing, own_calls
-from referee.bot.turn import Play, Turn
+from referee.bot.turn import Play, Turn, read_question
 from referee.bot.view import SessionView
 from referee.errors import BotFailed
 from referee.memo import Memo
@@ -56,16 +56,9 @@ class Seat:
 
     __slots__ = ("_asked", "_cards", "_choose", "_chooser", "_strict", "_waits", "evidence", "view")
 
-    def __init__(
-        self,
-        bot: Bot,
-        started: bots_pb2.SessionStarted,
-        *,
-        strict: bool = False,
-        view: SessionView | None = None,
-    ) -> None:
-        """Seat a bot; ``view`` is its view of the session if someone else updates that."""
-        self.view = view or SessionView(started)
+    def __init__(self, bot: Bot, view: SessionView, *, strict: bool = False) -> None:
+        """Seat a bot in a session that it sees in this way."""
+        self.view = view
         self.evidence: Evidence | None = None
         """What is kept for the bot's log; None without a log."""
         self._cards = _cards(self.view.rules)
@@ -101,11 +94,11 @@ class Seat:
         if self.evidence is not None:
             self.evidence.deal_ended(self.view, ended)
         self.view.deal_ended(ended)
-        self._tell("deal_ended", lambda: ended_deal(self.view, ended))
+        self._tell("deal_ended", lambda: read_ended_deal(self.view, ended))
 
     def session_ended(self, ended: bots_pb2.SessionEnded) -> None:
         """Take in the end of the session."""
-        self._tell("session_ended", lambda: ended_session(self.view, ended))
+        self._tell("session_ended", lambda: read_ended_session(self.view, ended))
 
     def _tell(self, hook: str, value: Callable[[], object]) -> None:
         """Call a method of the bot, if it has it. Raise BotFailed if that of a strict bot fails."""
@@ -137,8 +130,9 @@ class Seat:
 
     def asked(self, message: Any) -> Turn:
         """Return the turn in a lazy message, after taking in what has happened since the last one."""
+        question = read_question(self.view, message)
         self.view.happened(message.actions[:])
-        return Turn(self.view, message)
+        return Turn(self.view, question)
 
     def reply(self, message: Any, turn: Turn, answer: object) -> bytes:
         """Return what ``answer`` does for a bot that was asked elsewhere; an exception is what it raised."""

@@ -18,6 +18,7 @@ from referee.bot.seat import Seat, UnreadSeat, hooks
 from referee.bot.spent import Spent
 from referee.bot.story import Story
 from referee.bot.thinker import Thinker
+from referee.bot.view import SessionView
 from referee.errors import BotFailed
 from referee.v1 import bots_pb2
 
@@ -256,7 +257,7 @@ class Stream:
         match event.WhichOneof("event"):
             case "session_started":
                 started = event.session_started
-                seat = Seat(self._bot, started, strict=self._strict)
+                seat = Seat(self._bot, SessionView.of(started), strict=self._strict)
                 seat.evidence = self._evidence(started)
                 self._seats[started.session] = seat
                 self._spent[started.session] = Spent()

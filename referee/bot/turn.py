@@ -1,10 +1,11 @@
 """A turn, with its legal plays: what a bot is asked to decide."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
 from referee.bot.seen import Happened, seen_position
 from referee.bot.view import Action, SessionView
+from referee.deals.action import Stage
 from referee.deals.dealing import landmarks
 from referee.deals.options import Constraints, allowed
 from referee.errors import PositionError
@@ -91,21 +92,33 @@ class Plays(Sequence[Play]):
         return f"Plays({', '.join(map(str, self))})"
 
 
+class Question(NamedTuple):
+    """What a bot is asked, besides what it knows of its session."""
+
+    kind: str
+    """As ``Turn.kind``."""
+    constraints: Constraints
+    can_pass: bool
+    decision_ms: int
+    bank_ms: int | None
+    """None if the session has no bank."""
+
+
 class Turn:
     """A decision for the bot to make, with everything that it may know."""
 
-    __slots__ = ("_legal", "_legal_codes", "_message", "_view")
+    __slots__ = ("_legal", "_legal_codes", "_question", "_view")
 
-    def __init__(self, view: SessionView, message: Any) -> None:
+    def __init__(self, view: SessionView, question: Question) -> None:
         self._view = view
-        self._message = message
+        self._question = question
         self._legal: Plays | None = None
         self._legal_codes: list[int] | None = None
 
     @property
     def kind(self) -> str:
         """``play``; ``beat_own``, ``bomb`` and ``exchange`` under rules that have them."""
-        return TURN_KINDS.get(self._message.kind, "unknown")
+        return self._question.kind
 
     @property
     def session(self) -> str:
@@ -180,25 +193,23 @@ class Turn:
     @property
     def to_beat(self) -> Play | None:
         """The play to beat; None when leading."""
-        code = self._view.to_beat(self._message)
+        code = self._question.constraints.to_beat
         return Play(self.rules, code) if code else None
 
     @property
     def can_pass(self) -> bool:
         """Whether passing is legal."""
-        can_pass: bool = self._message.can_pass
-        return can_pass
+        return self._question.can_pass
 
     @property
     def decision_ms(self) -> int:
         """How long the decision may take, in milliseconds from when the referee sent the turn."""
-        decision_ms: int = self._message.decision_ms
-        return decision_ms
+        return self._question.decision_ms
 
     @property
     def bank_ms(self) -> int | None:
         """What is left in the bot's bank, in milliseconds; None if the session has no bank."""
-        return self._message.bank_ms if self._message.HasField("bank_ms") else None
+        return self._question.bank_ms
 
     @property
     def legal(self) -> "Plays":
@@ -211,7 +222,7 @@ class Turn:
     def legal_codes(self) -> list[int]:
         """The codes of all legal plays, ascending."""
         if self._legal_codes is None:
-            self._legal_codes = legal_codes(self._view, self._message)
+            self._legal_codes = _legal_codes(self._view, self._question)
         return self._legal_codes
 
     def position(self) -> Position:
@@ -221,7 +232,7 @@ class Turn:
         """
         if self.kind == "exchange":
             raise PositionError("an exchange comes before the first position")
-        view, include = self._view, self._message.must_include
+        view = self._view
         return seen_position(
             view.rules,
             seat=view.seat,
@@ -230,7 +241,7 @@ class Turn:
             hand=view.hand,
             counts=view.counts,
             happened=view.happened_in_play(),
-            include=view.mask([include]) if include else 0,
+            include=self._question.constraints.include,
             window=self.kind == "bomb",
         )
 
@@ -239,7 +250,10 @@ class Turn:
         return f"{self.session} deal {self.deal}: holding {' '.join(self.hand)}, to beat {to_beat}"
 
 
-TURN_KINDS = {
+KIND_AT = {Stage.PLAY: "play", Stage.EXCHANGE: "exchange", Stage.BEAT_OWN: "beat_own", Stage.BOMBS: "bomb"}
+"""What a bot is asked at each stage of a deal, as ``Turn.kind`` names it."""
+
+_KINDS = {
     bots_pb2.TURN_KIND_PLAY: "play",
     bots_pb2.TURN_KIND_EXCHANGE: "exchange",
     bots_pb2.TURN_KIND_BEAT_OWN: "beat_own",
@@ -247,19 +261,33 @@ TURN_KINDS = {
 }
 
 
-def legal_codes(view: SessionView, message: Any) -> list[int]:
-    """Return the codes of all legal plays of a lazy turn, ascending."""
-    rules, to_beat = view.rules, view.to_beat(message)
-    kind, include = message.kind, message.must_include
-    guarded, top_card_banned = message.next_has_one, message.top_card_banned
-    if kind == bots_pb2.TURN_KIND_PLAY and not (include or guarded or top_card_banned):  # nearly always
+def read_question(view: SessionView, message: Any) -> Question:
+    """Return what a lazy turn asks."""
+    include = message.must_include
+    return Question(
+        _KINDS.get(message.kind, "unknown"),
+        Constraints(
+            view.to_beat(message),
+            view.mask([include]) if include else 0,
+            landmarks(view.rules).top if message.top_card_banned else 0,
+            message.next_has_one,
+        ),
+        message.can_pass,
+        message.decision_ms,
+        message.bank_ms if message.HasField("bank_ms") else None,
+    )
+
+
+def _legal_codes(view: SessionView, question: Question) -> list[int]:
+    """Return the codes of all legal plays, ascending."""
+    rules, (kind, constraints, *_) = view.rules, question
+    to_beat, *others = constraints
+    if kind == "play" and not any(others):  # nearly always
         return view.following(to_beat) if to_beat else view.plays()[:]
     plays = view.plays()
-    if kind == bots_pb2.TURN_KIND_EXCHANGE:
+    if kind == "exchange":
         return [code for code in plays if rules.count(code & rules.full) == 1]
-    include = view.mask([include]) if include else 0
-    banned = landmarks(rules).top if top_card_banned else 0
-    legal = allowed(rules, plays, Constraints(to_beat, include, banned, guarded)).plays
-    if kind == bots_pb2.TURN_KIND_BOMB:
+    legal = allowed(rules, plays, constraints).plays
+    if kind == "bomb":
         return [code for code in legal if rules.is_bomb(code)]
     return legal

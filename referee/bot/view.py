@@ -115,18 +115,28 @@ class SessionView:
     )
     # fmt: on
 
-    def __init__(self, started: bots_pb2.SessionStarted, rules: Rules | None = None) -> None:
-        """Begin with the start of a session; ``rules`` are its compiled rules, if they are at hand."""
-        self.session_id = started.session_id
-        self.tournament = started.tournament
-        self.rules = rules or rules_of(json.loads(started.ruleset))
-        self.seats = tuple(started.seats)
-        self.seat = started.seat
-        self._own_bit = 1 << started.seat
-        self.deals = started.deals
-        self.ratings = _ratings(started)
+    def __init__(
+        self,
+        rules: Rules,
+        session_id: str,
+        tournament: str,
+        seats: Sequence[str],
+        seat: int,
+        deals: int,
+        scores: Iterable[int],
+        ratings: bots_pb2.Ratings | None = None,
+    ) -> None:
+        """Begin a session."""
+        self.session_id = session_id
+        self.tournament = tournament
+        self.rules = rules
+        self.seats = tuple(seats)
+        self.seat = seat
+        self._own_bit = 1 << seat
+        self.deals = deals
+        self.ratings = ratings
         """How the seats' bots are rated; None if the match is not rated."""
-        self.scores = tuple(started.scores)
+        self.scores = tuple(scores)
         self.deal = 0
         self.hand = 0
         self.clockwise = True
@@ -143,6 +153,20 @@ class SessionView:
         self._counted = 0
         self._step: Callable[[bytes], Step] = _steps(self.rules).__getitem__
         self._played = _played(self.rules)
+
+    @classmethod
+    def of(cls, started: bots_pb2.SessionStarted) -> "SessionView":
+        """Return the view of a session that has started. Raise RulesetError for an unknown ruleset."""
+        return cls(
+            rules_of(json.loads(started.ruleset)),
+            started.session_id,
+            started.tournament,
+            started.seats,
+            started.seat,
+            started.deals,
+            started.scores,
+            _ratings(started),
+        )
 
     def deal_started(self, started: bots_pb2.DealStarted) -> None:
         """Process the start of a deal, for the first time or after a reconnect."""

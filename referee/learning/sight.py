@@ -3,16 +3,13 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from referee.bot.turn import Turn
-from referee.deals.action import Stage
+from referee.bot.turn import KIND_AT, Turn
 from referee.deals.deal import Deal
 from referee.learning.trail import Trail
 from referee.rules.plays import Rules
 
-KINDS = ("play", "exchange", "beat_own", "bomb")
+KINDS = tuple(KIND_AT.values())
 """What a seat may be asked, in the words of ``Turn.kind``."""
-
-_OF_STAGE = {Stage.EXCHANGE: "exchange", Stage.BEAT_OWN: "beat_own", Stage.BOMBS: "bomb"}
 
 
 class Sight(NamedTuple):
@@ -93,7 +90,7 @@ class Onlooker:
         """
         deal, trail = self._deal, self._followed()
         hand = deal.hands[seat]
-        kind = "play" if choices is None else _OF_STAGE.get(deal.stage, "play")
+        kind = "play" if choices is None else KIND_AT[deal.stage]
         found = choices or [0]
         can_pass = not found[-1]
         return Sight(

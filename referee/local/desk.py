@@ -17,6 +17,7 @@ from referee.local.children import Children
 from referee.local.programs import Program
 from referee.local.replayed import Decision, Replayed
 from referee.local.rewind import Asking
+from referee.local.view import begun
 from referee.matches.connection import Wants
 from referee.matches.events import DealStarted, Encodings, Malformed, SessionEnded, SessionStarted
 from referee.matches.kinds import SessionEnd
@@ -62,7 +63,7 @@ class _Desk(bots_pb2_grpc.BotServiceServicer):
         replayed, response = self._replayed, bots_pb2.PlayResponse()
         info, seat, deal = replayed.info, replayed.seat, replayed.begin()
         add_event(response, SessionStarted(info, seat, (0,) * len(info.seats), resumed=False))
-        add_event(response, DealStarted(info, seat, deal, replayed.opening(deal), Encodings()))
+        add_event(response, DealStarted(info, seat, deal, begun(deal), Encodings()))
         return response
 
     def _read(self, requests: Any) -> None:

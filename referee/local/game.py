@@ -12,12 +12,12 @@ from time import perf_counter
 from typing import NamedTuple
 
 from referee.bot.bots import Bot
-from referee.bot.ended import EndedDeal, EndedSession
+from referee.bot.ended import EndedDeal, EndedSession, ended_deal, ended_session
 from referee.bot.failing import first_of, in_one_line, own_calls
 from referee.bot.seat import Seat
 from referee.bot.turn import Turn
 from referee.local.played import Failure, Fault, Played
-from referee.local.view import Asked, LocalView
+from referee.local.view import LocalView, question
 from referee.matches import events
 from referee.matches.events import (
     DealEnded,
@@ -33,8 +33,6 @@ from referee.matches.kinds import FaultKind, SessionEnd
 from referee.matches.match import Signed
 from referee.matches.outbox import Outbox
 from referee.matches.table import Table
-from referee.records.record import DIRECTIONS
-from referee.v1 import bots_pb2
 
 UNSIGNED = Signed("", "", "")
 TRACE_LINES = 12
@@ -89,7 +87,7 @@ class Game:
         """Play the session to its end."""
         for seated, view in zip(self._bots, self._views, strict=True):
             with seated.at_home():
-                self._seats.append(Seat(seated.bot, bots_pb2.SessionStarted(), view=view))
+                self._seats.append(Seat(seated.bot, view))
         table, queue = self._table, _Queue()
         table.start(perf_counter(), [queue] * len(self._bots))
         while not table.over:
@@ -106,7 +104,7 @@ class Game:
         index = asked.seat
         view = self._views[index]
         view.catch_up(asked.deal, asked.since)
-        turn = Turn(view, Asked(asked))
+        turn = Turn(view, question(asked))
         self._thinking(index)
         cards: int | Failed
         begun = perf_counter()
@@ -131,11 +129,13 @@ class Game:
         """Take in an event for a seat."""
         match event:
             case DealStarted():
-                self._views[seat].deal_begins(event.deal, event.hands)
+                self._views[seat].deal_begins(event.deal)
             case DealEnded():
                 self._deal_ended(seat, event)
             case SessionEnded():
-                self._tell(seat, "session_ended", lambda: _ended_session(self._views[seat], event))
+                end, faults, forfeits = event.reason.value, event.faults, event.forfeits
+                ended = ended_session(self._views[seat], end, event.scores, faults, forfeits)
+                self._tell(seat, "session_ended", lambda: ended)
             case events.Fault():
                 text = _reason(self._views[seat], event)
                 self._faults.append(Fault(seat, event.kind.value, text, event.reason))
@@ -145,7 +145,19 @@ class Game:
         if event.since < log_length(event.deal):
             view.catch_up(event.deal, event.since)
         view.scores = event.scores
-        self._tell(seat, "deal_ended", lambda: _ended_deal(view, event))
+        deal, text = event.deal, view.rules.text
+        self._tell(
+            seat,
+            "deal_ended",
+            lambda: ended_deal(
+                view,
+                hands=map(text, deal.dealt),
+                left=map(text, deal.left),
+                out=deal.out,
+                end=deal.end,
+                points=deal.points,
+            ),
+        )
 
     def _tell(self, seat: int, hook: str, value: Callable[[], EndedDeal | EndedSession]) -> None:
         """Call a method of the bot, if it has one of this name."""
@@ -206,38 +218,4 @@ def _reason(view: LocalView, fault: events.Fault) -> str:
     return (
         f"{view.session_id} deal {fault.deal}: {fault.kind.value}: {fault.reason}; holding {text(fault.hand)}"
         f"{to_beat}, answered {text(fault.answered) or 'a pass'}, played {text(fault.default) or 'a pass'}"
-    )
-
-
-def _ended_deal(view: LocalView, event: DealEnded) -> EndedDeal:
-    deal, rules = event.deal, view.rules
-    return EndedDeal(
-        session=view.session_id,
-        seats=view.seats,
-        seat=view.seat,
-        ruleset=rules.ruleset.name,
-        deal=deal.number,
-        dealer=deal.dealer,
-        clockwise=DIRECTIONS[deal.step] == "clockwise",
-        hands=tuple(tuple(rules.text(hand).split()) for hand in deal.dealt),
-        actions=tuple(view.actions),
-        left=tuple(tuple(rules.text(hand).split()) for hand in deal.left),
-        out=tuple(deal.out),
-        end=deal.end,
-        points=tuple(deal.points),
-        scores=event.scores,
-    )
-
-
-def _ended_session(view: LocalView, event: SessionEnded) -> EndedSession:
-    return EndedSession(
-        session=view.session_id,
-        tournament=view.tournament,
-        seats=view.seats,
-        seat=view.seat,
-        ruleset=view.rules.ruleset.name,
-        end=event.reason.value,
-        points=event.scores,
-        faults=event.faults,
-        forfeits=event.forfeits,
     )

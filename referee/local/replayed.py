@@ -9,7 +9,7 @@ from referee.bot.turn import Turn
 from referee.deals.action import Stage
 from referee.deals.deal import Deal
 from referee.errors import RecordError
-from referee.local.view import Asked, LocalView
+from referee.local.view import LocalView, question
 from referee.matches import events
 from referee.matches.events import Encodings, SessionInfo, log_length
 from referee.matches.match import Limits
@@ -62,14 +62,10 @@ class Replayed:
         """Return the deal before its first action."""
         return start(self.record, None)
 
-    def opening(self, deal: Deal) -> tuple[int, ...]:
-        """Return the hands of a deal that has begun, before an exchange."""
-        return tuple(deal.start) if deal.exchange is None else tuple(deal.opening)
-
     def decisions(self) -> Iterator[Decision]:
         """Yield the turns that the seat was asked for, and what it did."""
         deal, view = self.begin(), self.view
-        view.deal_begins(deal, self.opening(deal))
+        view.deal_begins(deal)
         told = 0
         for index, text in enumerate(self.record.actions):
             action = _read(deal, index, text)
@@ -79,7 +75,7 @@ class Replayed:
                 since, told = told, log_length(state)
                 asked = events.Turn(self.info, self.seat, index + 1, state, Encodings())
                 asked.since, asked.time_ms = since, self._decision_ms
-                yield Decision(index + 1, asked, Turn(view, Asked(asked)), action.cards)
+                yield Decision(index + 1, asked, Turn(view, question(asked)), action.cards)
             carry_out(deal, index, text)
 
     def _was_asked(self, deal: Deal, index: int) -> bool:

@@ -11,7 +11,6 @@ from referee.local.game import failure
 from referee.local.programs import slug
 from referee.local.replayed import Decision, Replayed
 from referee.records.files import Found
-from referee.v1 import bots_pb2
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +75,7 @@ def here(bot: Bot, replayed: Replayed, at_home: Callable[[], Any]) -> Asking:
         try:
             with at_home():
                 if not seat:
-                    seat.append(Seat(bot, bots_pb2.SessionStarted(), view=replayed.view))
+                    seat.append(Seat(bot, replayed.view))
                 return seat[0].decide(decision.turn)
         except (Exception, SystemExit) as error:
             return failure(replayed.seat, error, "").lines

@@ -4,16 +4,15 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, TypeAlias
 
+from referee.bot.turn import KIND_AT, Question
 from referee.bot.view import Action, SessionView, Step
 from referee.deals.action import Entry
 from referee.deals.deal import Deal
 from referee.matches.events import SessionInfo, Turn
 from referee.memo import Memo
-from referee.protocol.numbers import card_numbers
-from referee.protocol.wire import TURN_KINDS, exchange_steps
+from referee.protocol.wire import exchange_steps
 from referee.records.record import action_text
 from referee.rules.plays import Rules
-from referee.v1 import bots_pb2
 
 Given: TypeAlias = tuple[int, int, int]
 """A step of an exchange: giver, taker and the mask of the card."""
@@ -25,19 +24,13 @@ class LocalView(SessionView):
     __slots__ = ()
 
     def __init__(self, info: SessionInfo, seat: int) -> None:
-        started = bots_pb2.SessionStarted(
-            session_id=info.session_id,
-            tournament=info.tournament,
-            seats=info.seats,
-            seat=seat,
-            deals=info.deals,
-            scores=[0] * len(info.seats),
-        )
-        super().__init__(started, info.rules)
+        scores = (0,) * len(info.seats)
+        super().__init__(info.rules, info.session_id, info.tournament, info.seats, seat, info.deals, scores)
         self._step: Any = _steps(info.rules, seat).__getitem__
 
-    def deal_begins(self, deal: Deal, hands: tuple[int, ...]) -> None:
-        """Take in the start of a deal, with these hands."""
+    def deal_begins(self, deal: Deal) -> None:
+        """Take in the start of a deal."""
+        hands = begun(deal)
         counts = [hand.bit_count() for hand in hands]
         self.begin(deal.number, hands[self.seat], counts, dealer=deal.dealer, clockwise=deal.step > 0)
 
@@ -49,10 +42,18 @@ class LocalView(SessionView):
             log = [*_told(deal)][since:]
         self.happened(log)
 
-    def to_beat(self, message: Any) -> int:
-        """Return the code of the play to beat of a turn; 0 when leading."""
-        code: int = message.to_beat
-        return code
+
+def begun(deal: Deal) -> tuple[int, ...]:
+    """Return the hands with which a deal began, before an exchange, as masks by seat."""
+    return tuple(deal.start if deal.exchange is None else deal.opening)
+
+
+def question(turn: Turn) -> Question:
+    """Return what the bot of a turn is asked."""
+    deal, seat = turn.deal, turn.seat
+    return Question(
+        KIND_AT[turn.stage], deal.constraints(seat), deal.can_pass(seat), turn.time_ms, turn.bank_ms or None
+    )
 
 
 def _told(deal: Deal) -> Iterator[Entry | Given]:
@@ -98,33 +99,3 @@ def _given(rules: Rules, seat: int, given: Given) -> Step:
         action=Action(giver, "exchange", tuple(rules.text(seen).split()), 0),
         text="",
     )
-
-
-class Asked:
-    """A turn of a bot in this process, with the fields of the message that the SDK reads."""
-
-    # fmt: off
-    __slots__ = (
-        "bank_ms", "can_pass", "decision_ms", "kind", "must_include", "next_has_one", "session", "to_beat",
-        "top_card_banned",
-    )
-    # fmt: on
-
-    def __init__(self, turn: Turn) -> None:
-        deal, seat = turn.deal, turn.seat
-        constraints = deal.constraints(seat)
-        self.session = turn.info.handle
-        self.kind = TURN_KINDS[turn.stage]
-        self.to_beat = deal.to_beat
-        self.can_pass = deal.can_pass(seat)
-        self.must_include = 0
-        if constraints.include:
-            self.must_include = card_numbers(turn.info.rules).numbers(constraints.include)[0]
-        self.next_has_one = bool(constraints.guarded)
-        self.top_card_banned = bool(constraints.banned)
-        self.decision_ms = turn.time_ms
-        self.bank_ms = turn.bank_ms or 0
-
-    def HasField(self, name: str) -> bool:  # the name that messages use
-        """Return whether an optional field is set."""
-        return name != "bank_ms" or self.bank_ms > 0

@@ -12,6 +12,7 @@ from referee.bot.bots import Bot
 from referee.bot.evidence import Entry, Evidence
 from referee.bot.seat import Seat
 from referee.bot.turn import Turn as Asked
+from referee.bot.view import SessionView
 from referee.errors import RefereeUnavailable
 from referee.matches.connection import Wants
 from referee.matches.events import Failed, Malformed, Turn
@@ -67,7 +68,7 @@ class Stream(FakeBot):
 
     def _happened(self, kind: str, content: Any) -> None:
         if kind == "session_started":
-            seat = self._seats[content.session] = Seat(self._bot, content)
+            seat = self._seats[content.session] = Seat(self._bot, SessionView.of(content))
             seat.evidence = Evidence(content)
         elif kind == "deal_started":
             self._seats[content.session].deal_started(content)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from referee.bot.turn import legal_codes
+from referee.bot.turn import Turn, read_question
 from referee.bot.view import SessionView
 from referee.matches.match import Limits
 from referee.protocol import lazy
@@ -63,7 +63,7 @@ class Checking:
             event = await self.bot.next_event()
             match event.WhichOneof("event"):
                 case "session_started":
-                    self.views[event.session_started.session] = SessionView(event.session_started)
+                    self.views[event.session_started.session] = SessionView.of(event.session_started)
                 case "deal_started":
                     self.views[event.deal_started.session].deal_started(event.deal_started)
                 case "deal_ended":
@@ -77,7 +77,9 @@ class Checking:
         view, same = self.views[turn.session], lazily(bots_pb2.Event(turn=turn)).turn
         view.happened(same.actions)
         self.kinds.add(turn.kind)
-        found = [view.numbers(code & view.rules.full) for code in legal_codes(view, same)]
+        found = [
+            view.numbers(code & view.rules.full) for code in Turn(view, read_question(view, same)).legal_codes
+        ]
         listed = [list(play.cards) for play in turn.legal_plays]
         if found != listed:
             self.differences.append(f"found {found}, listed {listed}, hand {view.rules.text(view.hand)}")

@@ -32,7 +32,7 @@ def view(seat: int = 1) -> SessionView:
         seat=seat,
         deals=4,
     )
-    return SessionView(started)
+    return SessionView.of(started)
 
 
 def numbers(cards: str) -> list[int]:
@@ -107,7 +107,7 @@ def test_story_when_there_are_too_many_lines_then_a_rating_is_told_all_the_same(
 def test_view_when_not_all_ratings_are_there_then_it_has_none(ratings: bots_pb2.Ratings) -> None:
     started = bots_pb2.SessionStarted(ruleset='{"extends": "chinese"}', seats=["a", "b", "c", "d"])
     started.ratings.CopyFrom(ratings)
-    assert SessionView(started).ratings is None
+    assert SessionView.of(started).ratings is None
 
 
 @pytest.mark.parametrize(
