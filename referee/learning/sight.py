@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from referee.bot.turn import KIND_AT, Turn
 from referee.deals.deal import Deal
-from referee.learning.trail import Trail
+from referee.deals.public import PublicDeal
 from referee.rules.plays import Rules
 
 KINDS = tuple(KIND_AT.values())
@@ -31,9 +31,9 @@ class Sight(NamedTuple):
     unseen: int
     """Mask of the cards that the seat neither holds nor saw played."""
     passed: int
-    """As ``Trail.passed``."""
+    """As ``PublicDeal.passed``."""
     last: int
-    """As ``Trail.last``."""
+    """As ``PublicDeal.last``."""
     to_beat: int
     """Code of the play to beat, 0 when leading."""
     plays: Sequence[int]
@@ -51,9 +51,9 @@ def of_turn(turn: Turn) -> Sight:
     begun = list(turn.counts)
     for seat, played, drawn in happened:
         begun[seat] += played.bit_count() - drawn
-    trail = Trail(rules, step, begun)
+    public = PublicDeal(rules, step, begun)
     for shown in happened:
-        trail.add(shown)
+        public.add(*shown)
     return Sight(
         seat=turn.seat,
         step=step,
@@ -61,10 +61,10 @@ def of_turn(turn: Turn) -> Sight:
         kind=turn.kind,
         hand=turn.hand_mask,
         counts=turn.counts,
-        played=tuple(trail.played),
-        unseen=unseen(rules, turn.hand_mask, trail.gone),
-        passed=trail.passed,
-        last=trail.last,
+        played=tuple(public.played),
+        unseen=unseen(rules, turn.hand_mask, public.gone),
+        passed=public.passed,
+        last=public.last,
         to_beat=turn.to_beat.code if turn.to_beat else 0,
         plays=turn.legal_codes,
         can_pass=turn.can_pass,
@@ -75,12 +75,12 @@ def of_turn(turn: Turn) -> Sight:
 class Onlooker:
     """Follows one deal and reports what its seats see."""
 
-    __slots__ = ("_deal", "_read", "_scores", "_trail")
+    __slots__ = ("_deal", "_public", "_read", "_scores")
 
     def __init__(self, deal: Deal, scores: Sequence[int]) -> None:
         """Follow ``deal``, which may have begun already; ``scores`` are the session's before it."""
         self._deal, self._scores = deal, scores
-        self._trail: Trail | None = None
+        self._public: PublicDeal | None = None
         self._read = 0
 
     def sight(self, seat: int, choices: Sequence[int] | None = None) -> Sight:
@@ -88,7 +88,7 @@ class Onlooker:
 
         ``choices`` are those of ``Deal.choices``, None for a seat that is not asked.
         """
-        deal, trail = self._deal, self._followed()
+        deal, public = self._deal, self._followed()
         hand = deal.hands[seat]
         kind = "play" if choices is None else KIND_AT[deal.stage]
         found = choices or [0]
@@ -99,25 +99,25 @@ class Onlooker:
             deal.dealer,
             kind,
             hand,
-            trail.counts[:],
-            tuple(trail.played),
-            unseen(deal.rules, hand, trail.gone),
-            trail.passed,
-            trail.last,
+            public.counts[:],
+            tuple(public.played),
+            unseen(deal.rules, hand, public.gone),
+            public.passed,
+            public.last,
             deal.to_beat,
             found[:-1] if can_pass else found,
             can_pass,
             self._scores,
         )
 
-    def _followed(self) -> Trail:
-        log, trail = self._deal.log, self._trail
-        if trail is None or not self._read:  # an exchange may have changed the counts
-            trail = self._trail = Trail(self._deal.rules, self._deal.step, _begun(self._deal))
+    def _followed(self) -> PublicDeal:
+        log, public = self._deal.log, self._public
+        if public is None or not self._read:  # an exchange may have changed the counts
+            public = self._public = PublicDeal(self._deal.rules, self._deal.step, _begun(self._deal))
         for seat, mask, drawn, _ in log[self._read :]:
-            trail.add((seat, mask, drawn.bit_count()))
+            public.add(seat, mask, drawn.bit_count())
         self._read = len(log)
-        return trail
+        return public
 
 
 def _begun(deal: Deal) -> list[int]:

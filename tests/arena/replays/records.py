@@ -14,6 +14,7 @@ Record = dict[str, Any]
 VARIANTS: dict[str, str | dict[str, object]] = {
     "exchange": {"extends": "chinese-3", "exchange": "loser_to_winner"},
     "bombs out of turn": {"extends": "only-a-game-bombs", "bombs_out_of_turn": True},
+    "beating one's own": {"extends": "chinese", "beat_own": True},
     "guard": {"extends": "chinese", "guard": "must"},
     "dragon": {"extends": "chinese-2", "hand_size": "all", "dragon": "wins"},
 }
