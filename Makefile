@@ -55,8 +55,9 @@ format: setup ## format the code and mend what the linter can
 proto: setup ## generate referee/v1 and referee/worker/v1alpha1 from proto/
 	@.ci/proto
 
-schemas: setup ## generate docs/schemas from the fields that the code reads
+schemas: setup ## generate docs/schemas and the tables in docs from the fields and docstrings in the code
 	@$(BIN)/python -m arena.schemas
+	@$(BIN)/python -m tests.arena.reference
 
 pictures: setup ## make the pictures of README and docs anew, from a demo
 	@$(BIN)/python .ci/pictures

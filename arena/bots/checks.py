@@ -78,9 +78,9 @@ class CheckReport(BaseModel):
     """The result of a check."""
 
     bot: str
-    """The version."""
+    """As it was given, or the version whose check is stored."""
     sdk: str
-    """The SDK that the bot reports."""
+    """What the bot says it is made with."""
     protocol_version: int
     passed: bool
     counts: CheckCounts

@@ -54,7 +54,7 @@ class Registered:
 
 @dataclass(frozen=True, slots=True)
 class VersionInfo:
-    """A bot version in a list."""
+    """A bot version."""
 
     bot: str
     """``owner/bot@number``."""

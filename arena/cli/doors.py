@@ -156,6 +156,7 @@ def command_of(
             parameters.append(inspect.Parameter("as_csv", keyword, default=False, annotation=AsCsv))
         command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         command.__annotations__ = {one.name: one.annotation for one in parameters}
+        command.operation = operation  # type: ignore[attr-defined]
         command.__name__ = show.__name__
         command.__doc__ = inspect.getdoc(show) or operation.description
         return command

@@ -34,9 +34,13 @@ class Verdict:
     """The first difference, with its line; None if there is none."""
     tournament: str
     entrants: int
+    """How many."""
     rounds: int
+    """How many."""
     matches: int
+    """How many."""
     deals: int
+    """How many."""
     commitment: str
     beacon: str | None
     """The public value that was mixed into the seed; None if the organiser alone drew it."""
@@ -47,7 +51,7 @@ class Verdict:
     provisional: bool
     """Whether the results wait for the organiser to confirm them."""
     corrections: list[Correction]
-    """The organiser's corrections of the standings after the end."""
+    """What the organiser decided about the standings."""
 
 
 def verify(

@@ -35,12 +35,13 @@ from arena.store.storage import Storage, Transaction
 
 @dataclass(frozen=True, slots=True)
 class LeagueInfo:
-    """A league in a list."""
+    """A league."""
 
     league: str
     divisions: tuple[str, ...]
     """From the highest to the lowest, the qualification last, if there is one."""
     members: int
+    """How many bots are in it."""
     season: int
     """The latest season that has started; 0 if none has."""
     running: bool
@@ -80,12 +81,14 @@ class DivisionShown:
     tournament: str | None
     """The name of its tournament; None if it is too small for a table."""
     state: TournamentState | None
+    """That of the tournament; None if there is none."""
     lines: tuple[PlaceLine, ...]
+    """In order."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeasonShown:
-    """A season for display."""
+    """A season of a league."""
 
     season: int
     due_at: datetime

@@ -30,6 +30,7 @@ class Entered:
 
     tournament: str
     bot: str
+    """As it was given; its version if it was approved."""
     first_round: int | None
     """From which round on it plays; None if the organiser must approve it first."""
     warnings: Sequence[str] = ()
@@ -42,6 +43,7 @@ class Withdrawn:
 
     tournament: str
     bot: str
+    """As it was given."""
     last_round: int
     """The last round that it plays; 0: none."""
 

@@ -49,10 +49,11 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """A bot that plays in a league from its next season on, or has asked to."""
+    """A bot that has joined a league, from its next season on, or has asked to."""
 
     league: str
     bot: str
+    """As it was given."""
     state: Admitted
     """``joined``, or ``asked`` if the organiser decides."""
     next_at: datetime | None
@@ -65,6 +66,7 @@ class Left:
 
     league: str
     bot: str
+    """As it was given."""
 
 
 LEAGUE = "/leagues/{league}"

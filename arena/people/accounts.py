@@ -20,7 +20,7 @@ from arena.store.suggestions import unknown
 
 @dataclass(frozen=True, slots=True)
 class AccountInfo:
-    """An account for display."""
+    """An account."""
 
     account: str
     """Its name."""

@@ -35,7 +35,7 @@ class MadeKey:
 
 @dataclass(frozen=True, slots=True)
 class KeyInfo:
-    """A key in a list."""
+    """A key."""
 
     name: str
     """Its name for people."""

@@ -14,6 +14,7 @@ class Change:
 
     at: datetime
     actor: Who
+    """Who did it."""
     action: str
     """As ``tournament.cancel``."""
     subject: str

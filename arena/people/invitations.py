@@ -43,7 +43,7 @@ class Invited:
 
 @dataclass(frozen=True, slots=True)
 class InvitationInfo:
-    """An invitation in a list."""
+    """An unused invitation."""
 
     number: int
     """The number by which it can be revoked."""

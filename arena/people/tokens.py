@@ -154,7 +154,7 @@ class MadeToken:
 
 @dataclass(frozen=True, slots=True)
 class TokenInfo:
-    """A token as it is listed."""
+    """A token."""
 
     name: str
     scope: Scope

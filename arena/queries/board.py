@@ -27,14 +27,14 @@ class Before:
 
 @dataclass(frozen=True, slots=True)
 class StrengthLine:
-    """The strength of a bot version, by the latest fit of its pool (``arena.results.strength``)."""
+    """The strength of a bot version, by the latest fit of its pool (docs/ratings.md)."""
 
     points: float
     """Points per deal above the mean of the group."""
     plus_minus: float
     """Half the width of the 95 % interval around that."""
     figure: float
-    """Strength against the anchor, which has 1500, on a scale like that of Elo (``strength.scale``)."""
+    """Strength against the anchor, which has 1500, on a scale like that of Elo."""
     figure_low: float
     """The lower end of its 95 % interval."""
     figure_high: float
@@ -54,6 +54,7 @@ class StrengthLine:
     worst: int
     """The worst place."""
     tier: int
+    """Bots of one tier have not been told apart."""
     group: int
     """From 1; bots of different groups never met, not even indirectly, and are not comparable."""
     deals: int
@@ -67,6 +68,7 @@ class LeaderboardLine:
     ruleset: str
     """Name and version, as ``hong-kong@1``."""
     table_size: int
+    """Bots at a table."""
     place: int
     """In the whole pool, from 1: first the bots with a strength, by strength, then the others by rating."""
     bot: str
@@ -75,12 +77,15 @@ class LeaderboardLine:
     language: str | None
     """What it is written in; None if not stated."""
     strength: StrengthLine | None
-    """None before the first fit, and without deals that were played out."""
+    """By the latest fit; None before the first one, and without deals that were played out."""
     provisional: bool
-    """Whether it has no strength yet, or one from few deals (``strength.scale.ENOUGH``)."""
+    """Whether it has no strength yet, or one from fewer than 400 deals."""
     rating: float
+    """Elo."""
     matches: int
+    """Rated matches."""
     deals: int
+    """Deals in these."""
     last_played_at: datetime | None
     """When its last rated match finished; None if unknown."""
     before: Before | None
@@ -94,6 +99,7 @@ class CutPool:
     ruleset: str
     """Name and version, as ``hong-kong@1``."""
     table_size: int
+    """Bots at a table."""
     next: str
     """Cursor of its next page."""
 
@@ -103,6 +109,7 @@ class Leaderboard:
     """A page of a leaderboard, or the beginnings of several."""
 
     leaderboard: tuple[LeaderboardLine, ...]
+    """One pool after another, each from its best bot on."""
     next: str | None
     """Cursor of the next page; None if there is none, or if there are several pools."""
     cut: tuple[CutPool, ...] = ()

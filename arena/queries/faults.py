@@ -35,6 +35,7 @@ class FaultsLine:
     faults: int
     """Faults of the kinds that were asked for."""
     illegal: int
+    """This and what follows: by kind."""
     timeout: int
     malformed: int
     disconnect: int
@@ -48,6 +49,7 @@ class FaultsPage:
     """A page of bots with faults."""
 
     bots: tuple[FaultsLine, ...]
+    """Those with most faults first."""
     next: str | None
     """Cursor of the next page; None if there is none."""
 

@@ -62,21 +62,25 @@ class DealLine:
     deal: int
     kind: HighlightKind
     value: int
-    """What stands out, as a number: points, actions or bombs (``arena.results.sessions``)."""
+    """What stands out, as a number: points, points, actions or bombs."""
     ruleset: str
     """Name and version, as ``hong-kong@1``."""
     table_size: int
+    """Bots at a table."""
     finished_at: datetime
     """When its session was stored."""
     bots: tuple[str, ...]
+    """By seat."""
     points: tuple[int, ...]
+    """By seat."""
 
 
 @dataclass(frozen=True, slots=True)
 class DealPage:
-    """A page of deals."""
+    """A page of notable deals."""
 
     deals: tuple[DealLine, ...]
+    """The most notable first."""
     next: str | None
     """Cursor of the next page; None if there is none."""
 

@@ -56,12 +56,14 @@ class HistoryLine:
     at: datetime
     """When the round was closed, or the pool fitted."""
     kind: HistoryKind
+    """``elo``: a match changed the rating. ``strength``: a fit changed the strength."""
     bot: str
-    """``owner/bot@version``."""
+    """Which version."""
     ruleset: str
     """Name and version, as ``hong-kong@1``."""
     table_size: int
     tournament: str | None
+    """This and what follows up to ``change``: None for a strength."""
     round: int | None
     table: int | None
     rating: float | None
@@ -69,7 +71,7 @@ class HistoryLine:
     change: float | None
     """By how much the match changed it."""
     figure: float | None
-    """Strength on a scale like that of Elo."""
+    """Strength on a scale like that of Elo; this and what follows: None for Elo."""
     figure_low: float | None
     """The lower end of its 95 % interval."""
     figure_high: float | None
@@ -80,9 +82,10 @@ class HistoryLine:
 
 @dataclass(frozen=True, slots=True)
 class HistoryPage:
-    """A page of a history, newest first."""
+    """A page of a bot's history."""
 
     history: tuple[HistoryLine, ...]
+    """The latest change first."""
     next: str | None
     """Cursor of the next page; None if there is none."""
 

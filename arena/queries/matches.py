@@ -95,13 +95,15 @@ class MatchLine:
     deals: int
     """Deals that were played."""
     bots: tuple[str, ...]
+    """By position."""
     points: tuple[int, ...]
-    """As they were played."""
+    """By position, as they were played."""
     faults: tuple[int, ...]
+    """By position."""
     forfeits: tuple[int, ...]
-    """How many sessions each of them forfeited."""
+    """How many sessions each of them forfeited, by position."""
     changes: tuple[float, ...] | None
-    """Changes of Elo; None if the match is not rated, or its round is not closed yet."""
+    """Changes of Elo, by position; None if the match is not rated, or its round is not closed yet."""
 
 
 class MatchPlace(NamedTuple):
@@ -118,6 +120,7 @@ class MatchPage:
     """A page of matches."""
 
     matches: tuple[MatchLine, ...]
+    """Those that are done, the newest first."""
     next: str | None
     """Cursor of the next page; None if there is none."""
 

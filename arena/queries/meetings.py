@@ -24,7 +24,7 @@ class Met:
     matches: int
     """Matches with such deals."""
     deals: int
-    """Deals in which both sat."""
+    """Rated deals that were played out, in which both sat."""
     ahead: int
     """Deals in which this side had more points."""
     behind: int
@@ -66,11 +66,12 @@ class CrossLine:
     opponent: str
     """As it was given."""
     met: Met
+    """Seen from ``bot``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Crosstable:
-    """Some bots, each against each other one."""
+    """A crosstable of bots, each against each other one."""
 
     crosstable: list[CrossLine]
     """By pool."""

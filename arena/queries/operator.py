@@ -78,9 +78,10 @@ class ChangeQuery:
 
 @dataclass(frozen=True, slots=True)
 class ChangePage:
-    """Changes, the latest first."""
+    """A page of changes of the arena."""
 
     entries: tuple[Change, ...]
+    """The latest first."""
     next: str | None
     """Cursor of the next page; None if there is none."""
 

@@ -114,6 +114,7 @@ class Profile:
     pools: tuple[LeaderboardLine, ...]
     """The places of these versions, the newest version first."""
     seats: tuple[SeatLine, ...]
+    """Its results in each seat, in rated deals that were played out, by pool."""
     faults: Mapping[str, int]
     """How often it committed a fault of each kind, in rated matches or not, the most frequent first."""
     opponents: tuple[OpponentLine, ...]

@@ -165,6 +165,7 @@ class CrosstableMatrix:
     """A crosstable whose rows and columns are in the order of ``bots``."""
 
     bots: tuple[str, ...]
+    """Its rows and its columns."""
     before: tuple[tuple[int | None, ...], ...]
     """How many deals the row finished before the column; None if both are the same bot."""
     deals: tuple[tuple[int | None, ...], ...]

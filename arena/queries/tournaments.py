@@ -123,7 +123,7 @@ def _lines(tx: Transaction, of_page: Sequence[bool], *, all_points: bool) -> tup
 
 @dataclass(frozen=True, slots=True)
 class TournamentPage:
-    """Some tournaments."""
+    """A page of tournaments."""
 
     tournaments: list[TournamentStatus]
     """The newest first."""

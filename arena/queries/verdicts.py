@@ -60,13 +60,19 @@ class Said:
     """A verdict with names, and in words."""
 
     kind: VerdictKind
+    """``open``: they cannot be told apart. ``strangers``: they have never met, not even indirectly. ``unknown``:
+    one has no strength yet."""
     better: str
     """``owner/bot@version``; the first of the two if it is not known which is better."""
     worse: str
     lead: float | None
+    """Points a deal that the better one makes more; None if not known."""
     plus_minus: float | None
+    """Half the width of the 95 % interval around that."""
     more: int | None
+    """Deals that each still has to play until such a lead is certain; None if none, or too many to say."""
     sentence: str
+    """The same in words."""
 
 
 def said(found: Verdict) -> Said:

@@ -74,8 +74,11 @@ class Versus:
     met: Met
     """In all pools."""
     pools: tuple[PoolLine, ...]
+    """The same by pool."""
     versions: tuple[VersionsLine, ...]
+    """The same by version."""
     seats: tuple[SeatLine, ...]
+    """By seat of the first, in their newest sessions, rated or not."""
     sessions: int
     """How many sessions, the newest ones, ``seats`` covers."""
     matches: tuple[MatchLine, ...]

@@ -50,7 +50,7 @@ Check = Callable[[], Sequence[Finding]]
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """All findings of an examination."""
+    """The findings of the doctor."""
 
     findings: list[Finding]
 

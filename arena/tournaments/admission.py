@@ -36,7 +36,7 @@ Contest: TypeAlias = Tournament | League
 
 @dataclass(frozen=True, slots=True)
 class RequestShown:
-    """A bot that asked to enter, and the answer."""
+    """A request to enter, and the answer."""
 
     bot: str
     """``owner/bot@version``; in a league also ``owner/bot``, whose newest version is to play."""
@@ -54,7 +54,7 @@ class RequestShown:
 
 @dataclass(frozen=True, slots=True)
 class InvitationShown:
-    """An owner or a bot that the organiser lets enter."""
+    """An invitation to enter: an owner or a bot that the organiser lets in."""
 
     invited: str
     """``owner``, for all bots of an owner, or ``owner/bot``."""

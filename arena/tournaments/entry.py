@@ -104,7 +104,7 @@ class Prospect:
     bot: str
     """The version that would play."""
     answer: Literal["enter", "ask", "no"]
-    """``enter`` if it may at once, ``ask`` if the organiser must approve it first."""
+    """``enter``: it may at once. ``ask``: it may once the organiser has approved it."""
     reasons: Sequence[str]
     """All reasons against it; empty unless the answer is ``no``."""
     entries: Entries

@@ -47,12 +47,14 @@ class TournamentStatus:
 
     tournament: str
     format: str
+    """``round-robin``, ``swiss``, ``gauntlet``, ``knockout`` or ``continuous``."""
     state: TournamentState
     problem: str | None
     """Why it failed; None if it has not."""
     ruleset: str
     """Name and version, such as ``hong-kong@1``."""
     table_size: int
+    """Bots at a table."""
     entrants: int
     """Number of entrants."""
     rounds: int | None
@@ -75,6 +77,7 @@ class TournamentStatus:
     """The seed in hexadecimal; None while it is secret, until the tournament has ended."""
     created_at: datetime
     started_at: datetime | None
+    """When it started; None if not yet."""
     finished_at: datetime | None
     """When it finished or was cancelled; None if not yet."""
     provisional: bool
@@ -84,10 +87,13 @@ class TournamentStatus:
     round: int
     """The latest round that was opened; 0 if none was."""
     matches_done: int
+    """Matches of all rounds paired so far that are done."""
     matches_running: int
+    """Those that workers have."""
     matches_total: int
     """Matches of all rounds paired so far."""
     sessions_done: int
+    """Sessions of all rounds paired so far that are stored."""
     sessions_total: int
     """Sessions of the rounds paired so far and of those to come, as far as these are known."""
     waiting: tuple[str, ...]

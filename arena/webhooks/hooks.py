@@ -73,14 +73,14 @@ URL = re.compile(r"https?://[!-~]+")
 
 @dataclass(frozen=True, slots=True)
 class WebhookInfo:
-    """A webhook in a list."""
+    """A webhook."""
 
     name: str
     """Its name for people."""
     url: str
     """Where messages go."""
     events: Sequence[str]
-    """What is told."""
+    """The events that it reports."""
     created_at: datetime
 
 
@@ -93,7 +93,7 @@ class Webhooks:
 
 @dataclass(frozen=True, slots=True)
 class MadeWebhook:
-    """A webhook with the secret with which its messages are signed from now on."""
+    """A webhook with its secret, with which its messages are signed from now on."""
 
     name: str
     """Its name for people."""
@@ -129,10 +129,11 @@ class DeliveryInfo:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryPage:
-    """Some messages, the newest first."""
+    """A page of messages to a webhook."""
 
     webhook: str
     deliveries: list[DeliveryInfo]
+    """The newest first."""
     next: str | None
     """The cursor of the next page; None if there is none."""
 

@@ -32,12 +32,13 @@ class BotReport:
     places: tuple[int, ...]
     """How often it finished first, second …; bots with the same points share the better place."""
     faults: dict[str, int]
-    """By kind."""
+    """How often it made a fault, by kind."""
     first_faults: tuple[str, ...]
-    """The first faults that differ."""
+    """The first faults that differ by more than numbers, a line each."""
     first_faults_times: tuple[int, ...]
     """How often each of these occurred."""
     exceptions: int
+    """Exceptions of its code, where it played in the same process."""
     first_exceptions: tuple[dict[str, object], ...]
     """The first that differ, each with its message, the end of its traceback, and how often it came."""
     forfeits: int
@@ -51,11 +52,13 @@ class Comparison:
     """How the first bot stands against another one, over the deals in which both sat."""
 
     bot: str
+    """The other one."""
     deals: int
-    """Different deals."""
+    """Different deals in which both sat."""
     points: Estimate | None
     """The first bot's points per deal minus the other's; all such ranges together hold in 95 of 100 cases."""
     sentence: str
+    """The verdict for people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +67,18 @@ class Report:
 
     ruleset: str
     seed: str
+    """The deals follow from it."""
     command: str
-    """Repeats it."""
+    """Plays the same again."""
     deals: int
     """Different deals, each played in all its seatings."""
     played: int
     """All deals that were played, counting each seating."""
     unfinished: int
-    """Further deals that were played, but not in all their seatings because of an interruption."""
+    """Further deals that were played, but not in all their seatings because of an interruption; of these only
+    times and faults count."""
     seconds: float
+    """How long it took."""
     bots: tuple[BotReport, ...]
     """The bots that are compared."""
     panel: tuple[str, ...]
@@ -82,6 +88,7 @@ class Report:
     finding: Finding | None
     """The result of a test; None if all play all."""
     interrupted: bool
+    """Whether Ctrl-C or another signal ended it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,14 +60,19 @@ class Finding:
     """The result of a test, so far or at its end."""
 
     test: SequentialTest
+    """Its options: ``--alpha``, ``--beta``, ``--t0`` and ``--t1``."""
     verdict: Verdict
+    """``open``: not known yet."""
     sentence: str
+    """The verdict for people."""
     points: Lead | None
-    """None if no deal was played."""
+    """How many more points the first bot makes in a deal than the other one; None if no deal was played."""
     t: float
     """The mean in standard deviations of a block."""
     llr: float
+    """The log-likelihood ratio of ``t1`` to ``t0``."""
     bounds: Interval
+    """The ratios at which the test ends."""
     by_interval: bool
     """Whether the watched interval ended the test before the ratio could, as when the difference is huge."""
     deals_to_go: int | None

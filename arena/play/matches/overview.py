@@ -43,6 +43,7 @@ class PlayedMatch:
     round: int
     table: int
     state: str
+    """``waiting``, ``running``, ``done``, ``failed`` or ``cancelled``."""
     problem: str | None
     """What last kept it from being played; None if nothing does."""
     bots: tuple[str, ...]
@@ -54,7 +55,8 @@ class PlayedMatch:
     sessions: tuple[PlayedSession, ...]
     """In order."""
     withheld: str | None
-    """Why neither deals nor their points are shown; None if they are."""
+    """Why there are neither deals nor their points: other tables of a duplicate tournament still have to play
+    these deals; None if they are shown."""
 
 
 def played_match(storage: Storage, tournament: str, round: int, table: int) -> PlayedMatch:

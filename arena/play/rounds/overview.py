@@ -77,12 +77,12 @@ class RoundNamed:
 
 @dataclass(frozen=True, slots=True)
 class PairingsNamed:
-    """A tournament's pairings with the bots by name."""
+    """The pairings of a tournament."""
 
     tournament: str
     format: str
     bots: Mapping[int, str]
-    """Bots by their number among the entrants."""
+    """Bots by their number among the entrants, as text."""
     rounds: tuple[RoundNamed, ...]
     balance: Balance
     """Of all rounds paired so far."""

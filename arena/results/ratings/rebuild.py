@@ -41,9 +41,10 @@ SUBJECT = "ratings"
 
 @dataclass(frozen=True, slots=True)
 class Rebuilt:
-    """The result of building all pools again."""
+    """Ratings that were computed again."""
 
     pools: int
+    """How many."""
     matches: int
     ratings: int
     problem: str | None
