@@ -60,8 +60,8 @@ class Said:
     """A verdict with names, and in words."""
 
     kind: VerdictKind
-    """``open``: they cannot be told apart. ``strangers``: they have never met, not even indirectly. ``unknown``:
-    one has no strength yet."""
+    """``open``: they cannot be told apart. ``strangers``: they have never met, not even indirectly.
+    ``unknown``: one has no strength yet."""
     better: str
     """``owner/bot@version``; the first of the two if it is not known which is better."""
     worse: str

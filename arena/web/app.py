@@ -21,16 +21,14 @@ from arena.web.feeds import Feeds
 from arena.web.headers import AlwaysHeaders, Compressed, Unchanged
 from arena.web.idempotency import DoneOnce
 from arena.web.limits import Limits
-from arena.web.notable import Telling
 from arena.web.overviews import Glancing
 from arena.web.pages.routers import add_pages
-from arena.web.pairings import Pairings
 from arena.web.problems import add_handlers
+from arena.web.readings import Readings
 from arena.web.remembered import Remembered
 from arena.web.routes import events, exports, sessions
 from arena.web.routing import PREFIX, name_of
 from arena.web.slots import Slots
-from arena.web.standings import Placings
 from arena.web.storable import WithoutNul
 from arena.web.watching import Watching
 
@@ -69,9 +67,7 @@ def make_app(settings: Settings, storage: Storage, *, clock: Callable[[], dateti
         Feeds(storage),
         watching,
         Glancing(storage, watching, TABLES),
-        Pairings(storage),
-        Placings(storage),
-        Telling(storage),
+        Readings(storage),
         Slots("streams", *STREAMS),
         Slots("exports", *EXPORTS),
         Known(),

@@ -141,7 +141,7 @@ def allowed(scope: KeyScope | None) -> Callable[..., Awaitable[Context]]:
             now=web.clock(),
             ask=web.ask,
             wake=web.wake,
-            standings=web.placings.of,
+            standings=web.readings.standings,
         )
 
     return context

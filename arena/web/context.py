@@ -12,11 +12,9 @@ from arena.store.storage import Storage
 from arena.tournaments.referees import Ask
 from arena.web.callers import Known
 from arena.web.feeds import Feeds
-from arena.web.notable import Telling
 from arena.web.overviews import Glancing
-from arena.web.pairings import Pairings
+from arena.web.readings import Readings
 from arena.web.slots import Slots
-from arena.web.standings import Placings
 from arena.web.watching import Watching
 
 
@@ -37,12 +35,8 @@ class Web:
     """Event streams of matches in play."""
     glancing: Glancing
     """The tables of rounds, drawn in small."""
-    pairings: Pairings
-    """Cached pairings."""
-    placings: Placings
-    """Cached standings."""
-    telling: Telling
-    """Cached notable deals of bots and tournaments."""
+    readings: Readings
+    """What takes long to compute, remembered for all readers."""
     streams: Slots
     """The limit of concurrent event streams."""
     exports: Slots

@@ -13,12 +13,16 @@ from arena.play.matches.overview import is_over
 from arena.queries.tournaments import RoundTables, TableLine, round_tables
 from arena.store.models import MatchState, RoundState
 from arena.store.storage import Storage
+from arena.web.cache import Store
 from arena.web.live import Glance
 from arena.web.pages.rendering import fill
 from arena.web.watching import Watching
 
 FRESH = 1.0
 """Seconds for which a drawing is reused."""
+
+MOST_DRAWN = 64
+"""How many drawings are kept for that."""
 
 Place = tuple[str, int, int]
 """A tournament, a round, and how many of its tables are skipped."""
@@ -65,15 +69,16 @@ class Glancing:
         self._storage, self._watching = storage, watching
         self.most = most
         """Maximum number of tables in a drawing."""
-        self._drawn: dict[Place, tuple[float, asyncio.Task[Drawn]]] = {}
+        self._drawn: Store[asyncio.Task[Drawn]] = Store(MOST_DRAWN)
 
     async def tables(self, tournament: str, round: int, offset: int) -> Drawn:
         """Return a recent drawing of tables of a round. Raise UnknownError."""
         now, place = monotonic(), (tournament, round, offset)
-        self._drawn = {one: drawn for one, drawn in self._drawn.items() if drawn[0] + FRESH > now}
-        if place not in self._drawn:
-            self._drawn[place] = now, asyncio.create_task(self._draw(place))
-        return await asyncio.shield(self._drawn[place][1])
+        drawn = self._drawn.get(place, now)
+        if drawn is None:
+            drawn = asyncio.create_task(self._draw(place))
+            self._drawn.put(place, drawn, now + FRESH)
+        return await asyncio.shield(drawn)
 
     async def _draw(self, place: Place) -> Drawn:
         tournament, round, offset = place

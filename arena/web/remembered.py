@@ -1,11 +1,11 @@
 """Caching anonymous answers: reused for some seconds, and computed once for all who wait."""
 
 import asyncio
-from collections import OrderedDict
-from typing import NamedTuple
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from arena.web.cache import Store
 
 LONGER = 5
 """How many times longer than others answers below the ``SETTLED`` paths are reused."""
@@ -27,17 +27,8 @@ TELLING = ("accept", "accept-encoding", "if-none-match")
 Key = tuple[object, ...]
 
 
-class Kept(NamedTuple):
-    """A cached answer."""
-
-    until: float
-    start: Message
-    body: Message
-
-    @property
-    def size(self) -> int:
-        """Return the size of its body in bytes."""
-        return len(self.body.get("body", b""))
+Kept = tuple[Message, Message]
+"""An answer: how it starts, and its body."""
 
 
 class Remembered:
@@ -50,8 +41,7 @@ class Remembered:
     def __init__(self, app: ASGIApp, seconds: float) -> None:
         self._app = app
         self._seconds = seconds
-        self._kept: OrderedDict[Key, Kept] = OrderedDict()
-        self._bytes = 0
+        self._kept: Store[Kept] = Store(MOST_KEPT, MOST_BYTES)
         self._awaited: dict[Key, asyncio.Event] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -67,8 +57,9 @@ class Remembered:
         if kept is None:
             await self._ask(key, scope, receive, send)
             return
-        await send({**kept.start, "headers": list(kept.start["headers"])})  # other middleware adds to them
-        await send(kept.body)
+        start, body = kept
+        await send({**start, "headers": list(start["headers"])})  # other middleware adds to them
+        await send(body)
 
     async def _ask(self, key: Key, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, and cache its answer if it comes in one piece."""
@@ -84,7 +75,8 @@ class Remembered:
                     start = {}
                     self._release(key, mine)
             elif start and not message.get("more_body", False):
-                self._keep(key, Kept(self._until(scope["path"]), start, message))
+                until = self._until(scope["path"])
+                self._kept.put(key, (start, message), until, len(message.get("body", b"")))
                 self._release(key, mine)
             await send(message)
 
@@ -104,21 +96,7 @@ class Remembered:
             del self._awaited[key]
 
     def _known(self, key: Key) -> Kept | None:
-        kept = self._kept.get(key)
-        return kept if kept is not None and kept.until > asyncio.get_running_loop().time() else None
-
-    def _keep(self, key: Key, kept: Kept) -> None:
-        """Cache an answer, and evict the oldest ones if there are too many."""
-        self._forget(key)
-        self._kept[key] = kept
-        self._bytes += kept.size
-        while self._bytes > MOST_BYTES or len(self._kept) > MOST_KEPT:
-            self._forget(next(iter(self._kept)))
-
-    def _forget(self, key: Key) -> None:
-        kept = self._kept.pop(key, None)
-        if kept is not None:
-            self._bytes -= kept.size
+        return self._kept.get(key, asyncio.get_running_loop().time())
 
 
 def _key(scope: Scope) -> Key | None:

@@ -141,7 +141,7 @@ def serve(app: FastAPI, settings: Settings, ready: Callable[[], None]) -> None:
         lifespan="off",
     )
     ready()
-    threading.Thread(target=app.state.web.placings.prepare, daemon=True).start()
+    threading.Thread(target=app.state.web.readings.prepare, daemon=True).start()
     Server(config).run([listening])
 
 

@@ -128,7 +128,7 @@ def show_bot(
         pools=pools,
         latest=latest_lines(told),
         course=None if ruleset is None else course(web.storage, told, name, ruleset, asked.table_size),
-        telling=web.telling.of_bot(name, told.matches),
+        telling=web.readings.deals_of_bot(name, told.matches),
         faults=own_faults(web.storage, page.actor, told.owner, name),
         own=f"{next(iter(sorted(page.actor.owners)), 'you')}/BOT",
     )

@@ -64,7 +64,7 @@ def picture_of_bot(web: Shared, name: BotOrVersion) -> Response:
 def picture_of_tournament(web: Shared, tournament: Name) -> Response:
     """Return a picture of a tournament's state."""
     status = overview.status(web.storage, tournament)
-    return _sent(tournament_picture(tournament_seen(status, web.placings.of(status))), FOR_MINUTES)
+    return _sent(tournament_picture(tournament_seen(status, web.readings.standings(status))), FOR_MINUTES)
 
 
 def deal_seen(replay: Replay) -> DealSeen:

@@ -30,7 +30,7 @@ from arena.web.pages.forms import Forms
 from arena.web.pages.links import match_url
 from arena.web.pages.page import Page
 from arena.web.pages.routing import page_router
-from arena.web.pairings import Why
+from arena.web.readings import Why
 
 SHOWN = 10
 """How many of the latest rounds are in a sheet."""
@@ -165,7 +165,7 @@ def show_tournament(
 
 def _told(web: Web, tournament: str, asked: StandingsAsked) -> dict[str, object]:
     status = overview.status(web.storage, tournament)
-    board = web.placings.of(status)
+    board = web.readings.standings(status)
     offset, not_found = asked.begin(board, PLACES)
     river: Sequence[MatchLine] = ()
     form = FORMATS[status.format]
@@ -192,7 +192,7 @@ def _told(web: Web, tournament: str, asked: StandingsAsked) -> dict[str, object]
         "not_found": not_found,
         "river": river,
         "won": winners(status, board),
-        "telling": () if offset else web.telling.of_tournament(status),
+        "telling": () if offset else web.readings.deals_of_tournament(status),
         "bracket": bracket(web, status, board) if form.eliminates else (),
     }
 
@@ -246,7 +246,7 @@ def show_round(
     """Show the tables of a round, their results, and with ``why`` the reasons for the pairing."""
     status = overview.status(web.storage, tournament)
     found = round_tables(web.storage, tournament, round, TABLES, offset)
-    explained = web.pairings.why(status, round) if why else Why({}, only=False)
+    explained = web.readings.reasons(status, round) if why else Why({}, only=False)
     return page(
         "round.html",
         status=status,
@@ -266,7 +266,7 @@ def show_crosstable(
 ) -> HTMLResponse:
     """Show how often bots that are neighbours in the standings finished ahead of each other."""
     status = overview.status(web.storage, tournament)
-    board = web.placings.of(status)
+    board = web.readings.standings(status)
     offset, not_found = asked.begin(board, CROSSED)
     crossed = scoreboard.crosstable(web.storage, tournament, CROSSED, offset, board)
     return page(
@@ -284,7 +284,7 @@ def tables_of(round: RoundNamed, done: Sequence[MatchLine]) -> Sequence[TableSho
 
 def bracket(web: Web, status: TournamentStatus, board: scoreboard.Scoreboard) -> Sequence[BracketRound]:
     """Return the rounds of a knockout; if there are many tables, only the last rounds."""
-    shown = web.pairings.all(status)
+    shown = web.readings.pairings(status)
     done = matches.find_matches(
         web.storage, matches.MatchQuery(tournament=status.tournament), BRACKET
     ).matches

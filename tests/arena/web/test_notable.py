@@ -3,7 +3,7 @@
 from arena.queries.highlights import telling_deals
 from arena.queries.profiles import profile
 from arena.store.storage import Storage
-from arena.web.notable import SECONDS, Telling
+from arena.web.readings import DEALS, Readings
 from tests.arena.exported import play_by_table
 from tests.arena.world import World
 
@@ -13,10 +13,10 @@ def test_deals_of_a_bot_when_it_played_again_or_a_minute_is_over_then_they_are_l
 ) -> None:
     names = world.register(4, owners=4)
     seconds = 0.0
-    telling = Telling(world.storage, lambda: seconds)
+    readings = Readings(world.storage, lambda: seconds)
 
     def told() -> object:
-        return telling.of_bot(names[0], profile(world.storage, names[0]).matches)
+        return readings.deals_of_bot(names[0], profile(world.storage, names[0]).matches)
 
     assert told() == ()
     world.finish(world.tournament_of(names, name="one", rounds=1).id, play_by_table)
@@ -25,18 +25,18 @@ def test_deals_of_a_bot_when_it_played_again_or_a_minute_is_over_then_they_are_l
     assert told() is first
     world.finish(world.tournament_of(names, name="two", rounds=1).id, play_by_table)
     assert (second := told()) == telling_deals(world.storage, names[0], 2) is not first
-    seconds = SECONDS
+    seconds = DEALS.seconds
     assert told() == second
     assert told() is not second
 
 
 def test_deals_of_a_tournament_when_it_still_runs_then_none_are_shown(world: World, storage: Storage) -> None:
     cup = world.tournament(4, rounds=1)
-    telling = Telling(storage)
-    assert telling.of_tournament(world.status("cup")) == ()
+    readings = Readings(storage)
+    assert readings.deals_of_tournament(world.status("cup")) == ()
     world.finish(cup.id, play_by_table)
-    found = telling.of_tournament(world.status("cup"))
+    found = readings.deals_of_tournament(world.status("cup"))
     places = [(line.round, line.table, line.session, line.deal) for line in found]
     assert places
     assert len(set(places)) == len(places)
-    assert telling.of_tournament(world.status("cup")) is found
+    assert readings.deals_of_tournament(world.status("cup")) is found

@@ -29,8 +29,8 @@ from arena.web import limits
 from arena.web.app import make_app
 from arena.web.feeds import Feeds
 from arena.web.pages.routers import ROUTERS
+from arena.web.readings import Readings
 from arena.web.routing import PREFIX
-from arena.web.standings import Placings
 from arena.webhooks import hooks
 from tests.arena.everywhere import connect_all
 from tests.arena.fakes import ROOT
@@ -79,7 +79,7 @@ class Arena:
         storage = self._open.enter_context(open_storage(self._settings))
         # The application stays, since making one takes longer than most requests.
         self.app.state.web = replace(
-            self.app.state.web, storage=storage, feeds=Feeds(storage), placings=Placings(storage)
+            self.app.state.web, storage=storage, feeds=Feeds(storage), readings=Readings(storage)
         )
 
     def close(self) -> None:

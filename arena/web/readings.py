@@ -1,0 +1,123 @@
+"""What pages show of tournaments and bots that takes long to compute, remembered for all readers.
+
+Each reading says here how it is remembered: how many, for how long, and by what it becomes another one.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from arena.errors import ArenaError
+from arena.play.rounds.overview import PairingsNamed, pairings, reason_lines
+from arena.queries.highlights import DealLine, HighlightQuery, find_deals, telling_deals
+from arena.queries.matches import MatchLine
+from arena.queries.scoreboard import Scoreboard, corrections, scoreboard
+from arena.queries.tournaments import list_tournaments
+from arena.store.models import HighlightKind
+from arena.store.storage import Storage
+from arena.tournaments.overview import TournamentStatus
+from arena.web.cache import Computed, Rule
+
+STANDINGS = Rule(most=16, share=20, slow=0.2, oldest=600)
+"""While a tournament runs, standings are computed again only after 20 times the time that it took."""
+
+PAIRINGS = Rule(most=16)
+"""Pairings of a number of rounds never change, nor do the data behind them."""
+
+DEALS = Rule(most=500, seconds=60)
+"""After a minute, deals that others still had to play may have become visible."""
+
+OF_BOT = 2
+"""Notable deals of each kind that are listed for a bot."""
+
+NEWEST, MANY, AHEAD = 50, 1_000, 3
+"""How many of the newest tournaments are considered, how many entrants make one large, and for how many large
+ones the standings are computed ahead."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """Why the tables of a round are as they are."""
+
+    lines: Mapping[int, Sequence[str]]
+    """The reasons by table; empty if there was no choice."""
+    only: bool
+    """Whether no other pairing was possible."""
+
+
+class Readings:
+    """The readings of an arena; their methods raise UnknownError for what there is not."""
+
+    def __init__(self, storage: Storage, now: Callable[[], float] = time.monotonic) -> None:
+        self._storage = storage
+        self._standings: Computed[Scoreboard] = Computed(STANDINGS, now)
+        self._pairings: Computed[PairingsNamed] = Computed(PAIRINGS, now)
+        self._reasons: Computed[Why] = Computed(PAIRINGS, now)
+        self._deals: Computed[Sequence[DealLine]] = Computed(DEALS, now)
+
+    def standings(self, status: TournamentStatus) -> Scoreboard:
+        """Return the standings of a tournament with this status, or slightly older ones."""
+        name = status.tournament
+        corrected = tuple(corrections(self._storage, name)) if status.ended else ()
+        return self._standings.get(
+            name,
+            lambda: scoreboard(self._storage, name),
+            version=(
+                *(status.id, status.state, status.entrants),
+                *(status.provisional, status.confirmed_at, corrected),
+            ),
+            progress=(status.sessions_done, status.matches_done, status.round),
+        )
+
+    def prepare(self) -> None:
+        """Compute the standings of the newest large tournaments before anybody asks."""
+        try:
+            newest = list_tournaments(self._storage, limit=NEWEST).tournaments
+            for status in [one for one in newest if one.entrants >= MANY][:AHEAD]:
+                self.standings(status)
+        except ArenaError as error:
+            log.warning("standings are not computed ahead: %s", error)
+
+    def wait(self) -> None:
+        """Wait until no standings are being computed in the background."""
+        self._standings.wait()
+
+    def pairings(self, status: TournamentStatus) -> PairingsNamed:
+        """Return the paired rounds of a tournament."""
+        return self._pairings.get(
+            status.id, lambda: pairings(self._storage, status.tournament), version=status.round
+        )
+
+    def reasons(self, status: TournamentStatus, round: int) -> Why:
+        """Return why the tables of a round are as they are."""
+        return self._reasons.get((status.id, round), lambda: self._explained(status.tournament, round))
+
+    def _explained(self, tournament: str, round: int) -> Why:
+        shown = pairings(self._storage, tournament, round, explained=True)
+        [one] = shown.rounds
+        told = enumerate(one.reasons, start=1)
+        return Why({number: [*reason_lines(reason, shown.bots)] for number, reason in told}, one.only)
+
+    def deals_of_bot(self, name: str, newest: Sequence[MatchLine]) -> Sequence[DealLine]:
+        """Return the most notable deals of a bot or of a version, looked up again after its next match.
+
+        ``newest`` are its newest matches. Raise SpecError for an invalid name.
+        """
+        latest = tuple((one.tournament, one.round, one.table, one.finished_at) for one in newest[:1])
+        return self._deals.get(name, lambda: telling_deals(self._storage, name, OF_BOT), version=latest)
+
+    def deals_of_tournament(self, status: TournamentStatus) -> Sequence[DealLine]:
+        """Return the most notable deals of a tournament that has ended, one of each kind."""
+        if not status.ended or not status.sessions_done:
+            return ()
+        return self._deals.get(status.id, lambda: self._notable(status.tournament), version=status.state)
+
+    def _notable(self, tournament: str) -> Sequence[DealLine]:
+        asked = [HighlightQuery(kind, tournament=tournament) for kind in HighlightKind]
+        found: dict[tuple[int, ...], DealLine] = {}
+        for line in [line for one in asked for line in find_deals(self._storage, one, 1).deals]:
+            found.setdefault((line.round, line.table, line.session, line.deal), line)
+        return [*found.values()]
