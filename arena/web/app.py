@@ -13,7 +13,7 @@ from arena.play.messages import wake
 from arena.store.models import utc_now
 from arena.store.storage import Storage
 from arena.tournaments.referees import asker
-from arena.web.callers import Known
+from arena.web.callers import Known, Slots
 from arena.web.context import Web
 from arena.web.document import Application
 from arena.web.doors import router_of
@@ -28,7 +28,6 @@ from arena.web.readings import Readings
 from arena.web.remembered import Remembered
 from arena.web.routes import events, exports, sessions
 from arena.web.routing import PREFIX, name_of
-from arena.web.slots import Slots
 from arena.web.storable import WithoutNul
 from arena.web.watching import Watching
 

@@ -36,13 +36,14 @@ class Store(Generic[T]):
 
     def put(self, key: Hashable, value: T, until: float = inf, size: int = 0) -> None:
         """Keep a value of so many bytes, and forget the oldest ones if there are too many."""
-        self._forget(key)
+        self.forget(key)
         self._kept[key] = value, until, size
         self._bytes += size
         while self._bytes > self._most_bytes or len(self._kept) > self._most:
-            self._forget(next(iter(self._kept)))
+            self.forget(next(iter(self._kept)))
 
-    def _forget(self, key: Hashable) -> None:
+    def forget(self, key: Hashable) -> None:
+        """Forget a value, if it is kept."""
         _, _, size = self._kept.pop(key, (None, 0.0, 0))
         self._bytes -= size
 

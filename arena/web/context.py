@@ -10,11 +10,10 @@ from fastapi import Depends, Request
 from arena.host.settings import Settings
 from arena.store.storage import Storage
 from arena.tournaments.referees import Ask
-from arena.web.callers import Known
+from arena.web.callers import Known, Slots
 from arena.web.feeds import Feeds
 from arena.web.overviews import Glancing
 from arena.web.readings import Readings
-from arena.web.slots import Slots
 from arena.web.watching import Watching
 
 

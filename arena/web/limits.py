@@ -20,10 +20,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from arena.errors import TooMany
 from arena.web.asking import SAFE, credentials_in, look_up
-from arena.web.callers import host_of
+from arena.web.callers import Slots, host_of
 from arena.web.context import Web, web_of
 from arena.web.problems import answer_http, too_many
-from arena.web.slots import Slots
 
 SECONDS = 60.0
 """The length of a window."""

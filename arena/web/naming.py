@@ -5,9 +5,7 @@ from typing import Annotated
 from fastapi import Depends, Path, Query
 
 from arena.bots.versions import check_bot
-
-LARGEST = 999_999_999
-"""The largest version number."""
+from arena.operations.parameters import LARGEST_VERSION
 
 
 async def _bot(owner: str, bot: str) -> str:
@@ -24,7 +22,8 @@ BotName = Annotated[str, Depends(_bot)]
 async def _bot_or_version(
     name: BotName,
     version: Annotated[
-        int | None, Query(ge=1, le=LARGEST, description="Only this version; without it, all together.")
+        int | None,
+        Query(ge=1, le=LARGEST_VERSION, description="Only this version; without it, all together."),
     ] = None,
 ) -> str:
     return name if version is None else f"{name}@{version}"
@@ -34,7 +33,7 @@ BotOrVersion = Annotated[str, Depends(_bot_or_version)]
 """``owner/bot``, or one version of it if the query names one."""
 
 
-async def _version(name: BotName, number: Annotated[int, Path(ge=1, le=LARGEST)]) -> str:
+async def _version(name: BotName, number: Annotated[int, Path(ge=1, le=LARGEST_VERSION)]) -> str:
     return f"{name}@{number}"
 
 

@@ -5,9 +5,8 @@ from enum import Enum
 from fastapi import APIRouter, Depends
 from fastapi.routing import APIRoute
 
-from arena.web.problems import RESPONSES
+from arena.web.problems import RESPONSES, only_known
 from arena.web.storable import only_text
-from arena.web.wording import only_known
 
 PREFIX = "/api/v1"
 

@@ -10,6 +10,7 @@ from fastapi import Query
 from fastapi.responses import HTMLResponse, Response
 
 from arena.errors import SpecError, UnknownError
+from arena.operations.parameters import Moment
 from arena.queries import leaderboards as queries
 from arena.queries.board import Leaderboard, LeaderboardLine
 from arena.queries.names import NamedPool, list_pools
@@ -18,7 +19,6 @@ from arena.results.strength.scale import HELD
 from arena.store.storage import Storage
 from arena.tabular import write_lines
 from arena.web.context import Shared
-from arena.web.moments import Moment
 from arena.web.pages.asked import FromForm
 from arena.web.pages.page import Page
 from arena.web.pages.routing import page_router

@@ -17,7 +17,7 @@ from arena.web.pages.deals import DEAL, Number, replay_of
 from arena.web.pages.figures import counted, number, thousands
 from arena.web.pages.routing import page_router
 from arena.web.pages.tournaments import CRITERIA
-from arena.web.pictures.previews import (
+from arena.web.pictures import (
     BotSeen,
     DealSeen,
     TournamentSeen,

@@ -1,14 +1,22 @@
 """Signing up, in and out, with a browser."""
 
 from fastapi import Request, Response
+from pydantic import BaseModel, ConfigDict
 
 from arena.operations.accounts import signed_in
 from arena.people import accounts, browsers
 from arena.web.asking import COOKIE, keep_signed_in, require_own_page
-from arena.web.bodies import Sent
 from arena.web.context import Shared
 from arena.web.document import described
 from arena.web.routing import api_router
+from referee.docstrings import tell_fields
+
+
+class Sent(BaseModel):
+    """What is sent: no other keys than these."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra=tell_fields)
+
 
 router = api_router("accounts")
 

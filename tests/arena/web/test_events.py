@@ -15,10 +15,10 @@ from arena.tournaments import lifecycle
 from arena.tournaments.events import TournamentUpdate, updates
 from arena.tournaments.referees import nobody_asked
 from arena.web import feeds
+from arena.web.callers import Slots
 from arena.web.feeds import Feeds
 from arena.web.routing import PREFIX
 from arena.web.serving import Server
-from arena.web.slots import Slots
 from tests.arena.fakes import ROOT
 from tests.arena.waiting import DEADLINE, wait_for
 from tests.arena.web.served import served, url_of

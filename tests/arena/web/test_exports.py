@@ -8,8 +8,8 @@ from fastapi.testclient import TestClient
 
 from arena.store.storage import Storage
 from arena.trust.exports.write import export_lines, export_records
+from arena.web.callers import Slots
 from arena.web.routes import exports
-from arena.web.slots import Slots
 from tests.arena.world import World
 
 

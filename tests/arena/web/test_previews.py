@@ -10,15 +10,18 @@ from PIL import Image
 
 from arena.queries.replays.make import make_replay
 from arena.web.pages.previews import deal_seen
-from arena.web.pictures.canvas import LEFT, RIGHT, drawable, felt
-from arena.web.pictures.cards import card
-from arena.web.pictures.previews import (
+from arena.web.pictures import (
+    LEFT,
+    RIGHT,
     BotSeen,
     DealSeen,
     TournamentSeen,
     arena_picture,
     bot_picture,
+    card,
     deal_picture,
+    drawable,
+    felt,
     tournament_picture,
 )
 from tests.arena.exported import play_by_table
