@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from io import StringIO
 from itertools import groupby
-from typing import Annotated
+from types import SimpleNamespace
 
-from fastapi import Query
 from fastapi.responses import HTMLResponse, Response
 
 from arena.errors import SpecError, UnknownError
-from arena.operations.parameters import Moment
+from arena.operations.leaderboards import leaderboard
 from arena.queries import leaderboards as queries
 from arena.queries.board import Leaderboard, LeaderboardLine
 from arena.queries.names import NamedPool, list_pools
@@ -18,9 +17,7 @@ from arena.queries.verdicts import Verdict, verdict
 from arena.results.strength.scale import HELD
 from arena.store.storage import Storage
 from arena.tabular import write_lines
-from arena.web.context import Shared
-from arena.web.pages.asked import FromForm
-from arena.web.pages.page import Page
+from arena.web.pages.forms import AnyVisit, Visit
 from arena.web.pages.routing import page_router
 from arena.web.pages.scales import Scale, scale_of
 
@@ -31,44 +28,6 @@ LINES = 50
 AROUND = 15
 """Lines around a bot."""
 MOST_CSV = 10_000
-
-Whole = Annotated[int | None, Query(ge=1, le=2**31 - 1)]
-
-
-class BoardAsked(FromForm):
-    """The query parameters of the board, named as in the API."""
-
-    ruleset: str | None = None
-    table_size: Whole = None
-    owner: str | None = None
-    language: str | None = None
-    active_since: Moment | None = None
-    min_matches: Annotated[int, Query(ge=1, le=2**31 - 1)] = 1
-    provisional: bool | None = None
-    since: Moment | None = None
-    around: str | None = None
-    a: str | None = None
-    b: str | None = None
-    cursor: Annotated[str | None, Query(max_length=400)] = None
-
-    @property
-    def narrowed(self) -> bool:
-        """Return whether only some bots are asked for."""
-        narrowing = (self.owner, self.language, self.active_since, self.provisional)
-        return any(one is not None for one in narrowing) or self.min_matches > 1
-
-    def of(self, pool: NamedPool) -> queries.LeaderboardQuery:
-        """Return the query for the lines of a pool."""
-        return queries.LeaderboardQuery(
-            ruleset=pool.hash,
-            table_size=pool.table_size,
-            owner=self.owner,
-            language=self.language,
-            active_since=self.active_since,
-            matches=self.min_matches,
-            provisional=self.provisional,
-            since=self.since,
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,27 +59,38 @@ class Board:
         return [line for tier in self.tiers for line in tier.lines]
 
 
+def _asked(visit: Visit) -> SimpleNamespace:
+    """Return what the board is asked for with: the parameters of a leaderboard, and two bots to compare."""
+    asked = visit.asked(leaderboard)
+    narrowing = (asked.league, asked.owner, asked.language, asked.active_since, asked.provisional)
+    asked.narrowed = any(one is not None for one in narrowing) or asked.min_matches > 1
+    asked.a, asked.b = visit.sent["a"], visit.sent["b"]
+    return asked
+
+
 @router.get("/")
-def board(page: Page, web: Shared, asked: Annotated[BoardAsked, Query()]) -> HTMLResponse:
+def board(visit: AnyVisit) -> HTMLResponse:
     """Show the board."""
+    web, asked = visit.web, _asked(visit)
     pools = list_pools(web.storage)
     pool = chosen(pools, asked.ruleset, asked.table_size)
     if pool is None:
-        return page("board.html", board=None)
+        return visit.page("board.html", board=None)
     trouble: dict[str, str] = {}
     found = None
     if asked.around is not None:
         try:
-            found = queries.leaderboard(web.storage, asked.of(pool), AROUND, None, asked.around)
+            found = _lines(visit, pool, AROUND, cursor=None)
         except (UnknownError, SpecError) as error:
             trouble["around"] = str(error)
     if found is None:
-        found = queries.leaderboard(web.storage, asked.of(pool), LINES, asked.cursor)
+        found = _lines(visit, pool, LINES, around=None)
     try:
         said = compared(web.storage, pool, asked.a, asked.b)
     except (UnknownError, SpecError) as error:
         said, trouble["compare"] = None, str(error)
-    return page(
+    query = visit.request.query_params
+    return visit.page(
         "board.html",
         pools=pools,
         board=board_of(pool, found),
@@ -128,16 +98,23 @@ def board(page: Page, web: Shared, asked: Annotated[BoardAsked, Query()]) -> HTM
         verdict=said,
         trouble=trouble,
         held=HELD,
-        query=page.request.query_params,
-        query_of_api={**page.request.query_params, "ruleset": pool.hash, "a": None, "b": None},
+        query=query,
+        query_of_api={**query, "ruleset": pool.hash, "a": None, "b": None},
     )
 
 
+def _lines(visit: Visit, pool: NamedPool, limit: int, **known: object) -> Leaderboard:
+    """Return the lines of a pool that are asked for."""
+    return visit.do(leaderboard, ruleset=pool.hash, table_size=pool.table_size, limit=limit, **known)
+
+
 @router.get("/leaderboard.csv")
-def board_csv(web: Shared, asked: Annotated[BoardAsked, Query()]) -> Response:
+def board_csv(visit: AnyVisit) -> Response:
     """Return the leaderboard of a pool for spreadsheets."""
-    pool = chosen(list_pools(web.storage), asked.ruleset, asked.table_size)
-    lines = queries.leaderboard(web.storage, asked.of(pool), MOST_CSV).leaderboard if pool is not None else ()
+    asked = _asked(visit)
+    pool = chosen(list_pools(visit.web.storage), asked.ruleset, asked.table_size)
+    whole: dict[str, object] = {"around": None, "cursor": None}
+    lines = () if pool is None else _lines(visit, pool, MOST_CSV, **whole).leaderboard
     file = StringIO()
     write_lines(file, LeaderboardLine, lines)
     headers = {"Content-Disposition": 'attachment; filename="leaderboard.csv"'}
@@ -183,12 +160,12 @@ def _band(line: LeaderboardLine) -> tuple[int, int] | None:
     return None if line.strength is None else (line.strength.group, line.strength.tier)
 
 
-def compared(storage: Storage, pool: NamedPool, one: str | None, other: str | None) -> Verdict | None:
+def compared(storage: Storage, pool: NamedPool, one: str, other: str) -> Verdict | None:
     """Return the comparison of two bots of a pool; None unless both are named.
 
     Raise UnknownError, and SpecError for an invalid name.
     """
-    if one is None or other is None:
+    if not one or not other:
         return None
     asked = queries.LeaderboardQuery(ruleset=pool.hash, table_size=pool.table_size)
     lines = [queries.leaderboard(storage, asked, 1, None, bot).leaderboard[0] for bot in (one, other)]

@@ -8,7 +8,8 @@ page that has the form, with what was typed.
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, TypeVar
+from types import SimpleNamespace
+from typing import Annotated, Any, TypeVar
 from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, Request
@@ -54,6 +55,18 @@ class Visit:
         """
         if operation.scope is not None:
             require_scope(self.actor, operation.scope)
+        return operation(self.context, **known, **self._read(operation, known))
+
+    def asked(self, operation: Operation[..., Any]) -> SimpleNamespace:
+        """Return the parameters that a page of an operation's answer was asked for with, or their defaults.
+
+        Raise SpecError.
+        """
+        parameters = operation.parameters.values()
+        defaults = {one.name: None if one.required else one.default for one in parameters}
+        return SimpleNamespace(**{**defaults, **self._read(operation, {})})
+
+    def _read(self, operation: Operation[..., Any], known: Mapping[str, object]) -> dict[str, Any]:
         path = self.request.path_params
         named = {
             one.name: [one.parts.join(path)]
@@ -61,7 +74,7 @@ class Visit:
             if one.parts is not None and path.keys() >= {*one.parts.names}
         }
         texts = {**self.sent.texts, **{name: [value] for name, value in path.items()}, **named}
-        return operation(self.context, **known, **read_texts(operation, texts, known))
+        return read_texts(operation, texts, known)
 
     def read(self, kind: type[Read]) -> Read:
         """Return the fields of the form as an object that the API takes, too. Raise SpecError."""
@@ -93,11 +106,10 @@ def visiting(scope: KeyScope | None) -> Callable[..., Awaitable[Visit]]:
 
 
 async def _read(request: Request) -> Typed:
-    """Return what a form sent. Raise SpecError for texts that cannot be stored."""
-    if request.method != "POST":
-        return Typed({})
+    """Return what a form sent, in the query or the body. Raise SpecError for texts that cannot be stored."""
     texts: dict[str, list[str]] = {}
-    for field, value in (await request.form()).multi_items():
+    sent = await request.form() if request.method == "POST" else request.query_params
+    for field, value in sent.multi_items():
         if not isinstance(value, str) or not value.strip():
             continue
         if wrong := unstorable(value):

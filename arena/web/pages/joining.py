@@ -51,7 +51,7 @@ joining.add_other("/join", KeyScope.BOTS, _create, _show_token)
 
 def _told(visit: Visit, name: str, token: str | None = None) -> dict[str, object]:
     web = visit.web
-    language = visit.sent["language"] or visit.request.query_params.get("language")
+    language = visit.sent["language"]
     return {
         "name": name,
         "language": language if language in LANGUAGES else LANGUAGES[0],

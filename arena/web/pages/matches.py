@@ -2,13 +2,13 @@
 
 from typing import Annotated
 
-from fastapi import Path, Query
+from fastapi import Path
 from fastapi.responses import HTMLResponse
 
+from arena.operations import results
 from arena.play.matches import overview
-from arena.queries import matches as queries
 from arena.web.context import Shared
-from arena.web.pages.asked import FromForm
+from arena.web.pages.forms import AnyVisit
 from arena.web.pages.page import Page
 from arena.web.pages.routing import page_router
 
@@ -19,31 +19,11 @@ LISTED = 40
 Number = Annotated[int, Path(ge=1, le=2**31 - 1)]
 
 
-class MatchesAsked(FromForm):
-    """The query parameters that choose matches, named as in the API."""
-
-    bot: str | None = None
-    opponent: str | None = None
-    ruleset: str | None = None
-    tournament: str | None = None
-    faults: bool = False
-    result: queries.Result | None = None
-    cursor: Annotated[str | None, Query(max_length=400)] = None
-
-
 @router.get("/matches")
-def list_matches(page: Page, web: Shared, asked: Annotated[MatchesAsked, Query()]) -> HTMLResponse:
+def list_matches(visit: AnyVisit) -> HTMLResponse:
     """Show finished matches, the newest first."""
-    question = queries.MatchQuery(
-        bot=asked.bot,
-        opponent=asked.opponent,
-        ruleset=asked.ruleset,
-        tournament=asked.tournament,
-        faults=asked.faults,
-        result=asked.result,
-    )
-    found = queries.find_matches(web.storage, question, LISTED, asked.cursor)
-    return page("matchlist.html", found=found, asked=asked)
+    operation = results.list_matches
+    return visit.page("matchlist.html", found=visit.do(operation, limit=LISTED), asked=visit.asked(operation))
 
 
 @router.get("/matches/{tournament}/{round}/{table}")

@@ -1,16 +1,13 @@
 """The operator's pages: referees, the workers' work, faults, findings, and who changed what."""
 
-from typing import Annotated
-
-from fastapi import Query
 from fastapi.responses import HTMLResponse
 
 from arena.errors import UnknownError
+from arena.operations import operator
 from arena.queries import operator as queries
 from arena.queries.faults import faults_by_bot
 from arena.running import doctor
 from arena.tournaments.referees import list_referees
-from arena.web.pages.asked import FromForm
 from arena.web.pages.forms import Operating
 from arena.web.pages.routing import page_router
 
@@ -21,14 +18,6 @@ FAULTS = 10
 LATEST = 10
 """How many of the latest changes are on the first page."""
 CHANGES = 100
-
-
-class AuditAsked(FromForm):
-    """The query parameters that choose changes."""
-
-    subject: str | None = None
-    account: str | None = None
-    cursor: Annotated[str | None, Query(max_length=400)] = None
 
 
 @router.get("")
@@ -52,11 +41,10 @@ def show_findings(visit: Operating) -> HTMLResponse:
 
 
 @router.get("/audit")
-def show_changes(visit: Operating, asked: Annotated[AuditAsked, Query()]) -> HTMLResponse:
+def show_changes(visit: Operating) -> HTMLResponse:
     """Show who changed what."""
-    wanted = queries.ChangeQuery(asked.subject, asked.account)
     try:
-        found = queries.changes(visit.web.storage, visit.actor, wanted, CHANGES, asked.cursor)
+        found = visit.do(operator.list_changes, limit=CHANGES)
     except UnknownError:
         found = queries.ChangePage((), None)
-    return visit.page("audit.html", found=found, asked=asked)
+    return visit.page("audit.html", found=found, asked=visit.asked(operator.list_changes))

@@ -10,12 +10,14 @@ from fastapi import Path, Query
 from fastapi.responses import HTMLResponse
 
 from arena.errors import SpecError
+from arena.operations import rulesets as operations
 from arena.queries import rulesets
 from arena.queries.names import list_pools
 from arena.queries.replays.sandbox import Tried, read_cards, try_cards
 from arena.queries.rulesets import RulesetShown
 from arena.web.context import Shared
 from arena.web.pages.asked import FromForm
+from arena.web.pages.forms import AnyVisit
 from arena.web.pages.page import Page
 from arena.web.pages.routing import page_router
 from referee.errors import Problem
@@ -46,12 +48,6 @@ class RulesAsked(FromForm):
     against: Written = ""
 
 
-class ListAsked(FromForm):
-    """The query parameters that choose the page of the list."""
-
-    cursor: Annotated[str | None, Query(max_length=400)] = None
-
-
 @dataclass(frozen=True, slots=True)
 class Paragraph:
     """A paragraph of the rules."""
@@ -76,10 +72,10 @@ class FieldShown:
 
 
 @router.get("/rules")
-def list_rules(page: Page, web: Shared, asked: Annotated[ListAsked, Query()]) -> HTMLResponse:
+def list_rules(visit: AnyVisit) -> HTMLResponse:
     """Show the presets, and the rulesets that tournaments were created with."""
-    found = rulesets.list_rulesets(web.storage, LISTED, asked.cursor)
-    return page("rules.html", found=found, asked=asked)
+    operation = operations.list_rulesets
+    return visit.page("rules.html", found=visit.do(operation, limit=LISTED), asked=visit.asked(operation))
 
 
 @router.get("/rules/{ruleset}")

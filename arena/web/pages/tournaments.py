@@ -14,9 +14,9 @@ from arena.core.formats import FORMATS
 from arena.core.ranking import Criteria
 from arena.core.specs import Name
 from arena.operations import entries
+from arena.operations import tournaments as operations
 from arena.play.rounds.overview import RoundNamed
 from arena.queries import matches, scoreboard
-from arena.queries import tournaments as queries
 from arena.queries.matches import MatchLine
 from arena.queries.scoreboard import RoundResult, Sheets, sheets
 from arena.queries.tournaments import round_tables
@@ -26,7 +26,7 @@ from arena.tournaments.overview import TournamentStatus
 from arena.web.context import Shared, Web
 from arena.web.pages.asked import FromForm
 from arena.web.pages.figures import signed
-from arena.web.pages.forms import Forms
+from arena.web.pages.forms import AnyVisit, Forms
 from arena.web.pages.links import match_url
 from arena.web.pages.page import Page
 from arena.web.pages.routing import page_router
@@ -89,13 +89,6 @@ CRITERIA = {
 """The criteria that decide standings, each with its name and explanation."""
 
 
-class ListAsked(FromForm):
-    """The query parameters that choose tournaments."""
-
-    state: TournamentState | None = None
-    cursor: Annotated[str | None, Query(max_length=400)] = None
-
-
 Offset = Annotated[int, Query(ge=0, le=LARGEST)]
 
 
@@ -149,10 +142,11 @@ class BracketRound:
 
 
 @router.get("/tournaments")
-def list_tournaments(page: Page, web: Shared, asked: Annotated[ListAsked, Query()]) -> HTMLResponse:
+def list_tournaments(visit: AnyVisit) -> HTMLResponse:
     """Show tournaments, the newest first."""
-    found = queries.list_tournaments(web.storage, asked.state, LISTED, asked.cursor)
-    return page("tournaments.html", found=found, asked=asked, states=TournamentState)
+    operation = operations.list_tournaments
+    found, asked = visit.do(operation, limit=LISTED), visit.asked(operation)
+    return visit.page("tournaments.html", found=found, asked=asked, states=TournamentState)
 
 
 @router.get("/tournaments/{tournament}")

@@ -78,6 +78,8 @@ def test_board_when_bots_are_filtered_then_others_are_not_shown(client: TestClie
 
 def test_board_when_nobody_fits_then_it_says_so(client: TestClient) -> None:
     assert "No bot of this pool fits" in Read(client.get("/?language=cobol").text).text
+    unknown = client.get("/?league=none")  # a filter that the form does not have, but the operation
+    assert (unknown.status_code, "no league" in Read(unknown.text).text) == (404, True)
 
 
 def test_board_when_a_bot_is_gone_to_then_its_line_is_marked(
