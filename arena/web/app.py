@@ -15,7 +15,6 @@ from arena.store.storage import Storage
 from arena.tournaments.referees import asker
 from arena.web.callers import Known, Slots
 from arena.web.context import Web
-from arena.web.document import Application
 from arena.web.doors import router_of
 from arena.web.feeds import Feeds
 from arena.web.headers import AlwaysHeaders, Compressed, Unchanged
@@ -27,7 +26,7 @@ from arena.web.problems import add_handlers
 from arena.web.readings import Readings
 from arena.web.remembered import Remembered
 from arena.web.routes import events, exports, sessions
-from arena.web.routing import PREFIX, name_of
+from arena.web.routing import PREFIX, Application, name_of
 from arena.web.storable import WithoutNul
 from arena.web.watching import Watching
 

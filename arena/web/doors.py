@@ -12,9 +12,8 @@ from pydantic import ConfigDict, Field, create_model
 from arena.operations.operation import REQUIRED, Context, Operation, Parameter
 from arena.operations.parameters import BOT, BOT_OR_VERSION, ENTRANT, VERSION
 from arena.web.asking import allowed
-from arena.web.document import described
 from arena.web.naming import BotName, BotOrVersion, EntrantName, VersionName
-from arena.web.routing import PREFIX, api_router
+from arena.web.routing import PREFIX, api_router, described
 
 NAMES = {BOT: BotName, ENTRANT: EntrantName, VERSION: VersionName, BOT_OR_VERSION: BotOrVersion}
 """The dependencies that read the names of bots in paths."""

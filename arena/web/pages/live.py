@@ -6,8 +6,8 @@ from arena.play.matches.overview import played_match
 from arena.web.context import Shared
 from arena.web.pages.page import Page
 from arena.web.pages.routing import page_router
+from arena.web.routes.events import LookedAt, Number, sent
 from arena.web.sse import EventStream
-from arena.web.streams import LookedAt, Number, sent
 
 router = page_router()
 

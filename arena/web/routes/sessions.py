@@ -7,8 +7,7 @@ from arena.operations.accounts import signed_in
 from arena.people import accounts, browsers
 from arena.web.asking import COOKIE, keep_signed_in, require_own_page
 from arena.web.context import Shared
-from arena.web.document import described
-from arena.web.routing import api_router
+from arena.web.routing import api_router, described
 from referee.docstrings import tell_fields
 
 

@@ -15,9 +15,8 @@ from fastapi.testclient import TestClient
 
 from arena.host.settings import load_settings
 from arena.store.storage import Storage, migrate, migrate_storage, open_storage
-from arena.web import document
 from arena.web.app import make_app
-from arena.web.routing import PREFIX
+from arena.web.routing import EXAMPLES, PREFIX
 from tests.arena.everywhere import connect_all, make_everything
 from tests.arena.exported import play_by_table
 from tests.arena.fakes import Clock
@@ -83,7 +82,7 @@ def main() -> None:
         arena.close()
         made["show_same_deal"] = {"answer": shortened(same_deal(folder))}
     lines = (f"{json.dumps(route)}: {json.dumps(one)}" for route, one in sorted(made.items()))
-    document.EXAMPLES.write_text(("{\n" + ",\n".join(lines) + "\n}\n").replace(name, "/srv"))
+    EXAMPLES.write_text(("{\n" + ",\n".join(lines) + "\n}\n").replace(name, "/srv"))
 
 
 if __name__ == "__main__":

@@ -19,10 +19,10 @@ from arena.store.models import utc_now
 from arena.tournaments.overview import TournamentStatus
 from arena.web.app import make_app
 from arena.web.asking import COOKIE
+from arena.web.routes.events import sent
 from arena.web.routing import PREFIX
 from arena.web.serving import Server
 from arena.web.sse import PING
-from arena.web.streams import sent
 from arena.web.watching import ENDED, STOP, WITHHELD_WORDS, LeftBehind, Watched, delayed, written
 from arena.web.watching import Told as Sent
 from referee.ruleset import load_ruleset
@@ -236,7 +236,7 @@ async def test_updates_when_they_are_delayed_then_all_come_in_order_and_the_fail
 async def test_stream_when_much_is_told_at_once_then_it_comes_in_one_piece_up_to_the_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("arena.web.streams.PING_SECONDS", 0.0)
+    monkeypatch.setattr("arena.web.routes.events.PING_SECONDS", 0.0)
     queue: asyncio.Queue[Sent] = asyncio.Queue()
     pieces = sent(queue)
     assert await anext(pieces) == PING
