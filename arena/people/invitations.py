@@ -23,6 +23,7 @@ ARENA = Actor(Role.OPERATOR)
 """The arena itself, which invites its first operator."""
 
 WRONG_CODE = "unknown, used or expired"
+USED = "used already; it works only once"
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,15 +169,25 @@ def use_invitation(tx: Transaction, code: str, now: datetime) -> Invitation:
     found = require_invitation(tx, code, now)
     unused = (col(Invitation.id) == found.id, col(Invitation.used_at).is_(None))
     if not changed(tx, update(Invitation).where(*unused).values(used_at=now)):
-        raise SpecError("invitation", WRONG_CODE)
+        raise SpecError("invitation", USED)
     return found
+
+
+def check_invitation(storage: Storage, code: str, now: datetime) -> None:
+    """Raise SpecError if no invitation with this code can be used."""
+    with storage.read() as tx:
+        require_invitation(tx, code, now)
 
 
 def require_invitation(tx: Transaction, code: str, now: datetime) -> Invitation:
     """Return the valid invitation with this code. Raise SpecError if there is none."""
     found = tx.exec(select(Invitation).where(Invitation.code_hash == hash_token(code))).first()
-    if found is None or found.used_at is not None or found.expires_at <= now:
+    if found is None:
         raise SpecError("invitation", WRONG_CODE)
+    if found.used_at is not None:
+        raise SpecError("invitation", USED)
+    if found.expires_at <= now:
+        raise SpecError("invitation", f"expired on {found.expires_at:%Y-%m-%d}")
     owner = None if found.owner_id is None else tx.get_one(Owner, found.owner_id).name
     inviter = found.inviter_id  # None at the arena's own terminal
     if inviter is not None and not _may(actor_of(tx, inviter), found.role, owner):

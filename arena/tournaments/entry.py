@@ -172,6 +172,22 @@ def _require_open(tournament: Tournament) -> None:
         raise StateError(f"tournament {tournament.name} is {tournament.state.value} already")
 
 
+def takes_entries(tournament: Tournament) -> bool:
+    """Return whether bots can still enter, or come back; which ones may is another question."""
+    try:
+        _require_open(tournament)
+        _require_rounds(tournament)
+    except StateError:
+        return False
+    return True
+
+
+def lets_leave(tournament: Tournament) -> bool:
+    """Return whether bots can still withdraw."""
+    leaving = tournament.commitment is None or FORMATS[tournament.format].withdrawal
+    return leaving and tournament.state not in ENDED
+
+
 def _require_maybe_theirs(actor: Actor, bot: str, what: str) -> None:
     """Raise NotAllowed if it is clear, before any look-up, that neither bot nor tournament is the actor's."""
     if actor.role is not Role.ORGANISER:
@@ -205,7 +221,11 @@ def _require_checked(_: Transaction, tournament: Tournament, version: BotVersion
         require_checks([version])
 
 
-def _require_rounds(_: Transaction, tournament: Tournament, __: BotVersion, ___: datetime) -> None:
+def _require_to_come(_: Transaction, tournament: Tournament, __: BotVersion, ___: datetime) -> None:
+    _require_rounds(tournament)
+
+
+def _require_rounds(tournament: Tournament) -> None:
     if tournament.commitment is not None and tournament.state == TournamentState.CREATED:
         raise StateError(f"tournament {tournament.name} is locked: bots can enter again once it has started")
     if tournament.paired == tournament.rounds:
@@ -234,7 +254,7 @@ def _require_few(tx: Transaction, tournament: Tournament, version: BotVersion, _
     check_owner_limit([*own, version.name], tournament.owner_limit)
 
 
-CHECKS = (_require_token, _require_checked, _require_rounds, _require_room, _require_apart, _require_few)
+CHECKS = (_require_token, _require_checked, _require_to_come, _require_room, _require_apart, _require_few)
 """Checks whether a version can enter now, for the first time or again: they raise SpecError or StateError."""
 
 

@@ -41,7 +41,7 @@ def lock(storage: Storage, actor: Actor, name: str, now: datetime) -> Tournament
         lock_open(tx, tournament, now)
         if tournament.commitment is not None:
             raise StateError(f"tournament {name} is locked already")
-        _require_ready(tx, tournament)
+        require_entrants(tx, tournament)
         lock_head(tx, tournament, now)
         record(tx, actor, "tournament.lock", name, now, commitment=tournament.commitment)
         return status_of(tx, tournament)
@@ -69,9 +69,7 @@ def start_in(tx: Transaction, tournament: Tournament, now: datetime, beacon_valu
     """Start a tournament as part of a transaction. Raise the same errors."""
     first = tournament.state == TournamentState.CREATED
     if first:
-        _require_ready(tx, tournament)
-    if first and tournament.require_check:
-        require_checks(_versions(tx, tournament))
+        require_startable(tx, tournament)
     _check_beacon(tournament, beacon_value)
     if first:
         lock_head(tx, tournament, now)
@@ -85,7 +83,14 @@ def start_in(tx: Transaction, tournament: Tournament, now: datetime, beacon_valu
     note(tx, tournament, "started", now, **({"beacon_value": beacon_value} if beacon_value else {}))
 
 
-def _require_ready(tx: Transaction, tournament: Tournament) -> None:
+def require_startable(tx: Transaction, tournament: Tournament) -> None:
+    """Raise SpecError if a tournament cannot be started with those who have entered."""
+    require_entrants(tx, tournament)
+    if tournament.require_check:
+        require_checks(_versions(tx, tournament))
+
+
+def require_entrants(tx: Transaction, tournament: Tournament) -> None:
     """Raise SpecError if those who have entered a tournament that has not started cannot play it.
 
     Once it is locked, bots may have withdrawn; then only a table has to be left.

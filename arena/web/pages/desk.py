@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import Query
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
@@ -15,14 +15,14 @@ from arena.operations.operation import Operation
 from arena.operations.tournaments import Changed
 from arena.play.rounds.preview import Preview
 from arena.play.rounds.waiting import obstacles
-from arena.store.models import TournamentState
 from arena.tournaments import admission, overview
 from arena.tournaments.roster import place_in_roster, roster
+from arena.tournaments.steering import Do, possible, require_own
 from arena.tournaments.warnings import list_warnings
 from arena.web.pages.asked import FromForm
 from arena.web.pages.forms import Forms, Organising, Visit
 from arena.web.pages.links import desk_url
-from arena.web.pages.page import SEE_OTHER, Typed
+from arena.web.pages.page import SEE_OTHER
 from arena.web.pages.routing import page_router
 from referee.ruleset import preset_names
 
@@ -40,28 +40,33 @@ entrants = []                   # bots, as "ann/greedy"; others can enter until 
 
 RUN = "run tournaments"
 
+DESK = "/tournaments/{tournament}/desk"
+
 ROSTER = 100
 """Number of entrants on a page."""
 
-Do = Literal["lock", "start", "pause", "resume", "stop", "confirm", "cancel"]
-
-POSSIBLE: Mapping[TournamentState, tuple[Do, ...]] = {
-    TournamentState.CREATED: ("lock", "start", "cancel"),
-    TournamentState.RUNNING: ("pause", "stop", "cancel"),
-    TournamentState.PAUSED: ("resume", "stop", "cancel"),
-    TournamentState.FAILED: ("start", "cancel"),
+WORDS: Mapping[Do, tuple[str, str]] = {
+    "lock": (
+        "Close the entries",
+        "Nobody can enter any more, unless the format lets bots come later. Entries cannot be opened again.",
+    ),
+    "start": ("Start it", ""),
+    "pause": ("Pause it", ""),
+    "resume": ("Continue", ""),
+    "stop": (
+        "Pair no more rounds",
+        "It ends once the rounds that are paired are played. No further round can be added.",
+    ),
+    "confirm": (
+        "Confirm the results",
+        "They are final from then on: nobody can be disqualified, and no points corrected.",
+    ),
+    "cancel": (
+        "Cancel it",
+        "It ends at once, for good. Finished matches count and are rated; the others do not count.",
+    ),
 }
-"""What can be done about a tournament, by its state."""
-
-WORDS: Mapping[Do, str] = {
-    "lock": "close the entries",
-    "start": "start it",
-    "pause": "pause it",
-    "resume": "continue",
-    "stop": "pair no more rounds",
-    "confirm": "confirm the results",
-    "cancel": "cancel it, for good",
-}
+"""What each step is called, and what cannot be undone about it; empty if it needs no thought."""
 
 STEERED: Mapping[str, Operation[..., Changed]] = {
     "start": tournaments.start_tournament,
@@ -89,8 +94,9 @@ DECISIONS: Mapping[str, Operation[..., Any]] = {
 
 creating = Forms(
     router,
+    "/desk",
     "desk.html",
-    lambda _: {"preview": None, "formats": list(FORMATS), "rulesets": preset_names()},
+    lambda _: {"preview": None, "example": EXAMPLE, "formats": list(FORMATS), "rulesets": preset_names()},
 )
 
 
@@ -98,7 +104,7 @@ creating = Forms(
 def show_desk(visit: Organising) -> HTMLResponse:
     """Show the form for a new tournament."""
     visit.actor.require(Role.ORGANISER, RUN)
-    return creating.show(visit, sent=Typed({"file": [EXAMPLE]}))
+    return creating.show(visit)
 
 
 def _create(visit: Visit) -> Changed | Preview:
@@ -137,9 +143,11 @@ FIRST = RosterAsked()
 def _told(visit: Visit, asked: RosterAsked = FIRST) -> dict[str, object]:
     web, name = visit.web, visit.request.path_params["tournament"]
     status, now = overview.status(web.storage, name), visit.context.now
-    possible = POSSIBLE.get(TournamentState(status.state), ("confirm",) if status.provisional else ())
+    require_own(web.storage, visit.actor, name, f"steer {name}")
     place = None if asked.around is None else place_in_roster(web.storage, name, asked.around)
     offset = asked.offset if place is None else place // ROSTER * ROSTER
+    can = possible(web.storage, name, now, web.ask)
+    warnings = [] if status.ended else list_warnings(web.storage, name)
     return {
         "one": status,
         "waits": obstacles(web.storage, status, web.ask, now).lines,
@@ -148,37 +156,26 @@ def _told(visit: Visit, asked: RosterAsked = FIRST) -> dict[str, object]:
         "offset": offset,
         "around": asked.around,
         "not_found": f"no {asked.around} among the entrants" if asked.around and place is None else None,
-        "possible": [(do, WORDS[do]) for do in possible],
+        "can": can,
+        "words": WORDS,
         "entries": admission.list_entries(web.storage, visit.actor, overview.find_tournament, name),
-        "warnings": [] if status.ended else list_warnings(web.storage, name),
+        "warnings": warnings if can.hindered is None else [*{can.hindered: 0, **dict.fromkeys(warnings)}],
     }
 
 
-steering = Forms(router, "steer.html", _told)
+steering = Forms(router, DESK, "steer.html", _told)
 
 
-@router.get("/tournaments/{tournament}/desk")
+@router.get(DESK)
 def show_tournament(visit: Organising, asked: Annotated[RosterAsked, Query()]) -> HTMLResponse:
     """Show the entrants, what the tournament waits for, and what can be done."""
-    visit.actor.require(Role.ORGANISER, RUN)
     return visit.page("steer.html", **_told(visit, asked))
 
 
-def _steered(visit: Visit, changed: Changed) -> Response:
-    if changed.warnings:
-        return steering.show(visit, warnings=changed.warnings)
-    return RedirectResponse(desk_url(changed.tournament), SEE_OTHER)
-
-
+steering.add_other(DESK, KeyScope.TOURNAMENTS, lambda visit: visit.do(visit.choose(STEERED)), DESK)
 steering.add_other(
-    "/tournaments/{tournament}/desk",
-    KeyScope.TOURNAMENTS,
-    lambda visit: visit.do(visit.choose(STEERED)),
-    _steered,
-)
-steering.add_other(
-    "/tournaments/{tournament}/desk/entries",
+    f"{DESK}/entries",
     KeyScope.TOURNAMENTS,
     lambda visit: visit.do(visit.choose(DECISIONS)),
-    "/tournaments/{tournament}/desk#roster",
+    f"{DESK}#roster",
 )

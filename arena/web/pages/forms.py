@@ -2,7 +2,7 @@
 
 A form has fields for the parameters of its operation that its path does not have, under the same names.
 They are checked and worded as everywhere, and an empty one counts as not given. A refusal is shown on the
-page that has the form, with what was typed.
+page that has the form, with what was typed; success leads to a page that can be loaded again.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -22,6 +22,7 @@ from arena.operations.checking import read_texts, reason
 from arena.operations.operation import Context, Operation
 from arena.web.asking import allowed, require_scope
 from arena.web.context import Shared, Web
+from arena.web.pages.errors import wants_page
 from arena.web.pages.page import SEE_OTHER, Page, Pages, Typed
 from arena.web.storable import unstorable
 from referee.errors import Problem, RefereeError
@@ -106,16 +107,34 @@ def visiting(scope: KeyScope | None) -> Callable[..., Awaitable[Visit]]:
 
 
 async def _read(request: Request) -> Typed:
-    """Return what a form sent, in the query or the body. Raise SpecError for texts that cannot be stored."""
+    """Return what a form sent, in the query or the body. Raise SpecError for a query that cannot be stored."""
     texts: dict[str, list[str]] = {}
     sent = await request.form() if request.method == "POST" else request.query_params
     for field, value in sent.multi_items():
         if not isinstance(value, str) or not value.strip():
             continue
-        if wrong := unstorable(value):
-            raise SpecError(field, wrong)
         texts.setdefault(field, []).append(value.replace("\r\n", "\n"))  # browsers end lines with both
-    return Typed(texts)
+    found = Typed(texts, request.url.path)
+    if request.method != "POST":  # what a form sent is checked where its refusals are shown
+        _require_storable(found)
+    return found
+
+
+def _require_storable(sent: Typed) -> None:
+    """Raise SpecError for texts that cannot be stored."""
+    for field, values in sent.texts.items():
+        for value in values:
+            if wrong := unstorable(value):
+                raise SpecError(field, wrong)
+
+
+def _leading_to(page: str) -> Callable[[Request], Response]:
+    """Return what leads those who open a form's address to the page that has the form."""
+    return lambda request: RedirectResponse(_filled(page, request))
+
+
+def _filled(path: str, request: Request) -> str:
+    return path.format_map({name: quote(value, safe="@") for name, value in request.path_params.items()})
 
 
 Reading = Annotated[Visit, Depends(visiting(KeyScope.READ))]
@@ -131,14 +150,21 @@ class Forms:
     """The forms of a page, which shows their refusals."""
 
     def __init__(
-        self, router: APIRouter, template: str, values: Callable[[Visit], Mapping[str, object]]
+        self, router: APIRouter, page: str, template: str, values: Callable[[Visit], Mapping[str, object]]
     ) -> None:
-        """Prepare forms of the page with this template; ``values`` returns what it is filled with."""
-        self._router, self._template, self._values = router, template, values
+        """Prepare forms of the page at a path; ``values`` returns what its template is filled with."""
+        self._router, self._page, self._template, self._values = router, page, template, values
 
     def show(self, visit: Visit, **values: object) -> HTMLResponse:
         """Return the page, with some values besides or instead of those that it always has."""
-        return visit.page(self._template, **{"sent": visit.sent, **self._values(visit), **values})
+        return visit.page(self._template, typed=visit.sent.at, **{**self._values(visit), **values})
+
+    def _again(self, visit: Visit, error: Exception) -> Response:
+        """Return the page with what was wrong with a form. Raise that for programs, which read no pages."""
+        if not wants_page(visit.request.scope):
+            raise error
+        visit.page.path = self._page.format_map(visit.request.path_params)
+        return visit.page.again(self._template, error, typed=visit.sent.at, **self._values(visit))
 
     def add(self, path: str, operation: Operation[..., T], leads: Leads[T]) -> None:
         """Add the form that does an operation."""
@@ -149,12 +175,14 @@ class Forms:
 
         def handle(visit: Annotated[Visit, Depends(visiting(scope))]) -> Response:
             try:
+                _require_storable(visit.sent)
                 answer = do(visit)
             except (ArenaError, RefereeError) as error:
-                return visit.page.again(self._template, error, **{"sent": visit.sent, **self._values(visit)})
+                return self._again(visit, error)
             if not isinstance(leads, str):
                 return leads(visit, answer)
-            path = {name: quote(value, safe="@") for name, value in visit.request.path_params.items()}
-            return RedirectResponse(leads.format_map(path), SEE_OTHER)
+            return RedirectResponse(_filled(leads, visit.request), SEE_OTHER)
 
         self._router.add_api_route(path, handle, methods=["POST"])
+        if path != self._page:
+            self._router.add_route(path, _leading_to(self._page), methods=["GET"])

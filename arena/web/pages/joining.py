@@ -8,10 +8,15 @@ from arena.operations import bots
 from arena.operations.parameters import BOT
 from arena.tournaments.testmatches import house_names, steps_of
 from arena.web.pages.forms import AnyVisit, Forms, Reading, Visit
+from arena.web.pages.links import bot_url, start_url, with_query
+from arena.web.pages.once import put_away, secrets_of, show_once
 from arena.web.pages.routing import page_router
 from referee.ruleset import preset_names
 
 router = page_router()
+
+START = "/bots/{owner}/{bot}/start"
+"""The page that shows how to start a bot."""
 
 LANGUAGES = ("python", "go", "typescript", "other")
 """Languages with a starter program, and all others."""
@@ -23,7 +28,7 @@ def _choices(visit: Visit) -> dict[str, object]:
     return {"owners": owners, "languages": LANGUAGES, "signed_in": actor.role is not Role.ANONYMOUS}
 
 
-joining = Forms(router, "join.html", _choices)
+joining = Forms(router, "/join", "join.html", _choices)
 
 
 @router.get("/join")
@@ -41,23 +46,28 @@ def _create(visit: Visit) -> Registered:
 
 
 def _show_token(visit: Visit, registered: Registered) -> Response:
-    """Show a new token, once only."""
+    """Lead to the page that shows how to start the bot, and its new token until that is put away."""
     name, _, _ = registered.bot.partition("@")
-    return visit.page("start.html", **_told(visit, name, registered.token))
+    page = with_query(start_url(name), {"language": visit.sent["language"]})
+    return show_once(visit.request, page, bot_url(name), {"token": registered.token})
 
 
 joining.add_other("/join", KeyScope.BOTS, _create, _show_token)
 
 
-def _told(visit: Visit, name: str, token: str | None = None) -> dict[str, object]:
-    web = visit.web
-    language = visit.sent["language"]
+def _bot(visit: Visit) -> str:
+    return BOT.join(visit.request.path_params)
+
+
+def _told(visit: Visit) -> dict[str, object]:
+    web, name = visit.web, _bot(visit)
+    language = visit.request.query_params.get("language")
     return {
         "name": name,
         "language": language if language in LANGUAGES else LANGUAGES[0],
         "languages": LANGUAGES,
         "steps": steps_of(web.storage, visit.actor, name, web.ask),
-        "token": token,
+        "secrets": secrets_of(visit.request),
         "referee": web.settings.referees[0],
         "encrypted": web.settings.tls_certificate is not None,
         "rulesets": preset_names(),
@@ -65,14 +75,10 @@ def _told(visit: Visit, name: str, token: str | None = None) -> dict[str, object
     }
 
 
-def _bot(visit: Visit) -> str:
-    return BOT.join(visit.request.path_params)
+starting = Forms(router, START, "start.html", _told)
 
 
-starting = Forms(router, "start.html", lambda visit: _told(visit, _bot(visit)))
-
-
-@router.get("/bots/{owner}/{bot}/start")
+@router.get(START)
 def show_start(visit: Reading) -> HTMLResponse:
     """Show how to start a bot of one's own, and its progress."""
     return starting.show(visit)
@@ -84,4 +90,10 @@ def _rotate(visit: Visit) -> Registered:
 
 
 starting.add_other("/bots/{owner}/{bot}/token", KeyScope.BOTS, _rotate, _show_token)
-starting.add("/bots/{owner}/{bot}/test-match", bots.start_test, "/bots/{owner}/{bot}/start")
+starting.add_other(
+    "/bots/{owner}/{bot}/token/put-away",
+    KeyScope.BOTS,
+    lambda _: None,
+    lambda visit, _: put_away(start_url(_bot(visit)), bot_url(_bot(visit))),
+)
+starting.add("/bots/{owner}/{bot}/test-match", bots.start_test, START)

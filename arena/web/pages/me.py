@@ -7,6 +7,7 @@ from arena.operations import accounts
 from arena.people import apikeys, invitations
 from arena.queries.profiles import find_bots
 from arena.web.pages.forms import Forms, Reading, Visit
+from arena.web.pages.once import Secret, put_away, require_room, secrets_of, show_once
 from arena.web.pages.routing import page_router
 
 router = page_router()
@@ -15,22 +16,29 @@ HERE = "/me"
 LISTED = 50
 """How many of the latest bot versions of each owner are listed."""
 
+FOR_AUTHORS = frozenset({KeyScope.READ, KeyScope.BOTS, KeyScope.ACCOUNT})
+SCOPES = {
+    Role.AUTHOR: FOR_AUTHORS,
+    Role.ORGANISER: FOR_AUTHORS | {KeyScope.TOURNAMENTS},
+    Role.OPERATOR: frozenset(KeyScope),
+}
+"""The scopes with which accounts of each role can do anything."""
+
 
 def _told(visit: Visit) -> dict[str, object]:
     storage, actor = visit.web.storage, visit.actor
     return {
         "bots": [(owner, find_bots(storage, owner, LISTED).bots) for owner in sorted(actor.owners)],
         "keys": apikeys.list_keys(storage, actor),
-        "scopes": KeyScope,
+        "scopes": [scope for scope in KeyScope if scope in SCOPES[actor.role]],
         "roles": [role for role in Role if role is not Role.ANONYMOUS],
         "operates": actor.role is Role.OPERATOR,
         "invitations": invitations.list_invitations(storage, actor, visit.context.now),
-        "key": None,
-        "invited": None,
+        "secrets": secrets_of(visit.request),
     }
 
 
-forms = Forms(router, "me.html", _told)
+forms = Forms(router, HERE, "me.html", _told)
 
 
 @router.get(HERE)
@@ -39,20 +47,35 @@ def show_me(visit: Reading) -> HTMLResponse:
     return forms.show(visit)
 
 
-def _show_key(visit: Visit, key: apikeys.MadeKey) -> Response:
-    """Show a new key, once only."""
-    return forms.show(visit, key=key)
+def _create_key(visit: Visit) -> apikeys.MadeKey:
+    require_room(visit.request)
+    return visit.do(accounts.create_key)
 
 
-def _show_invitation(visit: Visit, invited: invitations.Invited) -> Response:
-    """Show the link of a new invitation, once only."""
-    return forms.show(visit, invited=invited)
+def _show_key(visit: Visit, made: apikeys.MadeKey) -> Response:
+    return _show(visit, {"key": made.key, "name": made.name})
 
 
-forms.add(f"{HERE}/keys", accounts.create_key, _show_key)
+def _invite(visit: Visit) -> invitations.Invited:
+    require_room(visit.request)
+    return visit.do(accounts.invite)
+
+
+def _show_invitation(visit: Visit, made: invitations.Invited) -> Response:
+    told = {"number": str(made.number), "role": made.role.value, "owner": made.owner or ""}
+    return _show(visit, {"invitation": made.code, **told})
+
+
+def _show(visit: Visit, secret: Secret) -> Response:
+    """Lead to the page, which shows a new secret before those that it shows already."""
+    return show_once(visit.request, HERE, HERE, secret, *secrets_of(visit.request))
+
+
+forms.add_other(f"{HERE}/keys", KeyScope.ACCOUNT, _create_key, _show_key)
 forms.add(f"{HERE}/keys/{{name}}/revoke", accounts.revoke_key, f"{HERE}#keys")
 forms.add(f"{HERE}/password", accounts.change_password, "/sign-in")
 forms.add(f"{HERE}/owners", accounts.create_owner, f"{HERE}#owners")
-forms.add(f"{HERE}/invitations", accounts.invite, _show_invitation)
+forms.add_other(f"{HERE}/invitations", KeyScope.ACCOUNT, _invite, _show_invitation)
 forms.add(f"{HERE}/invitations/{{number}}/revoke", accounts.revoke_invitation, f"{HERE}#owners")
 forms.add(f"{HERE}/invitations/use", accounts.join_owner, f"{HERE}#owners")
+forms.add_other(f"{HERE}/secrets/put-away", KeyScope.ACCOUNT, lambda _: None, lambda *_: put_away(HERE, HERE))

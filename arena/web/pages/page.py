@@ -19,10 +19,33 @@ SEE_OTHER = 303
 
 
 class Typed:
-    """What was typed into a form; templates get it as ``sent``, so that nobody has to type it again."""
+    """What was typed into a form, so that nobody has to type it again.
 
-    def __init__(self, texts: Mapping[str, Sequence[str]]) -> None:
-        self.texts = texts
+    Templates ask for it with ``typed(action)``, and print it with the filter ``as_typed``.
+    """
+
+    def __init__(self, texts: Mapping[str, Sequence[str]], action: str = "") -> None:
+        self.texts, self.action = texts, action
+
+    def at(self, action: str, **of_one: str) -> "Typed":
+        """Return what was sent to an address, and nothing if this was sent to another one.
+
+        Where several forms have that address, ``of_one`` has the fields that tell which of them it was.
+        """
+        mine = action == self.action and all(self[field] == of_one[field] for field in of_one)
+        return self if mine else Typed({})
+
+    def __bool__(self) -> bool:
+        """Return whether the form was sent."""
+        return bool(self.action)
+
+    def get(self, field: str, otherwise: str = "") -> str:
+        """Return what was typed into a field, and ``otherwise`` if the form was not sent."""
+        return self[field] if self else otherwise
+
+    def has(self, field: str, choice: str, *, otherwise: bool = False) -> bool:
+        """Return whether something was chosen, and ``otherwise`` if the form was not sent."""
+        return choice in self.all(field) if self else otherwise
 
     def __getitem__(self, field: str) -> str:
         """Return what was typed into a field; empty if nothing was."""
@@ -39,14 +62,22 @@ class Pages:
     def __init__(self, request: Request, actor: Actor) -> None:
         self.request = request
         self.actor = actor
+        self.path = request.url.path
+        """The address of the page."""
 
     def __call__(self, template: str, **values: object) -> HTMLResponse:
-        """Return a filled template, which also gets the actor, the address, ``trouble`` and ``sent``."""
-        told = {"here": self.here, "origin": self.origin, "trouble": None, "sent": Typed({}), **values}
-        return HTMLResponse(fill(template, self.request.url.path, self.actor, **told))
+        """Return a filled template, which also gets the actor, the address, ``trouble`` and ``typed``.
+
+        No browser stores a page with ``secrets``.
+        """
+        told = {"here": self.here, "origin": self.origin, "trouble": None, "typed": Typed({}).at, **values}
+        answer = HTMLResponse(fill(template, self.path, self.actor, **told))
+        if values.get("secrets"):
+            answer.headers["Cache-Control"] = "no-store"
+        return answer
 
     def again(self, template: str, error: Exception, **values: object) -> HTMLResponse:
-        """Return a form again, with its input and what was wrong with it."""
+        """Return a page with a form again, and what was wrong with the form."""
         answer = self(template, trouble=error, **values)
         answer.status_code = status_of(error)
         if isinstance(error, TooMany):
@@ -60,7 +91,7 @@ class Pages:
 
     def here(self, **changed: object) -> str:
         """Return this page's address with some query parameters changed; None removes one."""
-        return with_query(self.request.url.path, {**self.request.query_params, **changed})
+        return with_query(self.path, {**self.request.query_params, **changed})
 
 
 async def pages(request: Request, actor: Anybody) -> Pages:

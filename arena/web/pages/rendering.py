@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from arena.actors import ANONYMOUS, Actor
 from arena.queries.replays.faces import face, spoken
@@ -32,7 +32,7 @@ def environment() -> Environment:
         auto_reload=False,
     )
     made.globals.update(static=static_url, **_functions(links))
-    made.filters.update(_functions(figures), face=face, spoken=spoken, lasted=lasted)
+    made.filters.update(_functions(figures), face=face, spoken=spoken, lasted=lasted, as_typed=escape)
     return made
 
 

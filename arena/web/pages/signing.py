@@ -5,9 +5,11 @@ from typing import Annotated
 from fastapi import Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
+from arena.errors import SpecError
+from arena.people import invitations
 from arena.web.context import Shared
 from arena.web.pages.forms import AnyVisit, Forms, Visit
-from arena.web.pages.page import SEE_OTHER, Page, Typed
+from arena.web.pages.page import SEE_OTHER, Page
 from arena.web.pages.routing import page_router
 from arena.web.routes import sessions
 
@@ -18,17 +20,17 @@ HOME = "/me"
 
 
 def _open(visit: Visit) -> dict[str, object]:
-    return {"open": visit.web.settings.sign_up == "open"}
+    return {"open": visit.web.settings.sign_up == "open", "invitation": ""}
 
 
-signing_in = Forms(router, "sign_in.html", lambda _: {})
-signing_up = Forms(router, "sign_up.html", _open)
+signing_in = Forms(router, "/sign-in", "sign_in.html", lambda _: {"next": HOME})
+signing_up = Forms(router, "/sign-up", "sign_up.html", _open)
 
 
 @router.get("/sign-in")
 def show_sign_in(page: Page, next: Annotated[str, Query(max_length=2_000)] = HOME) -> HTMLResponse:
     """Show the form for signing in."""
-    return page("sign_in.html", sent=Typed({"next": [next]}))
+    return page("sign_in.html", next=next)
 
 
 def _sign_in(visit: Visit) -> Response:
@@ -54,8 +56,13 @@ def sign_out(web: Shared, request: Request) -> Response:
 
 @router.get("/sign-up")
 def show_sign_up(visit: AnyVisit, invitation: Annotated[str, Query(max_length=200)] = "") -> HTMLResponse:
-    """Show the form for a new account."""
-    return signing_up.show(visit, sent=Typed({"invitation": [invitation]}))
+    """Show the form for a new account, and at once whether an invitation can still be used."""
+    try:
+        if invitation:
+            invitations.check_invitation(visit.web.storage, invitation, visit.context.now)
+    except SpecError as error:
+        return signing_up.show(visit, invitation=invitation, trouble=error)
+    return signing_up.show(visit, invitation=invitation)
 
 
 def _sign_up(visit: Visit) -> Response:

@@ -9,6 +9,7 @@ from fastapi import Path, Query
 from fastapi.responses import HTMLResponse
 from markupsafe import Markup
 
+from arena.actors import Actor
 from arena.core.corrections import correction_text
 from arena.core.formats import FORMATS
 from arena.core.ranking import Criteria
@@ -23,6 +24,7 @@ from arena.queries.tournaments import round_tables
 from arena.store.models import TournamentState
 from arena.tournaments import overview
 from arena.tournaments.overview import TournamentStatus
+from arena.tournaments.steering import offered
 from arena.web.context import Shared, Web
 from arena.web.pages.asked import FromForm
 from arena.web.pages.figures import signed
@@ -154,10 +156,10 @@ def show_tournament(
     page: Page, web: Shared, tournament: Name, asked: Annotated[StandingsAsked, Query()]
 ) -> HTMLResponse:
     """Show a tournament's state and standings."""
-    return page("tournament.html", **_told(web, tournament, asked))
+    return page("tournament.html", **_told(web, page.actor, tournament, asked))
 
 
-def _told(web: Web, tournament: str, asked: StandingsAsked) -> dict[str, object]:
+def _told(web: Web, actor: Actor, tournament: str, asked: StandingsAsked) -> dict[str, object]:
     status = overview.status(web.storage, tournament)
     board = web.readings.standings(status)
     offset, not_found = asked.begin(board, PLACES)
@@ -172,6 +174,7 @@ def _told(web: Web, tournament: str, asked: StandingsAsked) -> dict[str, object]
         results = sheets(web.storage, status.id, [line.entrant for line in lines], rounds[0] - 1)
     return {
         "one": status,
+        "offered": offered(web.storage, actor, tournament),
         "board": board,
         "decided": [correction_text(one) for one in board.corrections],
         "lines": lines,
@@ -193,8 +196,9 @@ def _told(web: Web, tournament: str, asked: StandingsAsked) -> dict[str, object]
 
 forms = Forms(
     router,
+    "/tournaments/{tournament}",
     "tournament.html",
-    lambda visit: _told(visit.web, visit.request.path_params["tournament"], StandingsAsked()),
+    lambda visit: _told(visit.web, visit.actor, visit.request.path_params["tournament"], StandingsAsked()),
 )
 forms.add("/tournaments/{tournament}/enter", entries.enter_bot, "/tournaments/{tournament}")
 

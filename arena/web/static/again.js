@@ -1,19 +1,36 @@
 // Looks again and again at the parts of a page that change by themselves. Without it, load the page again.
-const parts = [...document.querySelectorAll("[data-again]")];
+// A part is left alone as long as something is typed into it.
+const isBusy = (part) =>
+  [...part.querySelectorAll("input:not([type=hidden]), select, textarea")].some((one) => one.value || one === document.activeElement);
+
+function renew(old, fresh) {
+  for (const one of old.querySelectorAll("details[open][id]")) {
+    const again = [...fresh.querySelectorAll("details")].find(({ id }) => id === one.id);
+    if (again) again.open = true;
+  }
+  if (fresh.innerHTML === old.innerHTML) return;
+  const held = old.contains(document.activeElement) ? document.activeElement : null;
+  old.replaceChildren(...fresh.childNodes);
+  if (!held) return;
+  const alike = [...old.querySelectorAll(held.tagName)].find((one) => one.textContent === held.textContent);
+  alike?.focus({ preventScroll: true });
+}
 
 async function look(from, wait) {
   const answer = document.hidden ? null : await fetch(from, { headers: { Accept: "text/html" } }).catch(() => null);
   if (answer?.ok) {
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    for (const old of parts.filter((one) => one.dataset.from === from)) {
+    for (const old of document.querySelectorAll("[data-again]")) {
       const fresh = page.getElementById(old.id);
-      if (fresh && fresh.innerHTML !== old.innerHTML && !old.contains(document.activeElement)) old.replaceChildren(...fresh.childNodes);
+      if (old.dataset.from !== from || !fresh || isBusy(old)) continue;
+      renew(old, fresh);
+      if (!fresh.dataset.again) delete old.dataset.again; // it changes no more
     }
   }
-  setTimeout(look, wait, from, wait);
+  if ([...document.querySelectorAll("[data-again]")].some((one) => one.dataset.from === from)) setTimeout(look, wait, from, wait);
 }
 
-for (const from of new Set(parts.map((one) => one.dataset.from))) {
-  const wait = Number(parts.find((one) => one.dataset.from === from).dataset.again);
-  setTimeout(look, wait, from, wait);
+for (const from of new Set([...document.querySelectorAll("[data-again]")].map((one) => one.dataset.from))) {
+  const { again } = [...document.querySelectorAll("[data-again]")].find((one) => one.dataset.from === from).dataset;
+  setTimeout(look, Number(again), from, Number(again));
 }

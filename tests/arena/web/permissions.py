@@ -274,7 +274,7 @@ PAGES: dict[str, Line] = {
     "GET /tournaments": _read("/tournaments"),
     "GET /tournaments/{tournament}": _read("/tournaments/cup"),
     "GET /tournaments/{tournament}/picture.png": _read("/tournaments/cup/picture.png"),
-    "GET /tournaments/{tournament}/desk": _read("/tournaments/waiting/desk", ORGANISERS, TOURNAMENTS),
+    "GET /tournaments/{tournament}/desk": _read("/tournaments/waiting/desk", ITS_ORGANISER, TOURNAMENTS),
     "GET /tournaments/{tournament}/crosstable": _read("/tournaments/cup/crosstable"),
     "GET /tournaments/{tournament}/rounds/{round}": _read("/tournaments/cup/rounds/1"),
     "GET /tournaments/{tournament}/rounds/{round}/live": _read("/tournaments/cup/rounds/1/live"),
@@ -289,6 +289,7 @@ FORMS_OF_ALL = frozenset({"/sign-in", "/sign-up", "/sign-out"})
 
 FORMS: dict[str, tuple[Caller, KeyScope]] = {
     "/bots/{owner}/{bot}/token": (Caller.AUTHOR, BOTS),
+    "/bots/{owner}/{bot}/token/put-away": (Caller.AUTHOR, BOTS),
     "/bots/{owner}/{bot}/test-match": (Caller.AUTHOR, BOTS),
     "/desk": (Caller.ORGANISER, TOURNAMENTS),
     "/join": (Caller.AUTHOR, BOTS),
@@ -299,6 +300,7 @@ FORMS: dict[str, tuple[Caller, KeyScope]] = {
     "/me/keys/{name}/revoke": (Caller.AUTHOR, ACCOUNT),
     "/me/owners": (Caller.AUTHOR, ACCOUNT),
     "/me/password": (Caller.AUTHOR, ACCOUNT),
+    "/me/secrets/put-away": (Caller.AUTHOR, ACCOUNT),
     "/tournaments/{tournament}/desk": (Caller.ORGANISER, TOURNAMENTS),
     "/tournaments/{tournament}/desk/entries": (Caller.ORGANISER, TOURNAMENTS),
     "/tournaments/{tournament}/enter": (Caller.AUTHOR, BOTS),

@@ -62,22 +62,24 @@ def test_first_account_when_its_link_is_opened_then_it_is_the_operators(
     assert "operator" in Read(signed_up.text).text
     again = browse().post("/sign-up", data={**sent, "account": "other"})
     assert again.status_code == 422
-    assert "unknown, used or expired" in again.text
+    assert "used already" in again.text
 
 
-def test_bot_when_it_is_registered_then_its_token_is_shown_once_and_the_lights_tell_how_far_it_is(
+def test_bot_when_it_is_registered_then_its_token_is_shown_till_it_is_put_away_and_lights_tell_how_far_it_is(
     browse: Browse, storage: Storage
 ) -> None:
     browser = browse()
     joining = browser.post("/sign-up", data={"account": "bob", "password": PASSWORD})
     assert joining.url.path == "/join"
     made = browser.post("/join", data={"owner": "bob", "bot": "first", "language": "go"})
-    assert made.status_code == 200
+    assert (made.status_code, str(made.url.path)) == (200, "/bots/bob/first/start")
+    assert made.headers["Cache-Control"] == "no-store"
     with storage.read() as tx:
         [version] = find_versions(tx, ["bob/first"], None)
         assert version.token_hash == hash_token(token_in(made.text))
         assert version.language == "go"
-    start = browser.get("/bots/bob/first/start")
+    assert token_in(browser.get("/bots/bob/first/start").text) == token_in(made.text)
+    start = browser.post("/bots/bob/first/token/put-away")
     assert "token-text" not in start.text
     told = Read(start.text).text
     for light in ("Registered as bob/first@1", "No referee can be asked", "Not checked", "No test match yet"):
@@ -183,7 +185,8 @@ def test_key_when_it_is_made_then_it_is_shown_once_and_can_be_revoked(
     [key] = re.findall(r"bt_key_[A-Za-z0-9_-]+", made.text)
     bearer = {"Authorization": f"Bearer {key}"}
     assert anybody.get("/me", headers=bearer).json()["account"] == "ann"
-    assert key not in ann.get("/me").text
+    assert key in ann.get("/me").text
+    assert key not in ann.post("/me/secrets/put-away").text
     ann.post("/me/keys/script/revoke")
     assert anybody.get("/me", headers=bearer).status_code == 401
     assert ann.post("/me/keys", data={"name": "none"}).status_code == 422

@@ -1,0 +1,286 @@
+"""Forms in a browser: what was typed comes back, secrets stay till they are put away, grave steps ask."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+from sqlmodel import select
+
+from arena.actors import Actor, Role
+from arena.bots.versions import register_version
+from arena.people import accounts, browsers, invitations
+from arena.people.tokens import hash_token
+from arena.store.models import BotVersion, utc_now
+from arena.tournaments import entry, lifecycle
+from arena.tournaments.referees import nobody_asked
+from arena.web.asking import COOKIE
+from tests.arena.fakes import ROOT
+from tests.arena.web.browser.conftest import Site, site
+from tests.arena.web.conftest import PASSWORD
+
+ODD = 'a<b>&"\u202e\u0007 é'
+"""Text with markup, and with characters that a terminal must not get."""
+
+CUP = """
+name = "NAME"\t# a blank line before, and a tab
+format = "swiss"
+rounds = 2
+ruleset = "chinese"
+sessions = 1
+deals = 2
+entries = "approved"
+entrants = ["zed/bot-0", "zed/bot-1", "zed/bot-2", "zed/bot-3"]
+allow_same_owner = true
+"""
+
+
+@pytest.fixture(scope="module")
+def arena(
+    tmp_path_factory: pytest.TempPathFactory, empty_database: bytes, browser: Browser
+) -> Iterator[Site]:
+    with site(tmp_path_factory.mktemp("site"), empty_database, browser) as found:
+        for name, role in (("ann", Role.AUTHOR), ("olga", Role.ORGANISER), ("olive", Role.OPERATOR)):
+            accounts.create_account(found.world.storage, ROOT, name, role, utc_now(), PASSWORD)
+        for number in range(6):
+            register_version(found.world.storage, ROOT, f"zed/bot-{number}", utc_now())
+        yield found
+
+
+@pytest.fixture
+def window(arena: Site) -> Iterator[BrowserContext]:
+    """Open a window in which refusals, which browsers report as errors, are none."""
+    with arena.browser.new_context(base_url=arena.url, viewport={"width": 1280, "height": 900}) as context:
+        yield context
+
+
+def sign_in(arena: Site, window: BrowserContext, account: str) -> Actor:
+    session, actor = browsers.sign_in(arena.world.storage, account, PASSWORD, utc_now())
+    window.add_cookies([{"name": COOKIE, "value": session, "url": arena.url}])
+    return actor
+
+
+def token_hash(arena: Site, version: str) -> str:
+    with arena.world.storage.read() as tx:
+        return tx.exec(select(BotVersion.token_hash).where(BotVersion.name == version)).one()
+
+
+def create(page: Page, name: str) -> None:
+    page.goto("/desk")
+    page.get_by_label("file (TOML)").fill(CUP.replace("NAME", name))
+    page.get_by_role("button", name="Create").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text(f"Desk of {name}")
+
+
+def ask(page: Page, word: str, within: Locator | None = None) -> Locator:
+    """Open what asks before a step, and return its form."""
+    found = (within or page.locator("main")).locator("details.ask", has=page.get_by_text(f"{word}…"))
+    found.locator("summary").click()
+    return found.locator("form")
+
+
+def test_tournament_file_when_it_is_previewed_again_and_again_then_it_stays_as_typed_and_is_created(
+    arena: Site, window: BrowserContext
+) -> None:
+    sign_in(arena, window, "olga")
+    page = window.new_page()
+    page.goto("/desk")
+    file = page.get_by_label("file (TOML)")
+    typed = f"{CUP.replace('NAME', 'typed')}# {ODD}\n\n"
+    file.fill(typed)
+    page.get_by_role("button", name="Preview").click()
+    expect(page.get_by_role("alert")).to_contain_text("is not TOML")  # which has no such characters
+    assert file.input_value() == typed
+    typed = CUP.replace("NAME", "typed")
+    file.fill(typed)
+    for _ in range(2):
+        page.get_by_role("button", name="Preview").click()
+        expect(page.get_by_role("heading", name="Preview of typed")).to_be_visible()
+        assert file.input_value() == typed
+    page.get_by_role("button", name="Create").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Desk of typed")
+    page.go_back()
+    page.reload()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("A new tournament")
+
+
+def test_forms_when_they_are_refused_then_they_come_back_on_their_page_with_what_was_typed(
+    arena: Site, window: BrowserContext
+) -> None:
+    page = window.new_page()
+
+    def refused(form: str, button: str, **typed: str) -> Locator:
+        for name, text in typed.items():
+            field = page.locator(f'{form} [name="{name}"]')
+            kind = field.evaluate("one => one.type")
+            field.select_option(text) if kind == "select-one" else field.fill(text)
+        page.locator(form).evaluate("form => form.noValidate = true")
+        page.locator(form).get_by_role("button", name=button).click()
+        expect(page.get_by_role("alert").first).to_be_visible()
+        for name, text in typed.items():
+            if name not in ("password", "old_password"):
+                assert page.locator(f'{form} [name="{name}"]').input_value() == text, (form, name)
+        return page.locator(form)
+
+    page.goto("/sign-in?next=/rules")
+    refused('form[action="/sign-in"]', "Sign in", account=ODD, password="wrong")
+    page.goto("/sign-up")
+    form = refused('form[action="/sign-up"]', "Sign up", account=ODD, password="wrong", invitation=ODD)
+    assert form.locator('[name="password"]').input_value() == ""
+    sign_in(arena, window, "olive")
+    page.goto("/join")
+    refused('form[action="/join"]', "Register", bot=ODD, language="typescript")
+    page.goto("/me")
+    read = page.get_by_label("read", exact=True)
+    read.uncheck()
+    page.get_by_label("bots", exact=True).check()
+    refused('form[action="/me/keys"]', "Create a key", name="two\twords", expires_in="100000")
+    assert not read.is_checked()
+    assert page.get_by_label("bots", exact=True).is_checked()
+    refused('form[action="/me/owners"]', "Add", owner=ODD)
+    refused('form[action="/me/invitations/use"]', "Join", invitation=ODD)
+    refused('form[action="/me/password"]', "Change", old_password="wrong", password="a" * 10)
+    create(page, "refusing")
+    entry.enter(
+        arena.world.storage, ann := actor_of(arena), "refusing", bot_of(arena, ann), utc_now(), nobody_asked
+    )
+    page.reload()
+    asked = '#asked form:has([name="reason"])'
+    refused(asked, "Decline", reason="x" * 400)
+    assert page.locator('#entering [name="bot"]').input_value() == ""
+    refused("#entering form", "Enter it", bot=ODD)
+    assert page.locator(f'{asked} [name="reason"]').input_value() == ""
+    page.goto("/tournaments/refusing")
+    page.get_by_text("Enter a bot of yours").click()
+    refused('form[action$="/enter"]', "Enter it", bot="olive/none")
+    page.goto("/bots/ann/asking/start")
+    refused('form[action$="/test-match"]', "Play a test match", ruleset="hong-kong")
+    for path, shown in (
+        ("/me/keys", "/me"),
+        ("/tournaments/refusing/desk/entries", "/tournaments/refusing/desk"),
+    ):
+        page.goto(path)
+        page.wait_for_url(f"**{shown}")
+
+
+def actor_of(arena: Site) -> Actor:
+    return browsers.sign_in(arena.world.storage, "ann", PASSWORD, utc_now())[1]
+
+
+def bot_of(arena: Site, actor: Actor) -> str:
+    return register_version(arena.world.storage, actor, "ann/asking", utc_now()).bot
+
+
+def test_token_when_the_page_is_left_and_loaded_again_then_it_stays_till_it_is_put_away_and_no_other_is_made(
+    arena: Site, window: BrowserContext
+) -> None:
+    sign_in(arena, window, "ann")
+    window.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = window.new_page()
+    page.goto("/join")
+    page.get_by_label("Bot").fill("kept")
+    page.get_by_role("button", name="Register", exact=True).click()
+    shown = page.locator("#token-text")
+    token = shown.inner_text()
+    page.get_by_role("link", name="typescript").click()
+    expect(shown).to_have_text(token)
+    page.reload()
+    expect(shown).to_have_text(token)
+    assert token_hash(arena, "ann/kept@1") == hash_token(token)
+    page.get_by_role("button", name="Copy").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == token
+    form = ask(page, "Make a new token")
+    expect(form).to_contain_text("cannot be brought back")
+    page.reload()
+    assert token_hash(arena, "ann/kept@1") == hash_token(token)
+    ask(page, "Make a new token").get_by_role("button").click()
+    expect(shown).not_to_have_text(token)
+    page.reload()
+    assert token_hash(arena, "ann/kept@1") == hash_token(shown.inner_text()) != hash_token(token)
+    page.get_by_role("button", name="Put it away").click()
+    expect(shown).to_have_count(0)
+    page.reload()
+    expect(shown).to_have_count(0)
+
+
+def test_key_and_invitation_when_they_are_made_then_both_stay_and_say_when_they_are_used_or_revoked(
+    arena: Site, window: BrowserContext
+) -> None:
+    operator = sign_in(arena, window, "olive")
+    page = window.new_page()
+    page.goto("/me")
+    page.locator("#key-name").fill("script")
+    page.get_by_role("button", name="Create a key").click()
+    page.get_by_role("button", name="Create an invitation").click()
+    page.reload()
+    link, key = page.locator("#secret-1").inner_text(), page.locator("#secret-2").inner_text()
+    assert key.startswith("bt_key_")
+    code = link.partition("invitation=")[2]
+    with arena.browser.new_context() as elsewhere:
+        other = elsewhere.new_page()
+        other.goto(f"{arena.url}/sign-up?invitation={code}")
+        other.get_by_label("Account").fill("invited")
+        other.get_by_label("Password").fill(PASSWORD)
+        other.get_by_role("button", name="Sign up").click()
+        other.wait_for_url("**/join")
+        other.goto(f"{arena.url}/sign-up?invitation={code}")
+        expect(other.get_by_role("alert")).to_contain_text("used already")
+    page.reload()
+    secrets = page.locator("section", has=page.locator("#secrets"))
+    expect(secrets).to_contain_text("It works no longer")
+    assert invitations.list_invitations(arena.world.storage, operator, utc_now()) == []
+    row = page.get_by_role("row", name="script")
+    ask(page, "Revoke", row).get_by_role("button").click()
+    expect(row).to_contain_text("revoked")
+    secrets.get_by_role("button", name="Put them away").click()
+    expect(secrets).to_have_count(0)
+
+
+def test_desk_when_the_tournament_moves_on_then_state_steps_and_lists_follow_and_grave_steps_ask(
+    arena: Site, window: BrowserContext
+) -> None:
+    olga, world = sign_in(arena, window, "olga"), arena.world
+    page = window.new_page()
+    create(page, "followed")
+    steps, state = page.locator("#steps"), page.locator("#state")
+    ask(page, "Withdraw", page.get_by_role("row", name="zed/bot-3")).get_by_role("button").click()
+    expect(page.locator("#doubts")).to_contain_text("1 more is needed")
+    expect(steps.locator("summary, button:visible")).to_have_text(["Cancel it…"])  # others would be refused
+    for bot in ("zed/bot-4", "zed/bot-5"):
+        entry.enter(world.storage, olga, "followed", bot, utc_now(), nobody_asked)
+    expect(page.get_by_role("row", name="zed/bot-5")).to_be_visible()
+    form = ask(page, "Close the entries")
+    expect(form).to_contain_text("cannot be opened again")
+    assert world.status("followed").commitment is None
+    form.get_by_role("button").click()
+    expect(steps).not_to_contain_text("Close the entries")
+    expect(page.get_by_role("button", name="Enter it")).to_have_count(0)
+    page.get_by_role("button", name="Start it").click()
+    expect(page.get_by_role("button", name="Pause it")).to_be_visible()
+    expect(page.get_by_role("button", name="Enter it")).to_be_visible()
+    ask(page, "Cancel it")
+    lifecycle.pause(world.storage, olga, "followed", utc_now())
+    expect(state).to_have_text("paused")
+    expect(page.get_by_role("button", name="Continue")).to_be_visible()
+    expect(steps).to_contain_text("for good")  # what was opened stays open
+    lifecycle.resume(world.storage, olga, "followed", utc_now())
+    world.finish(world.status("followed").id)
+    expect(state).to_have_text("finished")
+    expect(steps.locator("summary, button")).to_have_count(0)
+    expect(page.get_by_role("button", name="Enter it")).to_have_count(0)
+    expect(page.locator("#entered .ask")).to_have_count(0)
+    page.reload()
+    expect(state).to_have_text("finished")
+
+
+def test_desk_when_the_tournament_is_another_organisers_then_nothing_leads_there(
+    arena: Site, window: BrowserContext
+) -> None:
+    sign_in(arena, window, "olga")
+    names = [f"zed/bot-{number}" for number in range(4)]
+    arena.world.tournament_of(names, name="others")
+    page = window.new_page()
+    page.goto("/tournaments/others")
+    expect(page.get_by_role("heading", level=1)).to_have_text("others")
+    expect(page.get_by_role("link", name="Desk")).to_have_count(0)
+    assert page.goto("/tournaments/others/desk").status == 403  # type: ignore[union-attr]
