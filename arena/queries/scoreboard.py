@@ -31,8 +31,9 @@ class RoundResult(NamedTuple):
 
     table: int
     place: int
-    """1 where nobody at the table had more points."""
-    points: int
+    """1 where nobody at the table was ahead."""
+    points: float
+    """Those that count."""
 
 
 Sheets = Mapping[int, Mapping[int, RoundResult]]

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import String, cast
+from sqlalchemy import ColumnElement, String, cast
 from sqlalchemy import select as select_columns
 from sqlmodel import col, select
 
@@ -76,10 +76,12 @@ def forfeited_sessions(tx: Transaction, tournament: Tournament) -> Counter[int]:
     return Counter(dict(tx.exec(kept).all())) + _in_other_rounds(tx, tournament)
 
 
-def forfeited_shares(tx: Transaction, tournament: Tournament) -> dict[tuple[int, int], dict[int, float]]:
+def forfeited_shares(
+    tx: Transaction, tournament: Tournament, *which: ColumnElement[bool]
+) -> dict[tuple[int, int], dict[int, float]]:
     """Return, by round and table, the share of the sessions that each entrant forfeited, by its number.
 
-    Only the sessions in which somebody forfeited are read.
+    ``which`` are conditions on rounds. Only the sessions in which somebody forfeited are read.
     """
     counts: dict[tuple[int, int], Counter[int]] = defaultdict(Counter)
     sat = (
@@ -96,6 +98,7 @@ def forfeited_shares(tx: Transaction, tournament: Tournament) -> dict[tuple[int,
         .join(Seat, col(Seat.match_id) == Match.id)
         .join(Entrant, col(Entrant.id) == Seat.entrant_id)
         .where(col(Match.tournament_id) == tournament.id, cast(col(Session.forfeits), String) != "[]")
+        .where(*which)
     )
     for round, table, seating, forfeits, position, number in tx.execute(sat):
         counts[round, table][number] += sum(seating[seat] == position for seat in forfeits)

@@ -72,20 +72,21 @@ def _select_tables() -> Any:
     )
 
 
-def outcomes(tx: Transaction, tournament: Tournament) -> list[MatchOutcome]:
-    """Return how the finished matches ended, in the order of rounds and tables.
+def outcomes(tx: Transaction, tournament: Tournament, *which: ColumnElement[bool]) -> list[MatchOutcome]:
+    """Return how the finished matches ended, in the order of rounds, tables and positions.
 
-    What counts is points; in a duplicate tournament, the scores of ``arena.core.duplicate``.
+    What counts is points; in a duplicate tournament, the scores of ``arena.core.duplicate``. ``which`` are
+    conditions on rounds.
     """
-    compared = duplicate_points(tx, tournament) if tournament.duplicate else {}
-    forfeited = forfeited_shares(tx, tournament)
+    compared = duplicate_points(tx, tournament, *which) if tournament.duplicate else {}
+    forfeited = forfeited_shares(tx, tournament, *which)
     rows = (
         select(Round.number, Match.table_number, Entrant.number, Seat.points)
         .select_from(Match)
         .join(Round, col(Round.id) == Match.round_id)
         .join(Seat, col(Seat.match_id) == Match.id)
         .join(Entrant, col(Entrant.id) == Seat.entrant_id)
-        .where(Match.tournament_id == tournament.id, Match.state == MatchState.DONE)
+        .where(Match.tournament_id == tournament.id, Match.state == MatchState.DONE, *which)
         .order_by(col(Round.number), col(Match.table_number), col(Seat.position))
     )
     found = []
@@ -98,10 +99,12 @@ def outcomes(tx: Transaction, tournament: Tournament) -> list[MatchOutcome]:
 
 
 def duplicate_points(
-    tx: Transaction, tournament: Tournament, round_id: int | None = None
+    tx: Transaction, tournament: Tournament, *which: ColumnElement[bool]
 ) -> dict[tuple[int, int], tuple[float, ...]]:
-    """Return the points that count in a duplicate tournament by position, for each finished match."""
-    which = () if round_id is None else (col(Round.id) == round_id,)
+    """Return the points that count in a duplicate tournament by position, for each finished match.
+
+    ``which`` are conditions on rounds.
+    """
     found: dict[tuple[int, int], tuple[float, ...]] = {}
     for round, tables in played_deals(tx, tournament, *which):
         found |= {(round, table): points for table, points in scores_of(tables).items()}

@@ -282,7 +282,7 @@ def _round_end(
             .where(Match.round_id == round.id)
         )
     }
-    compared = duplicate_points(tx, tournament, round.id) if tournament.duplicate else None
+    compared = duplicate_points(tx, tournament, col(Round.id) == round.id) if tournament.duplicate else None
     return {
         "round": round.number,
         "rated_after": round.rated_after,

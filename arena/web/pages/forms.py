@@ -107,7 +107,7 @@ def visiting(scope: KeyScope | None) -> Callable[..., Awaitable[Visit]]:
 
 
 async def _read(request: Request) -> Typed:
-    """Return what a form sent, in the query or the body. Raise SpecError for a query that cannot be stored."""
+    """Return what a form sent, in the query or the body. Raise SpecError for a query of odd characters."""
     texts: dict[str, list[str]] = {}
     sent = await request.form() if request.method == "POST" else request.query_params
     for field, value in sent.multi_items():

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import accumulate, takewhile
 from typing import Annotated
 
 from fastapi import Path, Query
@@ -18,6 +18,7 @@ from arena.operations import entries
 from arena.operations import tournaments as operations
 from arena.play.rounds.overview import RoundNamed
 from arena.queries import matches, scoreboard
+from arena.queries.counting import Counted, count_matches, count_rounds, counted_sheets
 from arena.queries.matches import MatchLine
 from arena.queries.scoreboard import RoundResult, Sheets, sheets
 from arena.queries.tournaments import round_tables
@@ -58,9 +59,9 @@ def lines_of(tournament: str, size: int, sheets: Sheets, rounds: Sequence[int]) 
 def _cell(begin: str, size: int, round: int, result: RoundResult | None) -> Markup:
     if result is None:
         return Markup("<span>–</span>")
-    table, place, points = result
+    table, place, score = result
     kind = ' class="first"' if place == 1 else ' class="last"' if place == size else ""
-    told = f"Round {round}: place {place}, {signed(points)}"
+    told = f"Round {round}: place {place}, {signed(score, 0 if score == int(score) else 1)}"
     return Markup(f'<a href="{begin}{round}/{table}"{kind} title="{told}">{place}</a>')  # noqa: S704 quoted
 
 
@@ -75,7 +76,7 @@ CROSSED = 30
 RIVER = 20
 """How many of the latest matches are shown for a tournament whose rounds mean little."""
 BRACKET = 200
-"""How many of the latest matches of a knockout its bracket shows."""
+"""How many tables of a knockout, in its latest rounds, its bracket shows."""
 LARGEST = 2**31 - 1
 
 CRITERIA = {
@@ -121,15 +122,16 @@ class TableShown:
 
     number: int
     names: Sequence[str]
-    match: MatchLine | None
-    """Its result; None if it is not done."""
+    counted: Counted | None
+    """How it counts; None if it is not done, or does not count yet."""
 
     @property
-    def results(self) -> Sequence[tuple[str, int | None]]:
-        """Return the bots with their points, the most first; before the match is done, in order of seats."""
-        if self.match is None:
+    def results(self) -> Sequence[tuple[str, float | None]]:
+        """Return the bots with what counts, the first first; before that is known, in order of seats."""
+        if self.counted is None:
             return [(name, None) for name in self.names]
-        return sorted(zip(self.match.bots, self.match.points, strict=True), key=lambda one: -one[1])
+        by_place = sorted(zip(self.counted.places, self.names, self.counted.scores, strict=True))
+        return [(name, score) for _, name, score in by_place]
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +165,7 @@ def _told(web: Web, actor: Actor, tournament: str, asked: StandingsAsked) -> dic
     status = overview.status(web.storage, tournament)
     board = web.readings.standings(status)
     offset, not_found = asked.begin(board, PLACES)
+    duplicate = overview.terms(web.storage, tournament).duplicate
     river: Sequence[MatchLine] = ()
     form = FORMATS[status.format]
     if form.in_batches:
@@ -171,15 +174,24 @@ def _told(web: Web, actor: Actor, tournament: str, asked: StandingsAsked) -> dic
     rounds = rounds_shown(status.round)
     results: Sheets = {}
     if not (form.in_batches or form.eliminates) and len(rounds) > 1:
-        results = sheets(web.storage, status.id, [line.entrant for line in lines], rounds[0] - 1)
+        as_played = not duplicate and not any(one.points for one in board.corrections)
+        if as_played and not any(line.forfeits for line in board.standings):
+            results = sheets(web.storage, status.id, [line.entrant for line in lines], rounds[0] - 1)
+        else:
+            results = counted_sheets(web.storage, tournament, rounds)
     return {
         "one": status,
+        "duplicate": duplicate,
         "offered": offered(web.storage, actor, tournament),
         "board": board,
         "decided": [correction_text(one) for one in board.corrections],
         "lines": lines,
         "rounds": rounds,
-        "sheets": lines_of(status.tournament, status.table_size, results, rounds),
+        "sheets": lines_of(
+            *(status.tournament, status.table_size),
+            {line.entrant: results[line.entrant] for line in lines if line.entrant in results},
+            rounds,
+        ),
         "offset": offset,
         "entrants": len(board.standings),
         "places": PLACES,
@@ -188,6 +200,7 @@ def _told(web: Web, actor: Actor, tournament: str, asked: StandingsAsked) -> dic
         "asked": asked,
         "not_found": not_found,
         "river": river,
+        "river_counted": count_matches(web.storage, river),
         "won": winners(status, board),
         "telling": () if offset else web.readings.deals_of_tournament(status),
         "bracket": bracket(web, status, board) if form.eliminates else (),
@@ -255,6 +268,7 @@ def show_round(
         most=TABLES,
         why=why,
         schedule=FORMATS[status.format].schedule,
+        counted=count_rounds(web.storage, tournament, [round]),
     )
 
 
@@ -272,27 +286,24 @@ def show_crosstable(
     )
 
 
-def tables_of(round: RoundNamed, done: Sequence[MatchLine]) -> Sequence[TableShown]:
+def tables_of(round: RoundNamed, counted: Mapping[tuple[int, int], Counted]) -> Sequence[TableShown]:
     """Return the tables of a round with their results."""
-    found = {line.table: line for line in done if line.round == round.round}
     return [
-        TableShown(number, seated, found.get(number)) for number, seated in enumerate(round.tables, start=1)
+        TableShown(number, seated, counted.get((round.round, number)))
+        for number, seated in enumerate(round.tables, start=1)
     ]
 
 
 def bracket(web: Web, status: TournamentStatus, board: scoreboard.Scoreboard) -> Sequence[BracketRound]:
     """Return the rounds of a knockout; if there are many tables, only the last rounds."""
     shown = web.readings.pairings(status)
-    done = matches.find_matches(
-        web.storage, matches.MatchQuery(tournament=status.tournament), BRACKET
-    ).matches
+    tables = accumulate(len(one.tables) for one in reversed(shown.rounds))
+    rounds = [one for one, so_far in zip(reversed(shown.rounds), tables, strict=True) if so_far <= BRACKET]
+    counted = count_rounds(web.storage, status.tournament, [one.round for one in rounds]).matches
     found: list[BracketRound] = []
-    on, tables = frozenset(line.bot for line in winners(status, board)), 0
-    for one in reversed(shown.rounds):
-        tables += len(one.tables)
-        if tables > BRACKET:
-            break
-        of_it = tables_of(one, done)
+    on = frozenset(line.bot for line in winners(status, board))
+    for one in rounds:
+        of_it = tables_of(one, counted)
         found.append(BracketRound(one.round, of_it, one.byes, on))
         on = frozenset(one.byes).union(*(table.names for table in of_it))
     return found[::-1]

@@ -1,19 +1,26 @@
 """A deal's page in a browser: by keyboard, by mouse, without scripts, and in a file of its own."""
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
+from arena.queries.counting import count_rounds, deal_scores_at
 from arena.queries.deals import one_deal
+from arena.queries.matches import MatchQuery, find_matches
 from arena.queries.replays.make import make_replay
 from arena.queries.replays.steps import Replay
 from arena.queries.replays.table import told
 from arena.queries.replays.words import plain
+from arena.tournaments import corrections
+from arena.web.pages.figures import signed
 from tests.arena.exported import play_by_table
+from tests.arena.fakes import DECISION_KEY, ROOT
+from tests.arena.random_play import play_randomly
 from tests.arena.web.browser.conftest import Site, site
 
 DEAL = "/matches/cup/1/1/1/2"
@@ -43,6 +50,11 @@ NORMAL = """() => {
 """Returns what is drawn, without the blanks between elements."""
 
 
+def scored(score: float) -> str:
+    """Return what counts, as pages show it."""
+    return signed(score, 0 if score == int(score) else 1)
+
+
 @pytest.fixture(scope="module")
 def arena(
     tmp_path_factory: pytest.TempPathFactory, empty_database: bytes, browser: Browser
@@ -52,6 +64,7 @@ def arena(
         names = found.world.register(8)
         shared = {"format": "swiss", "rounds": 1, "duplicate": True, "deals": None}
         found.world.finish(found.world.tournament_of(names, name="shared", **shared).id, play_by_table)
+        found.world.finish(found.world.tournament_of(names, name="decided", rounds=3).id, play_randomly)
         yield found
 
 
@@ -303,3 +316,69 @@ def test_deal_at_all_tables_when_axe_looks_at_it_on_a_phone_then_it_finds_nothin
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
         found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
         assert [(one["id"], one["nodes"][0]["html"]) for one in found] == []
+
+
+def test_results_when_a_tournament_is_duplicate_then_all_pages_say_so_and_show_what_counts_with_the_points(
+    arena: Site, page: Page
+) -> None:
+    world = arena.world
+    counted = count_rounds(world.storage, "shared", [1]).matches
+    lines = {one.table: one for one in find_matches(world.storage, MatchQuery(tournament="shared")).matches}
+    assert any(max(one.scores) != max(lines[table].points) for (_, table), one in counted.items())
+
+    def shown(table: int, seats: Locator) -> None:
+        """Compare what is shown of a table with what counts there."""
+        line, one = lines[table], counted[1, table]
+        assert seats.count() == 4
+        for seat, text in enumerate(seats.all_inner_texts()):
+            assert line.bots[seat] in text.replace("\n", "")
+            assert f"score {scored(one.scores[seat])}" in text
+            assert f"points {signed(line.points[seat])}" in text
+        best = seats.filter(has=page.locator(".points.most")).all_inner_texts()
+        winners = [bot for bot, score in zip(line.bots, one.scores, strict=True) if score == max(one.scores)]
+        assert [text.split()[0] for text in best] == winners
+
+    page.goto(f"{arena.url}/tournaments/shared")
+    expect(page.locator(".lead .tag")).to_have_text("duplicate")
+    page.goto(f"{arena.url}/tournaments/shared/rounds/1")
+    expect(page.locator(".head .tag").first).to_have_text("duplicate")
+    expect(page.get_by_role("columnheader", name="Bots, scores and points")).to_be_visible()
+    for table in lines:
+        shown(table, page.get_by_role("row").nth(table).locator(".seats li"))
+    page.goto(f"{arena.url}/matches?tournament=shared")
+    for table in lines:
+        row = page.get_by_role("row").filter(has=page.get_by_text(f"shared 1.{table}", exact=True))
+        shown(table, row.locator(".seats li"))
+    page.goto(f"{arena.url}/matches/shared/1/1")
+    expect(page.locator(".head .tag").first).to_have_text("duplicate")
+    shown(1, page.locator(".box .seats li"))
+    by_seat = deal_scores_at(world.storage, "shared", 1, 1)[1][0].by_seat
+    first = page.get_by_role("row", name="Deal 1").first.locator("td").all_inner_texts()
+    assert [text.split()[0] for text in first] == [scored(score) for score in by_seat]
+
+
+def test_places_of_rounds_when_the_organiser_corrected_a_match_then_they_make_up_the_score(
+    arena: Site, page: Page
+) -> None:
+    world = arena.world
+    [first, *_] = sorted(
+        find_matches(world.storage, MatchQuery(tournament="decided", round=1)).matches,
+        key=lambda one: one.table,
+    )
+    last = first.bots[first.points.index(min(first.points))]
+    more = max(first.points) - min(first.points) + 1
+    wanted = corrections.NewCorrection(last, "points", "a wrong card", 1, first.table, more)
+    corrections.correct(world.storage, ROOT, "decided", wanted, world.clock(), DECISION_KEY)
+    page.goto(f"{arena.url}/tournaments/decided")
+    rows = page.locator("#standings tbody tr")
+    assert rows.count() == 8
+    links = "all => all.map(one => [one.href, one.text])"
+    at_tables = page.locator("#standings .sheet a").evaluate_all(links)
+    sharing = Counter(map(tuple, at_tables))
+    for row in rows.all():
+        places = row.locator(".sheet a").evaluate_all(links)
+        made = [4 - int(place) - (sharing[table, place] - 1) / 2 for table, place in places]
+        assert float(row.locator("td.num").nth(1).inner_text()) == sum(made), row.inner_text()
+    assert rows.filter(has_text=last).locator(".sheet a").first.inner_text() == "1"
+    page.goto(f"{arena.url}/matches/decided/1/{first.table}")
+    expect(page.locator(".box .seats .points.most")).to_have_text(f"score {signed(max(first.points) + 1)}")

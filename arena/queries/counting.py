@@ -1,0 +1,131 @@
+"""How matches count in their tournaments, which the points as they were played do not always tell.
+
+In a duplicate tournament, points are compared with those of the same seat at other tables; an organiser may
+have corrected points; and whoever forfeited a whole match is behind everybody else.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
+
+from sqlalchemy import ColumnElement
+from sqlmodel import col, select
+
+from arena.core.corrections import adjusted
+from arena.core.duplicate import DealScore, deal_scores
+from arena.core.ranking import MatchOutcome, Merit
+from arena.queries.matches import MatchLine
+from arena.queries.scoreboard import RoundResult, Sheets
+from arena.results.standings.outcomes import corrections_of, outcomes, played_deals
+from arena.store.models import Round, RoundState, Tournament, TournamentEvent
+from arena.store.storage import Storage, Transaction
+from arena.tournaments.overview import find_tournament
+
+
+class Counted(NamedTuple):
+    """How a match counts, by position at the table."""
+
+    scores: tuple[float, ...]
+    """The points that count."""
+    places: tuple[int, ...]
+    """The places at the table, from 1; equal ones have the same."""
+    as_played: bool
+    """Whether the points that count are those that were played."""
+
+
+class CountedRounds(NamedTuple):
+    """How the finished matches of some rounds count."""
+
+    duplicate: bool
+    """Whether the tournament is a duplicate one: its matches count as soon as their rounds are over."""
+    matches: Mapping[tuple[int, int], Counted]
+    """By round and table."""
+    entrants: Mapping[tuple[int, int], tuple[int, ...]]
+    """By round and table, the numbers of the entrants there, by position."""
+
+
+def count_rounds(storage: Storage, name: str, rounds: Collection[int]) -> CountedRounds:
+    """Return how the finished matches of these rounds of a tournament count. Raise UnknownError."""
+    with storage.read() as tx:
+        return _count(tx, find_tournament(tx, name), rounds)
+
+
+def counted_sheets(storage: Storage, name: str, rounds: Collection[int]) -> Sheets:
+    """Return what entrants made of these rounds as they count. Raise UnknownError.
+
+    ``sheets`` is faster where nothing was compared, corrected or forfeited.
+    """
+    found: dict[int, dict[int, RoundResult]] = defaultdict(dict)
+    counted = count_rounds(storage, name, rounds)
+    for (round, table), one in counted.matches.items():
+        there = counted.entrants[round, table]
+        for entrant, place, score in zip(there, one.places, one.scores, strict=True):
+            found[entrant][round] = RoundResult(table, place, score)
+    return found
+
+
+def deal_scores_at(storage: Storage, name: str, round: int, table: int) -> Mapping[int, Sequence[DealScore]]:
+    """Return what the deals of a finished match in a duplicate tournament count, by session.
+
+    Raise UnknownError.
+    """
+    with storage.read() as tx:
+        tournament = find_tournament(tx, name)
+        found = dict(played_deals(tx, tournament, col(Round.number) == round)).get(round, {})
+    scored = dict(zip(found, deal_scores(list(found.values())), strict=True)).get(table, [])
+    return {one.number: deals for one, deals in zip(found.get(table, ()), scored, strict=True)}
+
+
+def count_matches(storage: Storage, lines: Sequence[MatchLine]) -> list[Counted | None]:
+    """Return how these matches count; None for those of a duplicate round that is not over."""
+    rounds: dict[str, set[int]] = defaultdict(set)
+    forfeited: dict[str, set[int]] = defaultdict(set)
+    for line in lines:
+        rounds[line.tournament].add(line.round)
+        if any(line.forfeits):
+            forfeited[line.tournament].add(line.round)
+    found: dict[str, CountedRounds] = {}
+    with storage.read() as tx:
+        corrected = select(TournamentEvent.tournament_id).where(TournamentEvent.kind == "corrected")
+        several = select(Tournament, col(Tournament.id).in_(corrected))
+        for tournament, changed in tx.exec(several.where(col(Tournament.name).in_(rounds))):
+            name = tournament.name
+            special = rounds[name] if tournament.duplicate or changed else forfeited[name]
+            if special:
+                found[name] = _count(tx, tournament, special)
+    return [_counted(line, found.get(line.tournament)) for line in lines]
+
+
+def _counted(line: MatchLine, found: CountedRounds | None) -> Counted | None:
+    if found is not None:
+        known = found.matches.get((line.round, line.table))
+        if known is not None or found.duplicate:
+            return known
+    return Counted(line.points, _places(line.points), as_played=True)
+
+
+def _count(tx: Transaction, tournament: Tournament, rounds: Collection[int]) -> CountedRounds:
+    which: list[ColumnElement[bool]] = [col(Round.number).in_(rounds)]
+    if tournament.duplicate and tournament.finished_at is None:
+        which.append(col(Round.state) == RoundState.CLOSED)
+    played = outcomes(tx, tournament, *which)
+    there = {(one.round, one.table) for one in played}
+    corrections = [one for one in corrections_of(tx, tournament) if (one.round, one.table) in there]
+    counted = adjusted(played, corrections)
+    changed = {(one.round, one.table) for one in corrections} if not tournament.duplicate else there
+    return CountedRounds(
+        tournament.duplicate,
+        {
+            (one.round, one.table): _of(one, as_played=(one.round, one.table) not in changed)
+            for one in counted
+        },
+        {(one.round, one.table): tuple(one.points) for one in counted},
+    )
+
+
+def _of(one: MatchOutcome, *, as_played: bool) -> Counted:
+    return Counted(tuple(one.points.values()), _places(list(one.merits.values())), as_played)
+
+
+def _places(values: Sequence[float] | Sequence[Merit]) -> tuple[int, ...]:
+    return tuple(1 + sum(other > own for other in values) for own in values)  # type: ignore[operator]
