@@ -15,7 +15,7 @@ from arena.core.corrections import Correction, Kind, correction_text
 from arena.core.formats import FORMATS
 from arena.jsonvalues import to_json
 from arena.operations import tournaments
-from arena.queries.scoreboard import CROSSED, Placed, Scoreboard
+from arena.queries.scoreboard import CROSSED, Scoreboard, StandingLine
 from arena.tournaments.overview import ENDED
 from referee.cli.output import MOST, AsJson, console, headline, note, number, print_json, say
 from referee.cli.tables import table
@@ -129,7 +129,7 @@ def show_standings(found: Scoreboard) -> None:
         )
 
 
-def _name(line: Placed) -> str:
+def _name(line: StandingLine) -> str:
     return f"{line.bot} (disqualified)" if line.disqualified else line.bot
 
 
@@ -155,11 +155,11 @@ _MEANINGS = {
 _COLUMNS = {"opponents_cut": "cut", "reached": "round", "last": "last match"}
 
 
-def _cell(line: Placed, name: str) -> object:
+def _cell(line: StandingLine, name: str) -> object:
     if name == "±":
         return _spread(line)
     return line.raw if name == "raw" else number(getattr(line, name))
 
 
-def _spread(line: Placed) -> str:
+def _spread(line: StandingLine) -> str:
     return "" if line.plus_minus is None else f"{line.plus_minus:.0f}"

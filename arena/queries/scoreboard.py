@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from itertools import permutations
-from operator import attrgetter
 from typing import Any, NamedTuple
 
 from sqlalchemy import Select, bindparam
@@ -86,27 +85,7 @@ CROSSED = 50
 
 @dataclass(frozen=True, slots=True)
 class StandingLine:
-    """A line of the standings with its name."""
-
-    standing: Standing
-    name: str
-    """``owner/bot@version``."""
-    raw: int
-    """Points of all deals as they were scored; in a duplicate tournament, not the ones that count."""
-    deals: int
-    """Deals that the points come from."""
-    plus_minus: float | None
-    """Half the width of the 95 % interval around the points that count, as if the deals were drawn again;
-    None for fewer than two deals."""
-    disqualified: bool
-    """Whether the organiser disqualified it, so that it ranks behind all others."""
-    forfeits: int
-    """Sessions that it forfeited, by absence or by too many faults."""
-
-
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """A line of the standings, flat."""
+    """A line of the standings."""
 
     rank: int
     """Place, from 1; shared only by those who are equal in everything that decides."""
@@ -157,7 +136,7 @@ class Scoreboard:
     """Whether its organiser still has to confirm them."""
     corrections: tuple[Correction, ...]
     """What its organiser decided about them, in order."""
-    standings: tuple[Placed, ...]
+    standings: tuple[StandingLine, ...]
     """The best first."""
 
 
@@ -217,22 +196,8 @@ def scoreboard(storage: Storage, name: str) -> Scoreboard:
     with storage.read() as tx:
         tournament = find_tournament(tx, name)
         decided = tuple(corrections_of(tx, tournament))
-    names = [field.name for field in fields(Standing)]
-    standing = attrgetter(*names)
-    placed = [
-        Placed(
-            bot=line.name,
-            **dict(zip(names, standing(line.standing), strict=True)),
-            raw=line.raw,
-            deals=line.deals,
-            plus_minus=line.plus_minus,
-            disqualified=line.disqualified,
-            forfeits=line.forfeits,
-        )
-        for line in lines
-    ]
     provisional = tournament.confirm and tournament.confirmed_at is None
-    return Scoreboard(name, tournament.state, tournament.format, provisional, decided, tuple(placed))
+    return Scoreboard(name, tournament.state, tournament.format, provisional, decided, tuple(lines))
 
 
 def corrections(storage: Storage, name: str) -> list[Correction]:
@@ -256,13 +221,13 @@ def standings(storage: Storage, name: str) -> list[StandingLine]:
         ids = {entrant.number: entrant.entrant_id for entrant in entrants}
         return [
             StandingLine(
-                line,
-                names[line.entrant],
-                found.raw,
-                found.deals,
-                spread(found.deals, found.total, found.squares),
-                line.entrant in disqualified,
-                forfeited[line.entrant],
+                **{field.name: getattr(line, field.name) for field in fields(Standing)},
+                bot=names[line.entrant],
+                raw=found.raw,
+                deals=found.deals,
+                plus_minus=spread(found.deals, found.total, found.squares),
+                disqualified=line.entrant in disqualified,
+                forfeits=forfeited[line.entrant],
             )
             for line in _ranked(tournament, entrants, totals, disqualified)
             for found in [sums.entrants.get(ids[line.entrant], Sum())]

@@ -176,9 +176,8 @@ def test_knockout_when_it_ends_then_the_best_of_each_table_went_on(world: World)
     first, second, final = pairings(world.storage, "cup").rounds
     assert first.byes == ("owner-0/bot-0@1", "owner-1/bot-1@1")
     assert set(first.byes) < {who for table in second.tables for who in table}
-    found = standings(world.storage, "cup")
-    assert {line.name for line in found[:4]} == set(final.tables[0])
-    lines = [line.standing for line in found]
+    lines = standings(world.storage, "cup")
+    assert {line.bot for line in lines[:4]} == set(final.tables[0])
     assert [line.reached for line in lines[:4]] == [3] * 4
     assert [line.last for line in lines[:4]] == sorted((line.last for line in lines[:4]), reverse=True)
 
@@ -271,9 +270,9 @@ def test_cancel_then_finished_matches_count_and_are_rated_and_no_others(cup: str
     status, rated = world.status(), leaderboard(world.storage).leaderboard
     assert (status.state, status.matches_done, status.sessions_done) == ("cancelled", 2, 7)
     assert sum(line.matches for line in rated) == (0 if cup == "not rated" else 8)
-    assert sorted(line.standing.matches for line in standings(world.storage, "cup")) == [0] * 5 + [1] * 8
-    assert all(line.standing.reached <= 1 for line in standings(world.storage, "cup"))
-    assert not any(line.standing.score for line in standings(world.storage, "cup") if not line.deals)
+    assert sorted(line.matches for line in standings(world.storage, "cup")) == [0] * 5 + [1] * 8
+    assert all(line.reached <= 1 for line in standings(world.storage, "cup"))
+    assert not any(line.score for line in standings(world.storage, "cup") if not line.deals)
     found = rebuild(world.storage)
     assert (found.problem, found.matches) == (None, 0 if cup == "not rated" else 2)
     assert mend(world.storage, ROOT, world.clock()).mended == 0
@@ -295,7 +294,7 @@ def test_cancel_when_all_of_a_round_is_finished_then_the_round_is_closed_and_its
     closing.cancel(world.storage, ROOT, "cup", world.clock())
     with world.storage.read() as tx:
         assert [round.state for round in tx.exec(select(Round))] == [RoundState.CLOSED]
-    [bye] = [line.standing for line in standings(world.storage, "cup") if not line.standing.matches]
+    [bye] = [line for line in standings(world.storage, "cup") if not line.matches]
     assert bye.score == 1.5
     assert check(lines_of(world)).problem is None
 

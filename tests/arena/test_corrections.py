@@ -50,7 +50,7 @@ def confirm(world: World) -> None:
 
 
 def shown(world: World) -> list[tuple[int, str]]:
-    return [(one.standing.rank, one.name) for one in scoreboard.standings(world.storage, "cup")]
+    return [(one.rank, one.bot) for one in scoreboard.standings(world.storage, "cup")]
 
 
 def exported(world: World) -> list[tuple[int, str]]:
@@ -61,14 +61,14 @@ def exported(world: World) -> list[tuple[int, str]]:
 
 
 def test_bot_when_it_is_disqualified_then_it_stands_behind_all_others_who_close_up(world: World) -> None:
-    before = [line.name for line in play(world, format="swiss", rounds=2)]
+    before = [line.bot for line in play(world, format="swiss", rounds=2)]
     disqualify(world, before[0])
     disqualify(world, before[2].partition("@")[0])
     after = scoreboard.standings(world.storage, "cup")
     left = [name for name in before if name not in (before[0], before[2])]
-    assert [line.name for line in after] == [*left, before[0], before[2]]
-    assert [line.standing.rank for line in after[-2:]] == [7, 7]
-    assert after[0].standing.rank == 1
+    assert [line.bot for line in after] == [*left, before[0], before[2]]
+    assert [line.rank for line in after[-2:]] == [7, 7]
+    assert after[0].rank == 1
     assert [line.disqualified for line in after] == [False] * 6 + [True] * 2
     assert exported(world) == shown(world)
     found = scoreboard.scoreboard(world.storage, "cup")
@@ -102,19 +102,17 @@ def test_points_of_a_match_when_they_are_adjusted_then_the_whole_match_counts_an
     with world.storage.read() as tx:
         ratings = [(row.before, row.after) for row in tx.exec(select(RatingChange))]
     played = json.loads(next(line for line in lines_of(world) if '"part":"match"' in line))["bots"]
-    last = min(played, key=lambda bot: next(one.standing.points for one in before if one.name == bot))
+    last = min(played, key=lambda bot: next(one.points for one in before if one.bot == bot))
     adjust(world, last, 10_000)
     adjust(world, played[0], -1)
-    old = {line.name: line for line in before}
-    new = {line.name: line for line in scoreboard.standings(world.storage, "cup")}
-    more = {name: new[name].standing.points - old[name].standing.points for name in new}
+    old = {line.bot: line for line in before}
+    new = {line.bot: line for line in scoreboard.standings(world.storage, "cup")}
+    more = {name: new[name].points - old[name].points for name in new}
     expected = {last: 10_000, played[0]: -1} if last != played[0] else {last: 9_999}
     assert {name: points for name, points in more.items() if points} == pytest.approx(expected)
-    total = sum(line.standing.score for line in before)
-    assert (
-        sum(line.standing.score for line in new.values()) == total
-    )  # a match still has the same total to share
-    assert new[last].standing.wins - old[last].standing.wins in (0, 1)
+    total = sum(line.score for line in before)
+    assert sum(line.score for line in new.values()) == total  # a match still has the same total to share
+    assert new[last].wins - old[last].wins in (0, 1)
     assert [new[name].raw for name in new] == [old[name].raw for name in new]
     assert exported(world) == shown(world)
     with world.storage.read() as tx:
@@ -124,7 +122,7 @@ def test_points_of_a_match_when_they_are_adjusted_then_the_whole_match_counts_an
 
 def test_correction_when_somebody_changes_it_then_the_export_is_wrong(world: World) -> None:
     before = play(world, format="swiss", rounds=1)
-    disqualify(world, before[0].name)
+    disqualify(world, before[0].bot)
     lines = lines_of(world)
     at = next(at for at, line in enumerate(lines) if '"corrected"' in line)
     without = with_new_digests(lines[:at] + lines[at + 1 :])

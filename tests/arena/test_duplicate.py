@@ -262,10 +262,10 @@ def test_duplicate_tournament_is_ranked_by_the_scores_with_raw_points_beside(dup
     lines = scoreboard.standings(duplicate.storage, "cup")
     assert len(lines) == 13
     for line in lines:
-        assert line.standing.points == pytest.approx(expected.get(line.name, 0))
-        assert line.raw == raw.get(line.name, 0)
-        assert line.deals == sum(line.name in one["seats"] for one in deals)
-    ranked = [line.standing.score for line in lines]
+        assert line.points == pytest.approx(expected.get(line.bot, 0))
+        assert line.raw == raw.get(line.bot, 0)
+        assert line.deals == sum(line.bot in one["seats"] for one in deals)
+    ranked = [line.score for line in lines]
     assert ranked == sorted(ranked, reverse=True)
 
 
@@ -293,7 +293,7 @@ def test_duplicate_tournament_when_a_table_was_dealt_again_then_its_deals_are_fo
     world.finish(cup.id, play_by_table)
     assert sorted(one.get("attempt", 1) for one in records(world)) == [1, 1, 2, 2]
     lines = scoreboard.standings(world.storage, "cup")
-    assert {line.standing.points for line in lines} == {0}
+    assert {line.points for line in lines} == {0}
     assert any(line.raw for line in lines)
     assert check(lines_of(world)).problem is None
     assert rebuild(world.storage).problem is None

@@ -57,10 +57,10 @@ def test_tournament_when_bots_forfeit_at_each_table_then_it_ends_and_is_right(
     with world.storage.read() as tx:
         kept = dict(tx.exec(select(Entrant.number, EntrantSum.forfeits).join(EntrantSum)).all())
         assert [*wrong_standings(tx)] == []
-    told = {line.standing.entrant: line.forfeits for line in standings}
+    told = {line.entrant: line.forfeits for line in standings}
     assert {number: count for number, count in kept.items() if count} == {n: c for n, c in told.items() if c}
     entered = roster(world.storage, "cup", world.clock(), nobody_asked)
-    assert {line.bot: line.forfeits for line in entered} == {line.name: line.forfeits for line in standings}
+    assert {line.bot: line.forfeits for line in entered} == {line.bot: line.forfeits for line in standings}
 
 
 @each_mode
@@ -72,7 +72,7 @@ def test_tournament_when_the_best_seeds_never_come_then_they_are_behind_all_who_
     fields = LIMITS | FORMATS[format] | {"format": format, "on_forfeit": mode, "sessions": 1, "deals": 1}
     world.finish(world.tournament(8, **fields).id, played_with(lambda number: number > 3))
     assert check(lines_of(world)).problem is None
-    played = [line.standing for line in scoreboard.standings(world.storage, "cup")]
+    played = scoreboard.standings(world.storage, "cup")
     with world.storage.read() as tx:
         ended = outcomes(tx, tx.exec(select(Tournament)).one())
         assert [*wrong_standings(tx)] == []

@@ -18,25 +18,25 @@ from tests.arena.world import World
 def test_standings_when_the_tournament_is_finished_then_everyone_is_ranked(world: World) -> None:
     world.finish(world.tournament(9, format="swiss", rounds=3).id)
     lines = scoreboard.standings(world.storage, "cup")
-    assert [line.standing.rank for line in lines] == sorted(line.standing.rank for line in lines)
-    assert len({line.name for line in lines}) == 9
+    assert [line.rank for line in lines] == sorted(line.rank for line in lines)
+    assert len({line.bot for line in lines}) == 9
     # Each round: two tables of four (3 + 2 + 1 + 0) and a bye (the mean, 1.5).
-    assert sum(line.standing.score for line in lines) == 3 * (2 * 6 + 1.5)
+    assert sum(line.score for line in lines) == 3 * (2 * 6 + 1.5)
 
 
 def test_standings_when_nothing_is_played_then_all_are_equal(world: World) -> None:
     world.tournament(5)
     lines = scoreboard.standings(world.storage, "cup")
-    assert [(line.standing.rank, line.standing.score) for line in lines] == [(1, 0.0)] * 5
+    assert [(line.rank, line.score) for line in lines] == [(1, 0.0)] * 5
 
 
 def test_standings_when_a_round_is_played_then_who_sits_out_is_credited_at_its_end(world: World) -> None:
     cup = world.tournament(9, format="swiss", rounds=1)
     world.advance(cup.id)
     world.play(world.messages.pop())
-    assert sum(line.standing.score for line in scoreboard.standings(world.storage, "cup")) == 6
+    assert sum(line.score for line in scoreboard.standings(world.storage, "cup")) == 6
     world.finish(cup.id)
-    assert sum(line.standing.score for line in scoreboard.standings(world.storage, "cup")) == 2 * 6 + 1.5
+    assert sum(line.score for line in scoreboard.standings(world.storage, "cup")) == 2 * 6 + 1.5
 
 
 def test_standings_when_a_match_is_not_done_then_its_sessions_do_not_count_yet(world: World) -> None:
@@ -44,14 +44,14 @@ def test_standings_when_a_match_is_not_done_then_its_sessions_do_not_count_yet(w
     world.advance(cup.id)
     world.play(world.messages[1])
     lines = scoreboard.standings(world.storage, "cup")
-    assert sum(line.standing.score for line in lines) == 6
+    assert sum(line.score for line in lines) == 6
 
 
 def test_crosstable_when_all_is_played_then_it_counts_the_deals_of_every_pair(world: World) -> None:
     cup = world.tournament(8)
     world.finish(cup.id)
     table = scoreboard.crosstable(world.storage, "cup")
-    assert table.names == tuple(line.name for line in scoreboard.standings(world.storage, "cup"))
+    assert table.names == tuple(line.bot for line in scoreboard.standings(world.storage, "cup"))
     assert table.before.keys() == set(permutations(range(8), 2))
     for (a, b), (before, together) in table.before.items():
         assert before + table.before[b, a][0] <= together == table.before[b, a][1]
@@ -73,10 +73,10 @@ def test_standings_have_the_interval_of_their_points(world: World) -> None:
     world.finish(world.tournament(8, rounds=2).id)
     lines = scoreboard.standings(world.storage, "cup")
     assert {line.deals for line in lines} == {2 * 3 * 2}
-    assert [line.raw for line in lines] == [line.standing.points for line in lines]
+    assert [line.raw for line in lines] == [line.points for line in lines]
     with world.storage.read() as tx:
         for line in lines:
-            points = deal_points(tx, line.name)
+            points = deal_points(tx, line.bot)
             assert sum(points) == line.raw
             expected = 1.96 * stdev(points) * len(points) ** 0.5
             assert line.plus_minus == pytest.approx(expected)

@@ -1,6 +1,7 @@
 """Standings and crosstables follow from stored sums, and agree with a count of all sessions."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from itertools import permutations
 from random import Random
 from typing import Any
@@ -10,6 +11,7 @@ from sqlmodel import col, select
 
 from arena.core.duplicate import deal_scores
 from arena.core.elo import spread
+from arena.core.ranking import Standing
 from arena.play.rounds import closing
 from arena.queries.scoreboard import crosstable, standings
 from arena.results.ratings.rebuild import mend, rebuild
@@ -76,10 +78,12 @@ def check(world: World) -> None:
     with world.storage.read() as tx:
         tournament = tx.exec(select(Tournament)).one()
         entrants = list_entrants(tx, tournament)
-        assert [line.standing for line in found] == current_standings(tx, tournament, entrants)
+        names = [one.name for one in fields(Standing)]
+        ranked = [Standing(*(getattr(line, name) for name in names)) for line in found]
+        assert ranked == current_standings(tx, tournament, entrants)
     id_of = {entrant.name: entrant.entrant_id for entrant in entrants}
     for line in found:
-        raw, deals, plus_minus = lines.get(id_of[line.name], (0, 0, None))
+        raw, deals, plus_minus = lines.get(id_of[line.bot], (0, 0, None))
         assert (line.raw, line.deals) == (raw, deals)
         assert line.plus_minus == pytest.approx(plus_minus)
     ids = [id_of[name] for name in table.names]

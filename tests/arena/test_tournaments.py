@@ -90,7 +90,7 @@ def test_tournament_when_it_is_announced_then_it_is_filled_and_played(world: Wor
     lifecycle.lock(world.storage, ROOT, "cup", now)
     world.finish(start(world.storage, ROOT, "cup", now).id, play_by_table)
     assert world.status().state == "finished"
-    played = {line.name for line in standings(world.storage, "cup") if line.standing.matches}
+    played = {line.bot for line in standings(world.storage, "cup") if line.matches}
     assert names[0] not in played
     assert len(played) >= 5
     assert check(lines_of(world)).problem is None

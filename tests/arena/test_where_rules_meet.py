@@ -127,7 +127,7 @@ def play(world: World, *rules: str) -> Cup:
     played = Cup(world, rules, names, records, {}, [[names[at - 1] for at in numbers] for numbers in byes])
     if "correction" in rules:
         played.adjust(played.table[1], 1)
-    played.lines = {line.name: line for line in scoreboard.standings(world.storage, "cup")}
+    played.lines = {line.bot: line for line in scoreboard.standings(world.storage, "cup")}
     return played
 
 
@@ -171,10 +171,10 @@ def check_standings(cup: Cup) -> None:
             )
     for name in chain.from_iterable(cup.byes):
         scored[name] += 1.5
-    assert {name: line.standing.points for name, line in cup.lines.items()} == pytest.approx(
+    assert {name: line.points for name, line in cup.lines.items()} == pytest.approx(
         {name: points[name] for name in cup.lines}
     )
-    assert {name: line.standing.score for name, line in cup.lines.items()} == {
+    assert {name: line.score for name, line in cup.lines.items()} == {
         name: scored[name] for name in cup.lines
     }
     lost = [cup.table[0]] if "forfeit" in cup.rules else []
@@ -200,13 +200,13 @@ CELLS: dict[tuple[str, str], Callable[[Cup], bool]] = {
         scores_of(cup, one)[1:] == [0, 0, 0] for one in cup.of_match(table=1, session=1, deal=2)
     ),
     ("duplicate", "correction"): lambda cup: (
-        sum(line.standing.points for line in cup.lines.values()) == pytest.approx(MORE)
+        sum(line.points for line in cup.lines.values()) == pytest.approx(MORE)
     ),
     ("duplicate", "attempt"): lambda cup: (
         [any(scores_of(cup, one)) for one in cup.of_match(session=1)] == [True, False] * 2
     ),
     ("duplicate", "late entry"): lambda cup: (
-        sum(cup.lines[name].standing.points for name in cup.names[9:])
+        sum(cup.lines[name].points for name in cup.names[9:])
         == pytest.approx(
             sum(
                 score
@@ -216,9 +216,7 @@ CELLS: dict[tuple[str, str], Callable[[Cup], bool]] = {
             )
         )
     ),
-    ("duplicate", "bye"): lambda cup: (
-        sum(line.standing.points for line in cup.lines.values()) == pytest.approx(0)
-    ),
+    ("duplicate", "bye"): lambda cup: sum(line.points for line in cup.lines.values()) == pytest.approx(0),
     ("duplicate", "void attempt"): lambda cup: (
         not any(any(scores_of(cup, one)) for one in cup.of_match(session=1))
     ),

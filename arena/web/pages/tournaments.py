@@ -224,7 +224,7 @@ def _decisive(criteria: Criteria) -> list[tuple[str, str, str]]:
     return [(key, *told[key]) for key in criteria.decisive]
 
 
-def winners(status: TournamentStatus, board: scoreboard.Scoreboard) -> Sequence[scoreboard.Placed]:
+def winners(status: TournamentStatus, board: scoreboard.Scoreboard) -> Sequence[scoreboard.StandingLine]:
     """Return the winners of a tournament; empty as long as its organiser has to confirm the results."""
     if status.state is not TournamentState.FINISHED or board.provisional:
         return ()

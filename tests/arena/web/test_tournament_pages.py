@@ -80,8 +80,8 @@ def test_tournament_when_it_is_read_then_bots_stand_in_the_order_of_the_standing
     page = read(client, "/tournaments/cup")
     lines = scoreboard.standings(storage, "cup")
     winner, *shown = [link for link in page.links if link.startswith("/bots/")]
-    assert winner == bot_url(lines[0].name)
-    assert shown[: len(lines)] == [bot_url(line.name) for line in lines]
+    assert winner == bot_url(lines[0].bot)
+    assert shown[: len(lines)] == [bot_url(line.bot) for line in lines]
     telling = find_deals(storage, HighlightQuery(HighlightKind.SWING, tournament="cup"), 1).deals[0]
     assert (
         deal_url(*(telling.tournament, telling.round, telling.table, telling.session, telling.deal))
@@ -105,7 +105,7 @@ def test_standings_when_there_are_rounds_then_each_bot_has_its_place_at_every_ta
         link = f'href="{match_url(line.tournament, line.round, line.table)}"'
         assert sorted(map(int, re.findall(rf'{link}[^>]*title="Round [^>]*>(\d)<', page))) == places
     with_byes = scoreboard.standings(storage, "cup")
-    assert page.count("<span>–</span>") == sum(3 - line.standing.matches for line in with_byes)
+    assert page.count("<span>–</span>") == sum(3 - line.matches for line in with_byes)
     assert 'class="sheet"' not in client.get(tournament_url("knock")).text
 
 
