@@ -208,7 +208,7 @@ def _play(supervisor: Supervisor, settings: Settings, storage: Storage, spec: To
         raise StateError(f"{spec.name} has failed: {status.problem}; logs in {settings.logs}")
     show_standings(scoreboard.scoreboard(storage, spec.name))
     say(legend(spec.format))
-    show_crosstable(scoreboard.crosstable(storage, spec.name).matrix)
+    show_crosstable(scoreboard.crosstable(storage, spec.name))
 
 
 def _wait_for_strengths(supervisor: Supervisor, storage: Storage) -> None:

@@ -78,7 +78,7 @@ def tournament_crosstable(
     board = context.standings(overview.status(context.storage, tournament))
     found = scoreboard.crosstable(context.storage, tournament, limit, place, board)
     following = next_place(question, place + limit, found.entrants)
-    return scoreboard.Crossed(tournament, found.matrix, following)
+    return scoreboard.Crossed(tournament, found, following)
 
 
 @operation("GET", f"{TOURNAMENT}/pairings", tag="tournaments")

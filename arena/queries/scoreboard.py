@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
-from itertools import permutations
 from typing import Any, NamedTuple
 
 from sqlalchemy import Select, bindparam
@@ -166,30 +165,6 @@ class Crossed:
     """Cursor of the next places; None if there are none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Crosstable:
-    """How often each of some neighbours in the standings finished before each other."""
-
-    names: tuple[str, ...]
-    """In the order of the standings."""
-    before: Mapping[tuple[int, int], tuple[int, int]]
-    """For two places in ``names``: deals that the first finished before the second, and that both sat in."""
-    offset: int = 0
-    """Lines of the standings before the first name."""
-    entrants: int = 0
-    """Lines of the standings in all."""
-
-    @property
-    def matrix(self) -> CrosstableMatrix:
-        """The same as rows and columns."""
-        places = range(len(self.names))
-        before, deals = (
-            tuple([tuple([None if a == b else self.before[a, b][part] for b in places]) for a in places])
-            for part in (0, 1)
-        )
-        return CrosstableMatrix(self.names, before, deals, self.offset, self.entrants)
-
-
 def scoreboard(storage: Storage, name: str) -> Scoreboard:
     """Return who stands where after all finished matches; raise UnknownError."""
     lines = standings(storage, name)
@@ -261,7 +236,7 @@ def _ranked(
 
 def crosstable(
     storage: Storage, name: str, limit: int = CROSSED, offset: int = 0, board: Scoreboard | None = None
-) -> Crosstable:
+) -> CrosstableMatrix:
     """Return how often each bot finished before each other one, in the deals of all finished matches.
 
     Cover ``limit`` lines of the standings after the first ``offset``; ``board`` are the standings, if they
@@ -275,8 +250,10 @@ def crosstable(
         there = (Entrant.tournament_id == tournament.id, col(Entrant.number).in_(numbers))
         ids = dict(tx.exec(select(Entrant.id, Entrant.number).where(*there)).all())
         place = {entrant_id: numbers.index(number) for entrant_id, number in ids.items()}
-        before = dict.fromkeys(permutations(range(len(shown)), 2), (0, 0))
+        before, deals = ([[None if a == b else 0 for a in numbers] for b in numbers] for _ in range(2))
         for (one, other), pair in pairs_among(tx, tournament, place).items():
-            before[place[one], place[other]] = (pair.ahead, pair.deals)
-            before[place[other], place[one]] = (pair.behind, pair.deals)
-        return Crosstable(tuple(line.bot for line in shown), before, offset, len(lines))
+            row, column = place[one], place[other]
+            before[row][column], before[column][row] = pair.ahead, pair.behind
+            deals[row][column] = deals[column][row] = pair.deals
+    bots = tuple(line.bot for line in shown)
+    return CrosstableMatrix(bots, tuple(map(tuple, before)), tuple(map(tuple, deals)), offset, len(lines))

@@ -23,7 +23,7 @@ from arena.core.formats import FORMATS
 from arena.errors import StateError, StorageError
 from arena.host.settings import Settings
 from arena.queries.leaderboards import leaderboard
-from arena.queries.scoreboard import Crosstable
+from arena.queries.scoreboard import CrosstableMatrix
 from arena.results.strength.fitting import fit_due
 from arena.trust.exports.write import export_lines
 from referee.rules.plays import compile_ruleset
@@ -115,16 +115,17 @@ def test_crosstable_on_a_terminal_of_any_width_cuts_no_number(
 ) -> None:
     size = 12
     names = tuple(f"a-long-owner-name/and-a-longer-bot-name-{number}@12" for number in range(size))
-    cells = {(a, b): (1000 + 31 * a + b, 12345) for a in range(size) for b in range(size) if a != b}
+    before = tuple(tuple(None if a == b else 1000 + 31 * a + b for b in range(size)) for a in range(size))
+    deals = tuple(tuple(None if a == b else 12345 for b in range(size)) for a in range(size))
     out = io.StringIO()
     made = Console(file=out, width=width, markup=False, highlight=False)
     monkeypatch.setattr("arena.cli.results.console", lambda: made)
-    show_crosstable(Crosstable(names, cells, 0, size).matrix)
+    show_crosstable(CrosstableMatrix(names, before, deals, 0, size))
     shown = out.getvalue()
     assert "…" not in shown
     assert max(map(len, shown.splitlines())) <= width
-    for before, deals in cells.values():
-        assert f"{before}/{deals}" in shown
+    for cell in (cell for row in before for cell in row if cell is not None):
+        assert f"{cell}/12345" in shown
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -135,7 +136,8 @@ def test_legend_when_standings_have_columns_then_it_tells_what_each_is(format: s
 
 
 def test_crosstable_of_some_places_names_them_as_in_the_standings(capsys: pytest.CaptureFixture[str]) -> None:
-    show_crosstable(Crosstable(("a/a@1", "b/b@1"), {(0, 1): (3, 8), (1, 0): (5, 8)}, 10, 40).matrix)
+    before, deals = ((None, 3), (5, None)), ((None, 8), (8, None))
+    show_crosstable(CrosstableMatrix(("a/a@1", "b/b@1"), before, deals, 10, 40))
     shown = capsys.readouterr().out
     assert "places 11 to 12 of 40" in shown
     assert ["11", "a/a@1", "·", "3/8"] in [line.split() for line in shown.splitlines()]

@@ -51,22 +51,24 @@ def test_crosstable_when_all_is_played_then_it_counts_the_deals_of_every_pair(wo
     cup = world.tournament(8)
     world.finish(cup.id)
     table = scoreboard.crosstable(world.storage, "cup")
-    assert table.names == tuple(line.bot for line in scoreboard.standings(world.storage, "cup"))
-    assert table.before.keys() == set(permutations(range(8), 2))
-    for (a, b), (before, together) in table.before.items():
-        assert before + table.before[b, a][0] <= together == table.before[b, a][1]
+    assert table.bots == tuple(line.bot for line in scoreboard.standings(world.storage, "cup"))
+    for a, b in permutations(range(8), 2):
+        ahead, behind = table.before[a][b], table.before[b][a]
+        assert (ahead or 0) + (behind or 0) <= (table.deals[a][b] or 0) == table.deals[b][a]
+    assert {table.before[a][a] for a in range(8)} == {table.deals[a][a] for a in range(8)} == {None}
     # 14 matches of 3 sessions of 2 deals, each with 4 * 3 ordered pairs.
-    assert sum(together for _, together in table.before.values()) == 14 * 6 * 12
+    assert sum(sum(filter(None, row)) for row in table.deals) == 14 * 6 * 12
 
 
 def test_crosstable_when_limited_then_it_is_that_part_of_the_whole(world: World) -> None:
     world.finish(world.tournament(8, rounds=3).id)
     whole = scoreboard.crosstable(world.storage, "cup")
     part = scoreboard.crosstable(world.storage, "cup", limit=3, offset=4)
-    assert part.names == whole.names[4:7]
+    assert part.bots == whole.bots[4:7]
     assert (part.offset, part.entrants, whole.offset, whole.entrants) == (4, 8, 0, 8)
-    assert part.before == {(a, b): whole.before[a + 4, b + 4] for a, b in permutations(range(3), 2)}
-    assert scoreboard.crosstable(world.storage, "cup", limit=3, offset=7).before == {}
+    assert part.before == tuple(row[4:7] for row in whole.before[4:7])
+    assert part.deals == tuple(row[4:7] for row in whole.deals[4:7])
+    assert scoreboard.crosstable(world.storage, "cup", limit=3, offset=7).before == ((None,),)
 
 
 def test_standings_have_the_interval_of_their_points(world: World) -> None:

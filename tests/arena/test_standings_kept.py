@@ -86,9 +86,9 @@ def check(world: World) -> None:
         raw, deals, plus_minus = lines.get(id_of[line.bot], (0, 0, None))
         assert (line.raw, line.deals) == (raw, deals)
         assert line.plus_minus == pytest.approx(plus_minus)
-    ids = [id_of[name] for name in table.names]
-    pairs = permutations(range(len(ids)), 2)
-    assert table.before == {(a, b): ahead.get((ids[a], ids[b]), (0, 0)) for a, b in pairs}
+    ids = [id_of[name] for name in table.bots]
+    for a, b in permutations(range(len(ids)), 2):
+        assert (table.before[a][b], table.deals[a][b]) == ahead.get((ids[a], ids[b]), (0, 0))
 
 
 @pytest.mark.parametrize("end", ["finish", "cancel"])

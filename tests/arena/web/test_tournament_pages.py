@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import permutations
 from urllib.parse import quote
 
 import pytest
@@ -169,13 +170,13 @@ def test_crosstable_when_it_is_read_then_each_cell_has_its_share(
 ) -> None:
     crossed = scoreboard.crosstable(storage, "cup")
     answer = client.get("/tournaments/cup/crosstable")
-    for (row, column), (ahead, deals) in crossed.before.items():
-        if ahead + crossed.before[column, row][0]:
-            told = f"{crossed.names[row]} ahead of {crossed.names[column]}: {ahead} of {deals}"
-            assert told in answer.text
+    for (row, one), (column, other) in permutations(enumerate(crossed.bots), 2):
+        ahead, behind = crossed.before[row][column], crossed.before[column][row]
+        if ahead or behind:
+            assert f"{one} ahead of {other}: {ahead} of {crossed.deals[row][column]}" in answer.text
     assert Read(answer.text).tags >= {"abbr"}
     assert (
-        client.get(f"/tournaments/cup/crosstable?around={crossed.names[-1]}").text.count('class="mine"') == 1
+        client.get(f"/tournaments/cup/crosstable?around={crossed.bots[-1]}").text.count('class="mine"') == 1
     )
     assert "no a/b among the entrants" in client.get("/tournaments/cup/crosstable?around=a/b").text
 
