@@ -170,7 +170,7 @@ QUESTIONS: Mapping[str, Callable[[Asker], object]] = {
     "deals of a bot": lambda one: find_deals(
         one.storage, highlights.HighlightQuery(HighlightKind.LONGEST, bot=one.bot())
     ),
-    "telling deals of a bot": lambda one: highlights.telling_deals(one.storage, one.bot()),
+    "telling deals of a bot": lambda one: highlights.notable_deals(one.storage, one.bot()),
     "faults": lambda one: faults_by_bot(one.storage),
     "versus": lambda one: versus(one.storage, *one.two()),
     "tables of a round": lambda one: round_tables(one.storage, "season", 1, 24),

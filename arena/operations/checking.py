@@ -57,8 +57,8 @@ def _checked(parameter: Parameter, value: object, wrong: list[Problem]) -> Any:
     try:
         return adapter.validate_python(value)
     except ValidationError as error:
-        told = [Problem(parameter.name, reason(one, schema)) for one in error.errors(include_url=False)]
-        wrong += first_of(told, lambda one: [one])
+        problems = [Problem(parameter.name, reason(one, schema)) for one in error.errors(include_url=False)]
+        wrong += first_of(problems, lambda one: [one])
         return None
 
 

@@ -109,7 +109,7 @@ def find_deals(
         return DealPage(lines, make_cursor(query, found[limit - 1]) if len(found) > limit else None)
 
 
-def telling_deals(storage: Storage, bot: str, each: int = 2) -> tuple[DealLine, ...]:
+def notable_deals(storage: Storage, bot: str, each: int = 2) -> tuple[DealLine, ...]:
     """Return the deals of a bot that stand out most, ``each`` of each kind, no deal twice.
 
     Raise UnknownError, and SpecError for a malformed name.
@@ -334,13 +334,13 @@ def _rows(tx: Transaction, found: Mapping[HighlightKind, Sequence[Place]]) -> li
     """Return the rows of deals for display, in the order of ``found``."""
     wanted = [(-session, kind) for kind, places in found.items() for _, session in places]
     given = {"sessions": {session for session, _ in wanted}, "kinds": [*found]}
-    rows = tx.connection().execute(_told(), given).all()
+    rows = tx.connection().execute(_select_shown(), given).all()
     by_place = {(row[0], row[1]): row[2:] for row in rows}
     return [by_place[place] for place in wanted]
 
 
 @cache
-def _told() -> Select[Any]:
+def _select_shown() -> Select[Any]:
     """Select what is shown of deals; made once, because every page of deals uses it."""
     columns: tuple[Any, ...] = (
         *(Highlight.session_id, Highlight.kind, Highlight.deal, Highlight.value, Highlight.table_size),

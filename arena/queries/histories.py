@@ -90,7 +90,7 @@ class HistoryPage:
     """Cursor of the next page; None if there is none."""
 
 
-class _Told(NamedTuple):
+class _Entry(NamedTuple):
     """What a line is about, with its place; lists of these are in descending order."""
 
     at: datetime
@@ -108,8 +108,6 @@ class _Rated(NamedTuple):
     version_id: int
     name: str
     pool: NamedPool
-    ruleset: str
-    """The pool's, by name and version."""
 
 
 def history(
@@ -124,13 +122,13 @@ def history(
         lists = [
             found
             for rated in _rated(tx, query, versions_called(tx, query.bot))
-            for found in _both(tx, query, rated, before, limit + 1)
+            for found in _entries(tx, query, rated, before, limit + 1)
         ]
-        told = list(islice(merge(*lists, key=_place, reverse=True), limit + 1))
-        lines = _lines(tx, told[:limit])
-    for one in told[:limit]:
+        entries = list(islice(merge(*lists, key=_place, reverse=True), limit + 1))
+        lines = _lines(tx, entries[:limit])
+    for one in entries[:limit]:
         before[one.is_strength] = min(before[one.is_strength], one.id)
-    return HistoryPage(lines, make_cursor(query, tuple(before)) if len(told) > limit else None)
+    return HistoryPage(lines, make_cursor(query, tuple(before)) if len(entries) > limit else None)
 
 
 def latest(
@@ -140,14 +138,14 @@ def latest(
 
     Raise SpecError for a malformed name, UnknownError.
     """
-    told: list[_Told] = []
+    entries: list[_Entry] = []
     with storage.read() as tx:
         all_rated = _rated(tx, query, versions_called(tx, query.bot))
         for kind, limit in limits.items():
             of_kind = replace(query, kind=kind)
-            lists = [found for rated in all_rated for found in _both(tx, of_kind, rated, NEWEST, limit)]
-            told += islice(merge(*lists, key=_place, reverse=True), limit)
-        return _lines(tx, sorted(told, key=_place, reverse=True))
+            lists = [found for rated in all_rated for found in _entries(tx, of_kind, rated, NEWEST, limit)]
+            entries += islice(merge(*lists, key=_place, reverse=True), limit)
+        return _lines(tx, sorted(entries, key=_place, reverse=True))
 
 
 _place = itemgetter(0, 1, 2)
@@ -161,27 +159,27 @@ def _rated(tx: Transaction, query: HistoryQuery, versions: Sequence[BotVersion])
     ratings = {(version_id, Pool(*pool)): rating_id for version_id, rating_id, *pool in found}
     pools = choose_pools(tx, query.ruleset, query.table_size, [pool for _, pool in ratings])
     return [
-        _Rated(ratings[version_id, pool.pool], version_id, name, pool, pool.ruleset)
+        _Rated(ratings[version_id, pool.pool], version_id, name, pool)
         for version_id, name in names.items()
         for pool in pools
         if (version_id, pool.pool) in ratings
     ]
 
 
-def _both(
+def _entries(
     tx: Transaction, query: HistoryQuery, rated: _Rated, before: Sequence[int], limit: int
-) -> Iterator[list[_Told]]:
+) -> Iterator[list[_Entry]]:
     """Yield the changes of Elo of a version in a pool before an id, and those of its strength."""
     connection = tx.connection()
     if query.kind is not HistoryKind.STRENGTH:
         wanted = {"rating": rated.rating_id, "before": before[False], "most": limit}
         rows = connection.execute(_newest_changes(), wanted).all()
-        yield [_Told(at, False, id, rated, values) for id, at, *values in rows]
+        yield [_Entry(at, False, id, rated, values) for id, at, *values in rows]
     if query.kind is not HistoryKind.ELO:
         pool = rated.pool.pool._asdict()
         wanted = {"version": rated.version_id, **pool, "before": before[True], "most": limit}
         rows = connection.execute(_newest_points(), wanted).all()
-        yield [_Told(at, True, id, rated, values) for id, at, *values in rows]
+        yield [_Entry(at, True, id, rated, values) for id, at, *values in rows]
 
 
 @cache
@@ -220,12 +218,14 @@ def _newest_points() -> Select[Any]:
     return points.order_by(col(StrengthPoint.id).desc()).limit(bindparam("most"))
 
 
-def _lines(tx: Transaction, told: Sequence[_Told]) -> tuple[HistoryLine, ...]:
+def _lines(tx: Transaction, entries: Sequence[_Entry]) -> tuple[HistoryLine, ...]:
     """Return lines; only for these is looked up where the matches were played."""
-    match_ids = [one.values[-1] for one in told if not one.is_strength]
+    match_ids = [one.values[-1] for one in entries if not one.is_strength]
     rows = tx.connection().execute(_where_played(), {"matches": match_ids}).all() if match_ids else ()
     played = {row[0]: row[1:] for row in rows}
-    return tuple(_fitted(one) if one.is_strength else _changed(one, *played[one.values[-1]]) for one in told)
+    return tuple(
+        _fitted(one) if one.is_strength else _changed(one, *played[one.values[-1]]) for one in entries
+    )
 
 
 @cache
@@ -240,14 +240,14 @@ def _where_played() -> Select[Any]:
     )
 
 
-def _changed(told: _Told, tournament: str, round: int, table: int) -> HistoryLine:
-    before, after, _ = told.values
+def _changed(entry: _Entry, tournament: str, round: int, table: int) -> HistoryLine:
+    before, after, _ = entry.values
     return HistoryLine(
-        at=told.at,
+        at=entry.at,
         kind=HistoryKind.ELO,
-        bot=told.rated.name,
-        ruleset=told.rated.ruleset,
-        table_size=told.rated.pool.table_size,
+        bot=entry.rated.name,
+        ruleset=entry.rated.pool.ruleset,
+        table_size=entry.rated.pool.table_size,
         tournament=tournament,
         round=round,
         table=table,
@@ -260,15 +260,15 @@ def _changed(told: _Told, tournament: str, round: int, table: int) -> HistoryLin
     )
 
 
-def _fitted(told: _Told) -> HistoryLine:
-    value, error, deals, deviation = told.values
+def _fitted(entry: _Entry) -> HistoryLine:
+    value, error, deals, deviation = entry.values
     middle, low, high = figures(value, error, deviation)
     return HistoryLine(
-        at=told.at,
+        at=entry.at,
         kind=HistoryKind.STRENGTH,
-        bot=told.rated.name,
-        ruleset=told.rated.ruleset,
-        table_size=told.rated.pool.table_size,
+        bot=entry.rated.name,
+        ruleset=entry.rated.pool.ruleset,
+        table_size=entry.rated.pool.table_size,
         tournament=None,
         round=None,
         table=None,

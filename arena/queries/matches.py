@@ -143,7 +143,7 @@ def newest_between(
 
 def newest_ids(tx: Transaction, query: MatchQuery, limit: int) -> list[int]:
     """Return the ids of the newest matches. Raise the errors of ``find_matches``."""
-    return [key[-1] for key in _keys(tx, *_found(tx, query), None, limit)]
+    return [key[-1] for key in _keys(tx, *_plan(tx, query), None, limit)]
 
 
 def find_places(storage: Storage, query: MatchQuery, limit: int) -> list[MatchPlace]:
@@ -186,14 +186,14 @@ def find_matches(
     if query.since is not None and query.until is not None and query.since >= query.until:
         raise SpecError("until", f"{query.until.isoformat()} is not after {query.since.isoformat()}")
     with storage.read() as tx:
-        way, wanted = _found(tx, query)
+        way, wanted = _plan(tx, query)
         after = None if cursor is None else read_cursor(query, cursor, *way.kinds)
         keys = _keys(tx, way, wanted, after, limit + 1)
         lines = tuple(match_lines(tx, [key[-1] for key in keys[:limit]]))
         return MatchPage(lines, make_cursor(query, keys[limit - 1]) if len(keys) > limit else None)
 
 
-def _found(tx: Transaction, query: MatchQuery) -> tuple[_Way, list[Any]]:
+def _plan(tx: Transaction, query: MatchQuery) -> tuple[_Way, list[Any]]:
     """Return the way to the matches that were asked for, and the conditions on it."""
     own = aliased(Seat)
     return _way(tx, query, own), [*_wanted(tx, query, own)]
@@ -335,7 +335,7 @@ def match_lines(tx: Transaction, match_ids: Sequence[int]) -> Iterator[MatchLine
         for match_id, seating, forfeited in tx.connection().execute(_forfeits(), wanted)
         for seat in forfeited
     )
-    found = {match_id: rest for match_id, *rest in tx.connection().execute(_told(), wanted)}
+    found = {match_id: rest for match_id, *rest in tx.connection().execute(_select_shown(), wanted)}
     for match_id in match_ids:
         table, finished_at, deals, tournament, round, ruleset, version = found[match_id]
         names, points, faults, changes = zip(*seats[match_id], strict=True)
@@ -359,7 +359,7 @@ THESE = bindparam("matches", type_=Ids())
 
 
 @cache
-def _told() -> Select[Any]:
+def _select_shown() -> Select[Any]:
     """Select what is shown of matches."""
     columns: tuple[Any, ...] = (
         Match.id,

@@ -116,8 +116,8 @@ def _lines(tx: Transaction, of_page: Sequence[bool], *, all_points: bool) -> tup
         map(tuple, tx.execute(rows)), key=lambda one: one[:5]
     ):
         names, points, faults = zip(*(one[5:] for one in seats), strict=True)
-        told = points if all_points or state == MatchState.DONE else None
-        found.append(TableLine(table, state, sessions, deals, finished_at, names, told, faults))
+        shown_points = points if all_points or state == MatchState.DONE else None
+        found.append(TableLine(table, state, sessions, deals, finished_at, names, shown_points, faults))
     return tuple(found)
 
 

@@ -11,7 +11,7 @@ FEWEST_SHARE = 0.02
 
 
 class VerdictKind(StrEnum):
-    """What can be said of two bots."""
+    """What can be verdict_shown of two bots."""
 
     APART = "apart"
     """The better one is better, in 95 of 100 cases."""
@@ -25,7 +25,7 @@ class VerdictKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What can be said of two bots of a pool."""
+    """What can be verdict_shown of two bots of a pool."""
 
     kind: VerdictKind
     better: LeaderboardLine
@@ -40,7 +40,7 @@ class Verdict:
 
 
 def verdict(one: LeaderboardLine, other: LeaderboardLine) -> Verdict:
-    """Return what can be said of two bots."""
+    """Return what can be verdict_shown of two bots."""
     mine, its = one.strength, other.strength
     same_pool = (one.ruleset, one.table_size) == (other.ruleset, other.table_size)
     if mine is None or its is None or not same_pool:
@@ -56,7 +56,7 @@ def verdict(one: LeaderboardLine, other: LeaderboardLine) -> Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class VerdictShown:
     """A verdict with names, and in words."""
 
     kind: VerdictKind
@@ -75,10 +75,10 @@ class Said:
     """The same in words."""
 
 
-def said(found: Verdict) -> Said:
+def verdict_shown(found: Verdict) -> VerdictShown:
     """Return a verdict in words."""
     better, worse = found.better.bot, found.worse.bot
-    return Said(found.kind, better, worse, found.lead, found.plus_minus, found.more, sentence(found))
+    return VerdictShown(found.kind, better, worse, found.lead, found.plus_minus, found.more, sentence(found))
 
 
 def sentence(found: Verdict) -> str:

@@ -17,7 +17,7 @@ from arena.queries.matches import MatchLine, match_lines, newest_between
 from arena.queries.meetings import NOTHING, Met, Row, find_meetings, pool_sums
 from arena.queries.names import rated_pools, versions_called
 from arena.queries.places import newest_rated
-from arena.queries.verdicts import Said, said, verdict
+from arena.queries.verdicts import VerdictShown, verdict, verdict_shown
 from arena.results.strength.pools import Pool
 from arena.store.models import Seat, Session
 from arena.store.storage import Ids, Storage, Transaction, among
@@ -35,7 +35,7 @@ class PoolLine:
     """Name and version, as ``hong-kong@1``."""
     table_size: int
     met: Met
-    verdict: Said | None
+    verdict: VerdictShown | None
     """Which is better, by the strengths of their newest versions here; None if one of them is not rated."""
 
 
@@ -130,8 +130,8 @@ def _pools(
             two = [rated.get(named.pool) for rated in newest]
             lines = lines_of(tx, named, [one for one in two if one is not None])
             one, other = (lines.get(version_id or 0) for version_id in two)
-            told = said(verdict(one, other)) if one and other else None
-            yield PoolLine(named.ruleset, named.table_size, _total(of_it), told)
+            shown = verdict_shown(verdict(one, other)) if one and other else None
+            yield PoolLine(named.ruleset, named.table_size, _total(of_it), shown)
 
 
 def _versions(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from arena.errors import ArenaError
 from arena.play.rounds.overview import PairingsNamed, pairings, reason_lines
-from arena.queries.highlights import DealLine, HighlightQuery, find_deals, telling_deals
+from arena.queries.highlights import DealLine, HighlightQuery, find_deals, notable_deals
 from arena.queries.matches import MatchLine
 from arena.queries.scoreboard import Scoreboard, corrections, scoreboard
 from arena.queries.tournaments import list_tournaments
@@ -107,7 +107,7 @@ class Readings:
         ``newest`` are its newest matches. Raise SpecError for an invalid name.
         """
         latest = tuple((one.tournament, one.round, one.table, one.finished_at) for one in newest[:1])
-        return self._deals.get(name, lambda: telling_deals(self._storage, name, OF_BOT), version=latest)
+        return self._deals.get(name, lambda: notable_deals(self._storage, name, OF_BOT), version=latest)
 
     def deals_of_tournament(self, status: TournamentStatus) -> Sequence[DealLine]:
         """Return the most notable deals of a tournament that has ended, one of each kind."""

@@ -12,7 +12,7 @@ from sqlmodel import select
 from arena.errors import UnknownError
 from arena.host.settings import Settings
 from arena.queries import faults, highlights
-from arena.queries.highlights import DealLine, HighlightQuery, find_deals, telling_deals
+from arena.queries.highlights import DealLine, HighlightQuery, find_deals, notable_deals
 from arena.store.models import BotVersion, FaultTally, HighlightKind, Session
 from referee.matches.kinds import FaultKind
 from tests.arena.cli import Arena, assert_one_line, make_arena
@@ -111,11 +111,11 @@ def test_deals_when_others_are_still_to_play_them_then_they_are_left_out(world: 
         for asked in (every, replace(every, tournament="cup"), *(replace(every, bot=bot) for bot in BOTS))
     }
     assert {*found.values()} == {()}
-    assert all(telling_deals(world.storage, bot) == () for bot in BOTS)
+    assert all(notable_deals(world.storage, bot) == () for bot in BOTS)
     world.finish(cup.id, play_randomly)
     for asked in found:
         assert find_deals(world.storage, asked).deals != ()
-    assert all(telling_deals(world.storage, bot) != () for bot in BOTS)
+    assert all(notable_deals(world.storage, bot) != () for bot in BOTS)
 
 
 def test_deal_find_prints_the_command_that_shows_the_deal(arena: Arena, pool: World) -> None:

@@ -171,12 +171,12 @@ def table_at(replay: Replay, number: int, viewer: int | None = None) -> Table:
         viewer=viewer,
         places=tuple([places[seat % len(places)] for seat in order]),
         piles=tuple([_pile(replay, one) for one in plays]),
-        words=told(step, viewer),
+        words=words_for(step, viewer),
         shows_options=viewer is None or viewer == step.seat,
     )
 
 
-def told(step: Step, viewer: int | None) -> Words:
+def words_for(step: Step, viewer: int | None) -> Words:
     """Return what happened, as far as a viewer may know; None may know everything."""
     hidden = viewer is not None and step.knows is not None and viewer not in step.knows
     return step.hidden_words if hidden else step.words

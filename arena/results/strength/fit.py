@@ -166,20 +166,20 @@ def _set_variance(kind: Kind, explained: float, freedom: float) -> None:
 
 def _gain(kinds: Sequence[Kind], strengths: Array, freedom: float, absorbed: float) -> float:
     """Return g^2: what strengths and deals leave unexplained of matches, shrunk towards the typical value."""
-    left = free = told = noise = 0.0
+    left = free = weight = noise = 0.0
     for kind in kinds:
         sums = kind.sums
         if sums.within_freedom < ENOUGH:
             continue
         left += (sums.between - kind.explained(strengths)) / kind.variance
         free += sums.between_freedom
-        told += (sums.size - 1) * sums.deals / (sums.size * kind.variance)
+        weight += (sums.size - 1) * sums.deals / (sums.size * kind.variance)
         noise = max(noise, sums.between_freedom / sums.within_freedom)
     expected = TYPICAL_GAIN**2 * kinds[0].variance
     if not free:
         return expected
     free = max(1.0, free - freedom)
-    told = max(told - absorbed, told / 50)
-    found, error = (left - free) / told, 2 * free * (1 + noise) / told**2
+    weight = max(weight - absorbed, weight / 50)
+    found, error = (left - free) / weight, 2 * free * (1 + noise) / weight**2
     doubt = (2 * expected) ** 2
     return max(expected / 16, (found / error + expected / doubt) / (1 / error + 1 / doubt))

@@ -87,9 +87,9 @@ class Graph:
         related = spread * walk(block.shape[1], self._share)
         weights = self.degrees[block]
         prior = related + _diagonals(gains[block])
-        told = weights[:, :, None] * related * weights[:, None, :] + _diagonals(noise[block])
+        covariance = weights[:, :, None] * related * weights[:, None, :] + _diagonals(noise[block])
         shared = weights[:, :, None] * prior
-        known = np.linalg.solve(told, shared)
+        known = np.linalg.solve(covariance, shared)
         return np.asarray(np.einsum("nii->ni", prior) - np.einsum("nji,nji->ni", shared, known))
 
     def _variance(self, at: int) -> float:
@@ -102,9 +102,9 @@ class Graph:
         logs = np.log(spread * self.degrees + self.noise)
         for block in self._lines.blocks:
             roots = np.sqrt(self.degrees[block])
-            told = spread * roots[:, :, None] * walk(block.shape[1], share) * roots[:, None, :]
-            told = told + self.noise * np.eye(block.shape[1])
-            logs[block] = np.linalg.slogdet(told)[1][:, None] / block.shape[1]
+            covariance = spread * roots[:, :, None] * walk(block.shape[1], share) * roots[:, None, :]
+            covariance = covariance + self.noise * np.eye(block.shape[1])
+            logs[block] = np.linalg.slogdet(covariance)[1][:, None] / block.shape[1]
         return -0.5 * (float(logs.sum()) - float(self.scores @ found) / self.noise)
 
     def _solve(self, ridge: float, share: float) -> Array:

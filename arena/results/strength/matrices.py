@@ -87,10 +87,10 @@ class Matrices:
         weights = weights_of(chances, np.ones(len(chances))) if chances else np.zeros(len(SHARES))
         return math.sqrt(float(weights @ np.square(SHARES)))
 
-    def _factor(self, told: Array, groups: Places) -> "_Factor":
+    def _factor(self, covariance: Array, groups: Places) -> "_Factor":
         """Return the Cholesky factor of Cov b, and the likelihood of the scores under it."""
-        ridge = RIDGE * float(np.trace(told)) / len(groups)
-        factor = np.asarray(np.linalg.cholesky(told + ridge * np.eye(len(groups))), dtype=np.float64)
+        ridge = RIDGE * float(np.trace(covariance)) / len(groups)
+        factor = np.asarray(np.linalg.cholesky(covariance + ridge * np.eye(len(groups))), dtype=np.float64)
         half = np.asarray(np.linalg.solve(factor, self.scores), dtype=np.float64)
         logs = float(np.log(np.diag(factor)).sum()) - 0.5 * math.log(ridge) * len(set(groups.tolist()))
         return _Factor(factor, half, -logs - 0.5 * float(half @ half))

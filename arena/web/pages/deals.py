@@ -18,7 +18,7 @@ from arena.errors import SpecError
 from arena.queries.deals import DealInSession, deal_in_session
 from arena.queries.replays.make import make_replay
 from arena.queries.replays.steps import Replay, Step, Words
-from arena.queries.replays.table import replay_data, slowest, table_at, told
+from arena.queries.replays.table import replay_data, slowest, table_at, words_for
 from arena.web.context import Shared
 from arena.web.pages.links import deal_url, match_url, together_url
 from arena.web.pages.page import Page
@@ -116,7 +116,7 @@ class Shown:
 
     def told(self, step: Step) -> Words:
         """Return what happened in a step, as far as the viewer may know."""
-        return told(step, self.viewer)
+        return words_for(step, self.viewer)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import pytest
 from arena.queries.replays.live import LiveDeal
 from arena.queries.replays.make import make_replay
 from arena.queries.replays.steps import Kind, Replay
-from arena.queries.replays.table import ACTIONS, told
+from arena.queries.replays.table import ACTIONS, words_for
 from referee.records.reading import read_record
 from referee.records.record import parse_action
 from tests.arena.replays.records import NAMES, Record, played
@@ -52,7 +52,7 @@ def test_deal_when_it_is_watched_then_tricks_plays_and_words_are_those_of_its_re
                 hands[int(seat)] = hand
             if step.kind in ACTIONS:
                 assert [len(hand.split()) for hand in hands] == [len(hand) for hand in step.hands]
-                text = "".join(part for part in told(step, NOBODY) if isinstance(part, str))
+                text = "".join(part for part in words_for(step, NOBODY) if isinstance(part, str))
                 said = "".join(part for part in shown["words"] if isinstance(part, str))
                 assert said == text.replace(" cannot beat it, and", "")
                 assert shown.get("cards", "") == " ".join(step.cards)

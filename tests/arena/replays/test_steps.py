@@ -7,7 +7,7 @@ import pytest
 
 from arena.queries.replays.make import make_replay
 from arena.queries.replays.steps import Kind, Step
-from arena.queries.replays.table import replay_data, table_at, told
+from arena.queries.replays.table import replay_data, table_at, words_for
 from arena.queries.replays.words import plain, short_names
 from referee.errors import RecordError
 from tests.arena.replays.records import NAMES, Record, played, timed
@@ -80,7 +80,7 @@ def test_steps_of_a_deal_when_they_are_told_then_each_has_a_sentence_for_everybo
         replay = make_replay(record)
         for step in replay.steps:
             for viewer in (None, *range(len(replay.seats))):
-                sentence = plain(told(step, viewer))
+                sentence = plain(words_for(step, viewer))
                 assert sentence == sentence.strip()
                 assert sentence.endswith(".")
                 assert "  " not in sentence
@@ -120,9 +120,9 @@ def test_exchange_when_it_is_told_then_only_its_two_seats_learn_the_cards() -> N
     assert (given.seat, returned.seat) == (exchange["loser"], exchange["winner"])
     others = set(range(len(record["seats"]))) - {given.seat, returned.seat}
     for step in (given, returned):
-        assert any(not isinstance(part, str) for part in told(step, given.seat))
+        assert any(not isinstance(part, str) for part in words_for(step, given.seat))
         for other in others:
-            assert all(isinstance(part, str) for part in told(step, other))
+            assert all(isinstance(part, str) for part in words_for(step, other))
     assert returned.options is not None
 
 
@@ -130,8 +130,8 @@ def test_card_drawn_when_a_pass_is_told_then_only_its_seat_learns_it() -> None:
     steps = make_replay(played("hong-kong-relatives-3")[0]).steps
     step = next(step for step in steps if step.drawn)
     assert step.seat is not None
-    assert step.drawn in told(step, step.seat)
-    assert step.drawn not in told(step, (step.seat + 1) % len(step.hands))
+    assert step.drawn in words_for(step, step.seat)
+    assert step.drawn not in words_for(step, (step.seat + 1) % len(step.hands))
 
 
 def test_bomb_out_of_turn_when_it_is_played_then_the_step_says_so() -> None:

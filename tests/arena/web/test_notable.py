@@ -1,6 +1,6 @@
 """Notable deals on pages: looked up once, and again after a bot's next match."""
 
-from arena.queries.highlights import telling_deals
+from arena.queries.highlights import notable_deals
 from arena.queries.profiles import profile
 from arena.store.storage import Storage
 from arena.web.readings import DEALS, Readings
@@ -21,10 +21,10 @@ def test_deals_of_a_bot_when_it_played_again_or_a_minute_is_over_then_they_are_l
     assert told() == ()
     world.finish(world.tournament_of(names, name="one", rounds=1).id, play_by_table)
     first = told()
-    assert first == telling_deals(world.storage, names[0], 2) != ()
+    assert first == notable_deals(world.storage, names[0], 2) != ()
     assert told() is first
     world.finish(world.tournament_of(names, name="two", rounds=1).id, play_by_table)
-    assert (second := told()) == telling_deals(world.storage, names[0], 2) is not first
+    assert (second := told()) == notable_deals(world.storage, names[0], 2) is not first
     seconds = DEALS.seconds
     assert told() == second
     assert told() is not second

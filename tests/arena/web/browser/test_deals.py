@@ -14,7 +14,7 @@ from arena.queries.deals import one_deal
 from arena.queries.matches import MatchQuery, find_matches
 from arena.queries.replays.make import make_replay
 from arena.queries.replays.steps import Replay
-from arena.queries.replays.table import told
+from arena.queries.replays.table import words_for
 from arena.queries.replays.words import plain
 from arena.tournaments import corrections
 from arena.web.pages.figures import signed
@@ -234,7 +234,7 @@ def test_every_step_when_it_is_reached_by_key_then_a_screen_reader_is_told(
     for step in replay.steps[1:20]:
         page.keyboard.press("ArrowRight")
         at_step(page, step.number)
-        assert line.text_content() == plain(told(step, 1))
+        assert line.text_content() == plain(words_for(step, 1))
 
 
 @pytest.mark.parametrize("width", [360, 800, 1600])
