@@ -19,7 +19,6 @@ from arena.core.parts import EventKind
 from arena.errors import SpecError, StateError, TakenError
 from arena.people.audit import record
 from arena.store.models import (
-    BotVersion,
     Entrant,
     Match,
     MatchState,
@@ -31,6 +30,7 @@ from arena.store.models import (
 )
 from arena.store.storage import Storage, Transaction
 from arena.tournaments.admission import check_reason
+from arena.tournaments.entrants import find_entrants, only_entrant
 from arena.tournaments.events import lock_row, next_event, note
 from arena.tournaments.overview import ENDED, TournamentStatus, find_tournament, organised, status_of
 from referee.signing import SigningKey
@@ -80,7 +80,7 @@ def correct(
     with storage.write() as tx:
         tournament = _lock_ended(tx, actor, name, "correct")
         reason, match = check_reason(wanted.reason), _match_of(wanted)
-        entrant, version = _entrant(tx, tournament, wanted.bot)
+        entrant, version = only_entrant(tournament, wanted.bot, find_entrants(tx, tournament, wanted.bot))
         details: dict[str, object] = {"correction": wanted.correction, "entrant": entrant.number}
         if match is None:
             _require_changes(tx, tournament, entrant, version, wanted.correction)
@@ -119,23 +119,6 @@ def _lock_ended(tx: Transaction, actor: Actor, name: str, what: str) -> Tourname
     if tournament.confirmed_at is not None:
         raise StateError(f"the results of tournament {name} are confirmed: nothing changes them any more")
     return tournament
-
-
-def _entrant(tx: Transaction, tournament: Tournament, bot: str) -> tuple[Entrant, str]:
-    """Return the entrant that is this version, or the only one of this bot, and the version's name."""
-    rows = select(Entrant, BotVersion.name).join(BotVersion, col(BotVersion.id) == Entrant.version_id)
-    named = (
-        BotVersion.name == bot if "@" in bot else col(BotVersion.name).startswith(f"{bot}@", autoescape=True)
-    )
-    found = tx.exec(rows.where(Entrant.tournament_id == tournament.id, named)).all()
-    if not found:
-        raise StateError(f"{bot} is not in tournament {tournament.name}")
-    if len(found) > 1:
-        which = ", ".join(name for _, name in found)
-        raise StateError(
-            f"{len(found)} versions of {bot} are in tournament {tournament.name}; name one: {which}"
-        )
-    return found[0]
 
 
 def _require_played(

@@ -1,6 +1,7 @@
 """The entrants of a tournament, read from the rows, and the sessions that they forfeited."""
 
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +9,7 @@ from sqlalchemy import ColumnElement, String, cast
 from sqlalchemy import select as select_columns
 from sqlmodel import col, select
 
+from arena.errors import StateError
 from arena.store.models import (
     BEGUN,
     Bot,
@@ -47,6 +49,29 @@ def list_entrants(tx: Transaction, tournament: Tournament) -> list[EntrantInfo]:
         .order_by(col(Entrant.number))
     )
     return [EntrantInfo(*row) for row in tx.execute(rows).all()]
+
+
+def find_entrants(tx: Transaction, tournament: Tournament, bot: str) -> Sequence[tuple[Entrant, str]]:
+    """Return the entrants that are versions of ``owner/bot``, or this version, with the versions' names."""
+    rows = select(Entrant, BotVersion.name).join(BotVersion, col(BotVersion.id) == Entrant.version_id)
+    named = (
+        BotVersion.name == bot if "@" in bot else col(BotVersion.name).startswith(f"{bot}@", autoescape=True)
+    )
+    of_it = rows.where(Entrant.tournament_id == tournament.id, named)
+    return tx.exec(of_it.order_by(col(Entrant.number))).all()
+
+
+def only_entrant(
+    tournament: Tournament, bot: str, found: Sequence[tuple[Entrant, str]]
+) -> tuple[Entrant, str]:
+    """Return the entrant that a bot stands for. Raise StateError if there is none, or more than one."""
+    if not found:
+        raise StateError(f"{bot} is not in tournament {tournament.name}")
+    if len(found) > 1:
+        which = ", ".join(name for _, name in found)
+        reason = f"{len(found)} versions of {bot} are in tournament {tournament.name}; name one: {which}"
+        raise StateError(reason)
+    return found[0]
 
 
 def present_in(tx: Transaction, tournament: Tournament, round: int) -> list[int]:

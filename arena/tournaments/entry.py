@@ -11,7 +11,7 @@ from sqlmodel import col, func, select
 
 from arena.actors import Actor, Role
 from arena.bots.checks import require_checks
-from arena.bots.versions import find_all_versions, find_versions, token_problem
+from arena.bots.versions import find_versions, token_problem
 from arena.core.formats import FORMATS, MOST_ENTRANTS, Format, Setup
 from arena.core.pairing import check_entry, owner_of
 from arena.core.specs import Entries
@@ -30,6 +30,7 @@ from arena.tournaments.admission import (
     require_request,
     shown,
 )
+from arena.tournaments.entrants import find_entrants, only_entrant
 from arena.tournaments.events import note
 from arena.tournaments.lifecycle import lock_open, staying
 from arena.tournaments.overview import ENDED, find_tournament, organised
@@ -295,26 +296,18 @@ def withdraw(storage: Storage, actor: Actor, name: str, bot: str, now: datetime)
     with storage.write() as tx:
         tournament = _lock_format(tx, name, now, lambda format: format.withdrawal, LEFT)
         _require_theirs(actor, tournament, bot, "withdraw")
-        versions = find_versions(tx, [bot], None) if "@" in bot else find_all_versions(tx, bot)
-        names = {version.id: version.name for version in versions}
-        mine = (Entrant.tournament_id == tournament.id, col(Entrant.version_id).in_(names))
-        entered = tx.exec(select(Entrant).where(*mine).order_by(col(Entrant.number))).all()
+        entered = find_entrants(tx, tournament, bot)
         if not entered and _take_back(tx, actor, tournament, bot, now):
             return 0
-        if not entered:
-            raise StateError(f"{bot} is not in tournament {name}")
-        playing = [entrant for entrant in entered if entrant.withdrawn_after is None]
-        if not playing:
-            raise StateError(f"{names[entered[0].version_id]} has withdrawn from tournament {name} already")
-        if len(playing) > 1:
-            which = ", ".join(names[entrant.version_id] for entrant in playing)
-            raise StateError(f"{len(playing)} versions of {bot} are in tournament {name}; name one: {which}")
-        left, last = names[playing[0].version_id], tournament.paired
+        playing = [(entrant, version) for entrant, version in entered if entrant.withdrawn_after is None]
+        if entered and not playing:
+            raise StateError(f"{entered[0][1]} has withdrawn from tournament {name} already")
+        (entrant, left), last = only_entrant(tournament, bot, playing), tournament.paired
         if FORMATS[tournament.format].withdrawal:
-            playing[0].withdrawn_after = last
+            entrant.withdrawn_after = last
         else:
-            _remove(tx, playing[0])
-        note(tx, tournament, "withdrew", now, entrant=playing[0].number, bot=left, last_round=last)
+            _remove(tx, entrant)
+        note(tx, tournament, "withdrew", now, entrant=entrant.number, bot=left, last_round=last)
         record(tx, actor, "tournament.withdraw", name, now, bot=left, last_round=last)
         return last
 
