@@ -52,7 +52,7 @@ def _flat(prefix: str, value: object) -> Iterator[tuple[str, object]]:
 
 
 def _is_tables(value: object) -> TypeGuard[Sequence[Mapping[str, object]]]:
-    return isinstance(value, list) and all(isinstance(one, Mapping) and "name" in one for one in value)
+    return isinstance(value, list) and all(isinstance(table, Mapping) and "name" in table for table in value)
 
 
 SCHEDULE = ("start", "interval_hours", "seasons")
@@ -63,8 +63,8 @@ def compare(storage: Storage, actor: Actor, spec: LeagueSpec) -> list[Change]:
     """Return what applying ``spec`` would change; empty if nothing would. Raise NotAllowed."""
     actor.require(Role.ORGANISER, "preview changes of leagues")
     with storage.read() as tx:
-        found = tx.exec(select(League).where(League.name == spec.name)).first()
-        return changes(found.spec if found else {}, spec.to_object())
+        league = tx.exec(select(League).where(League.name == spec.name)).first()
+        return changes(league.spec if league else {}, spec.to_object())
 
 
 def apply(storage: Storage, actor: Actor, spec: LeagueSpec, now: datetime) -> list[Change]:
@@ -73,19 +73,19 @@ def apply(storage: Storage, actor: Actor, spec: LeagueSpec, now: datetime) -> li
     try:
         with storage.write() as tx:
             # Locked, so that no season starts between what is read here and what is written.
-            found = tx.exec(select(League).where(League.name == spec.name).with_for_update()).first()
-            if found is None:
-                found = League(
+            league = tx.exec(select(League).where(League.name == spec.name).with_for_update()).first()
+            if league is None:
+                league = League(
                     name=spec.name, spec={}, organiser_id=actor.account_id, created_at=now, applied_at=now
                 )
-                tx.add(found)
+                tx.add(league)
             else:
-                actor.require_organiser(found.organiser_id, f"change league {spec.name}")
-            made = changes(found.spec, spec.to_object())
+                actor.require_organiser(league.organiser_id, f"change league {spec.name}")
+            made = changes(league.spec, spec.to_object())
             if made:
-                found.spec, found.applied_at = spec.to_object(), now
+                league.spec, league.applied_at = spec.to_object(), now
             if any(change.field in SCHEDULE for change in made):
-                found.next_at, found.problem = _due(tx, found, spec, now), None
+                league.next_at, league.problem = _due(tx, league, spec, now), None
             if made:
                 fields = [change.field for change in made]
                 record(tx, actor, "league.apply", spec.name, now, fields=fields)

@@ -39,8 +39,8 @@ def next_divisions(
     for at, (level, lower) in enumerate(pairwise(levels)):
         out = barred[at] if barred else ()
         own = below.pop(0)
-        too_high = [one for one in (*come_down, *own) if one in out]
-        come_down, own = ([one for one in group if one not in out] for group in (come_down, own))
+        too_high = [member for member in (*come_down, *own) if member in out]
+        come_down, own = ([member for member in group if member not in out] for group in (come_down, own))
         assert level.size is not None, "only the lowest level takes everyone"
         placed, too_many = come_down[: level.size], come_down[level.size :]
         free = level.size - len(placed)
@@ -70,18 +70,20 @@ def owners_apart(
     """
     barred: list[set[int]] = [set() for _ in levels]
     while True:
-        left = [[one for one in group if one not in barred[-1]] for group in (*groups, newcomers)]
+        left = [[member for member in group if member not in barred[-1]] for group in (*groups, newcomers)]
         divided = next_divisions(levels, left[:-1], left[-1], barred)
         for at, (members, size) in enumerate(zip(divided, sizes, strict=True)):
             table = len(members) >= size
-            if table and (any(divided[at + 1 :]) or len({owners[one] for one in members}) >= size):
+            if table and (any(divided[at + 1 :]) or len({owners[member] for member in members}) >= size):
                 best, full = _best(members, owners, len(members) // size)
-                below = {one for group in divided[at:] for one in group if owners[one] in full}
+                below = {member for group in divided[at:] for member in group if owners[member] in full}
                 if not best.issuperset(members):
                     barred[at] |= below - best
                     break
         else:
-            return divided, [one for group in (*groups, newcomers) for one in group if one in barred[-1]]
+            return divided, [
+                member for group in (*groups, newcomers) for member in group if member in barred[-1]
+            ]
 
 
 def _best(members: Sequence[int], owners: Mapping[int, str], tables: int) -> tuple[set[int], set[str]]:
@@ -115,8 +117,8 @@ def _take(groups: Sequence[list[int]], count: int, barred: Collection[int]) -> l
     """Take the first ``count`` members from the groups in order, except those who are barred."""
     taken: list[int] = []
     for group in groups:
-        more = [one for one in group if one not in barred][: count - len(taken)]
+        more = [member for member in group if member not in barred][: count - len(taken)]
         taken += more
         gone = set(more)
-        group[:] = [one for one in group if one not in gone]
+        group[:] = [member for member in group if member not in gone]
     return taken

@@ -30,10 +30,10 @@ Admitted = Literal["joined", "asked"]
 
 def find_league(tx: Transaction, name: str) -> League:
     """Return the league of this name. Raise UnknownError if there is none."""
-    found = tx.exec(select(League).where(League.name == name)).first()
-    if found is None:
+    league = tx.exec(select(League).where(League.name == name)).first()
+    if league is None:
         raise unknown(tx, "league", name, col(League.name))
-    return found
+    return league
 
 
 def active_members(tx: Transaction, league: League) -> Sequence[LeagueMember]:
@@ -44,7 +44,7 @@ def active_members(tx: Transaction, league: League) -> Sequence[LeagueMember]:
     return tx.exec(members.order_by(col(LeagueMember.joined_at), col(LeagueMember.id))).all()
 
 
-def join(storage: Storage, actor: Actor, league: str, bot: str, now: datetime) -> Admitted:
+def join(storage: Storage, actor: Actor, name: str, bot: str, now: datetime) -> Admitted:
     """Let ``owner/bot``, with its newest version, or one version of it play from the next season on.
 
     If the organiser decides, it is asked. Raise UnknownError, NotAllowed if the bot needs an invitation,
@@ -53,24 +53,24 @@ def join(storage: Storage, actor: Actor, league: str, bot: str, now: datetime) -
     """
     actor.require_owner(owner_of(bot), f"let {bot} join")
     with storage.write() as tx:
-        found = _lock_league(tx, league)
-        member = _member(tx, found, bot, now)
-        if not admits(tx, actor, found, bot):
-            ask_to_enter(tx, actor, found, bot, now)
+        league = _lock_league(tx, name)
+        member = _member(tx, league, bot, now)
+        if not admits(tx, actor, league, bot):
+            ask_to_enter(tx, actor, league, bot, now)
             return "asked"
-        _join(tx, actor, found, member, now)
+        _join(tx, actor, league, member, now)
         return "joined"
 
 
-def approve(storage: Storage, actor: Actor, league: str, bot: str, now: datetime) -> str:
+def approve(storage: Storage, actor: Actor, name: str, bot: str, now: datetime) -> str:
     """Let a bot that has asked, or was declined before, join; return it as it joins: itself or its version.
 
     Raise NotAllowed, UnknownError, StateError if it has not asked, and what ``join`` raises.
     """
     with storage.write() as tx:
-        found = organised(tx, actor, _lock_league, league, "approve bots in")
-        request = require_request(tx, found, bot, [EntryState.ASKED, EntryState.DECLINED])
-        _join(tx, actor, found, _member(tx, found, request.bot, now), now)
+        league = organised(tx, actor, _lock_league, name, "approve bots in")
+        request = require_request(tx, league, bot, [EntryState.ASKED, EntryState.DECLINED])
+        _join(tx, actor, league, _member(tx, league, request.bot, now), now)
         return request.bot
 
 
@@ -109,30 +109,30 @@ def _owner_of(tx: Transaction, bot: str, now: datetime) -> int:
     """Return the owner of a bot or a version. Raise SpecError, UnknownError, StateError if it cannot play."""
     name, mark, _ = bot.partition("@")
     versions = find_all_versions(tx, name, wanted=True)
-    meant = [one for one in versions if not mark or one.name == bot]
-    if not meant:
+    candidates = [version for version in versions if not mark or version.name == bot]
+    if not candidates:
         raise unknown_bots(tx, [bot], wanted=True)
-    wrong = [token_problem(one, now) for one in meant]
-    if all(wrong):
-        raise StateError(f"{bot}: its token {wrong[-1]}")
-    return tx.exec(select(Bot.owner_id).where(Bot.id == meant[0].bot_id)).one()
+    problems = [token_problem(version, now) for version in candidates]
+    if all(problems):
+        raise StateError(f"{bot}: its token {problems[-1]}")
+    return tx.exec(select(Bot.owner_id).where(Bot.id == candidates[0].bot_id)).one()
 
 
-def leave(storage: Storage, actor: Actor, league: str, bot: str, now: datetime) -> str:
+def leave(storage: Storage, actor: Actor, name: str, bot: str, now: datetime) -> str:
     """Take a bot out of a league from the next season on, or take back its request; return which it was.
 
     Raise UnknownError, StateError.
     """
     actor.require_owner(owner_of(bot), f"let {bot} leave")
     with storage.write() as tx:
-        found = _lock_league(tx, league)
-        in_it = (col(LeagueMember.league_id) == found.id, col(LeagueMember.name) == bot)
+        league = _lock_league(tx, name)
+        in_it = (col(LeagueMember.league_id) == league.id, col(LeagueMember.name) == bot)
         stays = col(LeagueMember.left_at).is_(None)
         if not changed(tx, update(LeagueMember).where(*in_it, stays).values(left_at=now)):
-            request = find_waiting(tx, found, bot, [EntryState.ASKED])
+            request = find_waiting(tx, league, bot, [EntryState.ASKED])
             if request is None:
-                raise StateError(f"{bot} is not in league {league}")
+                raise StateError(f"{bot} is not in league {name}")
             bot = request.bot
             tx.delete(request)
-        record(tx, actor, "league.leave", league, now, bot=bot)
+        record(tx, actor, "league.leave", name, now, bot=bot)
         return bot

@@ -194,22 +194,22 @@ def orders(storage: Storage, name: str, limit: int) -> list[SeasonOrder]:
             .where(Season.league_id == league.id, Season.number > league.seasons - limit)
             .order_by(col(Season.number).desc(), col(SeasonDivision.level), col(SeasonPlace.number))
         )
-        found: dict[int, list[tuple[str, ...]]] = {}
+        divisions_of: dict[int, list[tuple[str, ...]]] = {}
         for (number, _), rows in groupby(tx.exec(placed), key=lambda row: (row[0], row[1].id)):
             group = [*rows]
             names = {place.id: member for _, _, place, member in group}
             ordered = in_order(tx, group[0][1], [place for _, _, place, _ in group])
-            found.setdefault(number, []).append(tuple(names[place.id] for place in ordered))
-        return [SeasonOrder(number, tuple(divisions)) for number, divisions in found.items()]
+            divisions_of.setdefault(number, []).append(tuple(names[place.id] for place in ordered))
+        return [SeasonOrder(number, tuple(divisions)) for number, divisions in divisions_of.items()]
 
 
 def _season(tx: Transaction, league: League, number: int | None) -> Season | None:
     if number is None:
         return latest_season(tx, league)
-    found = tx.exec(select(Season).where(Season.league_id == league.id, Season.number == number)).first()
-    if found is None:
+    season = tx.exec(select(Season).where(Season.league_id == league.id, Season.number == number)).first()
+    if season is None:
         raise UnknownError(f"no season {number} in {league.name}: {league.seasons} have started")
-    return found
+    return season
 
 
 def _shown(tx: Transaction, league: League, season: Season, now: datetime) -> SeasonShown:
@@ -231,9 +231,11 @@ def _arrivals_after(
     Return None if there will be no other.
     """
     following = select(Season).where(Season.league_id == league.id, Season.number == season.number + 1)
-    found = tx.exec(following).first()
-    if found is not None:
-        return {place.member_id: place.arrival for _, places in places_of(tx, found) for place in places}
+    next_season = tx.exec(following).first()
+    if next_season is not None:
+        return {
+            place.member_id: place.arrival for _, places in places_of(tx, next_season) for place in places
+        }
     if league.next_at is None:
         return None
     spec = make_league(league.spec)

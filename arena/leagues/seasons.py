@@ -148,7 +148,7 @@ def _start(tx: Transaction, league: League, spec: LeagueSpec, now: datetime, dra
     for at, members in enumerate(drawn.levels):
         division = SeasonDivision(season_id=season.id, level=at, name=spec.levels[at].name)
         division.tournament_id = _tournament(
-            tx, spec, season, at, [versions[one] for one in members], draw, league.organiser_id
+            tx, spec, season, at, [versions[member] for member in members], draw, league.organiser_id
         )
         tx.add(division)
         tx.flush()
@@ -223,7 +223,9 @@ def draw_up(
         joined = {member.id: member.joined_at for member in _members(tx, places)}
         ordered = [place.member_id for place in in_order(tx, division, places)]
         # Whoever has left and joined again since then starts anew.
-        stay = [one for one in ordered if one in able and season and joined[one] <= season.started_at]
+        stay = [
+            member for member in ordered if member in able and season and joined[member] <= season.started_at
+        ]
         former.append((division.name, stay))
     groups = regroup([level.name for level in spec.levels], former)
     placed = {member for group in groups for member in group}
@@ -286,8 +288,8 @@ def unfinished(tx: Transaction, season: Season) -> list[str]:
         .order_by(col(SeasonDivision.level))
     )
     return [
-        one.name if one.state == "running" else f"{one.name} ({one.state.value})"
-        for one in tx.exec(rows).all()
+        tournament.name if tournament.state == "running" else f"{tournament.name} ({tournament.state.value})"
+        for tournament in tx.exec(rows).all()
     ]
 
 
@@ -296,11 +298,11 @@ def places_of(tx: Transaction, season: Season | None) -> DividedPlaces:
     if season is None:
         return []
     divisions = select(SeasonDivision).where(SeasonDivision.season_id == season.id)
-    found = []
+    divided = []
     for division in tx.exec(divisions.order_by(col(SeasonDivision.level))).all():
         places = select(SeasonPlace).where(SeasonPlace.division_id == division.id)
-        found.append((division, list(tx.exec(places.order_by(col(SeasonPlace.number))))))
-    return found
+        divided.append((division, list(tx.exec(places.order_by(col(SeasonPlace.number))))))
+    return divided
 
 
 def contestants(
@@ -338,5 +340,8 @@ def _version(versions: Sequence[BotVersion], name: str, now: datetime) -> BotVer
     If none has a valid token, return the newest that only needs another one, or else the newest of all.
     """
     if "@" in name:
-        return next(one for one in versions if one.name == name)
-    return max(versions, key=lambda one: (not token_problem(one, now), one.revoked_at is None, one.number))
+        return next(version for version in versions if version.name == name)
+    return max(
+        versions,
+        key=lambda version: (not token_problem(version, now), version.revoked_at is None, version.number),
+    )

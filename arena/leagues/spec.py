@@ -42,17 +42,17 @@ SET_BY_LEAGUE = ("name", "entrants", "allow_same_owner", "owner_limit", "confirm
 
 def _moment(given: object) -> datetime:
     try:
-        found = datetime.fromisoformat(given) if isinstance(given, str) else given
+        moment = datetime.fromisoformat(given) if isinstance(given, str) else given
     except ValueError:
-        found = None
-    if not isinstance(found, datetime):
+        moment = None
+    if not isinstance(moment, datetime):
         raise ValueError(f"must be a time with its zone, as 2026-12-01T18:00:00Z, not {shown(given)}")
-    if found.tzinfo is None:
-        raise ValueError(f"{found.isoformat()} has no zone; for UTC write {found.isoformat()}Z")
+    if moment.tzinfo is None:
+        raise ValueError(f"{moment.isoformat()} has no zone; for UTC write {moment.isoformat()}Z")
     try:
-        return found.astimezone(UTC)
+        return moment.astimezone(UTC)
     except (OverflowError, ValueError):
-        raise ValueError(f"{found.isoformat()} is out of range") from None
+        raise ValueError(f"{moment.isoformat()} is out of range") from None
 
 
 def _hours(given: object) -> float:
@@ -200,17 +200,17 @@ def make_league(values: Mapping[str, object], folder: Path | None = None) -> Lea
         spec = LeagueSpec.model_validate(dict(values), context=folder)
     except ValidationError as error:
         wording = Wording("a league", table="a table", path=lambda path: path_text(_named(path, values)))
-        found = [
+        problems_found = [
             *problems(error, league_schema(), wording),
             *_shared_fields(values, folder),
             *_between_divisions(values),
         ]
         raise SpecError.of(
-            list({problem.field: problem for problem in reversed(found)}.values())[::-1]
+            list({problem.field: problem for problem in reversed(problems_found)}.values())[::-1]
         ) from None
-    found = list(dict.fromkeys([*_divisions(spec), *_tournaments(spec)])) or list(_owners(spec))
-    if found:
-        raise SpecError.of(found)
+    problems_found = list(dict.fromkeys([*_divisions(spec), *_tournaments(spec)])) or list(_owners(spec))
+    if problems_found:
+        raise SpecError.of(problems_found)
     return spec
 
 
@@ -225,7 +225,9 @@ def _shared_fields(values: Mapping[str, object], folder: Path | None) -> Iterato
             make_spec({**given, "name": "any", "entrants": []}, folder)
         except SpecError as error:
             missing = [field for field in ("format", "ruleset") if field not in given]
-            yield from (one.within("tournament.") for one in error.problems if one.field not in missing)
+            yield from (
+                problem.within("tournament.") for problem in error.problems if problem.field not in missing
+            )
         except RulesetError:
             pass  # an error in a file, which the league has reported as well
 
@@ -236,7 +238,7 @@ def _between_divisions(values: Mapping[str, Any]) -> Iterator[Problem]:
     if not isinstance(given, Sequence) or not given:
         return
     try:
-        divisions = tuple([Division.model_validate(_without_tournament(one)) for one in given])
+        divisions = tuple([Division.model_validate(_without_tournament(table)) for table in given])
         lowest = values.get("qualification")
         below = None if lowest is None else Qualification.model_validate(_without_tournament(lowest))
     except ValidationError:

@@ -185,7 +185,7 @@ def among(column: Any, ids: Iterable[int] | BindParameter[Any]) -> ColumnElement
 
 @compiles(_Among)
 def _in_array(element: _Among, compiler: SQLCompiler, **options: Any) -> str:
-    column, ids = (compiler.process(one, **options) for one in element.clauses)
+    column, ids = (compiler.process(clause, **options) for clause in element.clauses)
     return f"{column} = ANY ({ids})"
 
 

@@ -38,8 +38,8 @@ def unknown(tx: Transaction, thing: str, name: str, column: Any) -> UnknownError
 
 def _containing(name: str, known: Sequence[str]) -> str:
     """Return "; did you mean …?" for the latest name that contains this one, or an empty string."""
-    found = next((one for one in known if len(name) >= SHORTEST and name in one), None)
-    return f"; did you mean {found!r}?" if found else ""
+    longer = next((known_name for known_name in known if len(name) >= SHORTEST and name in known_name), None)
+    return f"; did you mean {longer!r}?" if longer else ""
 
 
 def unknown_bots(tx: Transaction, names: Sequence[str], *, wanted: bool = False) -> UnknownError:

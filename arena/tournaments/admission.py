@@ -290,9 +290,9 @@ def _shown_to(tx: Transaction, actor: Actor, contest: Contest) -> EntriesShown:
         contest.entries,
         contest.owner_limit,
         [
-            InvitationShown(one.invited, one.invited_by, one.invited_at)
-            for one in _invitations(tx, contest)
-            if everything or owner_of(one.invited) in actor.owners
+            InvitationShown(invitation.invited, invitation.invited_by, invitation.invited_at)
+            for invitation in _invitations(tx, contest)
+            if everything or owner_of(invitation.invited) in actor.owners
         ],
         [
             shown(request)

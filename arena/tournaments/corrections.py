@@ -145,7 +145,7 @@ def _require_changes(
 ) -> None:
     of_it = (TournamentEvent.tournament_id == tournament.id, TournamentEvent.kind == "corrected")
     events = tx.exec(select(TournamentEvent).where(*of_it).order_by(col(TournamentEvent.number)))
-    corrections = [read_correction(one.number, one.at.isoformat(), one.details) for one in events]
+    corrections = [read_correction(event.number, event.at.isoformat(), event.details) for event in events]
     out = entrant.number in disqualified_by(corrections)
     if out and kind == "disqualified":
         raise TakenError(f"{version} is disqualified already")

@@ -53,14 +53,14 @@ class Errors:
     @property
     def problems(self) -> list[Problem]:
         """All problems; bots that cannot play are a problem of the field ``entrants``."""
-        found = dict[Problem, None]()
+        problems = dict[Problem, None]()
         for error in self._raised:
             if isinstance(error, SpecError):
-                found |= dict.fromkeys(error.problems)
+                problems |= dict.fromkeys(error.problems)
             else:
                 reasons = error.reasons if isinstance(error, UnknownError) else [str(error)]
-                found |= {Problem("entrants", reason): None for reason in reasons}
-        return [*found]
+                problems |= {Problem("entrants", reason): None for reason in reasons}
+        return [*problems]
 
     def raise_all(self) -> None:
         """Raise what was wrong: a single error as it was, or else one SpecError with all problems."""
@@ -198,11 +198,15 @@ def _find_entrants(tx: Transaction, names: Sequence[str], now: datetime) -> list
         versions = find_versions(tx, names, now)
     except SpecError as error:
         raise SpecError("entrants", error.reason) from None
-    found = [f"the token of {one.name} {problem}" for one in versions if (problem := token_problem(one, now))]
+    reasons = [
+        f"the token of {version.name} {problem}"
+        for version in versions
+        if (problem := token_problem(version, now))
+    ]
     counts = Counter(version.name for version in versions)
-    found += [f"{name} is listed {_times(count)}" for name, count in counts.items() if count > 1]
-    if found:
-        raise SpecError.of(first_of(found, lambda reason: [Problem("entrants", reason)]))
+    reasons += [f"{name} is listed {_times(count)}" for name, count in counts.items() if count > 1]
+    if reasons:
+        raise SpecError.of(first_of(reasons, lambda reason: [Problem("entrants", reason)]))
     return versions
 
 
@@ -237,9 +241,9 @@ def _add_tournament(
 
 
 def _stored(tx: Transaction, ruleset: Ruleset, now: datetime) -> StoredRuleset:
-    found = tx.exec(select(StoredRuleset).where(StoredRuleset.hash == ruleset.hash)).first()
-    if found is None:
-        found = StoredRuleset(
+    stored = tx.exec(select(StoredRuleset).where(StoredRuleset.hash == ruleset.hash)).first()
+    if stored is None:
+        stored = StoredRuleset(
             name=ruleset.name,
             version=ruleset.version,
             hash=ruleset.hash,
@@ -247,6 +251,6 @@ def _stored(tx: Transaction, ruleset: Ruleset, now: datetime) -> StoredRuleset:
             content=ruleset.to_object(),
             created_at=now,
         )
-        tx.add(found)
+        tx.add(stored)
         tx.flush()
-    return found
+    return stored

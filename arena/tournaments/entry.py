@@ -251,7 +251,7 @@ def _require_room(tx: Transaction, tournament: Tournament, _: BotVersion, __: da
 
 
 def _require_few(tx: Transaction, tournament: Tournament, version: BotVersion, _: datetime) -> None:
-    own = [one for one in staying(tx, tournament) if owner_of(one) == owner_of(version.name)]
+    own = [name for name in staying(tx, tournament) if owner_of(name) == owner_of(version.name)]
     check_owner_limit([*own, version.name], tournament.owner_limit)
 
 

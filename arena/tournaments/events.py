@@ -59,20 +59,20 @@ def note_keys(tx: Transaction, tournament: Tournament, now: datetime) -> None:
     head: Any = locked.head if locked else {}
     noted = [*head.get("referees", ()), *tx.exec(added)]
     for referee in known_keys(tx):
-        if referee["key"] not in [one["key"] for one in noted]:
+        if referee["key"] not in [known["key"] for known in noted]:
             _add(tx, tournament, KEY_ADDED, now, referee)
 
 
 def known_keys(tx: Transaction) -> list[dict[str, object]]:
     """Return the referees that have been started with their public keys, in the form of heads."""
     keys = tx.exec(select(RefereeKey).order_by(col(RefereeKey.referee)))
-    return [{"referee": one.referee, "key": one.key} for one in keys]
+    return [{"referee": key.referee, "key": key.key} for key in keys]
 
 
 def decision_key(tx: Transaction) -> str | None:
     """Return the arena's public key for decisions; None if none was registered."""
-    found = tx.get(ArenaKey, ArenaKey.DECISIONS)
-    return None if found is None else found.key
+    key = tx.get(ArenaKey, ArenaKey.DECISIONS)
+    return None if key is None else key.key
 
 
 def _add(
@@ -199,7 +199,7 @@ def updates(storage: Storage, known: Mapping[str, int | None]) -> list[Tournamen
             tournaments: Sequence[Tournament] = [find_tournament(tx, next(iter(known)))]
         else:
             tournaments = tx.exec(select(Tournament).where(col(Tournament.name).in_(known))).all()
-        of_them = col(TournamentEvent.tournament_id).in_([one.id for one in tournaments])
+        of_them = col(TournamentEvent.tournament_id).in_([tournament.id for tournament in tournaments])
         number = func.max(TournamentEvent.number)
         lasts = dict(
             tx.exec(
@@ -208,12 +208,12 @@ def updates(storage: Storage, known: Mapping[str, int | None]) -> list[Tournamen
                 .group_by(col(TournamentEvent.tournament_id))
             ).all()
         )
-        found = []
+        changes = []
         for tournament, status in zip(tournaments, statuses_of(tx, tournaments), strict=True):
             after, last = known[tournament.name], lasts.get(tournament.id, 0)
             new = () if after is None or last <= after else events_of(tx, tournament, after, MOST_EVENTS)
-            found.append(TournamentUpdate(status, last, new))
-        return found
+            changes.append(TournamentUpdate(status, last, new))
+        return changes
 
 
 def list_events(storage: Storage, name: str, after: int) -> list[dict[str, Any]]:

@@ -124,10 +124,10 @@ def terms(storage: Storage, name: str) -> Terms:
 
 def find_tournament(tx: Transaction, name: str) -> Tournament:
     """Return the tournament of this name. Raise UnknownError if there is none."""
-    found: Tournament | None = tx.exec(_named(), params={"tournament": name}).first()
-    if found is None:
+    tournament: Tournament | None = tx.exec(_named(), params={"tournament": name}).first()
+    if tournament is None:
         raise unknown(tx, "tournament", name, col(Tournament.name))
-    return found
+    return tournament
 
 
 @cache
@@ -156,8 +156,13 @@ def statuses_of(tx: Transaction, tournaments: Sequence[Tournament]) -> list[Tour
     ids = [tournament.id for tournament in tournaments]
     indexed, matches, problems = _indexed(tx, ids), _unclosed_matches(tx, ids), _problems(tx, ids)
     return [
-        _status(one, indexed[one.id], matches.get(one.id, {}), tuple(problems.get(one.id, ())))
-        for one in tournaments
+        _status(
+            tournament,
+            indexed[tournament.id],
+            matches.get(tournament.id, {}),
+            tuple(problems.get(tournament.id, ())),
+        )
+        for tournament in tournaments
     ]
 
 
@@ -206,7 +211,7 @@ def _select_indexed() -> Select[Any]:
     planned = select(Round.tables_before).where(of_it, Round.state == RoundState.PLANNED)
     leased = (col(Match.tournament_id) == Tournament.id, Match.state == MatchState.RUNNING)
     withdrawn = (entrant == Tournament.id, col(Entrant.withdrawn_after).is_not(None))
-    found = select_columns(
+    columns = select_columns(
         col(Tournament.id),
         col(StoredRuleset.name),
         col(StoredRuleset.version),
@@ -220,7 +225,7 @@ def _select_indexed() -> Select[Any]:
         _one(in_last),
         _one(planned.order_by(col(Round.number)).limit(1)),
     )
-    rulesets = found.join(StoredRuleset, col(StoredRuleset.id) == Tournament.ruleset_id)
+    rulesets = columns.join(StoredRuleset, col(StoredRuleset.id) == Tournament.ruleset_id)
     return rulesets.where(col(Tournament.id).in_(_THESE))
 
 
@@ -235,10 +240,10 @@ Counts: TypeAlias = Mapping[str, tuple[int, int]]
 
 def _unclosed_matches(tx: Transaction, ids: Sequence[int]) -> Mapping[int, Counts]:
     """Return, by tournament, the matches of rounds that are open or were cancelled."""
-    found: dict[int, dict[str, tuple[int, int]]] = defaultdict(dict)
+    counts: dict[int, dict[str, tuple[int, int]]] = defaultdict(dict)
     for id_, state, count, sessions in tx.exec(_count_unclosed(), params={"these": ids}):
-        found[id_][state] = (count, int(sessions))
-    return dict(found)
+        counts[id_][state] = (count, int(sessions))
+    return dict(counts)
 
 
 @cache
@@ -307,10 +312,10 @@ def _tables_to_come(tournament: Tournament, playing: int) -> int:
 
 def _problems(tx: Transaction, ids: Sequence[int]) -> dict[int, list[str]]:
     """Return, by tournament, a line for each of the first matches that something keeps from being played."""
-    found: dict[int, list[str]] = {}
+    problems: dict[int, list[str]] = {}
     for id_, round, table, problem, _ in tx.connection().execute(_select_problems(), {"these": ids}):
-        found.setdefault(id_, []).append(f"round {round} table {table}: {problem}")
-    return found
+        problems.setdefault(id_, []).append(f"round {round} table {table}: {problem}")
+    return problems
 
 
 @cache

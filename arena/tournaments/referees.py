@@ -226,7 +226,7 @@ def connected_in(found: Referees, owner: str | None = None) -> tuple[list[Connec
     if len(silent) == len(found.referees) and not any(line.bots for line in found.referees):
         raise StateError(f"no referee reported its bots: {', '.join(silent) or found.problem}")
     bots = [bot for line in found.referees for bot in line.bots if owner in (None, owner_of(bot.bot))]
-    return sorted(bots, key=lambda one: (one.bot, one.referee)), silent
+    return sorted(bots, key=lambda bot: (bot.bot, bot.referee)), silent
 
 
 def list_referees(storage: Storage, actor: Actor, ask: Ask) -> Referees:
@@ -234,13 +234,13 @@ def list_referees(storage: Storage, actor: Actor, ask: Ask) -> Referees:
     actor.require(Role.OPERATOR, "see the referees")
     names = _good_versions(storage)
     answers = ask(list(names), None)
-    return Referees(tuple(_line(names, one) for one in answers), "" if answers else NO_REFEREE)
+    return Referees(tuple(_line(names, answer) for answer in answers), "" if answers else NO_REFEREE)
 
 
 def _line(names: Mapping[int, str], answer: Answer) -> RefereeLine:
     status = answer.status
     if status is None:
         return RefereeLine(answer.address, answer.trouble, 0, 0, 0, ())
-    bots = tuple(sorted(_connected(names, answer), key=lambda one: one.bot))
+    bots = tuple(sorted(_connected(names, answer), key=lambda bot: bot.bot))
     busy = (status.matches, status.sessions, status.spectators)
     return RefereeLine(answer.address, answer.trouble, *busy, bots)

@@ -87,10 +87,10 @@ def place_in_roster(storage: Storage, name: str, bot: str) -> int | None:
             else [col(BotVersion.name).startswith(f"{owned}@", autoescape=True)]
         )
         first = select(Entrant.number).where(*of_it, *called).order_by(col(Entrant.number)).limit(1)
-        found = tx.exec(first).first()
-        if found is None:
+        number_of_first = tx.exec(first).first()
+        if number_of_first is None:
             return None
-        before = (Entrant.tournament_id == tournament.id, col(Entrant.number) < found)
+        before = (Entrant.tournament_id == tournament.id, col(Entrant.number) < number_of_first)
         return tx.exec(select(func.count()).select_from(Entrant).where(*before)).one()
 
 
@@ -139,8 +139,8 @@ def _other_versions(storage: Storage, version_ids: Sequence[int]) -> dict[int, B
         col(BotVersion.revoked_at).is_(None),
     )
     with storage.read() as tx:
-        found = tx.exec(rows.options(WITHOUT_REPORT).order_by(col(BotVersion.id))).all()
-    return {version.id: version for version in found}
+        versions = tx.exec(rows.options(WITHOUT_REPORT).order_by(col(BotVersion.id))).all()
+    return {version.id: version for version in versions}
 
 
 MOST_NAMED = 20

@@ -82,8 +82,8 @@ def latest_test(tx: Transaction, version: BotVersion) -> TournamentStatus | None
     """Return the status of the latest test match of a bot version; None if it had none."""
     tests = select(Tournament).join(Entrant, col(Entrant.tournament_id) == Tournament.id)
     own = tests.where(col(Tournament.test).is_(True), Entrant.version_id == version.id)
-    found = tx.exec(own.order_by(col(Tournament.id).desc()).limit(1)).first()
-    return None if found is None else status_of(tx, found)
+    latest = tx.exec(own.order_by(col(Tournament.id).desc()).limit(1)).first()
+    return None if latest is None else status_of(tx, latest)
 
 
 def _house_bots(tx: Transaction, now: datetime) -> list[BotVersion]:
@@ -118,8 +118,8 @@ def _require_none_open(tx: Transaction, mine: BotVersion) -> None:
     tests = select(Tournament.name).join(Entrant, col(Entrant.tournament_id) == Tournament.id)
     theirs = tests.join(BotVersion, col(BotVersion.id) == Entrant.version_id).join(Bot)
     still_open = (col(Tournament.test).is_(True), col(Tournament.state).not_in(ENDED), Bot.owner_id == owner)
-    if found := tx.exec(theirs.where(*still_open)).first():
-        raise StateError(f"the test match {found} of {owner_of(mine.name)} is still being played")
+    if open_test := tx.exec(theirs.where(*still_open)).first():
+        raise StateError(f"the test match {open_test} of {owner_of(mine.name)} is still being played")
 
 
 def _seated(

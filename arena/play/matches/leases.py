@@ -212,7 +212,11 @@ def hand_back(
         log.warning("%s: %s", claimed.spec.match_id, problem)
     with suppress(LeaseLost), storage.write() as tx:
         ended = {*_stored(tx, claimed.match_id), *unbegun}
-        void = {one.number: one.attempt for one in claimed.spec.sessions if one.number not in ended}
+        void = {
+            session.number: session.attempt
+            for session in claimed.spec.sessions
+            if session.number not in ended
+        }
         match = tx.get_one(Match, claimed.match_id)
         note_void(tx, match, void, now)
         update_claimed(tx, claimed, state=MatchState.WAITING, lease_owner=None, lease_until=None)

@@ -35,8 +35,8 @@ def deal_anew(tx: Transaction, now: datetime, latest: int = 0) -> Sequence[Tourn
     """
     note_lineage(tx)
     open_ones = select(Tournament).where(col(Tournament.state).not_in(ENDED))
-    found = tx.exec(open_ones.order_by(col(Tournament.id)).with_for_update(key_share=True)).all()
-    for tournament in found:
+    tournaments = tx.exec(open_ones.order_by(col(Tournament.id)).with_for_update(key_share=True)).all()
+    for tournament in tournaments:
         above = max(int(now.timestamp()), RESTORED_ABOVE, latest, tournament.attempts_above + 1)
         if tournament.commitment is None:
             seed = secrets.token_bytes(32)
@@ -45,7 +45,7 @@ def deal_anew(tx: Transaction, now: datetime, latest: int = 0) -> Sequence[Tourn
             _give_back(tx, tournament, now)
             note(tx, tournament, "restored", now, attempts_above=above)
         tournament.attempts_above = above
-    return found
+    return tournaments
 
 
 def deal_anew_if_changed(storage: Storage, now: datetime) -> None:

@@ -142,7 +142,7 @@ def pair_rounds(storage: Storage, tournament_id: int, now: datetime) -> bool:
             return False  # it was stopped meanwhile
         if present_in(tx, locked, course.paired + 1) != course.present:
             return False  # somebody came or left meanwhile, and was told from which round on that counts
-        entered = {one.number: Entered(one.entrant_id, one.version_id) for one in entrants}
+        entered = {entrant.number: Entered(entrant.entrant_id, entrant.version_id) for entrant in entrants}
         locked.rounds = _rounds_in_all(locked, len(entrants), len(pairings))
         for number, pairing in enumerate(pairings, start=course.paired + 1):
             plan_round(tx, locked, number, pairing, entered, now)
@@ -219,8 +219,8 @@ def _to_hand_out(
     }
     count, not_sent = _select_sent()
     free = max(0, at_once - tx.exec(count, params=which).one())
-    found = [match for kind in not_sent for match in tx.exec(kind, params=which | {"most": free})]
-    return sorted(found, key=lambda match: (match.round_id, match.table_number))[:free]
+    due = [match for kind in not_sent for match in tx.exec(kind, params=which | {"most": free})]
+    return sorted(due, key=lambda match: (match.round_id, match.table_number))[:free]
 
 
 @cache
@@ -258,8 +258,8 @@ def _select_round(last: bool) -> Any:
 def _finished_round(tx: Transaction, tournament_id: int, round_id: int | None) -> Round | None:
     """Return the first open round, or the one with this id, if it has no unfinished match."""
     which = {"tournament": tournament_id, "this": round_id}
-    found: Round | None = tx.exec(_select_finished(round_id is None), params=which).first()
-    return found
+    round: Round | None = tx.exec(_select_finished(round_id is None), params=which).first()
+    return round
 
 
 @cache

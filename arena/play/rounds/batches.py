@@ -143,7 +143,7 @@ def free_entrants(tx: Transaction, tournament: Tournament, *, away: bool) -> lis
         for entrant, owner_id in tx.exec(rows)
     ]
     # Not in the database, which would go through the numbers of all entrants to sort them.
-    return sorted(found, key=lambda one: one.number)
+    return sorted(found, key=lambda entrant: entrant.number)
 
 
 def others_play(tx: Transaction, tournament: Tournament) -> bool:
@@ -167,8 +167,8 @@ def pair_batch(
         least = FORMATS[tournament.format].least_free(setup_of(tournament), others_play(tx, tournament))
     if len(free) < least:
         return False
-    here = set(connected([one.version_id for one in free]))
-    present = [one for one in free if one.version_id in here]
+    here = set(connected([entrant.version_id for entrant in free]))
+    present = [entrant for entrant in free if entrant.version_id in here]
     batch = _Batch(storage, tournament, present, now) if len(present) >= least else None
     with storage.write() as tx:
         locked = lock_running(tx, tournament_id, now, col(Tournament.paired) == tournament.paired)
@@ -189,12 +189,12 @@ class _Batch:
         with storage.read() as tx:
             self._entrants = _count_entrants(tx, tournament)
             self._rated = _ratings(tx, tournament, present)
-            numbers = {one.entrant_id: one.number for one in present}
+            numbers = {entrant.entrant_id: entrant.number for entrant in present}
             course = Course(
                 entrants=range(1, self._entrants + 1),
-                present=[one.number for one in present],
+                present=[entrant.number for entrant in present],
                 paired=tournament.paired,
-                owners={one.number: one.owner_id for one in present},
+                owners={entrant.number: entrant.owner_id for entrant in present},
                 ratings=lambda: self._rated,
                 recent=partial(recent_tables, tx, tournament, self._entrants, numbers),
             )
@@ -207,7 +207,9 @@ class _Batch:
         if self._pairing is None or not self._is_right(tx, tournament):
             return False
         tournament.paired += 1
-        entered = {one.number: Entered(one.entrant_id, one.version_id) for one in self._present}
+        entered = {
+            entrant.number: Entered(entrant.entrant_id, entrant.version_id) for entrant in self._present
+        }
         round = plan_round(tx, tournament, tournament.paired, self._pairing, entered, self._now)
         round.free = [
             {"entrant": number, "rating": self._rated[number].value, "weight": self._rated[number].weight}
@@ -228,7 +230,7 @@ class _Batch:
             select(func.count())
             .select_from(Entrant)
             .where(
-                col(Entrant.id).in_([one.entrant_id for one in self._present]),
+                col(Entrant.id).in_([entrant.entrant_id for entrant in self._present]),
                 col(Entrant.withdrawn_after).is_(None),
             )
         )
@@ -239,7 +241,11 @@ class _Batch:
 def _note_states(tx: Transaction, free: Sequence[FreeEntrant], here: Collection[int]) -> None:
     """Note which of the free entrants are connected now, where that has changed."""
     for state, is_here in ((EntrantState.AWAY, False), (EntrantState.FREE, True)):
-        ids = [one.entrant_id for one in free if (one.version_id in here) == is_here and one.state != state]
+        ids = [
+            entrant.entrant_id
+            for entrant in free
+            if (entrant.version_id in here) == is_here and entrant.state != state
+        ]
         if ids:
             still_free = (col(Entrant.id).in_(ids), col(Entrant.state) != EntrantState.SEATED)
             changed(tx, update(Entrant).where(*still_free).values(state=state))
@@ -266,7 +272,7 @@ def _ratings(tx: Transaction, tournament: Tournament, present: Sequence[FreeEntr
     rows = select(Rating.version_id, Rating.value, Rating.weight).where(
         Rating.ruleset_id == tournament.ruleset_id,
         Rating.table_size == tournament.table_size,
-        col(Rating.version_id).in_([one.version_id for one in present]),
+        col(Rating.version_id).in_([entrant.version_id for entrant in present]),
     )
     rated = {version_id: Rated(value, weight) for version_id, value, weight in tx.exec(rows)}
-    return {one.number: rated.get(one.version_id, Rated(START, 0)) for one in present}
+    return {entrant.number: rated.get(entrant.version_id, Rated(START, 0)) for entrant in present}

@@ -48,7 +48,7 @@ def show(storage: Storage, name: str, now: datetime, ask: Ask) -> TournamentShow
         **fields_of(status),
         settings=overview.terms(storage, name),
         roster=lines,
-        unable=[f"{one.bot} {one.problem}" for one in lines if one.connected and one.problem],
+        unable=[f"{line.bot} {line.problem}" for line in lines if line.connected and line.problem],
         waits=obstacles(storage, status, ask, now).lines,
         warnings=[] if status.ended else list_warnings(storage, name),
     )
@@ -126,7 +126,7 @@ def _reasons(
     """Return by round the reasons for each of its tables, for one round or for all."""
     format, setup = FORMATS[tournament.format], setup_of(tournament)
     played = cache(partial(outcomes, tx, tournament))
-    found = {}
+    reasons = {}
     for at, (row, pairing) in enumerate(rounds):
         if wanted not in (None, row.number) or _is_only(row, pairing):
             continue
@@ -138,8 +138,8 @@ def _reasons(
             owners={entrant.number: entrant.owner_id for entrant in entrants},
             outcomes=partial(_before, row.number, played),
         )
-        found[row.number] = format.reasons(setup, course, pairing)
-    return found
+        reasons[row.number] = format.reasons(setup, course, pairing)
+    return reasons
 
 
 def _is_only(round: Round, pairing: Pairing) -> bool:

@@ -79,11 +79,11 @@ def tables_paired(tx: Transaction, tournament_id: int, rounds: int) -> int:
     last = select(Round.id, Round.tables_before).where(
         Round.tournament_id == tournament_id, Round.number == rounds
     )
-    found = tx.exec(last).first()
-    if found is None:
+    row = tx.exec(last).first()
+    if row is None:
         return 0
-    tables = select(func.count()).select_from(Match).where(Match.round_id == found[0])
-    return found[1] + tx.exec(tables).one()
+    tables = select(func.count()).select_from(Match).where(Match.round_id == row[0])
+    return row[1] + tx.exec(tables).one()
 
 
 def lock_running(

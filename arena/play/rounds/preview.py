@@ -46,10 +46,10 @@ def preview(storage: Storage, actor: Actor, spec: TournamentSpec, now: datetime)
     actor.require(Role.ORGANISER, "preview tournaments")
     with storage.read() as tx:
         spec, ruleset, versions = check_in(tx, spec, now)
-        of_them = col(Bot.id).in_([one.bot_id for one in versions])
+        of_them = col(Bot.id).in_([version.bot_id for version in versions])
         owner_of = dict(tx.exec(select(Bot.id, Bot.owner_id).where(of_them)).all())
-    format, names = FORMATS[spec.format], dict(enumerate((one.name for one in versions), start=1))
-    owners = {number: owner_of[one.bot_id] for number, one in enumerate(versions, start=1)}
+    format, names = FORMATS[spec.format], dict(enumerate((version.name for version in versions), start=1))
+    owners = {number: owner_of[version.bot_id] for number, version in enumerate(versions, start=1)}
     setup = Setup(
         size=ruleset.players,
         rounds=spec.rounds,

@@ -251,10 +251,10 @@ def _played_elsewhere(
         .order_by(Tournament.name)
         .distinct()
     )
-    found: dict[int, list[str]] = {}
+    elsewhere: dict[int, list[str]] = {}
     for version_id, name in tx.exec(played):
-        found.setdefault(version_id, []).append(name)
-    return found
+        elsewhere.setdefault(version_id, []).append(name)
+    return elsewhere
 
 
 def _bot(version: BotVersion, now: datetime) -> _Bot:
@@ -267,7 +267,7 @@ def _lone_bots(tx: Transaction, status: TournamentStatus, now: datetime) -> _Lon
     tournament = tx.get_one(Tournament, status.id)
     if others_play(tx, tournament) or tournament.paired == tournament.rounds:
         return None
-    ids = [one.version_id for one in free_entrants(tx, tournament, away=True)]
+    ids = [entrant.version_id for entrant in free_entrants(tx, tournament, away=True)]
     entered = select(BotVersion).join(Entrant, col(Entrant.version_id) == BotVersion.id)
     of_it = entered.options(WITHOUT_REPORT).where(Entrant.tournament_id == status.id)
     known = {version.id: _bot(version, now) for version in tx.exec(of_it)}
@@ -293,7 +293,9 @@ def _why(bot: _Bot, match: _Match, places: Sequence[Presence], asked: _Asked) ->
     parts = []
     if full and (elsewhere or most < match.left):
         parts.append(f"takes {sessions}, all of them begun")
-    slow = max((one for one in SLOW if any(place.thinking_seconds >= one for place in places)), default=0)
+    slow = max(
+        (seconds for seconds in SLOW if any(place.thinking_seconds >= seconds for place in places)), default=0
+    )
     if slow:
         parts.append(f"has owed a decision for more than {slow} s")
     return f"{' and '.join(parts)}{_also_in(elsewhere)}" if parts else ""

@@ -33,5 +33,5 @@ BigKey = BigInteger().with_variant(Integer, "sqlite")
 def text_of(states: type[StrEnum]) -> EnumType:
     """Return a column type that stores an enum's values as plain text on every database."""
     return EnumType(
-        states, native_enum=False, length=16, values_callable=lambda of: [one.value for one in of]
+        states, native_enum=False, length=16, values_callable=lambda of: [state.value for state in of]
     )
