@@ -4,8 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from referee.bot.hands import hand_text
-from referee.bot.view import Action, SessionView
+from referee.bot.view import Action, SessionView, hand_text
 from referee.v1 import bots_pb2
 
 DEAL_ENDS = {

@@ -5,8 +5,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from referee.bot.ended import DEAL_ENDS, SESSION_ENDS
-from referee.bot.hands import hand_text
-from referee.bot.view import SessionView
+from referee.bot.view import SessionView, hand_text
 from referee.records.record import DealText, json_numbers, json_strings
 from referee.records.results import NO_DEALS, Result, add_deal, shown_json
 from referee.v1 import bots_pb2

@@ -6,12 +6,10 @@
 The scenarios and what each proves are listed in docs/check.md.
 """
 
-from referee.check.report import Report
-from referee.check.result import Outcome, Result
+from referee.check.report import Outcome, Report, Result, Telling
 from referee.check.run import UnknownScenario, check, cut_short, select
 from referee.check.scenario import Scenario
 from referee.check.scenarios import SCENARIOS
-from referee.check.telling import Telling
 
 __all__ = [
     "SCENARIOS",

@@ -10,8 +10,7 @@ from secrets import token_urlsafe
 from referee.check.desk import PATIENCE, Desk
 from referee.check.outcome import Absent, Failed, Lost, NotRun, Silent, Slow, Unfinished, Warned
 from referee.check.process import BotProcess
-from referee.check.report import Report
-from referee.check.result import Outcome, Result
+from referee.check.report import Outcome, Report, Result
 from referee.check.scenario import Scenario
 from referee.check.scenarios import SCENARIOS
 from referee.check.stream import Switchboard

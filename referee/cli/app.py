@@ -13,8 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from referee.cli import INTERRUPTED
-from referee.cli.elsewhere import ELSEWHERE, Elsewhere
-from referee.cli.later import Later, Whole
+from referee.cli.later import ELSEWHERE, Elsewhere, Later, Whole
 from referee.errors import Told
 from referee.plain import plain
 

@@ -1,7 +1,6 @@
 """The commands of ``arena bot``: running a bot loads nothing but the SDK."""
 
-from referee.cli.elsewhere import ELSEWHERE_OF_BOT, Elsewhere
-from referee.cli.later import Group, Later
+from referee.cli.later import ELSEWHERE_OF_BOT, Elsewhere, Group, Later
 
 COMMANDS = (
     Later(

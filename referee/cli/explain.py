@@ -81,8 +81,7 @@ def _progress() -> Iterator[Callable[[int, int], None]]:
         return
     from rich.live import Live
 
-    from referee.cli.bars import FittedBar
-    from referee.cli.terminal import PlainConsole
+    from referee.cli.terminal import FittedBar, PlainConsole
 
     with ExitStack() as stack:
         live = stack.enter_context(Live(console=PlainConsole(stderr=True), transient=True))

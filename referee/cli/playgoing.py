@@ -28,7 +28,7 @@ def tell(line: str) -> None:
 @contextmanager
 def progress(course: "Course", total: int, names: Sequence[str]) -> Iterator[Callable[[], None]]:
     """Yield a function that shows how many deals are done: as a bar, or as an occasional line in a log."""
-    from referee.cli.bars import FittedBar
+    from referee.cli.terminal import FittedBar
 
     begun = time.monotonic()
 

@@ -51,7 +51,7 @@ def rewind(
     run in this process: breakpoint() stops in it.
     """
     from referee.interrupts import unwound_on_signals
-    from referee.local import rewinding
+    from referee.local.desk import asking, program_of
     from referee.local.replayed import Replayed
     from referee.local.rewind import chosen, own_seat, rewound
     from referee.records.files import deal_records
@@ -59,10 +59,10 @@ def rewind(
     if every == (turn is not None):
         raise typer.BadParameter("say which turn, or --all for every one", param_hint="'--turn'")
     with unwound_on_signals(), TemporaryDirectory(prefix="arena-rewind-") as folder:
-        program = rewinding.program_of(bot, sample_bots(), Path(folder))
+        program = program_of(bot, sample_bots(), Path(folder))
         found = chosen(deal_records(record), deal, str(record))
         replayed = Replayed(found.record, own_seat(found, seat, program.name.partition("@")[0]))
-        with rewinding.asking(program, replayed) as (ask, remembers), redirect_stdout(sys.stderr):
+        with asking(program, replayed) as (ask, remembers), redirect_stdout(sys.stderr):
             answers = [*rewound(replayed, ask, turn, remembers)]
     if as_json:
         print_json({"seat": replayed.seat, "answers": [asdict(one) for one in answers]})

@@ -1,7 +1,7 @@
-"""What can happen in a deal, as values: its stages, actions and exchange."""
+"""What can happen in a deal, as values: its stages, actions, exchange and forfeits."""
 
 from enum import Enum
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 NOBODY = -1
 """Stands for a seat where there is none."""
@@ -50,3 +50,19 @@ class Exchange(NamedTuple):
     """Mask of the card that went to the winner."""
     returned: int = 0
     """Mask of the card that came back; 0 until it is chosen."""
+
+
+OnForfeit: TypeAlias = Literal["default_action", "stand_in", "end_session"]
+"""What happens to a session when one of its bots forfeits it: default actions or the stand-in play for its
+seat, or the session ends."""
+
+
+class Forfeit(NamedTuple):
+    """A seat whose bot has forfeited the session, and that is played for from then on."""
+
+    seat: int
+    deal: int
+    """The deal of the session in which it forfeited, from 1."""
+    action: int
+    """How many actions that deal had had by then."""
+    why: Literal["absent", "faults"]

@@ -10,11 +10,9 @@ from referee.deals.action import NOBODY, Action, Entry, Exchange, Stage
 from referee.deals.dealing import Dealt, dragon_holder, highest_card, lowest_card
 from referee.deals.holdings import Holdings
 from referee.deals.options import Constraints, checked, ignores_precaution, refusal
-from referee.deals.scoring import Finish, score
+from referee.deals.scoring import Finish, score, unbeaten
 from referee.deals.state import BEAT_OWN, BOMBS, EXCHANGE, OVER, PLAY, DealState
-from referee.deals.trick import CLOSED
-from referee.deals.tricks import unbeaten
-from referee.deals.window import Window
+from referee.deals.trick import CLOSED, Window
 from referee.errors import IllegalHere
 from referee.rules.plays import Rules
 

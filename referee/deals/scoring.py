@@ -4,15 +4,40 @@ Sources: pagat.com "Scoring" and "Scoring variations", the rules of Only a Game,
 Silicon Valley. All functions are pure; ``score`` is the way in.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from referee.deals.action import Entry
 from referee.deals.dealing import landmarks, seats_after
 from referee.deals.showdown import best_honour
-from referee.deals.tricks import Unbeaten
 from referee.rules.plays import Rules
 from referee.ruleset import Bonuses
+
+
+class Unbeaten(NamedTuple):
+    """A play that nobody beat."""
+
+    seat: int
+    code: int
+    final: bool
+    """Whether it ended the deal."""
+
+
+def unbeaten(rules: Rules, log: Sequence[Entry], trick_ends: Sequence[int]) -> tuple[Unbeaten, ...]:
+    """Return the last play of every trick.
+
+    ``trick_ends`` has the number of actions up to each finished trick's end; the trick after them ended the
+    deal.
+    """
+    found = []
+    for end in (*trick_ends, len(log)):
+        last = end - 1
+        while not log[last][1]:
+            last -= 1
+        seat, cards, _, _ = log[last]
+        found.append(Unbeaten(seat, rules.code(cards), end == len(log)))
+    return tuple(found)
 
 
 class Finish(NamedTuple):

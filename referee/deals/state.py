@@ -5,16 +5,47 @@ rule bears on the seat in turn (``_plain``), only the play to beat matters, and 
 all other turns ``referee.deals.options`` says what is legal.
 """
 
+from collections.abc import Sequence
+
 from referee.deals.action import NOBODY, Action, Entry, Exchange, Stage
 from referee.deals.dealing import Dealt, deal_cards, landmarks, next_seats
 from referee.deals.facts import rule_facts
 from referee.deals.holdings import Holdings
-from referee.deals.liability import Liability
 from referee.deals.options import Constraints, Options, allowed, checked
 from referee.deals.stock import Stock
 from referee.deals.trick import Trick
 from referee.errors import IllegalHere, PlayError
 from referee.rules.plays import Rules
+
+
+class Liability:
+    """Remembers who last ignored the precaution, and which seat must go out next for that to count."""
+
+    __slots__ = ("_action", "_following", "_seat")
+
+    def __init__(self) -> None:
+        self._seat: int | None = None
+        self._following = self._action = -1
+
+    def copy(self) -> "Liability":
+        """Return an independent copy."""
+        other = Liability()
+        other.ignored(self._seat, self._following, self._action)
+        return other
+
+    def ignored(self, seat: int | None, following: int, action: int) -> None:
+        """Note that ``seat`` ignored the precaution in the action of this index, with ``following`` next."""
+        self._seat, self._following, self._action = seat, following, action
+
+    def payer(self, rules: Rules, log: Sequence[Entry]) -> int | None:
+        """Return who pays after the last action of ``log`` ended the deal; None for nobody.
+
+        The next seat must have gone out with a single, with no other action in between.
+        """
+        seat, cards, _, _ = log[-1]
+        at_once = self._action == len(log) - 2 and seat == self._following
+        return self._seat if at_once and rules.count(cards) == 1 else None
+
 
 # Looking up a member of an enum takes longer than most of what an action does.
 EXCHANGE, PLAY, BEAT_OWN, BOMBS, OVER = Stage

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterable
 
-from referee.deals.action import Stage
+from referee.deals.action import OnForfeit, Stage
 from referee.deals.deal import Deal
-from referee.deals.forfeit import OnForfeit
 
 
 def substitute(deal: Deal, seat: int, by: OnForfeit) -> int:

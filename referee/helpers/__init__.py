@@ -4,10 +4,16 @@ Cards are masks and plays are codes of compiled rules, as in ``turn.rules``, ``t
 ``turn.legal_codes`` of the SDK.
 """
 
-from referee.helpers.decompose import Decomposer, Decomposition, decompose
-from referee.helpers.hands import by_kind, by_rank, by_suit, sort_hand
-from referee.helpers.singles import stronger_singles
-from referee.helpers.unseen import Unseen
+from referee.helpers.decompose import (
+    Decomposer,
+    Decomposition,
+    by_kind,
+    by_rank,
+    by_suit,
+    decompose,
+    sort_hand,
+)
+from referee.helpers.unseen import Unseen, stronger_singles
 from referee.helpers.worlds import World, Worlds
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Splitting a hand into plays: the fewest, or those of the least cost.
+"""Sorting and grouping a hand, and splitting it into plays: the fewest, or those of the least cost.
 
 Every card belongs to exactly one play. The search covers the lowest remaining card with each play that
 begins with it, and remembers the cost of the cards that then remain. As these are parts of one hand, what was
@@ -8,9 +8,39 @@ found for a hand also serves for what is left of it later in the deal.
 from collections.abc import Callable
 from typing import NamedTuple
 
+from referee.deals.dealing import landmarks
 from referee.rules.plays import Rules
 
-__all__ = ["Decomposer", "Decomposition", "decompose"]
+__all__ = ["Decomposer", "Decomposition", "by_kind", "by_rank", "by_suit", "decompose", "sort_hand"]
+
+
+def sort_hand(rules: Rules, hand: int) -> list[int]:
+    """Return the cards of ``hand`` as masks, lowest first in the ruleset's order of ranks and suits."""
+    rising = [card for card in landmarks(rules).rising if card & hand]
+    if rules.decks == 1:
+        return rising
+    return [card for card in rising for _ in range((hand & (card | card << 1)).bit_count())]
+
+
+def by_rank(rules: Rules, hand: int) -> dict[str, int]:
+    """Return the ranks held, lowest first, and the cards of each as a mask."""
+    masks = zip(rules.ruleset.ranks, rules.rank_masks, strict=True)
+    return {rank: hand & mask for rank, mask in masks if hand & mask}
+
+
+def by_suit(rules: Rules, hand: int) -> dict[str, int]:
+    """Return the suits held, lowest first, and the cards of each as a mask."""
+    masks = dict(zip("DCHS", rules.suit_masks, strict=True))
+    return {suit: hand & masks[suit] for suit in rules.ruleset.suits if hand & masks[suit]}
+
+
+def by_kind(rules: Rules, hand: int) -> dict[str, list[int]]:
+    """Return the plays in ``hand``, by kind: codes, weakest first."""
+    kinds: dict[str, list[int]] = {}
+    for code in rules.list_plays(hand):
+        kinds.setdefault(rules.kind(code), []).append(code)
+    return kinds
+
 
 MOST_NODES = 4_000
 """How many parts of a hand are looked at before the search becomes greedy."""

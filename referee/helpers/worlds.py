@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from random import Random
 from typing import NamedTuple
 
-from referee.helpers.singles import stronger_singles
+from referee.helpers.unseen import stronger_singles
 from referee.position import Position
 
 __all__ = ["PASSED", "PASSED_TOP", "World", "Worlds"]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from referee.errors import LearningError
 from referee.learning.encoder import Encoder, Source
 from referee.learning.plays import PLAY_FIELDS
-from referee.learning.table import LearningTable
+from referee.learning.tables import LearningTable
 from referee.ruleset.limits import MAX_DEALS
 
 try:

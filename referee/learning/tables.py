@@ -1,4 +1,4 @@
-"""Many tables at once, for self-play: one call observes, or acts for, the seats to act at all of them."""
+"""Tables that ask for one decision after another: one, or many at once for self-play."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -6,9 +6,93 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from referee.deals.action import NOBODY
+from referee.deals.deal import Deal
+from referee.deals.session import Session
 from referee.errors import LearningError
 from referee.learning.encoder import Encoder, Observations, Source
-from referee.learning.table import LearningTable
+from referee.learning.sight import Onlooker, Sight
+from referee.rules.plays import Rules
+
+
+class LearningTable:
+    """Plays the deals of one session.
+
+    As in the arena, a seat that has only one choice is not asked. In a bomb window the seats that could bomb
+    are asked in order of play, without knowing what the others answer, and the other seats decline.
+    """
+
+    def __init__(self, rules: Rules, seed: bytes, deals: int) -> None:
+        """Begin with the session's seed of 32 bytes and go on to the first decision."""
+        self._rules = rules
+        self._session = Session(rules, seed, deals)
+        self.points: list[tuple[int, ...]] = []
+        """The points of the deals that ended since the last decision, by seat."""
+        self.deal: Deal | None = None
+        """The current deal, or the last one once the session is over."""
+        self.seat = NOBODY
+        """Who is asked; ``NOBODY`` once the session is over."""
+        self._choices: list[int] = []
+        self._onlooker: Onlooker | None = None
+        self._advance()
+
+    @property
+    def over(self) -> bool:
+        """Whether the session is over."""
+        return self.seat == NOBODY
+
+    @property
+    def scores(self) -> Sequence[int]:
+        """The session's score, by seat, without the open deal."""
+        return self._session.scores
+
+    def sight(self, seat: int) -> Sight:
+        """Return what a seat sees; a seat that is not asked may only pass."""
+        assert self._onlooker is not None
+        if seat == self.seat:
+            return self._onlooker.sight(seat, self._choices)
+        return self._onlooker.sight(seat)
+
+    def code(self, slot: int) -> int:
+        """Return the code of a slot, 0 for the pass. Raise LearningError if it is not legal here."""
+        choices = self._choices
+        can_pass = not choices[-1]
+        plays = len(choices) - can_pass
+        if not (1 <= slot <= plays or (slot == 0 and can_pass)):
+            passes = "0 (a pass) to" if can_pass else "1 to"
+            raise LearningError(f"action: {slot} is not legal here, {passes} {plays} are")
+        return choices[slot - 1] if slot else 0
+
+    def act(self, slot: int) -> None:
+        """Choose for the seat that is asked, and go on to the next decision."""
+        code, deal = self.code(slot), self.deal
+        assert deal is not None
+        deal.act(self.seat, code & self._rules.full)
+        self.points = []
+        self._advance()
+
+    def _advance(self) -> None:
+        """Go on until a seat has a choice or the session is over."""
+        session = self._session
+        while True:
+            deal = session.deal
+            if deal is not None and not deal.over:
+                for seat in deal.asked():
+                    choices = deal.choices(seat)
+                    if len(choices) > 1:
+                        self.seat, self._choices = seat, choices
+                        return
+                    deal.act(seat, choices[0] & self._rules.full)
+                    break
+                continue
+            if deal is not None:
+                self.points.append(session.close_deal().points)
+            if session.over:
+                self.seat = NOBODY
+                return
+            scores = tuple(session.scores)
+            self.deal = session.next_deal()
+            self._onlooker = Onlooker(self.deal, scores)
 
 
 class Ended(NamedTuple):

@@ -6,8 +6,7 @@ from math import ceil
 
 from referee.local.playing import Course
 from referee.local.sums import FEWEST, Sums
-from referee.local.tally import Standing
-from referee.local.times import Spent
+from referee.local.tally import Spent, Standing
 from referee.local.versus import Finding, Versus, finding
 
 

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from referee.deals.action import Forfeit
 from referee.deals.deal import Deal, Stage
-from referee.deals.forfeit import Forfeit
 from referee.matches.kinds import FaultKind, NoticeCode, SessionEnd
 from referee.matches.match import Limits, Rated, Signed
 from referee.rules.plays import Rules

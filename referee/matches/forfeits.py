@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
+from referee.deals.action import Forfeit
 from referee.deals.deal import Deal
-from referee.deals.forfeit import Forfeit
 from referee.deals.substitutes import Substitutes
 from referee.matches.match import Limits
 from referee.records.record import played_for

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from referee.deals.forfeit import Forfeit, OnForfeit
+from referee.deals.action import Forfeit, OnForfeit
 from referee.docstrings import tell_fields
 from referee.ruleset.limits import MAX_DEALS
 

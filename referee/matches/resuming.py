@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from referee.deals.forfeit import Forfeit
+from referee.deals.action import Forfeit
 from referee.deals.succession import legacy
 from referee.matches.match import Finished
 from referee.records.reading import read_record

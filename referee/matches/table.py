@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
+from referee.deals.action import Forfeit
 from referee.deals.deal import NOBODY, Deal, Stage
-from referee.deals.forfeit import Forfeit
 from referee.deals.session import Session
 from referee.errors import PlayError
 from referee.matches.clock import TimeControl

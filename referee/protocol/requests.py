@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from google.protobuf.duration_pb2 import Duration
 from pydantic import ValidationError
 
-from referee.deals.forfeit import Forfeit
+from referee.deals.action import Forfeit
 from referee.deals.succession import Legacy
 from referee.errors import MatchRefused
 from referee.matches.match import (

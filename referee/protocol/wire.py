@@ -4,9 +4,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from google.protobuf.message import DecodeError
 
-from referee.deals.action import Entry
+from referee.deals.action import Entry, OnForfeit
 from referee.deals.deal import Deal, Stage
-from referee.deals.forfeit import OnForfeit
 from referee.errors import CardError
 from referee.matches.connection import Wants
 from referee.matches.events import (

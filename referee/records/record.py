@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from referee.deals.action import Entry
+from referee.deals.action import Entry, Forfeit, OnForfeit
 from referee.deals.deal import Deal
-from referee.deals.forfeit import Forfeit, OnForfeit
 from referee.memo import Memo
 from referee.records.times import Times
 from referee.rules.plays import Rules

@@ -1,6 +1,6 @@
 """The values that fields of a ruleset take, and how to read those that are more than a type and a range.
 
-Contradictions between fields are a matter for ``referee.ruleset.conflicts``.
+Contradictions between fields are a matter for ``referee.ruleset.load``.
 """
 
 from collections.abc import Mapping, Sequence

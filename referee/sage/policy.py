@@ -3,7 +3,7 @@
 from bisect import bisect, bisect_left
 from collections.abc import Callable, Sequence
 
-from referee.helpers.singles import stronger_singles
+from referee.helpers.unseen import stronger_singles
 from referee.sage.plans import Planner
 
 BREAKS = 0.5

@@ -1,6 +1,6 @@
 """Sage: proofs first, then candidates by a score, then playouts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -14,9 +14,27 @@ from referee.sage.inference import Inference
 from referee.sage.manners import Scored
 from referee.sage.plans import planner_of
 from referee.sage.playouts import is_quick
-from referee.sage.proofs import run_out
 from referee.sage.search import Clock, Search
 from referee.sage.tree import Tree
+
+
+def run_out(rules: Rules, hand: int, codes: Sequence[int], decomposer: Decomposer, unseen: Unseen) -> int:
+    """Return a legal play after which the hand surely goes out without losing the lead; 0 for none."""
+    full = rules.full
+    for code in sorted(codes, key=lambda code: -(code & full).bit_count()):
+        left = rules.remove(hand, code & full)
+        if not left:
+            return code
+        units = decomposer.best(left).plays
+        if (len(units) == 1 or _without_boss(units, unseen) <= 1) and unseen.is_boss(code):
+            return code
+    return 0
+
+
+def _without_boss(units: Iterable[int], unseen: Unseen) -> int:
+    """Return how many of the units may be beaten."""
+    return sum([unseen.may_beat(unit) for unit in units])
+
 
 INFERENCE_S = 0.05
 """With so many seconds it infers from plays what the others hold and how they play."""

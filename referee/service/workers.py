@@ -22,10 +22,9 @@ from referee.ruleset import load_ruleset
 from referee.ruleset.model import Ruleset
 from referee.service.access import Access
 from referee.service.begun import BegunAttempts
-from referee.service.calls import Calls, generic_handler
+from referee.service.calls import Calls, generic_handler, running_match, why_ended
 from referee.service.meter import Meter
 from referee.service.peers import CallContext
-from referee.service.running import running_match, why_ended
 from referee.service.stream import Alarm, clock
 from referee.worker.v1alpha1 import worker_pb2
 

@@ -14,8 +14,7 @@ from arena.cli.commands import COMMANDS
 from arena.host.settings import Settings
 from referee.cli import app as light
 from referee.cli import bot as light_bot
-from referee.cli.elsewhere import ELSEWHERE, ELSEWHERE_OF_BOT
-from referee.cli.later import Later
+from referee.cli.later import ELSEWHERE, ELSEWHERE_OF_BOT, Later
 from tests.arena.world import World
 from tests.tied import tied
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from referee.cli.bars import FittedBar
 from referee.cli.tables import GAP, FittedTable, in_pages, table
+from referee.cli.terminal import FittedBar
 
 LONG = f"{'o' * 39}/{'b' * 39}@12"
 """The longest name that a bot version can have."""

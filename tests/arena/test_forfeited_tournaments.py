@@ -15,7 +15,7 @@ from arena.results.standings.stored import wrong_standings
 from arena.store.models import Entrant, EntrantSum, Tournament
 from arena.tournaments.referees import nobody_asked
 from arena.tournaments.roster import roster
-from referee.deals.forfeit import OnForfeit
+from referee.deals.action import OnForfeit
 from tests.arena.exported import check, lines_of
 from tests.arena.leagues import WEEK, LeagueWorld, winter
 from tests.arena.test_verify_forfeits import failing, played_with

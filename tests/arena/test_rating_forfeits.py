@@ -10,7 +10,7 @@ from arena.core.duplicate import PlayedSession
 from arena.core.elo import START, Share, apply_match, shares
 from arena.results.ratings.rebuild import rebuild
 from arena.store.models import RatingChange
-from referee.deals.forfeit import OnForfeit
+from referee.deals.action import OnForfeit
 from referee.matches.match import MatchSpec, SessionResult
 from tests.arena.exported import check, lines_of
 from tests.arena.test_verify_forfeits import failing, played_with

@@ -19,7 +19,7 @@ from arena.results.sessions import Highlighted, highlights
 from arena.results.strength.sums import CountedDeals, Met, SeatSum, Sums
 from arena.store.models import BotVersion, HighlightKind
 from arena.tournaments import entry
-from referee.deals.forfeit import OnForfeit
+from referee.deals.action import OnForfeit
 from referee.ruleset import load_ruleset
 from tests.arena.exported import play_by_table
 from tests.arena.fakes import ROOT, session_result

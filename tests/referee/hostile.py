@@ -9,14 +9,14 @@ from contextlib import asynccontextmanager
 
 import grpc
 
-from referee.service import health, reflection
 from referee.service.server import SERVICES
+from referee.service.tools import HEALTH, REFLECTION
 from referee.v1 import bots_pb2
 from tests.referee.support import DEADLINE
 
 PATHS = {
     method.name: f"/{service.full_name}/{method.name}"
-    for service in (*SERVICES, health.SERVICE, reflection.SERVICE)
+    for service in (*SERVICES, HEALTH, REFLECTION)
     for method in service.methods
 }
 """The paths of all calls of the referee's services, by name of the call."""

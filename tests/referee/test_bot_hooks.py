@@ -8,7 +8,7 @@ from typing import ClassVar
 import pytest
 
 from referee.bot import EndedDeal, EndedSession, Play, Turn
-from referee.deals.forfeit import OnForfeit
+from referee.deals.action import OnForfeit
 from referee.errors import BotFailed
 from referee.matches.match import Limits, SessionResult
 from referee.v1 import bots_pb2

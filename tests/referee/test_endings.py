@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from referee.service.endings import Endings
+from referee.service.gate import Endings
 from referee.service.peers import peer_at
 from referee.service.sockets import Connection
 from tests.referee.support import DEADLINE

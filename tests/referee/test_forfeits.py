@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import pytest
 
-from referee.deals.forfeit import Forfeit, OnForfeit
+from referee.deals.action import Forfeit, OnForfeit
 from referee.errors import RecordError
 from referee.matches.events import SeatForfeited, SessionEnded, Turn
 from referee.matches.journal import EntryKind

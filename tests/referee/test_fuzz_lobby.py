@@ -8,7 +8,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from referee.deals.forfeit import OnForfeit
+from referee.deals.action import OnForfeit
 from referee.errors import Draining
 from referee.matches.broadcast import Spectator
 from referee.matches.connection import ALLOWANCE

@@ -7,10 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.helpers.decompose import Decomposer, decompose
-from referee.helpers.hands import by_kind, by_rank, by_suit, sort_hand
-from referee.helpers.singles import stronger_singles
-from referee.helpers.unseen import Unseen
+from referee.helpers.decompose import Decomposer, by_kind, by_rank, by_suit, decompose, sort_hand
+from referee.helpers.unseen import Unseen, stronger_singles
 from referee.helpers.worlds import Worlds
 from referee.position import Position
 from referee.rules.plays import Rules, compile_ruleset

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from referee.service import pacer
-from referee.service.pacer import SHARE, SPECTATOR_TURNS, Pacer
+from referee.service import spectators
+from referee.service.spectators import SHARE, SPECTATOR_TURNS, Pacer
 from tests.referee.support import DEADLINE
 
 
@@ -22,9 +22,9 @@ class Clock:
 @pytest.fixture
 def time(monkeypatch: pytest.MonkeyPatch) -> Clock:
     stopped = Clock()
-    monkeypatch.setattr(pacer, "clock", stopped)
-    monkeypatch.setattr(pacer, "SPECTATOR_SECONDS", 0.0)
-    monkeypatch.setattr(pacer, "TURN_SECONDS", 0.0)
+    monkeypatch.setattr(spectators, "clock", stopped)
+    monkeypatch.setattr(spectators, "SPECTATOR_SECONDS", 0.0)
+    monkeypatch.setattr(spectators, "TURN_SECONDS", 0.0)
     return stopped
 
 

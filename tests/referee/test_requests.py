@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from google.protobuf.json_format import ParseDict
 
-from referee.deals.forfeit import Forfeit
+from referee.deals.action import Forfeit
 from referee.deals.succession import Legacy
 from referee.errors import LogQueryError, MatchRefused
 from referee.matches.journal import EntryKind, LogEntry, LogQuery

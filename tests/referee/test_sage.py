@@ -25,8 +25,7 @@ from referee.sage import bot
 from referee.sage.endings import Endings
 from referee.sage.plans import planner_of
 from referee.sage.playouts import Careful, Quick, Start, is_quick
-from referee.sage.proofs import run_out
-from referee.sage.sage import USUAL, Sage, Style
+from referee.sage.sage import USUAL, Sage, Style, run_out
 from referee.sage.search import FEW_CARDS, NODES_A_SECOND, Search, is_known
 from tests.referee.deals import rules_with
 

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from referee.deals.scoring import Finish, score
-from referee.deals.tricks import Unbeaten
+from referee.deals.scoring import Finish, Unbeaten, score
 from referee.rules.plays import Rules
 from tests.referee.deals import deal_of, play, rules_with
 from tests.referee.test_scoring import TEN, finished

@@ -11,7 +11,7 @@ import pytest
 
 from referee.matches.journal import EntryKind
 from referee.matches.match import Limits, SessionResult
-from referee.service import health
+from referee.service import tools
 from referee.service.server import ServerOptions
 from referee.v1 import bots_pb2
 from referee.worker.v1alpha1 import worker_pb2
@@ -223,7 +223,7 @@ async def test_streams_when_hundreds_never_say_hello_then_bots_that_play_are_not
 async def test_health_when_one_host_watches_it_too_often_then_further_calls_are_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(health, "WATCHES_FROM_PEER", 3)
+    monkeypatch.setattr(tools, "WATCHES_FROM_PEER", 3)
     async with referee() as address, socket(address) as connection, asyncio.timeout(DEADLINE):
         await connection.send(PREFACE + settings())
         await connection.send(b"".join(headers(n, "Watch") + message(n, b"", end=True) for n in (1, 3, 5, 7)))

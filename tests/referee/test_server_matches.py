@@ -10,7 +10,7 @@ import pytest
 
 from referee.bot import Play, Turn
 from referee.client import hold_match, run_match
-from referee.deals.forfeit import OnForfeit
+from referee.deals.action import OnForfeit
 from referee.errors import AttemptsBegun, MatchRefused, NotBegun, RefereeUnavailable
 from referee.matches.match import Attempt, Limits, Progress, SessionResult
 from referee.service.begun import BegunAttempts

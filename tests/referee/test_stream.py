@@ -10,9 +10,8 @@ from referee.matches.connection import CloseCode
 from referee.matches.events import log_length
 from referee.protocol import lazy
 from referee.service.access import Access
-from referee.service.beat import keep_beating
 from referee.service.gate import Gate
-from referee.service.server import ServerOptions
+from referee.service.server import ServerOptions, keep_beating
 from referee.service.stream import Alarm, BotStream, clock
 from referee.v1 import bots_pb2
 from tests.referee.harness import Harness

@@ -9,7 +9,7 @@ from sqlmodel import Field, SQLModel
 
 from arena.core.specs import Entries, Terms
 from arena.store.models.columns import BigKey, text_of
-from referee.deals.forfeit import OnForfeit
+from referee.deals.action import OnForfeit
 
 
 class TournamentState(StrEnum):

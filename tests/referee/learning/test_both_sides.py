@@ -7,7 +7,7 @@ import pytest
 
 from referee.bot import Play, Turn
 from referee.learning import Encoder, Observed
-from referee.learning.table import LearningTable
+from referee.learning.tables import LearningTable
 from referee.ruleset import load_ruleset
 from tests.referee.learning.test_environment import WITH_EXCHANGE
 from tests.referee.support import match_spec, play_match, referee, sdk_bots

@@ -13,7 +13,7 @@ from referee.learning.needed import Needed
 from referee.learning.plays import PLAY_FIELDS, Floats
 from referee.learning.sight import Onlooker
 from referee.learning.slots import most_cards, most_plays
-from referee.learning.table import LearningTable
+from referee.learning.tables import LearningTable
 from referee.rules.plays import Rules
 from referee.rules.rulebook import rules_of
 from referee.ruleset import load_ruleset, preset_names

@@ -9,8 +9,7 @@ from referee.local.field import Block, field_blocks
 from referee.local.played import Failure, Fault, Played
 from referee.local.report import compared, sentence
 from referee.local.sums import Sums, student
-from referee.local.tally import Assembly, Tally
-from referee.local.times import Times
+from referee.local.tally import Assembly, Tally, Times
 from referee.matches.match import SessionResult, SessionSpec
 
 
