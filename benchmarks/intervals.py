@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from referee.local.field import Block, field_blocks
 from referee.local.played import Played
-from referee.local.playing import Course, play
+from referee.local.playing import PlayedSoFar, play
 from referee.local.pool import play_in_processes
 from referee.local.sums import Sums
 from referee.local.table import Setting
@@ -44,7 +44,7 @@ def leads(ruleset: str, bots: Sequence[str], blocks: int, seed: str) -> list[lis
     files = [sample_bots()[name] for name in bots]
     setting = Setting(json.dumps(rules.to_object()), tuple(bots), tuple(files), seed, 1000)
     found: list[list[float]] = []
-    course = Course(Tally(len(bots), 1.0))
+    so_far = PlayedSoFar(Tally(len(bots), 1.0))
 
     def take(_block: Block, _played: Sequence[Played], values: Mapping[int, float]) -> bool:
         found.append([values[0] - values[other] for other in range(1, len(bots))])
@@ -53,7 +53,7 @@ def leads(ruleset: str, bots: Sequence[str], blocks: int, seed: str) -> list[lis
     play(
         lambda sessions: play_in_processes(setting, sessions, os.cpu_count() or 1, print),
         islice(field_blocks(seed, range(len(bots)), rules.players), blocks),
-        course,
+        so_far,
         watch=take,
     )
     return found

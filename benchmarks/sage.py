@@ -21,8 +21,8 @@ from typing import Any, ClassVar, NamedTuple
 
 from referee.bot.bots import Bot
 from referee.cli.botrun import load_bot
-from referee.local.game import Game, Seated
 from referee.local.played import Played
+from referee.local.session import LocalSession, Seated
 from referee.local.sums import Sums
 from referee.matches.events import SessionInfo
 from referee.matches.match import Limits
@@ -84,7 +84,7 @@ def play_session(rules: Rules, seed: bytes, bots: Sequence[Bot], number: int = 1
         commitment="",
         limits=Limits(decision_ms=HOUR_MS),
     )
-    return Game(info, seed, [Seated(bot) for bot in bots]).play()
+    return LocalSession(info, seed, [Seated(bot) for bot in bots]).play()
 
 
 def play_deal(question: Question, number: int) -> Deal:

@@ -19,8 +19,8 @@ from referee.bot.bots import Bot, one_for_all
 from referee.bot.turn import Turn
 from referee.deals.deal import Deal
 from referee.errors import BotFailed, CardError, PlayError, PositionError, RecordError
-from referee.local.game import Game, Seated
 from referee.local.loading import home_of, load_file
+from referee.local.session import LocalSession, Seated
 from referee.local.table import SDK_FAULTS, seat_names, session_id
 from referee.local.view import LocalView, question
 from referee.matches import events
@@ -207,7 +207,7 @@ def play_deal(*bots: Bot | str, ruleset: str = "chinese", seed: str = "1") -> De
         [bot if isinstance(bot, str) else "bot" for bot in bots] + ["greedy"] * players, range(players)
     )
     info = _session(rules, names, 1)
-    played = Game(info, sha256(seed.encode()).digest(), taken).play()
+    played = LocalSession(info, sha256(seed.encode()).digest(), taken).play()
     for failure in played.failures:
         raise BotFailed("\n".join([f"seat {failure.seat}: {failure.text}", *failure.lines]))
     for fault in played.faults:

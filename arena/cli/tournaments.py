@@ -14,7 +14,14 @@ from arena.cli.fields import given_fields, with_fields
 from arena.cli.standings import confirm as confirm_results
 from arena.cli.standings import correct, standings
 from arena.cli.watch import follow, follow_there, progress_text
-from arena.core.specs import Terms, TournamentSpec, entrants_asked_for, load_spec, located, make_spec
+from arena.core.specs import (
+    TournamentFields,
+    TournamentSpec,
+    entrants_asked_for,
+    load_spec,
+    located,
+    make_spec,
+)
 from arena.errors import ArenaError, SpecError, StateError
 from arena.jsonvalues import to_json
 from arena.operations import tournaments
@@ -51,9 +58,9 @@ def show_progress(status: TournamentStatus) -> None:
         say(f"problem: {status.problem}")
 
 
-def show_terms(terms: Terms) -> None:
+def show_fields(fields: TournamentFields) -> None:
     """Print the settings of a tournament, in the form of its file."""
-    named = {name: _setting(value) for name, value in terms.model_dump().items()}
+    named = {name: _setting(value) for name, value in fields.model_dump().items()}
     say("")
     console().print(table(["setting", "value"], list(named.items())))
 
@@ -183,7 +190,7 @@ def show_(ctx: typer.Context, name: Name, as_json: AsJson = False, as_csv: AsCsv
         return
     _say_status(found)
     show_progress(found)
-    show_terms(found.settings)
+    show_fields(found.settings)
     show_roster(found.roster)
     say(*(f"warning: {line}" for line in found.warnings), *found.waits)
 

@@ -114,7 +114,7 @@ class Discretion(BaseModel):
     """Whether its results are provisional until the organiser confirms them."""
 
 
-class Terms(Limits, Plan, Entry, Discretion):
+class TournamentFields(Limits, Plan, Entry, Discretion):
     """Everything that can be set for a tournament except ruleset, entrants and format."""
 
     model_config = ConfigDict(frozen=False, extra="ignore")  # rows have these fields, and change
@@ -225,7 +225,7 @@ class Asked(BaseModel):
     Others can enter until the tournament is locked or started, which takes enough for a table."""
 
 
-class TournamentSpec(Terms, Asked):
+class TournamentSpec(TournamentFields, Asked):
     """A tournament as specified."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid")

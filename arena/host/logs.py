@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from types import TracebackType
 
 from arena.host.settings import Settings
-from referee.lines import UtcFormatter
+from referee.console import UtcFormatter
 from referee.matches.journal import DealPage, DealQuery, Entry, EntryKind, Journal, LogEntry, LogQuery
 from referee.plain import plain
 

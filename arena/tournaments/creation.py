@@ -18,7 +18,7 @@ from arena.bots.versions import find_versions, token_problem
 from arena.core.duplicate import session_deals
 from arena.core.elo import match_weight
 from arena.core.formats import FORMATS, Setup
-from arena.core.specs import Terms, TournamentSpec
+from arena.core.specs import TournamentFields, TournamentSpec
 from arena.errors import ArenaError, SpecError, StateError, TakenError, UnknownError
 from arena.people.audit import record
 from arena.store.models import BotVersion, Entrant, StoredRuleset, Tournament, TournamentState
@@ -229,7 +229,7 @@ def _add_tournament(
         ruleset_id=_stored(tx, ruleset, now).id,
         table_size=ruleset.players,
         match_weight=match_weight(spec.sessions, most_deals(ruleset, spec.deals or 0)),
-        **{name: getattr(spec, name) for name in Terms.model_fields},
+        **{name: getattr(spec, name) for name in TournamentFields.model_fields},
         seed=seed.hex(),
         seed_hash=seed_hash(seed),
         organiser_id=organiser_id,

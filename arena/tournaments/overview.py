@@ -13,7 +13,7 @@ from sqlmodel import col, func, select
 
 from arena.actors import Actor, Role
 from arena.core.formats import FORMATS, Setup
-from arena.core.specs import Terms
+from arena.core.specs import TournamentFields
 from arena.jsonvalues import Internal
 from arena.store.models import (
     Entrant,
@@ -115,11 +115,13 @@ def status(storage: Storage, name: str) -> TournamentStatus:
         return status_of(tx, find_tournament(tx, name))
 
 
-def terms(storage: Storage, name: str) -> Terms:
+def terms(storage: Storage, name: str) -> TournamentFields:
     """Return the terms of a tournament. Raise UnknownError if there is none of this name."""
     with storage.read() as tx:
         tournament = find_tournament(tx, name)
-        return Terms.model_validate({name: getattr(tournament, name) for name in Terms.model_fields})
+        return TournamentFields.model_validate(
+            {name: getattr(tournament, name) for name in TournamentFields.model_fields}
+        )
 
 
 def find_tournament(tx: Transaction, name: str) -> Tournament:

@@ -6,7 +6,7 @@ from math import factorial
 from sqlmodel import func, select
 
 from arena.core.formats import FORMATS
-from arena.core.specs import Plan, Terms, TournamentSpec
+from arena.core.specs import Plan, TournamentFields, TournamentSpec
 from arena.errors import SpecError
 from arena.store.models import EntryRequest, EntryState, Tournament, TournamentState
 from arena.store.storage import Storage, Transaction
@@ -59,7 +59,7 @@ def plan_warnings(format: str, plan: Plan, size: int, entrants: int) -> Iterator
         yield f"duplicate compares tables, and {entrants} bots fill only one table of {size}"
 
 
-def _of_limits(tournament: Terms) -> Iterator[str]:
+def _of_limits(tournament: TournamentFields) -> Iterator[str]:
     if tournament.min_sessions > tournament.sessions:
         only = "one session" if tournament.sessions == 1 else f"{tournament.sessions} sessions"
         yield f"min_sessions is {tournament.min_sessions}, but a match has only {only}"

@@ -16,9 +16,9 @@ from referee.bot.client import BotClient
 from referee.bot.sessionlog import session_log
 from referee.bot.thinker import HomeThinker
 from referee.closed import open_closed
+from referee.console import log_to_console
 from referee.errors import AddressError, RefereeError, WrongThread
 from referee.interrupts import handling, send
-from referee.lines import log_to_console
 from referee.loops import new_event_loop
 from referee.plain import plain
 from referee.tls import BEGINS_WITH_BOM, BOMS, ClientTls

@@ -6,7 +6,7 @@
 The scenarios and what each proves are listed in docs/check.md.
 """
 
-from referee.check.report import Outcome, Report, Result, Telling
+from referee.check.report import Outcome, Report, Result, ResultLines
 from referee.check.run import UnknownScenario, check, cut_short, select
 from referee.check.scenario import Scenario
 from referee.check.scenarios import SCENARIOS
@@ -16,8 +16,8 @@ __all__ = [
     "Outcome",
     "Report",
     "Result",
+    "ResultLines",
     "Scenario",
-    "Telling",
     "UnknownScenario",
     "check",
     "cut_short",

@@ -14,9 +14,9 @@ from typing import IO
 
 from referee.check.outcome import Absent
 from referee.child import tied
+from referee.console import PANICKED, ROUTINE
 from referee.environment import environment_for_bots
 from referee.interrupts import FORCE
-from referee.lines import PANICKED, ROUTINE
 from referee.plain import plain
 
 STOP_SECONDS = 1.5

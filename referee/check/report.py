@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Literal, TypeAlias
 
-from referee.lines import PANICKED
+from referee.console import PANICKED
 
 Outcome: TypeAlias = Literal["passed", "failed", "warned", "not_run"]
 
@@ -78,9 +78,9 @@ class Report:
 
     def to_text(self, width: int = 100) -> str:
         """Return the report for people, in lines of at most ``width`` columns (not fewer than 40)."""
-        telling = Telling(width)
-        lines = [line for result in self.results for line in telling.result(result)]
-        return "\n".join([*lines, *telling.end(self)])
+        worded = ResultLines(width)
+        lines = [line for result in self.results for line in worded.result(result)]
+        return "\n".join([*lines, *worded.end(self)])
 
 
 INDENT = " " * 4
@@ -88,7 +88,7 @@ _RAISED = re.compile(r"^(?:\w+\.)*(\w+(?:Error|Exception|Failed|Exit|Interrupt|S
 """The last line of a Python traceback, and similar lines of other languages."""
 
 
-class Telling:
+class ResultLines:
     """Turn results into lines of at most ``width`` columns (not fewer than 40), one after the other.
 
     Consecutive scenarios not run for the same reason are told as one, and what the bot printed is shown in

@@ -83,15 +83,19 @@ def run_check(
 
     Raise Exit with status 1 if the bot does not pass.
     """
-    from referee.check import Telling, check, cut_short  # every other command can do without, and would load
+    from referee.check import (  # every other command can do without, and would load
+        ResultLines,
+        check,
+        cut_short,
+    )
 
-    telling = Telling(min(console().width, REPORT_WIDTH))
+    worded = ResultLines(min(console().width, REPORT_WIDTH))
     results: list[Result] = []
 
     def tell(result: "Result") -> None:
         results.append(result)
         if not as_json:
-            _say_at_once(telling.result(result))
+            _say_at_once(worded.result(result))
 
     status = 0
     checking = check(
@@ -113,7 +117,7 @@ def run_check(
     if as_json:
         print_json(report.to_object())
     else:
-        _say_at_once(telling.end(report))
+        _say_at_once(worded.end(report))
     if status or not report.passed:
         raise typer.Exit(status or 1)
 

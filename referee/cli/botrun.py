@@ -11,8 +11,8 @@ from referee.bot import run as run_bot
 from referee.bot.bots import Bot
 from referee.bot.program import DEFAULT_REFEREE, tls_of_environment
 from referee.cli.starting import good_token
+from referee.console import log_to_console
 from referee.errors import ProgramError
-from referee.lines import log_to_console
 from referee.local.loading import bot_in, load_file
 from referee.samples import sample_bots
 from referee.tls import ClientTls

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from referee.local.field import Block
     from referee.local.orders import Order
     from referee.local.played import Played
-    from referee.local.playing import Course, Keep
+    from referee.local.playing import Keep, PlayedSoFar
     from referee.local.programs import Program
     from referee.local.versus import Versus
 
@@ -151,16 +151,16 @@ def play(
         jobs = jobs or os.cpu_count() or 1
         order = Order(rules, programs, slots, seed, decision_ms, deals, per_session, jobs, wait)
         begun = time.monotonic()
-        course = _played(order, versus, keep=_keeping(order, save, write))
+        so_far = _played(order, versus, keep=_keeping(order, save, write))
     panel = () if versus is None else tuple(order.names[slot] for slot in slots[2:])
     asked = Asked(rules.label, rules.players, order.names, seed, command, panel)
-    found = report(asked, course, versus, time.monotonic() - begun)
+    found = report(asked, so_far, versus, time.monotonic() - begun)
     if as_json:
         print_json(asdict(found))
     else:
         playshow.show_report(found, decision_ms)
-    if course.interrupted:
-        raise typer.Exit(course.interrupted)
+    if so_far.interrupted:
+        raise typer.Exit(so_far.interrupted)
 
 
 def _keeping(order: "Order", save: tuple[Which, Path] | None, write: Callable[[str], None]) -> "Keep":
@@ -190,21 +190,21 @@ def written_to(save: tuple[Which, Path] | None) -> Iterator[Callable[[str], None
         yield lambda line: print(line, file=file, flush=True)
 
 
-def _played(order: "Order", versus: "Versus | None", *, keep: "Keep") -> "Course":
+def _played(order: "Order", versus: "Versus | None", *, keep: "Keep") -> "PlayedSoFar":
     """Play what was ordered, and show the progress."""
     from referee.cli import playgoing
     from referee.local.orders import play_field, play_versus
 
-    course = order.course()
+    so_far = order.nothing_yet()
     if versus is None:
-        with playgoing.progress(course, order.deals or 0, order.names) as show:
-            play_field(order, course, keep=keep, show=show, report=playgoing.tell)
+        with playgoing.progress(so_far, order.deals or 0, order.names) as show:
+            play_field(order, so_far, keep=keep, show=show, report=playgoing.tell)
     else:
-        with playgoing.progress_of_test(versus, course, order.names) as show:
-            play_versus(order, versus, course, keep=keep, show=show, report=playgoing.tell)
-    if course.interrupted and not course.sessions and (known := playgoing.slowest(course, order.names)):
+        with playgoing.progress_of_test(versus, so_far, order.names) as show:
+            play_versus(order, versus, so_far, keep=keep, show=show, report=playgoing.tell)
+    if so_far.interrupted and not so_far.sessions and (known := playgoing.slowest(so_far, order.names)):
         playgoing.tell(f"play: {known.removeprefix('; ')}")
-    return course
+    return so_far
 
 
 def _versus(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from referee.local.playing import Course
+    from referee.local.playing import PlayedSoFar
     from referee.local.versus import Versus
 
 LOG_SECONDS = 10
@@ -26,28 +26,28 @@ def tell(line: str) -> None:
 
 
 @contextmanager
-def progress(course: "Course", total: int, names: Sequence[str]) -> Iterator[Callable[[], None]]:
+def progress(so_far: "PlayedSoFar", total: int, names: Sequence[str]) -> Iterator[Callable[[], None]]:
     """Yield a function that shows how many deals are done: as a bar, or as an occasional line in a log."""
     from referee.cli.terminal import FittedBar
 
     begun = time.monotonic()
 
     def done() -> str:
-        return f"{course.tally.deals} of {total} deals"
+        return f"{so_far.tally.deals} of {total} deals"
 
     def bar() -> "RenderableType":
-        deals = course.tally.deals
+        deals = so_far.tally.deals
         rate = deals / (time.monotonic() - begun)
         left = f", {rate:.0f}/s, {_duration((total - deals) / rate)} left" if rate else ""
-        return FittedBar("play", deals, total, f"{done()}{left}{slowest(course, names)}")
+        return FittedBar("play", deals, total, f"{done()}{left}{slowest(so_far, names)}")
 
-    with _shown(course, names, done, bar) as show:
+    with _shown(so_far, names, done, bar) as show:
         yield show
 
 
 @contextmanager
 def progress_of_test(
-    versus: "Versus", course: "Course", names: Sequence[str]
+    versus: "Versus", so_far: "PlayedSoFar", names: Sequence[str]
 ) -> Iterator[Callable[[], None]]:
     """Yield a function that shows what a test knows so far."""
     from rich.text import Text
@@ -61,20 +61,23 @@ def progress_of_test(
 
     def whole() -> "RenderableType":
         told = lines(finding(versus, new, old), new, old)
-        return Text("\n".join(told) + slowest(course, names))
+        return Text("\n".join(told) + slowest(so_far, names))
 
-    with _shown(course, names, known, whole) as show:
+    with _shown(so_far, names, known, whole) as show:
         yield show
 
 
 @contextmanager
 def _shown(
-    course: "Course", names: Sequence[str], line: Callable[[], str], whole: "Callable[[], RenderableType]"
+    so_far: "PlayedSoFar",
+    names: Sequence[str],
+    line: Callable[[], str],
+    whole: "Callable[[], RenderableType]",
 ) -> Iterator[Callable[[], None]]:
     """Yield a function that shows ``whole`` on a terminal, or every few seconds ``line`` in a log."""
-    hopeless = Hopeless(course, names)
+    hopeless = Hopeless(so_far, names)
     if not sys.stderr.isatty():
-        log = now_and_then(lambda: tell(f"play: {line()}{slowest(course, names)}"))
+        log = now_and_then(lambda: tell(f"play: {line()}{slowest(so_far, names)}"))
 
         def write() -> None:
             hopeless.look(tell)
@@ -98,13 +101,13 @@ def _shown(
 class Hopeless:
     """Reports each bot that has made nothing but faults so far, once."""
 
-    def __init__(self, course: "Course", names: Sequence[str]) -> None:
-        self._course, self._names = course, names
+    def __init__(self, so_far: "PlayedSoFar", names: Sequence[str]) -> None:
+        self._so_far, self._names = so_far, names
         self._told: set[int] = set()
 
     def look(self, told: Callable[[str], None]) -> None:
         """Look at all bots again."""
-        for bot, look in enumerate(self._course.looks):
+        for bot, look in enumerate(self._so_far.looks):
             if bot not in self._told and look.decisions >= ENOUGH and look.faults >= look.decisions:
                 self._told.add(bot)
                 told(
@@ -113,10 +116,10 @@ class Hopeless:
                 )
 
 
-def slowest(course: "Course", names: Sequence[str]) -> str:
+def slowest(so_far: "PlayedSoFar", names: Sequence[str]) -> str:
     """Return which bot takes longest for its decisions, if that is worth telling; else nothing."""
-    known = [(look.decisions, look.seconds) for look in course.looks]
-    both = zip(known, course.thought or known, strict=True)
+    known = [(look.decisions, look.seconds) for look in so_far.looks]
+    both = zip(known, so_far.thought or known, strict=True)
     taken = [seconds / max(1, decisions) for decisions, seconds in map(max, both)]
     most = max(taken)
     if most * 1000 < SLOW_MS:

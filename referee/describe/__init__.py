@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from referee.describe import combinations, course, deal, scoring
+from referee.describe import combinations, deal, scoring, turns
 from referee.ruleset import Ruleset
 
 _SECTIONS: dict[str, Callable[[Ruleset], list[str]]] = {
@@ -15,9 +15,9 @@ _SECTIONS: dict[str, Callable[[Ruleset], list[str]]] = {
     "Sequences": combinations.straights,
     "Flushes": combinations.flushes,
     "Bombs": combinations.bombs,
-    "Turns": course.turns,
-    "Last cards": course.last_cards,
-    "End": course.end,
+    "Turns": turns.turns,
+    "Last cards": turns.last_cards,
+    "End": turns.end,
     "Loser": deal.loser,
     "Points": scoring.scoring,
     "Bonuses": scoring.bonuses,

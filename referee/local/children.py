@@ -12,10 +12,10 @@ from types import TracebackType
 from typing import Self
 
 from referee.child import tied
+from referee.console import ROUTINE, last_words
 from referee.environment import environment_for_bots
 from referee.errors import ProgramError
 from referee.interrupts import FORCE
-from referee.lines import ROUTINE, last_words
 from referee.plain import plain
 
 GRACE_SECONDS = 2.0

@@ -8,7 +8,7 @@ from itertools import islice
 from math import ceil
 
 from referee.local.field import Block, field_blocks, versus_blocks
-from referee.local.playing import Course, Engine, Keep, play
+from referee.local.playing import Engine, Keep, PlayedSoFar, play
 from referee.local.pool import Thought, play_here, play_in_processes
 from referee.local.programs import Program
 from referee.local.room import chairs_for, play_in_room
@@ -47,9 +47,9 @@ class Order:
         """The names of the bots."""
         return tuple(one.name for one in self.programs)
 
-    def course(self) -> Course:
-        """Return an empty course."""
-        return Course(Tally(len(self.programs), self.decision_ms / 1000, self.per_session))
+    def nothing_yet(self) -> PlayedSoFar:
+        """Return what has been played before the first session."""
+        return PlayedSoFar(Tally(len(self.programs), self.decision_ms / 1000, self.per_session))
 
     @property
     def blocks(self) -> int | None:
@@ -58,7 +58,7 @@ class Order:
 
 
 def play_field(
-    order: Order, course: Course, *, keep: Keep, show: Callable[[], None], report: Callable[[str], None]
+    order: Order, so_far: PlayedSoFar, *, keep: Keep, show: Callable[[], None], report: Callable[[str], None]
 ) -> None:
     """Play deals between all bots. Raise ProgramError if one cannot play.
 
@@ -66,14 +66,14 @@ def play_field(
     given a line when a bot thinks for very long.
     """
     blocks = partial(field_blocks, order.seed, order.slots, order.ruleset.players)
-    engine = _engine(order, blocks, report, _tick(course, show))
-    play(engine, islice(blocks(), order.blocks), course, keep=keep, show=show)
+    engine = _engine(order, blocks, report, _tick(so_far, show))
+    play(engine, islice(blocks(), order.blocks), so_far, keep=keep, show=show)
 
 
 def play_versus(
     order: Order,
     versus: Versus,
-    course: Course,
+    so_far: PlayedSoFar,
     *,
     keep: Keep,
     show: Callable[[], None],
@@ -85,18 +85,18 @@ def play_versus(
     """
     blocks = partial(versus_blocks, order.seed, order.slots[2:])
     play(
-        _engine(order, blocks, report, _tick(course, show)),
+        _engine(order, blocks, report, _tick(so_far, show)),
         islice(blocks(), order.blocks),
-        course,
+        so_far,
         watch=versus.take,
         keep=keep,
         show=show,
     )
 
 
-def _tick(course: Course, show: Callable[[], None]) -> Callable[[Thought], None]:
+def _tick(so_far: PlayedSoFar, show: Callable[[], None]) -> Callable[[Thought], None]:
     def tick(thought: Thought) -> None:
-        course.thought = thought
+        so_far.thought = thought
         show()
 
     return tick

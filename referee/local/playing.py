@@ -31,7 +31,7 @@ class Look:
 
 
 @dataclass
-class Course:
+class PlayedSoFar:
     """What has been played so far."""
 
     tally: Tally
@@ -70,7 +70,7 @@ Keep = Callable[[Block, Sequence[Played]], None]
 def play(
     engine: Engine,
     blocks: Iterable[Block],
-    course: Course,
+    so_far: PlayedSoFar,
     *,
     watch: Watch = lambda _block, _played, _values: False,
     keep: Keep = lambda _block, _played: None,
@@ -91,14 +91,14 @@ def play(
     try:
         with closing(engine(sessions())) as found:
             for played in found:
-                course.look(assembly.seating(played.result.number), played)
+                so_far.look(assembly.seating(played.result.number), played)
                 for block, together in assembly.add(played):
-                    values = course.tally.add(block, together)
+                    values = so_far.tally.add(block, together)
                     keep(block, together)
                     if watch(block, together, values):
                         return
                 show()
     except KeyboardInterrupt as error:
-        course.interrupted = interruption(error)
+        so_far.interrupted = interruption(error)
         for seating, played in assembly.left():
-            course.tally.add_unfinished(seating, played)
+            so_far.tally.add_unfinished(seating, played)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 
-from referee.local.playing import Course
+from referee.local.playing import PlayedSoFar
 from referee.local.sums import FEWEST, Sums
 from referee.local.tally import Spent, Standing
 from referee.local.versus import Finding, Versus, finding
@@ -104,9 +104,9 @@ class Asked:
     panel: tuple[str, ...] = ()
 
 
-def report(asked: Asked, course: Course, versus: Versus | None, seconds: float) -> Report:
+def report(asked: Asked, so_far: PlayedSoFar, versus: Versus | None, seconds: float) -> Report:
     """Return the results of local play, as far as it went."""
-    tally, names = course.tally, asked.names
+    tally, names = so_far.tally, asked.names
     bots = [_bot(name, one, asked.players) for name, one in zip(names, tally.standings, strict=True)]
     return Report(
         ruleset=asked.ruleset,
@@ -120,7 +120,7 @@ def report(asked: Asked, course: Course, versus: Versus | None, seconds: float) 
         panel=asked.panel,
         comparisons=tuple(compared(names, tally.against, tally.per_session) if versus is None else ()),
         finding=None if versus is None else finding(versus, *names[:2]),
-        interrupted=bool(course.interrupted),
+        interrupted=bool(so_far.interrupted),
     )
 
 

@@ -7,9 +7,9 @@ from typing import Any, Protocol
 from referee.bot.bots import Bot
 from referee.bot.seat import Seat
 from referee.errors import RecordError
-from referee.local.game import failure
 from referee.local.programs import slug
 from referee.local.replayed import Decision, Replayed
+from referee.local.session import failure
 from referee.records.files import Found
 
 

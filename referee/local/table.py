@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from referee.bot.bots import one_for_all
-from referee.local.game import Game, Seated
 from referee.local.loading import home_of, load_file
 from referee.local.played import Played
 from referee.local.programs import slug
+from referee.local.session import LocalSession, Seated
 from referee.matches.events import SessionInfo
 from referee.matches.match import Limits, SessionSpec
 from referee.rules.rulebook import rules_of
@@ -74,7 +74,7 @@ class LocalTable:
             self._thinking(session.number, session.seating[seat])
 
         with _quiet():
-            return Game(info, session.seed, seated, thinking).play()
+            return LocalSession(info, session.seed, seated, thinking).play()
 
 
 def session_id(number: int) -> str:

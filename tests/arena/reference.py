@@ -19,7 +19,7 @@ from arena.bots.checks import CheckReport
 from arena.bots.versions import Registered, VersionInfo
 from arena.cli.verify import Verdict
 from arena.core.corrections import Correction
-from arena.core.specs import Terms
+from arena.core.specs import TournamentFields
 from arena.operations.all import OPERATIONS
 from arena.operations.leagues import Changes
 from arena.operations.operation import Operation
@@ -289,7 +289,7 @@ ANSWERS: Mapping[str, type] = {
 }
 """What commands print that are not made from an operation alone."""
 
-ELSEWHERE: Mapping[type, str] = {Terms: "[tournaments.md](tournaments.md)"}
+ELSEWHERE: Mapping[type, str] = {TournamentFields: "[tournaments.md](tournaments.md)"}
 """Objects whose keys are on other pages."""
 
 GROUPS = {

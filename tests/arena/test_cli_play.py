@@ -15,7 +15,7 @@ from referee.cli.playgoing import Hopeless, now_and_then, slowest
 from referee.cli.playshow import show_report
 from referee.cli.starting import bot_command
 from referee.local.played import Fault, Played
-from referee.local.playing import Course
+from referee.local.playing import PlayedSoFar
 from referee.local.programs import program
 from referee.local.report import Asked, report
 from referee.local.tally import Tally
@@ -217,17 +217,17 @@ def test_play_when_no_deal_was_finished_then_it_shows_times_and_not_zeros(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     seating, again = (0, 1), "arena play slow.py"
-    course = Course(Tally(2, 0.2), interrupted=130)
+    so_far = PlayedSoFar(Tally(2, 0.2), interrupted=130)
     asked = Asked("chinese-2@1", 2, ("slow", "greedy"), "a", again)
-    show_report(report(asked, course, None, 2.0), 200)
+    show_report(report(asked, so_far, None, 2.0), 200)
     assert capsys.readouterr().out.splitlines() == [
         "chinese-2@1: interrupted after 2.0 s, before the first deal was finished in every seating",
         "",
         f"again: {again}",
     ]
     result = SessionResult(1, (3, -3), None, ("{}",), (0, 0))
-    course.tally.add_unfinished(seating, Played(result, [[0.3, 0.3], [0.0001]]))
-    show_report(report(asked, course, None, 2.0), 200)
+    so_far.tally.add_unfinished(seating, Played(result, [[0.3, 0.3], [0.0001]]))
+    show_report(report(asked, so_far, None, 2.0), 200)
     first, *rest = capsys.readouterr().out.splitlines()
     assert first.endswith("before the first deal was finished in every seating (1 played of those begun)")
     assert [line.split() for line in rest if line.startswith("slow ")] == [["slow", "2", "300", "300", "300"]]
@@ -236,21 +236,21 @@ def test_play_when_no_deal_was_finished_then_it_shows_times_and_not_zeros(
 
 def test_play_when_it_goes_on_then_it_names_who_is_slow_and_who_makes_only_faults() -> None:
     names, told = ("mine", "greedy"), list[str]()
-    course = Course(Tally(2, 1.0))
-    hopeless = Hopeless(course, names)
+    so_far = PlayedSoFar(Tally(2, 1.0))
+    hopeless = Hopeless(so_far, names)
     fault = Fault(1, "exception", "…", "KeyError: 1")
     for number in range(1, 12):
         result = SessionResult(number, (0, 0), None, (), (0, 1))
-        course.look((1, 0), Played(result, [[0.001], [0.25]], faults=[fault]))
+        so_far.look((1, 0), Played(result, [[0.001], [0.25]], faults=[fault]))
         hopeless.look(told.append)
         assert len(told) == (number >= 10)
     assert told == [
         "mine: all of its 10 decisions so far were faults; the first: KeyError: 1. Ctrl-C ends this"
     ]
-    assert slowest(course, names) == "; mine takes 250 ms a decision"
-    course.thought = [(2, 0.001), (12, 6.0)]
-    assert slowest(course, names) == "; greedy takes 500 ms a decision"
-    assert slowest(Course(Tally(2, 1.0)), names) == ""
+    assert slowest(so_far, names) == "; mine takes 250 ms a decision"
+    so_far.thought = [(2, 0.001), (12, 6.0)]
+    assert slowest(so_far, names) == "; greedy takes 500 ms a decision"
+    assert slowest(PlayedSoFar(Tally(2, 1.0)), names) == ""
 
 
 def _until_it_plays(process: "subprocess.Popen[str]", marks: Path) -> None:

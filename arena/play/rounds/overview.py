@@ -9,7 +9,7 @@ from typing import Any
 from arena.core.formats import FORMATS, Course
 from arena.core.pairing import Balance, Pairing, TableReason, balance
 from arena.core.ranking import MatchOutcome
-from arena.core.specs import Terms
+from arena.core.specs import TournamentFields
 from arena.errors import UnknownError
 from arena.play.rounds.planning import paired_rounds, setup_of
 from arena.play.rounds.waiting import obstacles
@@ -28,7 +28,7 @@ from arena.tournaments.warnings import list_warnings
 class TournamentShown(TournamentStatus):
     """A tournament with everything about it."""
 
-    settings: Terms
+    settings: TournamentFields
     """The settings as in its file."""
     roster: Sequence[RosterLine]
     """Who entered."""

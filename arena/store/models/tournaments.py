@@ -7,7 +7,7 @@ from typing import ClassVar
 from sqlalchemy import JSON, BigInteger, Index, String, UniqueConstraint
 from sqlmodel import Field, SQLModel
 
-from arena.core.specs import Entries, Terms
+from arena.core.specs import Entries, TournamentFields
 from arena.store.models.columns import BigKey, text_of
 from referee.deals.action import OnForfeit
 
@@ -82,7 +82,7 @@ class StoredRuleset(SQLModel, table=True):
         return f"{self.name}@{self.version}"
 
 
-class Tournament(SQLModel, Terms, table=True):  # type: ignore[misc]  # both have pydantic's settings
+class Tournament(SQLModel, TournamentFields, table=True):  # type: ignore[misc]  # both have pydantic's settings
     """Rounds of matches between entrants under one ruleset, on the organiser's terms.
 
     ``rounds`` is NULL until it is known or, for continuous tournaments, until they are stopped; ``deals`` is

@@ -7,7 +7,7 @@ import pytest
 from referee.bot import Play, Turn
 from referee.local.explain import compared, priced
 from referee.local.replayed import Replayed
-from tests.referee.local.test_game import play, records_of
+from tests.referee.local.test_session import play, records_of
 
 
 def test_compared_when_worlds_are_alike_then_one_half_chooses_and_the_other_measures() -> None:

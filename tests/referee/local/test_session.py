@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from referee.bot import EndedDeal, EndedSession, Play, Turn
-from referee.local.game import Game, Seated
 from referee.local.played import Played
+from referee.local.session import LocalSession, Seated
 from referee.local.table import LocalTable
 from referee.matches.events import SessionInfo
 from referee.matches.match import Limits, SessionSpec
@@ -30,7 +30,7 @@ def play(ruleset: Named, *bots: Any, deals: int = 1, number: int = 1) -> Played:
     names = tuple(f"local/bot-{seat}@1" for seat in range(players))
     info = SessionInfo(0, f"play/1/1/{number}", number, "play", "", rules, names, deals, "", Limits())
     seated = [Seated(bots[seat % len(bots)]) for seat in range(players)]
-    return Game(info, number.to_bytes(32, "big"), seated).play()
+    return LocalSession(info, number.to_bytes(32, "big"), seated).play()
 
 
 def records_of(ruleset: Named, played: Played) -> list[dict[str, object]]:
@@ -130,7 +130,7 @@ def test_session_when_a_coroutine_fails_then_its_own_error_and_frames_are_told()
 
     played = play("chinese-2", lambda turn: turn.legal[0] if turn.legal else None, choose)
     told = played.faults[0].text
-    assert "KeyError: 1; test_game.py, line " in told
+    assert "KeyError: 1; test_session.py, line " in told
     assert "in look: raise KeyError(turn.seat)" in told
     for text in (told, *played.failures[0].lines):
         assert "TaskGroup" not in text

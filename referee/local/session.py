@@ -62,7 +62,7 @@ class _Queue(Outbox):
             self.turns.append(event)
 
 
-class Game:
+class LocalSession:
     """Plays one session, and provides what the table needs from outside."""
 
     def __init__(

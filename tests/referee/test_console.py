@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from referee.lines import ROUTINE, UtcFormatter, last_words
+from referee.console import ROUTINE, UtcFormatter, last_words
 
 
 def line(level: int) -> str:
