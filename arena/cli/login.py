@@ -10,9 +10,9 @@ import typer
 
 from arena.actors import KeyScope, Role
 from arena.cli.context import Given
-from arena.client import Client
+from arena.client import Client, sessions
 from arena.client.call import address_of, require_secret
-from arena.client.logins import Login, check_key, own_logins, sign_in, sign_out, sign_up
+from arena.client.logins import Login, check_key, own_logins
 from arena.errors import ArenaError, NotSignedIn, SpecError, UnknownError
 from arena.operations import accounts
 from referee.cli.output import moment, say
@@ -81,11 +81,11 @@ def _new_key(
     if new:
         if sys.stdin.isatty() and _hidden("again: ") != password:
             raise SpecError("password", "the two entries are not the same")
-        client.send(sign_up(account, password, invitation))
-    found = client.send(sign_in(account, password))
+        client.send(sessions.sign_up(account, password, invitation))
+    found = client.send(sessions.sign_in(account, password))
     scopes = [one for one in KeyScope if one is not KeyScope.OPERATE or found.role is Role.OPERATOR]
     made = client.call(accounts.create_key, f"login-{secrets.token_hex(4)}", scopes, KEY_DAYS)
-    client.send(sign_out())
+    client.send(sessions.sign_out())
     return found, made
 
 

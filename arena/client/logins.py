@@ -1,4 +1,4 @@
-"""Signing in and out, and keys of arenas on the network in a file that only their user can read."""
+"""Keys of arenas on the network, stored in a file that only their user can read."""
 
 import json
 import os
@@ -6,30 +6,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from types import NoneType
 
-from arena.client.call import Call
 from arena.errors import SpecError, StorageError
 from arena.host.files import make_private, open_to_others, written_path
-from arena.people.accounts import AccountInfo, SignedIn
 from referee.tokens import tidy, wrong_with
-
-
-def sign_up(account: str, password: str, invitation: str | None = None) -> Call[AccountInfo]:
-    """Create an account for yourself, and an owner of the same name."""
-    body = {"account": account, "password": password, "invitation": invitation}
-    return Call("POST", "/accounts", AccountInfo, body=body)
-
-
-def sign_in(account: str, password: str) -> Call[SignedIn]:
-    """Sign in; the client that sends this acts for the account from then on."""
-    return Call("POST", "/session", SignedIn, body={"account": account, "password": password})
-
-
-def sign_out() -> Call[None]:
-    """Sign out."""
-    return Call("DELETE", "/session", NoneType)
-
 
 FILE = "logins.json"
 
