@@ -71,12 +71,12 @@ def advance_leagues(storage: Storage, now: datetime, draw: Draw = draw_seed) -> 
         except StorageError:
             raise
         except (ArenaError, RefereeError) as error:
-            _note(storage, league_id, str(error))
+            _note_problem(storage, league_id, str(error))
         except Exception:
             log.exception("league %d cannot go on", league_id)
 
 
-def _note(storage: Storage, league_id: int, problem: str) -> None:
+def _note_problem(storage: Storage, league_id: int, problem: str) -> None:
     """Note in a league's row what keeps its season from starting."""
     new = (col(League.id) == league_id, col(League.problem).is_distinct_from(problem))
     with storage.read() as tx:

@@ -22,8 +22,7 @@ from arena.store.models import (
 )
 from arena.store.storage import Storage, Transaction, changed
 from arena.tournaments.creation import check_count, require_ready
-from arena.tournaments.events import note
-from arena.tournaments.head import lock_head
+from arena.tournaments.events import lock_head, note
 from arena.tournaments.overview import TournamentStatus, find_tournament, organised, status_of
 from arena.tournaments.referees import Ask
 from arena.tournaments.roster import require_able

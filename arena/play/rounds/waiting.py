@@ -83,7 +83,7 @@ class _Match:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Reports:
     """What the referees answered."""
 
     somebody: bool
@@ -96,7 +96,7 @@ class _Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class _Lone:
+class _IdleTournament:
     """A continuous tournament at which no table is being played."""
 
     needed: int
@@ -124,20 +124,20 @@ def obstacles(storage: Storage, status: TournamentStatus, ask: Ask, now: datetim
     if status.state != TournamentState.RUNNING:
         return Obstacles((), False)
     with storage.read() as tx:
-        matches = _doubtful(tx, status, now)
-        lone = _lone_bots(tx, status, now) if FORMATS[status.format].in_batches else None
+        matches = _stuck_matches(tx, status, now)
+        idle = _idle_tournament(tx, status, now) if FORMATS[status.format].in_batches else None
         tournament = tx.get_one(Tournament, status.id)
         ruleset, least = tx.get_one(StoredRuleset, tournament.ruleset_id).content, tournament.min_sessions
-    if not matches and lone is None:
+    if not matches and idle is None:
         return Obstacles()
     bots = {bot.version_id: bot for match in matches for bot in match.bots}
-    bots |= {bot.version_id: bot for bot in lone.bots} if lone else {}
-    return _described(matches, lone, list(bots), ask(list(bots), ruleset), least, now)
+    bots |= {bot.version_id: bot for bot in idle.bots} if idle else {}
+    return _in_words(matches, idle, list(bots), ask(list(bots), ruleset), least, now)
 
 
-def _described(
+def _in_words(
     matches: Sequence[_Match],
-    lone: _Lone | None,
+    idle: _IdleTournament | None,
     version_ids: Sequence[int],
     answers: Sequence[Answer],
     least: int,
@@ -149,16 +149,16 @@ def _described(
     """
     tried = max((match.not_before for match in matches if match.not_before is not None), default=None)
     usable = [status for answer in answers if (status := answer.usable) is not None]
-    if answers and not usable and (lone is not None or any(match.problem for match in matches)):
-        return Obstacles((_no_referee(answers),), lone is None, tried)
+    if answers and not usable and (idle is not None or any(match.problem for match in matches)):
+        return Obstacles((_no_referee(answers),), idle is None, tried)
     places: dict[int, list[Presence]] = {}
     for answer in usable:
         for version_id, place in zip(version_ids, answer.bots, strict=True):
             if place.connected:
                 places.setdefault(version_id, []).append(place)
-    asked = _Asked(bool(usable), places, least, now)
-    lines = [line for match in matches if (line := _about(match, asked))]
-    too_few = _too_few(lone, places) if lone is not None and usable else ""
+    reports = _Reports(bool(usable), places, least, now)
+    lines = [line for match in matches if (line := _match_line(match, reports))]
+    too_few = _too_few(idle, places) if idle is not None and usable else ""
     return Obstacles((*lines, *([too_few] if too_few else [])), not too_few, tried)
 
 
@@ -178,7 +178,7 @@ def busy_elsewhere(storage: Storage, status: TournamentStatus, now: datetime) ->
         return sorted(tx.exec(played.distinct()))
 
 
-def _doubtful(tx: Transaction, status: TournamentStatus, now: datetime) -> list[_Match]:
+def _stuck_matches(tx: Transaction, status: TournamentStatus, now: datetime) -> list[_Match]:
     """Return the first matches that failed, or that a worker has."""
     taken = (col(Match.lease_until) > now) & (col(Match.started_at) <= now - BEGIN)
     first = (
@@ -262,7 +262,7 @@ def _bot(version: BotVersion, now: datetime) -> _Bot:
     return _Bot(version.id, version.name, f" (its token {wrong})" if wrong else "")
 
 
-def _lone_bots(tx: Transaction, status: TournamentStatus, now: datetime) -> _Lone | None:
+def _idle_tournament(tx: Transaction, status: TournamentStatus, now: datetime) -> _IdleTournament | None:
     """Return who could play; None if tables are being played, or there will be no more of them."""
     tournament = tx.get_one(Tournament, status.id)
     if others_play(tx, tournament) or tournament.paired == tournament.rounds:
@@ -271,10 +271,10 @@ def _lone_bots(tx: Transaction, status: TournamentStatus, now: datetime) -> _Lon
     entered = select(BotVersion).join(Entrant, col(Entrant.version_id) == BotVersion.id)
     of_it = entered.options(WITHOUT_REPORT).where(Entrant.tournament_id == status.id)
     known = {version.id: _bot(version, now) for version in tx.exec(of_it)}
-    return _Lone(tournament.table_size, tuple(known[id_] for id_ in ids))
+    return _IdleTournament(tournament.table_size, tuple(known[id_] for id_ in ids))
 
 
-def _why(bot: _Bot, match: _Match, places: Sequence[Presence], asked: _Asked) -> str:
+def _bot_obstacle(bot: _Bot, match: _Match, places: Sequence[Presence], reports: _Reports) -> str:
     """Return how a connected bot holds up a match, as a predicate; empty if that is not known.
 
     ``places`` is its state at the referees.
@@ -284,9 +284,9 @@ def _why(bot: _Bot, match: _Match, places: Sequence[Presence], asked: _Asked) ->
         return f"cannot play the ruleset (it asks for {'; '.join(lacks)})"
     most = max(place.max_sessions for place in places)
     sessions = f"{most} session{'' if most == 1 else 's'} at once"
-    if most < asked.min_sessions:
-        return f"takes {sessions}, fewer than the {asked.min_sessions} that are asked for"
-    if match.since is None or match.since > asked.now - STALLED:
+    if most < reports.min_sessions:
+        return f"takes {sessions}, fewer than the {reports.min_sessions} that are asked for"
+    if match.since is None or match.since > reports.now - STALLED:
         return ""
     elsewhere = match.elsewhere.get(bot.version_id, ())
     full = all(place.sessions >= place.max_sessions for place in places)
@@ -301,16 +301,17 @@ def _why(bot: _Bot, match: _Match, places: Sequence[Presence], asked: _Asked) ->
     return f"{' and '.join(parts)}{_also_in(elsewhere)}" if parts else ""
 
 
-def _about(match: _Match, asked: _Asked) -> str:
+def _match_line(match: _Match, reports: _Reports) -> str:
     """Return what a match waits for, if known."""
     where = f"round {match.round} table {match.table}"
-    if match.taken and asked.somebody:
-        absent = [bot for bot in match.bots if bot.version_id not in asked.places]
+    if match.taken and reports.somebody:
+        absent = [bot for bot in match.bots if bot.version_id not in reports.places]
         missing = [_not_connected(absent)] if absent else []
         missing += [
             f"{bot.name}, which {why}"
             for bot in match.bots
-            if (places := asked.places.get(bot.version_id)) and (why := _why(bot, match, places, asked))
+            if (places := reports.places.get(bot.version_id))
+            and (why := _bot_obstacle(bot, match, places, reports))
         ]
         since = f"{match.since:%Y-%m-%d %H:%M} UTC" if match.since else "the start"
         text = f"{where} waits for {', and for '.join(missing)}; nothing of it has finished since {since}"
@@ -324,13 +325,13 @@ def _also_in(tournaments: Sequence[str]) -> str:
     return f" (it also plays in {', '.join(tournaments[:NAMED])}{more})" if tournaments else ""
 
 
-def _too_few(lone: _Lone, here: Collection[int]) -> str:
-    there = sum(bot.version_id in here for bot in lone.bots)
-    if there >= lone.needed:
+def _too_few(idle: _IdleTournament, here: Collection[int]) -> str:
+    there = sum(bot.version_id in here for bot in idle.bots)
+    if there >= idle.needed:
         return ""
-    absent = [bot for bot in lone.bots if bot.version_id not in here]
+    absent = [bot for bot in idle.bots if bot.version_id not in here]
     more = f"; it waits for {_not_connected(absent)}" if absent else ""
-    return f"a table takes {lone.needed} bots, and {there} of the {len(lone.bots)} are connected{more}"
+    return f"a table takes {idle.needed} bots, and {there} of the {len(idle.bots)} are connected{more}"
 
 
 def _not_connected(absent: Sequence[_Bot]) -> str:

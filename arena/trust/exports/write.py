@@ -40,8 +40,7 @@ from arena.store.models import (
 from arena.store.records import full_records, lean_records, may_be_shown, names_and_points, sessions_of
 from arena.store.storage import Storage, Transaction
 from arena.tournaments.entrants import EntrantInfo, list_entrants
-from arena.tournaments.events import events_of
-from arena.tournaments.head import head_of
+from arena.tournaments.events import events_of, head_of
 from arena.tournaments.overview import ENDED, find_tournament
 from referee.plain import plain_line
 
