@@ -81,9 +81,9 @@ def reason(one: Found, schema: Node) -> str:
     if kind == "string_too_short":
         return f"must have at least {limits['min_length']} characters, not {len(one['input'])}"
     if kind in ("too_short", "too_long"):
-        least = kind == "too_short"
-        wished = f"at least {limits['min_length']}" if least else f"at most {limits['max_length']}"
-        return f"must be given {wished} times, not {limits['actual_length']}"
+        bound, number = ("least", "min_length") if kind == "too_short" else ("most", "max_length")
+        items = "item" if limits[number] == 1 else "items"
+        return f"must have at {bound} {limits[number]} {items}, not {limits['actual_length']}"
     if isinstance(one["input"], bytes):
         return "must be JSON, with the header Content-Type: application/json"
     if kind.startswith("datetime_"):

@@ -232,11 +232,11 @@ def test_history_when_the_pool_is_another_then_there_is_nothing_or_it_is_unknown
         (["bot", "versus", BOT, "owner-1/bt-1"], 1, "did you mean 'owner-1/bot-1'?"),
         (["bot", "versus", BOT, "owner-0/bot-0"], 1, "have a version in common"),
         (["crosstable", BOT, "owner-0/bot-0"], 1, "have a version in common"),
-        (["crosstable", BOT], 1, "must be given at least 2 times, not 1"),
+        (["crosstable", BOT], 1, "must have at least 2 items, not 1"),
         (["crosstable", BOT, OTHER, "--csv", "--json"], 2, "not both"),
         (["bot", "show", BOT, "--csv", "--json"], 2, "not both"),
         (["bot", "versus", BOT, OTHER, "--csv", "--json"], 2, "not both"),
-        (["crosstable", *["a/b"] * 101], 1, "must be given at most 100 times, not 101"),
+        (["crosstable", *["a/b"] * 101], 1, "must have at most 100 items, not 101"),
     ],
 )
 def test_question_when_it_is_wrong_then_one_line_says_so(

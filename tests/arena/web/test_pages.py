@@ -137,7 +137,7 @@ def test_root_of_the_api_leads_to_its_page(client: TestClient) -> None:
     [
         ("GET", "/bots?limt=3", "limt", "is not a parameter; did you mean 'limit'?"),
         ("GET", "/rulesets?x=1", "x", "is not a parameter; there is only limit, cursor"),
-        ("GET", "/crosstable?bot=ann/greedy", "bot", "must be given at least 2 times, not 1"),
+        ("GET", "/crosstable?bot=ann/greedy", "bot", "must have at least 2 items, not 1"),
         ("POST", "/rulesets/check", "body", "must be JSON, with the header Content-Type: application/json"),
     ],
 )
