@@ -75,8 +75,9 @@ class Parts:
         return {name: part for name, part in found.items() if part or name != self.query}
 
     def join(self, parts: Mapping[str, str]) -> str:
-        """Return the name that has these parts."""
-        owner, bot, *number = (parts[name] for name in self.names)
+        """Return the name that has these parts: the opposite of ``split``."""
+        names = (*self.names, self.query) if self.query in parts else self.names
+        owner, bot, *number = (parts[name] for name in names)
         return "@".join([f"{owner}/{bot}", *number])
 
 

@@ -69,8 +69,9 @@ class Visit:
 
     def _read(self, operation: Operation[..., Any], known: Mapping[str, object]) -> dict[str, Any]:
         path = self.request.path_params
+        parts = {**{name: self.sent[name] for name in self.sent.texts}, **path}
         named = {
-            one.name: [one.parts.join(path)]
+            one.name: [one.parts.join(parts)]
             for one in operation.parameters.values()
             if one.parts is not None and path.keys() >= {*one.parts.names}
         }

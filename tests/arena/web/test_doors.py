@@ -15,7 +15,8 @@ from arena.errors import ArenaError
 from arena.jsonvalues import to_json
 from arena.operations.all import OPERATIONS
 from arena.operations.local import make_context
-from arena.operations.operation import Operation
+from arena.operations.operation import Operation, Parts
+from arena.operations.parameters import BOT, BOT_OR_VERSION, ENTRANT, VERSION
 from arena.people.apikeys import holder_of
 from arena.store.models import utc_now
 from arena.web.doors import operations_in
@@ -122,6 +123,12 @@ def test_operation_when_it_is_called_here_and_over_http_then_both_say_the_same(
         if here != there:
             different.append((operation.name, caller.name, here, there))
     assert different == []
+
+
+@pytest.mark.parametrize("parts", [BOT, ENTRANT, VERSION, BOT_OR_VERSION])
+def test_name_in_a_path_when_it_is_split_then_its_parts_make_the_same_name(parts: Parts) -> None:
+    names = ["ann/one"] if parts == BOT else ["ann/one@2"] if parts == VERSION else ["ann/one", "ann/one@2"]
+    assert [parts.join(parts.split(name)) for name in names] == names
 
 
 @pytest.mark.parametrize("operation", TRIED, ids=lambda one: one.name)
