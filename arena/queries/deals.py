@@ -154,6 +154,8 @@ class DealInSession:
     """The full deal record."""
     deals: int
     """How many deals its session has."""
+    sessions: tuple[int, ...]
+    """The numbers of the finished sessions of its match."""
     shared: bool
     """Whether other tables of the round play it too, in a duplicate tournament."""
 
@@ -195,5 +197,12 @@ def deal_in_session(
     if not 1 <= deal <= len(records):
         raise UnknownError(f"no deal {deal} in session {number}: it has {len(records)}")
     with storage.read() as tx:
-        shared = find_tournament(tx, tournament).duplicate
-    return DealInSession(records[deal - 1], len(records), shared)
+        found = find_tournament(tx, tournament)
+        numbers = (
+            select(Session.number)
+            .join(Match, col(Match.id) == Session.match_id)
+            .join(Round, col(Round.id) == Match.round_id)
+            .where(Match.tournament_id == found.id, Round.number == round, Match.table_number == table)
+            .order_by(col(Session.number))
+        )
+        return DealInSession(records[deal - 1], len(records), tuple(tx.exec(numbers)), found.duplicate)

@@ -151,23 +151,27 @@ class _Maker:
         last = action.seat if action.cards else deal.last_seat
         options = self._options(action.seat)
         forced = deal.stage is not Stage.BOMBS and options.count + options.may_pass == 1
+        forced = forced and self._ms.get(index) is None
         carry_out(deal, index, text)
         if self._fresh:
             self._trick, self._fresh = self._trick + 1, False
         won = not deal.over and not deal.to_beat and not (leading and not action.cards)
         self._fresh = won
         kind = Kind.PASS if not action.cards else Kind.BOMB if action.out_of_turn else Kind.PLAY
-        cards = in_order(self._rules, action.cards)
+        cards, drawn = in_order(self._rules, action.cards), in_order(self._rules, deal.log[-1][2])
+        faults = self._faults(index)
         step = Step(
             *(0, kind, action.seat, self._texts(deal.hands), cards),
-            drawn=in_order(self._rules, deal.log[-1][2]),
+            drawn=drawn,
             combination=self._called(action.cards),
             trick=self._trick,
             options=options,
-            forced=forced and self._ms.get(index) is None,
+            forced=forced,
+            folded=forced and kind is Kind.PASS and not (leading or drawn or faults),
+            bomb=bool(action.cards) and self._rules.is_bomb(self._rules.code(action.cards)),
             ms=self._ms.get(index),
             credit_ms=self._credits.get(index, 0),
-            faults=self._faults(index),
+            faults=faults,
             played_for=self._played_for(index, action.seat),
             answers=self._answers(index),
             asked=deal.asked(),

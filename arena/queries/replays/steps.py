@@ -90,6 +90,11 @@ class Step:
     """The seat's options; None if it had nothing to decide."""
     forced: bool = False
     """Whether there was no choice, so that nobody was asked."""
+    folded: bool = False
+    """Whether a list may leave it out: a forced pass, but not if it begins a trick, draws cards or follows
+    a fault."""
+    bomb: bool = False
+    """Whether its cards are a bomb, in turn or out of turn."""
     ms: int | None = None
     """Milliseconds that the decision took; None if nobody was asked, or there were no clocks."""
     credit_ms: int = 0

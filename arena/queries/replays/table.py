@@ -48,7 +48,7 @@ def step_data(step: Step, before: Step | None) -> Data:
         "count": options and options.count,
         "legal": [" ".join(cards) for cards in options.listed] if options else [],
         "may_pass": bool(options and options.may_pass),
-        "forced": step.forced,
+        "folded": step.folded,
         "ms": step.ms,
         "credit_ms": step.credit_ms,
         "faults": [{"seat": one.seat, "kind": one.kind, "ms": one.ms} for one in step.faults],
@@ -135,8 +135,10 @@ class Place:
 class Pile:
     """A play on the table."""
 
-    short: str
+    seat: int
     """Who played it."""
+    short: str
+    """The name of that bot."""
     cards: Cards
     combination: str
 
@@ -210,4 +212,4 @@ def _place(replay: Replay, step: Step, trick: Sequence[Step], viewer: int | None
 
 def _pile(replay: Replay, step: Step) -> Pile:
     assert step.seat is not None
-    return Pile(replay.short[step.seat], step.cards, step.combination)
+    return Pile(step.seat, replay.short[step.seat], step.cards, step.combination)

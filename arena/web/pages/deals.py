@@ -17,6 +17,7 @@ from markupsafe import Markup
 from arena.errors import SpecError
 from arena.queries.deals import DealInSession, deal_in_session
 from arena.queries.replays.make import make_replay
+from arena.queries.replays.moments import around, moments
 from arena.queries.replays.steps import Replay, Step, Words
 from arena.queries.replays.table import replay_data, slowest, table_at, words_for
 from arena.web.context import Shared
@@ -105,10 +106,6 @@ class Shown:
         """Return the address of a seat's view; with None, of the view with all hands open."""
         return replace(self, viewer=seat).url
 
-    def view_url(self, seat: int) -> str:
-        """Return the address that a seat links to: its view, or from there the one with open hands."""
-        return self.seat_url(None if seat == self.viewer else seat)
-
     @property
     def spoilers_url(self) -> str:
         """Return the address at which later steps are hidden, or shown again."""
@@ -131,6 +128,9 @@ class Urls:
     before: str | None
     """The previous deal of the session."""
     after: str | None
+    session_before: str | None
+    """The first deal of the previous session."""
+    session_after: str | None
     together: str | None
     """The same deal at all tables of a duplicate round."""
 
@@ -141,6 +141,10 @@ def _urls(found: DealInSession) -> Urls:
     number = record["deal"]
     here = deal_url(*place, number)
     match = f"{match_url(*place[:3])}/sessions/{place[3]}"
+
+    def session_url(number: int) -> str | None:
+        return deal_url(*place[:3], number, 1) if number in found.sessions else None
+
     return Urls(
         record=f"/api/v1{match}/deals/{number}",
         file=f"{here}/replay.html",
@@ -148,6 +152,8 @@ def _urls(found: DealInSession) -> Urls:
         name="-".join(map(str, (*place, number))),
         before=deal_url(*place, number - 1) if number > 1 else None,
         after=deal_url(*place, number + 1) if number < found.deals else None,
+        session_before=session_url(place[3] - 1),
+        session_after=session_url(place[3] + 1),
         together=together_url(*place[:2], place[3], number) if found.shared else None,
     )
 
@@ -179,6 +185,8 @@ def deal_values(found: DealInSession, shown: Shown) -> dict[str, Any]:
         "replay": replay,
         "shown": shown,
         "now": table_at(replay, shown.step, shown.viewer),
+        "tricks": around(replay, shown.step),
+        "moments": moments(replay),
         "data": replay_data(replay),
         "slowest": slowest(replay),
         "urls": _urls(found),

@@ -10,6 +10,10 @@ const data = unfold(JSON.parse(document.getElementById("replay-data").textConten
 const box = document.getElementById("replay");
 const part = (id) => document.getElementById(id);
 const last = data.steps.length - 1;
+const linked = "linked" in box.dataset; // a file on a disk has no pages of bots beside it
+const stops = data.steps.flatMap((step, at) => (at && step.trick !== data.steps[at - 1].trick ? [at] : []));
+stops.unshift(0);
+stops.push(last);
 const whole = (text, most, other) => (/^\d+$/.test(text ?? "") && Number(text) <= most ? Number(text) : other);
 
 const asked = new URLSearchParams(location.search);
@@ -34,7 +38,6 @@ function address(number = state.number, viewer = state.viewer, hidden = state.hi
   return `?step=${number}&view=${viewer ?? "open"}${spoilers}`;
 }
 
-const toView = (seat) => address(state.number, seat === state.viewer ? null : seat);
 const toStep = (number) => address(number);
 
 let settling;
@@ -49,10 +52,19 @@ function settle() {
   }, SETTLED);
 }
 
+const targets = () => ({
+  first: 0,
+  "trick-back": stops.findLast((one) => one < state.number),
+  back: state.number - 1,
+  on: state.number + 1,
+  "trick-on": stops.find((one) => one > state.number),
+  last,
+});
+
 function drawButtons() {
-  const targets = { first: 0, back: state.number - 1, on: state.number + 1, last };
+  const goal = targets();
   for (const button of box.querySelectorAll("[data-go]")) {
-    const target = targets[button.dataset.go];
+    const target = goal[button.dataset.go];
     const goes = target >= 0 && target <= last && target !== state.number;
     if (goes) button.setAttribute("href", toStep(target));
     else button.removeAttribute("href");
@@ -67,6 +79,10 @@ function drawButtons() {
     link.setAttribute("href", address(state.number, viewer));
     if (viewer === state.viewer) link.setAttribute("aria-current", "true");
     else link.removeAttribute("aria-current");
+  }
+  for (const link of box.querySelectorAll("[data-step]")) {
+    link.setAttribute("href", toStep(Number(link.dataset.step)));
+    link.classList.toggle("later", Number(link.dataset.step) > state.number);
   }
   const spoil = box.querySelector("[data-spoil]");
   spoil.textContent = state.hidden ? "Show what comes" : "Hide what comes";
@@ -97,7 +113,7 @@ function showLine() {
 }
 
 function draw() {
-  part("table").innerHTML = table(data, state.number, state.viewer, toView);
+  part("table").innerHTML = table(data, state.number, state.viewer, linked);
   part("now").innerHTML = now(data, state.number, state.viewer);
   part("number").textContent = state.number;
   part("slider").value = state.number;
@@ -118,10 +134,8 @@ function go(number) {
 
 function look(viewer) {
   state.viewer = viewer;
-  const within = part("table").contains(document.activeElement);
   draw();
   drawLog();
-  if (within) part("table").querySelector(`[data-seat="${viewer ?? 0}"] a`).focus();
 }
 
 function pause() {
@@ -148,6 +162,8 @@ function step(number) {
 const KEYS = {
   ArrowLeft: () => step(state.number - 1),
   ArrowRight: () => step(state.number + 1),
+  "shift ArrowLeft": () => step(targets()["trick-back"] ?? 0),
+  "shift ArrowRight": () => step(targets()["trick-on"] ?? last),
   Home: () => step(0),
   End: () => step(last),
   " ": () => (state.playing === null ? play() : pause()),
@@ -155,9 +171,10 @@ const KEYS = {
 
 document.addEventListener("keydown", (event) => {
   const busy = event.target.closest("input, select, textarea") || (event.key === " " && event.target.closest("button, a"));
-  if (busy || event.ctrlKey || event.altKey || event.metaKey || event.shiftKey || !(event.key in KEYS)) return;
+  const key = event.shiftKey ? `shift ${event.key}` : event.key;
+  if (busy || event.ctrlKey || event.altKey || event.metaKey || !(key in KEYS)) return;
   event.preventDefault();
-  KEYS[event.key]();
+  KEYS[key]();
 });
 
 let turned = 0;
@@ -183,9 +200,11 @@ box.addEventListener("click", (event) => {
   const goes = target.closest("[data-go]");
   const line = target.closest("#log a");
   const view = target.closest("[data-view]");
-  const seat = target.closest("[data-seat]");
+  const moment = target.closest("[data-step]");
+  const seat = target.closest("a") ? null : target.closest("[data-seat]");
   if (target.closest("[data-play]")) KEYS[" "]();
-  else if (goes) step({ first: 0, back: state.number - 1, on: state.number + 1, last }[goes.dataset.go]);
+  else if (goes) step(targets()[goes.dataset.go]);
+  else if (moment) step(Number(moment.dataset.step));
   else if (line) step([...part("log").children].indexOf(line.parentElement));
   else if (view) look(view.dataset.view === "open" ? null : Number(view.dataset.view));
   else if (seat) look(Number(seat.dataset.seat) === state.viewer ? null : Number(seat.dataset.seat));

@@ -2,7 +2,7 @@
 
 const SUITS = { D: "diamonds", C: "clubs", H: "hearts", S: "spades" };
 const RANKS = { T: "10", J: "jack", Q: "queen", K: "king", A: "ace" };
-const NTH = ["", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"];
+const NTH = ["", "1st", "2nd", "3rd", "4th", "5th", "6th", "7th", "8th"];
 const MANY = 14;
 const PLAYS_SHOWN = 5;
 
@@ -69,7 +69,15 @@ const began = (data, number) => {
   return trick ? data.steps.slice(0, number + 1).filter((one) => one.trick === trick) : [];
 };
 
-function seat(data, number, viewer, which, to) {
+const chip = (seat) => `<b class="chip">${seat}</b>`;
+
+/** Returns the address of the page of `owner/bot@version`. */
+export function botPage(name) {
+  const [owner, bot, version] = name.split(/[/@]/).map(encodeURIComponent);
+  return `/bots/${owner}/${bot}${version ? `?version=${version}` : ""}`;
+}
+
+function seat(data, number, viewer, which, linked) {
   const step = data.steps[number];
   const trick = began(data, number).filter((one) => one.seat === which);
   const shown = step.kind === "end" || (data.hidden ? false : viewer === null || viewer === which);
@@ -81,10 +89,12 @@ function seat(data, number, viewer, which, to) {
   const name = escape(data.short[which]);
   const at = (which - (viewer ?? 0) + data.seats.length) % data.seats.length;
   const classes = [`seat at-${at}`, step.seat === which && "acted", asked && "asked", faulty && "faulty"];
-  let who = `<a href="${escape(to(which))}" title="${escape(data.seats[which])}">${name}</a>`;
+  const title = `title="${escape(data.seats[which])}"`;
+  const link = `<a class="name" href="${escape(botPage(data.seats[which]))}" ${title}>${name}</a>`;
+  let who = `${chip(which)} ${linked ? link : `<b class="name" ${title}>${name}</b>`}`;
   if (which === data.dealer) who += ' <span class="mark-dealer" title="dealer" role="img" aria-label="dealer">D</span>';
   if (faulty) who += ' <span class="did fault">fault</span>';
-  if (out) who += ` <span class="did went">out ${NTH[out]}</span>`;
+  if (out) who += ` <span class="did went"><span class="unseen">out </span>${NTH[out]}</span>`;
   else if (asked) who += ' <span class="did">to act</span>';
   else if (trick.at(-1)?.kind === "pass") who += ' <span class="did">passed</span>';
   if (points !== undefined) {
@@ -103,7 +113,7 @@ function piles(data, number) {
   const plays = began(data, number).filter((one) => one.kind === "play" || one.kind === "bomb");
   const drawn = plays.slice(-PLAYS_SHOWN).map((one) => {
     const cards = hand(cardsOf(one.cards), one.combination);
-    return `<figure class="pile">${cards}<figcaption>${escape(data.short[one.seat])}</figcaption></figure>`;
+    return `<figure class="pile">${cards}<figcaption>${chip(one.seat)} <span class="name">${escape(data.short[one.seat])}</span></figcaption></figure>`;
   });
   const latest = drawn.pop() ?? "";
   return (
@@ -112,10 +122,10 @@ function piles(data, number) {
   );
 }
 
-/** Returns the table after a step; `to` returns the address of a seat's view. */
-export function table(data, number, viewer, to) {
+/** Returns the table after a step; names are links to the bots' pages if it is `linked`. */
+export function table(data, number, viewer, linked) {
   const seats = data.seats.map((_, index) => (index + 1 + (viewer ?? 0)) % data.seats.length);
-  const drawn = seats.map((which) => seat(data, number, viewer, which, to));
+  const drawn = seats.map((which) => seat(data, number, viewer, which, linked));
   const near = drawn.pop();
   return drawn.join("") + piles(data, number) + near;
 }
@@ -160,7 +170,7 @@ export function now(data, number, viewer) {
 export function log(data, number, viewer, at) {
   const lines = data.steps.map((step, index) => {
     const begins = step.trick && step.trick !== data.steps[index - 1]?.trick;
-    const classes = [step.kind, begins && "begins", step.faults && "faulty", index > number && "later"];
+    const classes = [step.kind, begins && "begins", step.faults && "faulty", step.folded && "folded", index > number && "later"];
     const current = index === number ? ' aria-current="step"' : "";
     const trick = step.trick ? ` data-trick="${step.trick}"` : "";
     const text = sentence(told(step, viewer));

@@ -83,7 +83,7 @@ function draw(anew) {
   part("stage").hidden = false;
   const last = data.steps.length - 1;
   drawSessions();
-  part("table").innerHTML = table(data, last, null, () => "#table");
+  part("table").innerHTML = table(data, last, null, true);
   part("now").innerHTML = now(data, last, null);
   const list = part("log");
   const below = list.scrollHeight - list.scrollTop - list.clientHeight < 40;

@@ -6,6 +6,7 @@ from itertools import pairwise
 import pytest
 
 from arena.queries.replays.make import make_replay
+from arena.queries.replays.moments import MomentKind, around, moments, stops
 from arena.queries.replays.steps import Kind, Step
 from arena.queries.replays.table import replay_data, table_at, words_for
 from arena.queries.replays.words import plain, short_names
@@ -157,6 +158,58 @@ def test_fault_when_the_referee_acted_then_the_step_tells_whose_it_was_and_why()
     assert [(one.seat, one.kind, one.ms) for one in steps[index].faults] == [(seat, "timeout", 1040)]
     assert "ran out of time, so the referee decided." in plain(steps[index].words)
     assert not any(step.faults for step in steps if step is not steps[index])
+
+
+@pytest.mark.parametrize("preset", NAMES)
+def test_stops_when_tricks_are_jumped_to_then_each_begins_one(preset: str) -> None:
+    for record in played(preset):
+        replay = make_replay(record)
+        found = stops(replay)
+        begin = [
+            number for number in found[1:-1] if replay.steps[number - 1].trick != replay.steps[number].trick
+        ]
+        assert (found[0], [*found[1:-1]], found[-1]) == (0, begin, replay.last)
+        assert {replay.steps[number].trick for number in begin} >= {*range(1, replay.steps[-1].trick)}
+        for number in range(replay.last + 1):
+            before, after = around(replay, number)
+            assert [one for one in found if one < number][-1:] == ([] if before is None else [before])
+            assert [one for one in found if one > number][:1] == ([] if after is None else [after])
+
+
+@pytest.mark.parametrize("preset", NAMES)
+def test_folded_steps_when_a_deal_is_listed_then_no_decision_and_no_lead_is_among_them(preset: str) -> None:
+    steps = [step for record in played(preset) for step in make_replay(record).steps]
+    for before, step in pairwise(steps):
+        if step.folded:
+            assert step.options is not None
+            assert (step.kind, step.options.count, step.cards, step.drawn) == (Kind.PASS, 0, (), ())
+            assert step.trick == before.trick
+    assert not any(step.folded for step in make_replay(timed(played(preset)[0])).steps)
+
+
+def test_moments_when_a_deal_is_looked_over_then_faults_bombs_and_long_thoughts_are_named() -> None:
+    record, bomb = find("bombs out of turn", Kind.BOMB)
+    count = len(record["actions"])
+    index = next(at for at, text in enumerate(record["actions"]) if text.endswith(":-"))
+    seat = int(record["actions"][index][0])
+    ms = ["20"] * count
+    ms[0], ms[1], ms[index] = "1300", "79", "1000"
+    credit = " ".join("0" * count)
+    fault = {"action": index, "seat": seat, "kind": "timeout", "ms": 1000, "credit_ms": 0}
+    replay = make_replay({**record, "ms": " ".join(ms), "credit_ms": credit, "faults": [fault]})
+    found = moments(replay)
+    assert [one.step for one in found] == sorted(one.step for one in found)
+    [thought] = [one for one in found if one.kind is MomentKind.THOUGHT]
+    first = next(step for step in replay.steps if step.kind in ACTIONS)
+    assert (thought.step, thought.told) == (first.number, f"1.3 s: {replay.short[first.seat or 0]}")
+    [wrong] = [one for one in found if one.kind is MomentKind.FAULT]
+    assert wrong.told == f"timeout: {replay.short[seat]}"
+    assert replay.steps[wrong.step].faults
+    bombs = {one.step for one in found if one.kind is MomentKind.BOMB}
+    assert bomb.number in bombs
+    combinations = {replay.steps[number].combination.split()[0] for number in bombs}
+    assert combinations <= {"full", "four", "run"}
+    assert not moments(make_replay(played("hong-kong")[0]))
 
 
 def test_forfeit_when_it_ends_a_deal_then_the_last_step_tells_of_it() -> None:

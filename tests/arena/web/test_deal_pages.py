@@ -54,6 +54,23 @@ def test_steps_of_a_deal_when_they_are_asked_for_by_its_address_then_it_has_its_
             assert " ".join(text.split()) in page.text
 
 
+def test_deal_when_its_session_has_neighbours_then_it_leads_to_the_first_deal_of_each(
+    replay: Replay, client: TestClient
+) -> None:
+    beside = {
+        number: {
+            link
+            for link in Read(client.get(f"/matches/cup/1/1/{number}/2").text).links
+            if link.startswith("/matches/cup/1/1/") and link.count("/") == 6
+        }
+        for number in (1, 2, 3)
+    }
+    files = ("replay.html", "picture.png")
+    for number, sessions in ((1, {2}), (2, {1, 3}), (3, {2})):
+        deals = {link for link in beside[number] if not link.endswith(files)}
+        assert deals == {f"/matches/cup/1/1/{number}/1"} | {f"/matches/cup/1/1/{one}/1" for one in sessions}
+
+
 def test_deal_when_it_is_seen_from_a_seat_then_no_other_card_is_in_the_table(
     replay: Replay, client: TestClient
 ) -> None:
@@ -157,7 +174,7 @@ def test_log_when_it_is_read_then_every_step_is_a_sentence_with_its_cards_said(
 
 
 def found(record: dict[str, Any]) -> DealInSession:
-    return DealInSession(record, 6, shared=False)
+    return DealInSession(record, 6, (1, 2, 4), shared=False)
 
 
 def page_of(record: dict[str, Any], step: int = 0, viewer: int | None = None) -> str:

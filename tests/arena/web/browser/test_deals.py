@@ -18,6 +18,7 @@ from arena.queries.replays.table import words_for
 from arena.queries.replays.words import plain
 from arena.tournaments import corrections
 from arena.web.pages.figures import signed
+from arena.web.pages.links import bot_url
 from tests.arena.exported import play_by_table
 from tests.arena.fakes import DECISION_KEY, ROOT
 from tests.arena.random_play import play_randomly
@@ -121,6 +122,38 @@ def test_deal_when_keys_are_pressed_then_it_goes_there_and_the_address_with_it(
     )
 
 
+def test_tricks_when_keys_and_buttons_jump_to_them_then_each_begins_with_its_lead(
+    arena: Site, page: Page, replay: Replay
+) -> None:
+    leads = [min(one.number for one in replay.steps if one.trick == trick) for trick in (1, 2, 3)]
+    page.goto(arena.url + DEAL)
+    for number in leads[:2]:
+        page.keyboard.press("Shift+ArrowRight")
+        at_step(page, number)
+    page.locator("[data-go=trick-on]").click()
+    at_step(page, leads[2])
+    page.keyboard.press("ArrowRight")
+    for number in (leads[2], leads[1], leads[0], 0, 0):
+        page.keyboard.press("Shift+ArrowLeft")
+        at_step(page, number)
+    expect(page.locator("[data-go=trick-back]")).to_have_attribute("aria-disabled", "true")
+    page.goto(f"{arena.url}{DEAL}?step={replay.last - 1}")
+    page.locator("[data-go=trick-on]").click()
+    at_step(page, replay.last)
+    expect(page.locator("[data-go=trick-on]")).to_have_attribute("aria-disabled", "true")
+
+
+def test_forced_passes_when_the_log_is_read_then_they_are_folded_until_their_box_is_ticked(
+    arena: Site, page: Page, replay: Replay
+) -> None:
+    folded = [step.number for step in replay.steps if step.folded]
+    page.goto(f"{arena.url}{DEAL}?step={folded[0]}")
+    lines = page.locator("#log li:visible")
+    expect(lines).to_have_count(replay.last + 1 - len(folded) + 1)
+    page.get_by_label(f"Forced passes ({len(folded)})").check()
+    expect(lines).to_have_count(replay.last + 1)
+
+
 def test_deal_when_it_is_played_then_it_goes_on_to_its_end(arena: Site, page: Page, replay: Replay) -> None:
     page.goto(f"{arena.url}{DEAL}?step={replay.last - 6}")
     page.locator("#speed").select_option("10")
@@ -155,8 +188,8 @@ def test_deal_when_it_is_played_at_a_speed_then_each_step_stays_as_long_as_that_
         at_step(page, step)
 
 
-def test_deal_when_a_seat_is_clicked_then_its_view_is_shown_until_it_is_clicked_again(
-    arena: Site, page: Page
+def test_seat_when_it_is_clicked_then_it_is_the_view_until_the_next_click_and_its_name_leads_to_the_bot(
+    arena: Site, page: Page, replay: Replay
 ) -> None:
     page.goto(f"{arena.url}{DEAL}?step=3")
     expect(page.locator("#table .hand.down")).to_have_count(0)
@@ -164,10 +197,10 @@ def test_deal_when_a_seat_is_clicked_then_its_view_is_shown_until_it_is_clicked_
     expect(page.locator("#table .hand.down")).to_have_count(3)
     expect(page.locator("#table .at-0")).to_have_attribute("data-seat", "2")
     page.wait_for_url("**?step=3&view=2")
-    page.locator("#table .at-0 a").focus()
-    page.keyboard.press("Enter")
+    page.locator("#table .at-0 .held").click()
     expect(page.locator("#table .hand.down")).to_have_count(0)
-    assert page.evaluate("document.activeElement.closest('[data-seat]')?.dataset.seat") == "0"
+    page.locator("#table .at-2 a").click()
+    page.wait_for_url(f"{arena.url}{bot_url(replay.seats[2])}")
 
 
 def test_deal_when_the_wheel_turns_over_the_table_then_it_steps_and_elsewhere_the_page_scrolls(
@@ -195,8 +228,9 @@ def test_buttons_slider_and_log_when_they_are_used_then_the_deal_goes_there(
     at_step(page, 0)
     page.locator("#slider").fill("7")
     at_step(page, 7)
-    page.locator("#log li a").nth(4).click()
-    at_step(page, 4)
+    shown = next(step.number for step in replay.steps[4:] if not step.folded)
+    page.locator("#log li a").nth(shown).click()
+    at_step(page, shown)
     assert page.locator("[data-go=first]").get_attribute("aria-disabled") is None
 
 
@@ -205,14 +239,15 @@ def test_what_comes_when_it_is_hidden_then_neither_length_nor_result_are_seen_an
 ) -> None:
     page.goto(f"{arena.url}{DEAL}?step=3")
     page.locator("[data-spoil]").click()
-    for hidden in ("#slider", ".total", "[data-go=last]", "#log .end"):
+    for hidden in ("#slider", ".where .total", ".log-head .total", "[data-go=last]", "#log .end"):
         expect(page.locator(hidden)).to_be_hidden()
-    expect(page.locator("#log li:visible")).to_have_count(4)
+    shown = sum(not one.folded for one in replay.steps[:3]) + 1
+    expect(page.locator("#log li:visible")).to_have_count(shown)
     page.goto(arena.url + DEAL)
     expect(page.locator("#log li:visible")).to_have_count(1)
     page.locator("[data-spoil]").click()
     expect(page.locator("#slider")).to_be_visible()
-    expect(page.locator("#log li:visible")).to_have_count(replay.last + 1)
+    expect(page.locator("#log .end")).to_be_visible()
 
 
 def test_colours_when_they_are_chosen_then_suits_have_them_on_the_next_page_too(
@@ -284,6 +319,8 @@ def test_deal_without_script_when_its_links_are_followed_then_every_step_is_show
             page.locator("[data-go=on]").click()
             at_step(page, number)
         assert urlsplit(page.url).query == "step=2&view=open"
+        page.locator("[data-go=trick-on]").click()
+        at_step(page, next(one.number for one in replay.steps if one.trick == 2))
         page.locator("#log li a").nth(replay.last).click()
         at_step(page, replay.last)
         page.locator("[data-view='1']").click()

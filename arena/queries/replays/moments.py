@@ -1,0 +1,79 @@
+"""Where readers of a replay jump to: tricks, and steps that stand out."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from statistics import median
+
+from arena.queries.replays.steps import Replay
+from arena.queries.replays.words import lasted
+
+LONG, LONG_MS = 4, 100
+"""A long thought took this many times the median decision of its deal, and at least so many milliseconds."""
+
+THOUGHTS = 5
+"""How many long thoughts are marked at most: the longest."""
+
+
+class MomentKind(StrEnum):
+    """Why a step stands out."""
+
+    FAULT = "fault"
+    BOMB = "bomb"
+    THOUGHT = "thought"
+    """A decision that took long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A step that stands out."""
+
+    step: int
+    kind: MomentKind
+    told: str
+    """Whose it was and what, in few words."""
+
+
+def stops(replay: Replay) -> tuple[int, ...]:
+    """Return the first step, the lead of each trick and the last step, in order."""
+    begin = [
+        step.number
+        for before, step in zip(replay.steps, replay.steps[1:], strict=False)
+        if step.trick != before.trick
+    ]
+    return tuple(sorted({0, *begin, replay.last}))
+
+
+def around(replay: Replay, number: int) -> tuple[int | None, int | None]:
+    """Return the stops before and after a step; None where there is none."""
+    found = stops(replay)
+    before = max((stop for stop in found if stop < number), default=None)
+    return before, min((stop for stop in found if stop > number), default=None)
+
+
+def moments(replay: Replay) -> tuple[Moment, ...]:
+    """Return the steps of a deal that stand out, in order; a step may be there for several reasons."""
+    found = [
+        Moment(step.number, MomentKind.FAULT, f"{fault.kind}: {replay.short[fault.seat]}")
+        for step in replay.steps
+        for fault in step.faults
+    ]
+    found += [
+        Moment(step.number, MomentKind.BOMB, f"bomb: {replay.short[step.seat]}")
+        for step in replay.steps
+        if step.bomb and step.seat is not None
+    ]
+    found += _thoughts(replay)
+    return tuple(sorted(found, key=lambda one: one.step))
+
+
+def _thoughts(replay: Replay) -> list[Moment]:
+    decided = [(step.ms, step) for step in replay.steps if step.ms is not None]
+    if not decided:
+        return []
+    least = max(LONG * median(ms for ms, _ in decided), LONG_MS)
+    longest = sorted(decided, key=lambda one: (-one[0], one[1].number))[:THOUGHTS]
+    return [
+        Moment(step.number, MomentKind.THOUGHT, f"{lasted(ms)}: {replay.short[step.seat]}")
+        for ms, step in longest
+        if ms >= least and step.seat is not None and not step.faults
+    ]
