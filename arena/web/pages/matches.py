@@ -1,12 +1,15 @@
 """The pages of matches: a list, and a match with its sessions and deals."""
 
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import Path
 from fastapi.responses import HTMLResponse
 
+from arena.core.duplicate import DealScore
 from arena.operations import results
-from arena.play.matches import overview
+from arena.play.matches.overview import PlayedMatch, played_match
 from arena.queries.counting import count_matches, count_rounds, deal_scores_at
 from arena.web.context import Shared
 from arena.web.pages.forms import AnyVisit
@@ -20,6 +23,40 @@ LISTED = 40
 Number = Annotated[int, Path(ge=1, le=2**31 - 1)]
 
 
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A bot's result of a deal or a session."""
+
+    points: int
+    score: float | None
+    """What counts, if the deals are compared with other tables; None if the points count."""
+    most: bool
+    """Whether nobody has more of what counts, and somebody has less."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The results of a deal or a session."""
+
+    cells: Sequence[Cell]
+    """By position at the table."""
+    fouled: bool
+    """Whether it is a deal that could not be compared with other tables."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    """A session of a match; what it says about bots is by position at the table."""
+
+    session: int
+    seats: Sequence[int]
+    faults: Sequence[int]
+    forfeits: Sequence[bool]
+    deals: Sequence[Row]
+    total: Row | None
+    """The sum of its deals; None if they are not shown."""
+
+
 @router.get("/matches")
 def list_matches(visit: AnyVisit) -> HTMLResponse:
     """Show finished matches, the newest first."""
@@ -31,8 +68,52 @@ def list_matches(visit: AnyVisit) -> HTMLResponse:
 @router.get("/matches/{tournament}/{round}/{table}")
 def show_match(page: Page, web: Shared, tournament: str, round: Number, table: Number) -> HTMLResponse:
     """Show a match with its sessions."""
-    match = overview.played_match(web.storage, tournament, round, table)
+    match = played_match(web.storage, tournament, round, table)
     found = count_rounds(web.storage, tournament, [round])
     counted = found.matches.get((round, table))
     deals = deal_scores_at(web.storage, tournament, round, table) if found.duplicate and counted else None
-    return page("match.html", match=match, duplicate=found.duplicate, counted=counted, deals=deals)
+    rows = [*grid(match, deals)]
+    return page("match.html", match=match, duplicate=found.duplicate, counted=counted, rows=rows)
+
+
+def grid(match: PlayedMatch, scores: Mapping[int, Sequence[DealScore]] | None) -> Iterator[SessionRow]:
+    """Yield the sessions of a match; ``scores`` are those of its deals if they are compared."""
+    for one in match.sessions:
+        seats = [one.bots.index(name) for name in match.bots]
+        compared = None if scores is None else scores[one.session]
+        deals = [
+            _row(
+                [points[seat] for seat in seats],
+                None if compared is None else [compared[at].by_seat[seat] for seat in seats],
+                fouled=compared is not None and compared[at].fouled,
+            )
+            for at, points in enumerate(one.deal_points or ())
+        ]
+        yield SessionRow(
+            session=one.session,
+            seats=seats,
+            faults=[one.faults[seat] for seat in seats],
+            forfeits=[seat in one.forfeits for seat in seats],
+            deals=deals,
+            total=_sum(deals),
+        )
+
+
+def _sum(rows: Sequence[Row]) -> Row | None:
+    """Return the sum of deals; None of none."""
+    if not rows:
+        return None
+    columns = [*zip(*(row.cells for row in rows), strict=True)]
+    scores = [sum(cell.score for cell in column if cell.score is not None) for column in columns]
+    points = [sum(cell.points for cell in column) for column in columns]
+    return _row(points, None if rows[0].cells[0].score is None else scores)
+
+
+def _row(points: Sequence[int], scores: Sequence[float] | None, *, fouled: bool = False) -> Row:
+    counts = points if scores is None else scores
+    most = max(counts)
+    cells = [
+        Cell(own, None if scores is None else scores[at], counts[at] == most > min(counts))
+        for at, own in enumerate(points)
+    ]
+    return Row(cells, fouled)

@@ -235,7 +235,9 @@ def test_match_when_it_is_read_then_it_has_sessions_points_and_a_link_to_each_de
             assert deal_url("faults", 1, 1, session.session, number) in page.links
             assert len(points) == 4
         assert tuple(map(sum, zip(*session.deal_points, strict=True))) == session.points
-    assert "Faults" in page.text
+    faults = sum(sum(session.faults) for session in found.sessions)
+    assert faults
+    assert sum(map(int, re.findall(r"(\d+) faults?", page.text.partition("Session 1")[2]))) == faults
     for path, code in (("/matches/faults/1/9", 404), ("/matches/none/1/1", 404), ("/matches/cup/0/1", 422)):
         assert client.get(path).status_code == code
 

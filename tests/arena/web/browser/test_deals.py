@@ -390,7 +390,7 @@ def test_results_when_a_tournament_is_duplicate_then_all_pages_say_so_and_show_w
     expect(page.locator(".head .tag").first).to_have_text("duplicate")
     shown(1, page.locator(".box .seats li"))
     by_seat = deal_scores_at(world.storage, "shared", 1, 1)[1][0].by_seat
-    first = page.get_by_role("row", name="Deal 1").first.locator("td").all_inner_texts()
+    first = page.get_by_role("row", name="Session 1").first.locator("td").all_inner_texts()
     assert [text.split()[0] for text in first] == [scored(score) for score in by_seat]
 
 
