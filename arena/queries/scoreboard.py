@@ -16,6 +16,7 @@ from arena.core.elo import spread
 from arena.core.formats import FORMATS
 from arena.core.ranking import Standing, Total, ranked
 from arena.core.sums import Sum, Sums
+from arena.queries.verdicts import Mean, VerdictKind, lead_of
 from arena.results.standings.outcomes import corrections_of, outcomes
 from arena.results.standings.stored import current_sums, kept_meetings, pairs_among
 from arena.store.models import Entrant, Match, MatchState, Round, Seat, Tournament, TournamentState
@@ -173,6 +174,32 @@ def scoreboard(storage: Storage, name: str) -> Scoreboard:
         decided = tuple(corrections_of(tx, tournament))
     provisional = tournament.confirm and tournament.confirmed_at is None
     return Scoreboard(name, tournament.state, tournament.format, provisional, decided, tuple(lines))
+
+
+def certainty(first: StandingLine, second: StandingLine) -> str | None:
+    """Return in words how certain it is that the first of a tournament's standings is better than the second.
+
+    By the points of all their deals; None if one of them played fewer than two.
+    """
+    mine, its = _mean_of(first), _mean_of(second)
+    if mine is None or its is None:
+        return None
+    lead = lead_of(mine, its)
+    by = f"{abs(lead.points):.2f} ± {lead.plus_minus:.2f} points a deal"
+    if lead.points < 0:
+        told = f"{second.bot}, the second, made {by} more, which is not what decides here"
+    else:
+        told = f"The lead over {second.bot}, the second, is {by}"
+    if lead.kind is VerdictKind.APART:
+        return f"{told}: more than the luck of the cards."
+    settle = "" if lead.more is None else f" About {lead.more:,} more deals of each would tell."
+    return f"{told}: with other cards it might have been the other way round.{settle}"
+
+
+def _mean_of(line: StandingLine) -> Mean | None:
+    if line.plus_minus is None:
+        return None
+    return Mean(line.points / line.deals, line.plus_minus / line.deals, line.deals)
 
 
 def corrections(storage: Storage, name: str) -> list[Correction]:

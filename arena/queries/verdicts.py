@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from arena.queries.board import LeaderboardLine, StrengthLine
 
@@ -11,7 +12,7 @@ FEWEST_SHARE = 0.02
 
 
 class VerdictKind(StrEnum):
-    """What can be verdict_shown of two bots."""
+    """What can be said of two bots."""
 
     APART = "apart"
     """The better one is better, in 95 of 100 cases."""
@@ -25,7 +26,7 @@ class VerdictKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What can be verdict_shown of two bots of a pool."""
+    """What can be said of two bots of a pool."""
 
     kind: VerdictKind
     better: LeaderboardLine
@@ -40,7 +41,7 @@ class Verdict:
 
 
 def verdict(one: LeaderboardLine, other: LeaderboardLine) -> Verdict:
-    """Return what can be verdict_shown of two bots."""
+    """Return what can be said of two bots."""
     mine, its = one.strength, other.strength
     same_pool = (one.ruleset, one.table_size) == (other.ruleset, other.table_size)
     if mine is None or its is None or not same_pool:
@@ -49,10 +50,36 @@ def verdict(one: LeaderboardLine, other: LeaderboardLine) -> Verdict:
         return Verdict(VerdictKind.STRANGERS, one, other, None, None, None)
     if mine.points < its.points:
         one, other, mine, its = other, one, its, mine
+    found = lead_of(mine, its)
+    return Verdict(found.kind, one, other, found.points, found.plus_minus, found.more)
+
+
+class Mean(NamedTuple):
+    """Points a deal."""
+
+    points: float
+    plus_minus: float
+    """Half the width of the 95 % interval around them."""
+    deals: int
+
+
+class Lead(NamedTuple):
+    """How far the first is ahead of the second in points a deal; less than 0 if it is behind."""
+
+    kind: VerdictKind
+    """Whether that is certain."""
+    points: float
+    plus_minus: float
+    more: int | None
+    """As in ``Verdict``."""
+
+
+def lead_of(mine: StrengthLine | Mean, its: StrengthLine | Mean) -> Lead:
+    """Return how far the first is ahead of the second, the two taken as independent."""
     lead, plus_minus = mine.points - its.points, math.hypot(mine.plus_minus, its.plus_minus)
-    if lead > plus_minus:
-        return Verdict(VerdictKind.APART, one, other, lead, plus_minus, None)
-    return Verdict(VerdictKind.OPEN, one, other, lead, plus_minus, _more(lead, plus_minus, mine, its))
+    if abs(lead) > plus_minus:
+        return Lead(VerdictKind.APART, lead, plus_minus, None)
+    return Lead(VerdictKind.OPEN, lead, plus_minus, _more(abs(lead), plus_minus, mine, its))
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +127,7 @@ def sentence(found: Verdict) -> str:
             return f"nobody can say which is better: {missing} has no strength yet"
 
 
-def _more(lead: float, plus_minus: float, mine: StrengthLine, its: StrengthLine) -> int | None:
+def _more(lead: float, plus_minus: float, mine: StrengthLine | Mean, its: StrengthLine | Mean) -> int | None:
     """Return how many more deals each has to play until ``plus_minus`` is the lead, to two digits.
 
     Squared errors are inversely proportional to deals: solve a / (m + x) + b / (n + x) = lead² for x.

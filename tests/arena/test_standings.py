@@ -1,5 +1,8 @@
 """Standings and crosstables."""
 
+from dataclasses import fields
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,6 +11,7 @@ from arena.core.duplicate import PlayedSession
 from arena.core.formats import FORMATS
 from arena.core.ranking import MatchOutcome, match_scores, standings
 from arena.core.sums import Pair, Sums
+from arena.queries.scoreboard import StandingLine, certainty
 
 
 @pytest.mark.parametrize(
@@ -153,3 +157,48 @@ def test_standings_of_every_format_are_in_the_order_of_what_decides(format: str)
     keys = [[getattr(line, name) for name in criteria.decisive] for line in lines]
     assert keys == sorted(keys, reverse=True)
     assert sorted(line.entrant for line in lines) == [*range(1, 7)]
+
+
+def _placed(bot: str, points: float, plus_minus: float | None, deals: int = 100) -> StandingLine:
+    rest: dict[str, Any] = dict.fromkeys((field.name for field in fields(StandingLine)), 0)
+    rest |= {"bot": bot, "points": points, "plus_minus": plus_minus, "deals": deals}
+    return StandingLine(**rest)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "told"),
+    [
+        (
+            (80, 30.0),
+            (30, 40.0),
+            "The lead over b, the second, is 0.50 ± 0.50 points a deal: with other cards",
+        ),
+        ((81, 30.0), (30, 40.0), "The lead over b, the second, is 0.51 ± 0.50 points a deal: more than"),
+        (
+            (30, 40.0),
+            (81, 30.0),
+            "b, the second, made 0.51 ± 0.50 points a deal more, which is not what decides here",
+        ),
+        (
+            (160, 60.0, 200),
+            (30, 40.0),
+            "The lead over b, the second, is 0.50 ± 0.50 points a deal: with other",
+        ),
+        (
+            (42, 30.0),
+            (30, 40.0),
+            "might have been the other way round. About 1,700 more deals of each would tell.",
+        ),
+        (
+            (30, 30.0),
+            (30, 40.0),
+            "is 0.00 ± 0.50 points a deal: with other cards it might have been the other way",
+        ),
+        ((30, None), (30, 40.0), None),
+    ],
+)
+def test_certainty_when_a_tournament_is_won_then_it_is_the_lead_beside_the_luck_of_the_cards(
+    first: tuple[float, float], second: tuple[float, float], told: str | None
+) -> None:
+    said = certainty(_placed("a", *first), _placed("b", *second))
+    assert (said is None) if told is None else (said is not None and told in said)

@@ -13,7 +13,7 @@ from arena.operations.leaderboards import leaderboard
 from arena.queries import leaderboards as queries
 from arena.queries.board import Leaderboard, LeaderboardLine
 from arena.queries.names import NamedPool, list_pools
-from arena.queries.verdicts import Verdict, verdict
+from arena.queries.verdicts import VerdictShown, verdict, verdict_shown
 from arena.results.strength.scale import HELD
 from arena.store.storage import Storage
 from arena.tabular import write_lines
@@ -160,7 +160,7 @@ def _band(line: LeaderboardLine) -> tuple[int, int] | None:
     return None if line.strength is None else (line.strength.group, line.strength.tier)
 
 
-def compared(storage: Storage, pool: NamedPool, one: str, other: str) -> Verdict | None:
+def compared(storage: Storage, pool: NamedPool, one: str, other: str) -> VerdictShown | None:
     """Return the comparison of two bots of a pool; None unless both are named.
 
     Raise UnknownError, and SpecError for an invalid name.
@@ -171,4 +171,4 @@ def compared(storage: Storage, pool: NamedPool, one: str, other: str) -> Verdict
     lines = [queries.leaderboard(storage, asked, 1, None, bot).leaderboard[0] for bot in (one, other)]
     if lines[0].bot == lines[1].bot:
         raise SpecError("b", f"{lines[0].bot} is compared with itself")
-    return verdict(*lines)
+    return verdict_shown(verdict(*lines))

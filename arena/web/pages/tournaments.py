@@ -171,6 +171,8 @@ def _told(web: Web, actor: Actor, tournament: str, asked: StandingsAsked) -> dic
     if form.in_batches:
         river = matches.find_matches(web.storage, matches.MatchQuery(tournament=tournament), RIVER).matches
     lines = board.standings[offset : offset + PLACES]
+    won = winners(status, board)
+    after = board.standings[len(won) : len(won) + 1]
     rounds = rounds_shown(status.round)
     results: Sheets = {}
     if not (form.in_batches or form.eliminates) and len(rounds) > 1:
@@ -201,7 +203,8 @@ def _told(web: Web, actor: Actor, tournament: str, asked: StandingsAsked) -> dic
         "not_found": not_found,
         "river": river,
         "river_counted": count_matches(web.storage, river),
-        "won": winners(status, board),
+        "won": won,
+        "certainty": scoreboard.certainty(won[0], after[0]) if len(won) == 1 and after else None,
         "telling": () if offset else web.readings.deals_of_tournament(status),
         "bracket": bracket(web, status, board) if form.eliminates else (),
     }

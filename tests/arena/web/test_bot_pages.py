@@ -17,6 +17,7 @@ from arena.host.settings import load_settings
 from arena.people import accounts, apikeys, browsers
 from arena.queries.histories import HistoryKind, HistoryLine
 from arena.queries.profiles import profile
+from arena.queries.versus import versus
 from arena.results.strength.fitting import fit_due
 from arena.store.storage import Storage, open_storage
 from arena.web.app import make_app
@@ -90,9 +91,17 @@ def test_bot_when_it_never_played_then_its_page_says_so(client: TestClient) -> N
     assert "https://example.org/?a=1&b=<2>" in page.links
 
 
-def test_versus_when_two_are_named_then_their_meetings_are_counted(client: TestClient) -> None:
+def test_versus_when_two_are_named_then_their_meetings_are_counted_and_there_is_a_verdict(
+    client: TestClient, storage: Storage
+) -> None:
     page = Read(client.get(f"/bots/{BOT}/versus?opponent=owner-0/bot-0").text)
     assert "owner-1/bot-3 against owner-0/bot-0" in page.text
+    [pool] = versus(storage, BOT, "owner-0/bot-0").pools
+    assert pool.verdict is not None
+    assert pool.verdict.plus_minus is not None
+    assert "verdict-1" in page.ids
+    assert f"by {pool.verdict.lead:.2f} ± {pool.verdict.plus_minus:.2f} points" in page.text
+    assert (f"About {pool.verdict.more} more deals" in page.text) == (pool.verdict.more is not None)
     assert client.get(f"/bots/{BOT}/versus?opponent={BOT}").status_code == 422
     assert client.get(f"/bots/{BOT}/versus?opponent=owner-0/none").status_code == 404
     assert client.get(f"/bots/{BOT}/versus").status_code == 422

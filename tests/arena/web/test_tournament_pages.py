@@ -80,6 +80,10 @@ def test_tournament_when_it_is_read_then_bots_stand_in_the_order_of_the_standing
 ) -> None:
     page = read(client, "/tournaments/cup")
     lines = scoreboard.standings(storage, "cup")
+    first, second, *_ = scoreboard.scoreboard(storage, "cup").standings
+    assert first.rank < second.rank
+    assert "Won by" in page.text
+    assert str(scoreboard.certainty(first, second)) in page.text
     winner, *shown = [link for link in page.links if link.startswith("/bots/")]
     assert winner == bot_url(lines[0].bot)
     assert shown[: len(lines)] == [bot_url(line.bot) for line in lines]
