@@ -11,6 +11,7 @@ from arena.queries.names import is_called, rulesets_called
 from arena.store.models import StoredRuleset
 from arena.store.storage import Storage
 from referee.describe import describe
+from referee.describe.summary import summary
 from referee.ruleset import Ruleset, load_ruleset, preset_names
 
 
@@ -24,6 +25,8 @@ class RulesetLine:
     version: int
     players: int
     """Bots at a table."""
+    summary: str
+    """What sets it apart, in a line."""
     hash: str
     """SHA-256 of its content."""
 
@@ -62,14 +65,15 @@ def list_rulesets(storage: Storage, limit: int, cursor: str | None = None) -> Ru
     )
     with storage.read() as tx:
         rows = tx.exec(others.order_by(col(StoredRuleset.id)).limit(limit + 1)).all()
-    lines |= {row.id: RulesetLine(row.label, row.name, row.version, row.players, row.hash) for row in rows}
+    lines |= {row.id: _line(load_ruleset(row.content)) for row in rows}
     numbers = [*lines][:limit]
     more = make_cursor("rulesets", (numbers[-1],)) if len(lines) > limit else None
     return RulesetPage([lines[number] for number in numbers], more)
 
 
 def _line(ruleset: Ruleset) -> RulesetLine:
-    return RulesetLine(ruleset.label, ruleset.name, ruleset.version, ruleset.players, ruleset.hash)
+    told = summary(ruleset)
+    return RulesetLine(ruleset.label, ruleset.name, ruleset.version, ruleset.players, told, ruleset.hash)
 
 
 def find_ruleset(storage: Storage, called: str) -> RulesetShown:

@@ -6,6 +6,7 @@ from fastapi.testclient import TestClient
 
 from arena.web.pages.rules import paragraph
 from referee.describe import describe
+from referee.describe.summary import summary
 from referee.ruleset import load_ruleset, preset_names
 from tests.arena.web.markup import Read
 
@@ -21,12 +22,25 @@ def test_rules_when_they_are_read_then_every_preset_is_explained_with_its_fields
         ruleset = load_ruleset(name)
         path = f"/rules/{ruleset.label}"
         assert path in listed.links
+        assert summary(ruleset) in listed.text
+        assert ruleset.hash[:12] not in listed.text
         answer = client.get(path)
         assert answer.status_code == 200
         page = Read(answer.text)
         for field in ruleset.to_object():
             assert field in page.text
         assert ruleset.hash in page.text
+
+
+def test_summaries_when_presets_differ_in_more_than_their_players_then_so_do_their_lines() -> None:
+    by_line: dict[str, set[str]] = {}
+    for ruleset in map(load_ruleset, preset_names()):
+        by_line.setdefault(summary(ruleset), set()).add(ruleset.name.removesuffix(f"-{ruleset.players}"))
+    assert [names for names in by_line.values() if len(names) > 1] == []
+    assert summary(load_ruleset("taiwan")) == (
+        "One loser pays the winner; suits from clubs up to spades; straights up to 10 J Q K A; "
+        "flushes by suit; four of a kind or a straight flush is a bomb."
+    )
 
 
 @pytest.mark.parametrize("name", preset_names())

@@ -1,0 +1,81 @@
+"""What sets a ruleset apart, in a line."""
+
+from collections.abc import Iterator
+
+from referee.describe.words import KIND_NAMES, SUIT_NAMES, cards_over, highest_card, listed
+from referee.ruleset import Ruleset
+
+
+def summary(ruleset: Ruleset) -> str:
+    """Return in a line what sets a ruleset apart from others, apart from the number of players."""
+    text = "; ".join(_parts(ruleset))
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _parts(ruleset: Ruleset) -> Iterator[str]:
+    yield _SETTLED[ruleset.settle]
+    if ruleset.deal_ends == "last_holder":
+        yield "played until one holds cards"
+    if ruleset.decks == 2:
+        yield "two packs"
+    if ruleset.suits != ("D", "C", "H", "S"):
+        yield f"suits from {SUIT_NAMES[ruleset.suits[0]]} up to {SUIT_NAMES[ruleset.suits[-1]]}"
+    yield from _plays(ruleset)
+    yield from _course(ruleset)
+
+
+_SETTLED = {
+    "penalty": "cards left count against their holder",
+    "pairwise": "every two settle the difference of their cards left",
+    "winner_collects": "losers pay the winner for their cards left",
+    "winner_scores": "the winner scores the cards that the others hold",
+    "fixed": "one point for the winner",
+    "wins": "one point for the winner",
+    "last_loses": "one point off for the last",
+    "places": "points by the order of going out",
+    "loser_only": "one loser pays the winner",
+    "difference": "every two settle the difference of their numbers of cards",
+}
+
+
+_USUAL = {"pair": "pairs", "triple": "triples", "straight": "straights", "flush": "flushes"}
+"""Kinds of plays that are mentioned where they are missing."""
+
+
+def _plays(ruleset: Ruleset) -> Iterator[str]:
+    strongest = ruleset.straights[-1][0] if ruleset.straights else ""
+    if "straight" in ruleset.plays and strongest:
+        yield f"straights up to {strongest.replace('T', '10')}"
+    if "flush" in ruleset.plays:
+        yield f"flushes by {'suit' if ruleset.flush_order == 'suit_then_top' else 'rank'}"
+    missing = [plural for kind, plural in _USUAL.items() if kind not in ruleset.plays]
+    if missing:
+        yield f"no {listed(missing, 'or')}"
+    if not ruleset.kinds_compete and len(ruleset.five_card_order) > 1:
+        yield "five cards beat only their own kind"
+    if ruleset.bombs:
+        out_of_turn = ", also out of turn" if ruleset.bombs_out_of_turn else ""
+        bombs = [KIND_NAMES[kind].removesuffix(" with a fifth card") for kind in ruleset.bombs]
+        yield f"{listed(bombs, 'or')} is a bomb{out_of_turn}"
+
+
+def _course(ruleset: Ruleset) -> Iterator[str]:
+    if ruleset.lead != "lowest":
+        yield f"the {ruleset.lead} of a deal leads the next"
+    if ruleset.pass_locks:
+        yield "who passes is out of the trick"
+    if ruleset.draw_on_pass != "none" and cards_over(ruleset):
+        yield "who passes draws"
+    if ruleset.beat_own:
+        yield "one may beat one’s own play"
+    if ruleset.exchange != "none":
+        yield "loser and winner exchange a card"
+    if ruleset.dragon == "wins":
+        yield "a dragon wins at once"
+    if ruleset.guard != "none":
+        yield "precautions against a last card"
+    if ruleset.last_top_card != "allowed":
+        ends = {"cannot_win": "cannot go out alone", "loses": "left alone loses"}[ruleset.last_top_card]
+        yield f"{highest_card(ruleset)} {ends}"
+    if ruleset.bonuses:
+        yield "bonuses for strong plays"
