@@ -176,6 +176,11 @@ def test_pages_when_there_is_no_script_then_everything_but_motion_is_there(arena
             expect(page.locator("main")).not_to_be_empty()
         page.goto(f"{arena.url}/tournaments/cup")
         expect(page.locator("[data-theme-switch]")).to_be_hidden()
+        page.get_by_role("button", name="session").click()
+        meaning = page.get_by_text("Deals in a row with the same bots in the same seats.")
+        expect(meaning).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(meaning).to_be_hidden()
         page.locator("summary", has_text="Check every deal").click()
         expect(page.locator("pre")).to_contain_text("arena verify cup.jsonl")
 
