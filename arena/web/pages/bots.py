@@ -1,5 +1,6 @@
 """The pages of bots: results, opponents and notable deals; and two bots head to head."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -37,6 +38,9 @@ CARDS = {
 }
 """What the cards are called that a fault tells of, and what is said where there are none."""
 
+VARIES = re.compile(r"\S*\d\S*|\b[TJQKA][DCHS]\b|\s")
+"""What differs between faults of the same kind: numbers and cards."""
+
 TOLD = frozenset([*PLACES, *CARDS, "turn", "elapsed_ms", "credit_ms", "faults", "fault_limit"])
 
 
@@ -51,12 +55,21 @@ class FaultShown:
     """Where its match is; None if it was in none."""
 
 
-def own_faults(storage: Storage, actor: Actor, owner: str, name: str) -> Sequence[FaultShown] | None:
-    """Return the latest faults of a bot with their positions; None if they are not for this reader."""
+def own_faults(
+    storage: Storage, actor: Actor, owner: str, name: str
+) -> Sequence[Sequence[FaultShown]] | None:
+    """Return the latest faults of a bot with their positions; None if they are not for this reader.
+
+    Those that differ only in cards and numbers are together.
+    """
     if actor.role is not Role.OPERATOR and owner not in actor.owners:
         return None
     lines = log_for(storage, actor, LogQuery(name, kinds=(EntryKind.FAULT,), limit=SHOWN)).log
-    return [FaultShown(line, [*position(line.details)], match_of(line.session_id)) for line in lines]
+    alike: dict[tuple[str, str], list[FaultShown]] = {}
+    for line in lines:
+        shown = FaultShown(line, [*position(line.details)], match_of(line.session_id))
+        alike.setdefault((line.code, VARIES.sub("", line.text)), []).append(shown)
+    return [*alike.values()]
 
 
 def position(details: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -63,6 +63,7 @@ def test_bot_when_its_page_is_read_then_its_matches_opponents_and_seats_are_ther
     assert told.matches
     for line in told.matches:
         assert match_url(line.tournament, line.round, line.table) in page.links
+    assert f"/matches?bot={BOT.replace('/', '%2F')}" in page.links
     for opponent in told.opponents:
         assert f"{opponent.met.deals}" in page.text
     for seat in told.seats:
@@ -119,12 +120,19 @@ def test_faults_when_the_author_reads_the_page_then_they_have_positions_and_othe
     with storage.read() as tx:
         [row] = versions.find_versions(tx, [f"{BOT}@1"], None)
     details = {"hand": "3D <b>", "answered": "4D"}
+    fault = EntryKind.FAULT
     with DatabaseJournal(storage, "127.0.0.1:1") as journal:
-        journal.add(Entry(row.id, EntryKind.FAULT, "illegal", "not a play", "season/1/1/1", details))
+        journal.add(Entry(row.id, fault, "illegal", "not a play", "season/1/1/1", details))
+        for session, text in enumerate(("4D does not beat KD", "10S does not beat 2S, nor 3D"), start=2):
+            journal.add(Entry(row.id, fault, "illegal", text, f"season/1/1/{session}", {"deal": session}))
+        journal.add(Entry(row.id, fault, "illegal", "QH does not beat KD", "season/1/1/4", {"deal": 4}))
     path = f"/bots/{BOT}"
     mine = Read(client.get(path, headers={"Authorization": f"Bearer {key}"}).text)
     assert "not a play" in mine.text
     assert "3D <b>" in mine.text
+    assert "2 × illegal QH does not beat KD latest" in mine.text
+    assert mine.text.count("does not beat KD") == 2  # the latest in the title, the other beside its place
+    assert mine.text.count("10S does not beat") == 1
     assert "not a play" not in Read(client.get(path).text).text
 
 
