@@ -12,9 +12,9 @@ from arena.core.seating import balance, seatings
 from arena.errors import StateError, UnknownError
 from arena.jsonvalues import to_json
 from arena.operations import entries, leaderboards, results
-from arena.play.matches.overview import PlayedMatch
 from arena.queries.matches import MatchLine, MatchPage
 from arena.queries.scoreboard import CrosstableMatrix
+from arena.queries.sessions import PlayedMatch
 from arena.results.ratings.rebuild import mend as mend_ratings
 from arena.results.ratings.rebuild import rebuild as check_ratings
 from arena.store.models import utc_now

@@ -1,1 +1,1 @@
-"""Running an arena: access tokens, backups, and checks of an installation."""
+"""Everything that can be asked of an arena, each thing once; all doors are made from these functions."""

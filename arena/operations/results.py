@@ -17,9 +17,9 @@ from arena.operations.parameters import (
     RulesetName,
     TableSize,
 )
-from arena.play.matches.overview import PlayedMatch, played_match
 from arena.queries import deals, highlights, matches, meetings
 from arena.queries import tournaments as rounds
+from arena.queries.sessions import PlayedMatch, played_match
 from arena.store.models import HighlightKind
 
 MOST_BOTS = 100

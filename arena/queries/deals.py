@@ -9,7 +9,7 @@ from sqlmodel import col, select
 from arena.core.cursors import make_cursor, read_cursor
 from arena.core.duplicate import PlayedSession, deal_scores
 from arena.errors import StateError, UnknownError
-from arena.play.matches.overview import STILL_PLAYED, shown_deals
+from arena.queries.sessions import STILL_PLAYED, shown_deals
 from arena.store.models import Match, Round, Session, Tournament
 from arena.store.records import full_records, may_be_shown, names_and_points
 from arena.store.storage import Storage, Transaction

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from time import monotonic
 
-from arena.play.matches.overview import is_over
+from arena.queries.sessions import is_over
 from arena.queries.tournaments import RoundTables, TableLine, round_tables
 from arena.store.models import MatchState, RoundState
 from arena.store.storage import Storage

@@ -26,13 +26,13 @@ from arena.operations.operation import Operation
 from arena.operations.tournaments import Changed
 from arena.people.accounts import AccountInfo
 from arena.people.tokens import MadeToken, TokenInfo
-from arena.play.matches.overview import PlayedMatch, PlayedSession
 from arena.play.rounds.overview import TournamentShown
 from arena.queries.authors import LogLine, OwnDeal
 from arena.queries.board import Baselines
 from arena.queries.profiles import VersionPage
 from arena.queries.rulesets import RulesetLine
 from arena.queries.scoreboard import CrosstableMatrix, Scoreboard
+from arena.queries.sessions import PlayedMatch, PlayedSession
 from arena.results.ratings.rebuild import Rebuilt
 from arena.running.findings import Findings
 from arena.tournaments.admission import EntriesShown

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from arena.errors import UnknownError
-from arena.play.matches.overview import played_match, shown_deals
+from arena.queries.sessions import played_match, shown_deals
 from arena.trust.exports.write import export_records
 from tests.arena.random_play import play_randomly
 from tests.arena.world import World

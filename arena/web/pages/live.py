@@ -2,7 +2,7 @@
 
 from fastapi.responses import HTMLResponse
 
-from arena.play.matches.overview import played_match
+from arena.queries.sessions import played_match
 from arena.web.context import Shared
 from arena.web.pages.page import Page
 from arena.web.pages.routing import page_router

@@ -9,8 +9,8 @@ from fastapi.responses import HTMLResponse
 
 from arena.core.duplicate import DealScore
 from arena.operations import results
-from arena.play.matches.overview import PlayedMatch, played_match
 from arena.queries.counting import count_matches, count_rounds, deal_scores_at
+from arena.queries.sessions import PlayedMatch, played_match
 from arena.web.context import Shared
 from arena.web.pages.forms import AnyVisit
 from arena.web.pages.page import Page

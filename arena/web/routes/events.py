@@ -11,7 +11,7 @@ from fastapi import Depends, Header, Path
 from arena.actors import Role
 from arena.core.specs import Name
 from arena.jsonvalues import to_json
-from arena.play.matches.overview import is_over
+from arena.queries.sessions import is_over
 from arena.tournaments.overview import TournamentStatus
 from arena.web.asking import Anybody, Caller
 from arena.web.context import Shared

@@ -8,7 +8,7 @@ from sqlmodel import select
 
 from arena.errors import UnknownError
 from arena.host.settings import Settings
-from arena.play.matches.overview import played_match
+from arena.queries.sessions import played_match
 from arena.queries.tournaments import round_tables
 from arena.store.models import Match, MatchState
 from arena.web.app import make_app

@@ -4,12 +4,12 @@ import pytest
 from fastapi.testclient import TestClient
 
 from arena.core.duplicate import PlayedSession, deal_scores
-from arena.play.matches.overview import played_match, shown_deals
 from arena.queries.deals import same_deal
 from arena.queries.replays.faces import spoken
 from arena.queries.replays.make import make_replay
 from arena.queries.replays.steps import Kind
 from arena.queries.replays.table import after_trick, plays_in, tricks_of
+from arena.queries.sessions import played_match, shown_deals
 from tests.arena.exported import play_by_table
 from tests.arena.replays.records import NAMES, played
 from tests.arena.test_bot_deals import play_one_table

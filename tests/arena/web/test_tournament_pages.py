@@ -9,10 +9,10 @@ import pytest
 from fastapi.testclient import TestClient
 
 from arena.host.settings import load_settings
-from arena.play.matches.overview import played_match
 from arena.play.rounds.overview import pairings
 from arena.queries import matches, scoreboard
 from arena.queries.highlights import HighlightQuery, find_deals
+from arena.queries.sessions import played_match
 from arena.store.models import HighlightKind
 from arena.store.storage import Storage, open_storage
 from arena.tournaments import corrections, creation

@@ -65,7 +65,7 @@ def played_match(storage: Storage, tournament: str, round: int, table: int) -> P
         found = _find(tx, tournament, round, table)
         match = found.match
         names, points = names_and_points(tx, match)
-        shown = _are_shown(tx, match)
+        shown = are_shown(tx, match.round_id)
         return PlayedMatch(
             tournament=found.tournament.name,
             round=found.round,
@@ -108,7 +108,7 @@ def shown_deals(
     """
     with storage.read() as tx:
         found = _find(tx, tournament, round, table)
-        if not _are_shown(tx, found.match):
+        if not are_shown(tx, found.match.round_id):
             raise StateError(STILL_PLAYED)
         sessions = sessions_of(tx, found.match)
         asked = [session for session in sessions if session.number == number]
@@ -119,10 +119,10 @@ def shown_deals(
         return [*full_records(tx, found.tournament, round, found.match, asked[0], names)]
 
 
-def _are_shown(tx: Transaction, match: Match) -> bool:
-    """Return whether the deals of a match may be shown."""
+def are_shown(tx: Transaction, round_id: int) -> bool:
+    """Return whether the deals of a round may be shown."""
     rounds = select(Round.id).join(Tournament, col(Tournament.id) == Round.tournament_id)
-    return tx.exec(rounds.where(Round.id == match.round_id, may_be_shown())).first() is not None
+    return tx.exec(rounds.where(Round.id == round_id, may_be_shown())).first() is not None
 
 
 class _Found(NamedTuple):
