@@ -22,7 +22,7 @@ from referee.errors import BotFailed, CardError, PlayError, PositionError, Recor
 from referee.local.loading import home_of, load_file
 from referee.local.session import LocalSession, Seated
 from referee.local.table import SDK_FAULTS, seat_names, session_id
-from referee.local.view import LocalView, question
+from referee.local.view import LocalView, turn_of
 from referee.matches import events
 from referee.matches.events import Encodings
 from referee.matches.match import Limits
@@ -162,7 +162,7 @@ def _turn(
     view.catch_up(deal, 0)
     asked = events.Turn(_session(deal.rules, names, number), seat, 1, deal, Encodings())
     asked.time_ms = time_ms
-    return Turn(view, question(asked))
+    return turn_of(view, asked)
 
 
 def _session(rules: Rules, seats: tuple[str, ...], deals: int) -> events.SessionInfo:

@@ -13,7 +13,7 @@ from typing import Any
 from benchmarks.spying import patient
 from benchmarks.timing.talking import Send, answer
 from referee.bot import Turn
-from referee.bot.turn import read_question
+from referee.bot.turn import read_turn
 from referee.bot.view import SessionView
 from referee.v1 import bots_pb2
 
@@ -54,7 +54,7 @@ class Opponent:
             case "turn":
                 view = self._views[event.turn.session]
                 view.happened(event.turn.actions)
-                turn = Turn(view, read_question(view, event.turn))
+                turn = read_turn(view, event.turn)
                 seconds = self.seconds(turn)
                 request = answer(event.turn, view, self._choose(turn))
                 if not seconds:

@@ -8,8 +8,7 @@ from typing import Any
 from benchmarks.spying import Counting, Inference, Pass, Seen, choose, forced_actions
 from benchmarks.timing.setting import Setting, program
 from benchmarks.timing.talking import OPTIONS, Send, answer
-from referee.bot import Turn
-from referee.bot.turn import read_question
+from referee.bot.turn import read_turn
 from referee.bot.view import SessionView
 from referee.channel import async_channel
 from referee.v1 import bots_pb2, spectators_pb2, spectators_pb2_grpc
@@ -126,7 +125,7 @@ class Spy:
             self._read(session, passes, *gap)
         session.passes += passes
         session.gaps += gaps
-        turn = Turn(view, read_question(view, message))
+        turn = read_turn(view, message)
         return answer(message, view, choose(seen, view.hand, turn.legal_codes, turn.can_pass))
 
     def _read(

@@ -10,7 +10,7 @@ from referee.bot.bots import Answer, Bot, finished, is_async
 from referee.bot.ended import read_ended_deal, read_ended_session
 from referee.bot.evidence import Evidence
 from referee.bot.failing import failing, own_calls
-from referee.bot.turn import Play, Turn, read_question
+from referee.bot.turn import Play, Turn, read_turn
 from referee.bot.view import SessionView
 from referee.errors import BotFailed
 from referee.memo import Memo
@@ -130,9 +130,9 @@ class Seat:
 
     def asked(self, message: Any) -> Turn:
         """Return the turn in a lazy message, after taking in what has happened since the last one."""
-        question = read_question(self.view, message)
+        turn = read_turn(self.view, message)
         self.view.happened(message.actions[:])
-        return Turn(self.view, question)
+        return turn
 
     def reply(self, message: Any, turn: Turn, answer: object) -> bytes:
         """Return what ``answer`` does for a bot that was asked elsewhere; an exception is what it raised."""

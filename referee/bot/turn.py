@@ -1,7 +1,7 @@
 """A turn, with its legal plays: what a bot is asked to decide."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, overload
+from typing import Any, overload
 
 from referee.bot.seen import Happened, seen_position
 from referee.bot.view import Action, SessionView
@@ -92,33 +92,37 @@ class Plays(Sequence[Play]):
         return f"Plays({', '.join(map(str, self))})"
 
 
-class Question(NamedTuple):
-    """What a bot is asked, besides what it knows of its session."""
-
-    kind: str
-    """As ``Turn.kind``."""
-    constraints: Constraints
-    can_pass: bool
-    decision_ms: int
-    bank_ms: int | None
-    """None if the session has no bank."""
-
-
 class Turn:
     """A decision for the bot to make, with everything that it may know."""
 
-    __slots__ = ("_legal", "_legal_codes", "_question", "_view")
+    # fmt: off
+    __slots__ = (
+        "_bank_ms", "_can_pass", "_constraints", "_decision_ms", "_kind", "_legal", "_legal_codes", "_view",
+    )
+    # fmt: on
 
-    def __init__(self, view: SessionView, question: Question) -> None:
+    def __init__(
+        self,
+        view: SessionView,
+        kind: str,
+        constraints: Constraints,
+        can_pass: bool,
+        decision_ms: int,
+        bank_ms: int | None,
+    ) -> None:
         self._view = view
-        self._question = question
+        self._kind = kind
+        self._constraints = constraints
+        self._can_pass = can_pass
+        self._decision_ms = decision_ms
+        self._bank_ms = bank_ms
         self._legal: Plays | None = None
         self._legal_codes: list[int] | None = None
 
     @property
     def kind(self) -> str:
         """``play``; ``beat_own``, ``bomb`` and ``exchange`` under rules that have them."""
-        return self._question.kind
+        return self._kind
 
     @property
     def session(self) -> str:
@@ -193,23 +197,23 @@ class Turn:
     @property
     def to_beat(self) -> Play | None:
         """The play to beat; None when leading."""
-        code = self._question.constraints.to_beat
+        code = self._constraints.to_beat
         return Play(self.rules, code) if code else None
 
     @property
     def can_pass(self) -> bool:
         """Whether passing is legal."""
-        return self._question.can_pass
+        return self._can_pass
 
     @property
     def decision_ms(self) -> int:
         """How long the decision may take, in milliseconds from when the referee sent the turn."""
-        return self._question.decision_ms
+        return self._decision_ms
 
     @property
     def bank_ms(self) -> int | None:
         """What is left in the bot's bank, in milliseconds; None if the session has no bank."""
-        return self._question.bank_ms
+        return self._bank_ms
 
     @property
     def legal(self) -> "Plays":
@@ -222,7 +226,7 @@ class Turn:
     def legal_codes(self) -> list[int]:
         """The codes of all legal plays, ascending."""
         if self._legal_codes is None:
-            self._legal_codes = _legal_codes(self._view, self._question)
+            self._legal_codes = _legal_codes(self._view, self._kind, self._constraints)
         return self._legal_codes
 
     def position(self) -> Position:
@@ -241,7 +245,7 @@ class Turn:
             hand=view.hand,
             counts=view.counts,
             happened=view.happened_in_play(),
-            include=self._question.constraints.include,
+            include=self._constraints.include,
             window=self.kind == "bomb",
         )
 
@@ -261,28 +265,29 @@ _KINDS = {
 }
 
 
-def read_question(view: SessionView, message: Any) -> Question:
-    """Return what a lazy turn asks."""
-    include = message.must_include
-    return Question(
+def read_turn(view: SessionView, message: Any) -> Turn:
+    """Return the turn in a lazy message."""
+    to_beat, include = view.to_beat(message), message.must_include
+    guarded, top_card_banned = message.next_has_one, message.top_card_banned
+    if include or guarded or top_card_banned:
+        banned = landmarks(view.rules).top if top_card_banned else 0
+        constraints = Constraints(to_beat, view.mask([include]) if include else 0, banned, guarded)
+    else:
+        constraints = Constraints(to_beat)
+    return Turn(
+        view,
         _KINDS.get(message.kind, "unknown"),
-        Constraints(
-            view.to_beat(message),
-            view.mask([include]) if include else 0,
-            landmarks(view.rules).top if message.top_card_banned else 0,
-            message.next_has_one,
-        ),
+        constraints,
         message.can_pass,
         message.decision_ms,
         message.bank_ms if message.HasField("bank_ms") else None,
     )
 
 
-def _legal_codes(view: SessionView, question: Question) -> list[int]:
+def _legal_codes(view: SessionView, kind: str, constraints: Constraints) -> list[int]:
     """Return the codes of all legal plays, ascending."""
-    rules, (kind, constraints, *_) = view.rules, question
-    to_beat, *others = constraints
-    if kind == "play" and not any(others):  # nearly always
+    rules, (to_beat, include, banned, guarded) = view.rules, constraints
+    if kind == "play" and not (include or banned or guarded):  # nearly always
         return view.following(to_beat) if to_beat else view.plays()[:]
     plays = view.plays()
     if kind == "exchange":

@@ -9,7 +9,7 @@ from referee.bot.turn import Turn
 from referee.deals.action import Stage
 from referee.deals.deal import Deal
 from referee.errors import RecordError
-from referee.local.view import LocalView, question
+from referee.local.view import LocalView, turn_of
 from referee.matches import events
 from referee.matches.events import Encodings, SessionInfo, log_length
 from referee.matches.match import Limits
@@ -75,7 +75,7 @@ class Replayed:
                 since, told = told, log_length(state)
                 asked = events.Turn(self.info, self.seat, index + 1, state, Encodings())
                 asked.since, asked.time_ms = since, self._decision_ms
-                yield Decision(index + 1, asked, Turn(view, question(asked)), action.cards)
+                yield Decision(index + 1, asked, turn_of(view, asked), action.cards)
             carry_out(deal, index, text)
 
     def _was_asked(self, deal: Deal, index: int) -> bool:

@@ -15,9 +15,8 @@ from referee.bot.bots import Bot
 from referee.bot.ended import EndedDeal, EndedSession, ended_deal, ended_session
 from referee.bot.failing import first_of, in_one_line, own_calls
 from referee.bot.seat import Seat
-from referee.bot.turn import Turn
 from referee.local.played import Failure, Fault, Played
-from referee.local.view import LocalView, question
+from referee.local.view import LocalView, turn_of
 from referee.matches import events
 from referee.matches.events import (
     DealEnded,
@@ -104,7 +103,7 @@ class LocalSession:
         index = asked.seat
         view = self._views[index]
         view.catch_up(asked.deal, asked.since)
-        turn = Turn(view, question(asked))
+        turn = turn_of(view, asked)
         self._thinking(index)
         cards: int | Failed
         begun = perf_counter()

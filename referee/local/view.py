@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from referee.bot.turn import KIND_AT, Question
+from referee.bot.turn import KIND_AT, Turn
 from referee.bot.view import Action, SessionView, Step
 from referee.deals.action import Entry
 from referee.deals.deal import Deal
-from referee.matches.events import SessionInfo, Turn
+from referee.matches import events
+from referee.matches.events import SessionInfo
 from referee.memo import Memo
 from referee.protocol.wire import exchange_steps
 from referee.records.record import action_text
@@ -48,12 +49,11 @@ def begun(deal: Deal) -> tuple[int, ...]:
     return tuple(deal.start if deal.exchange is None else deal.opening)
 
 
-def question(turn: Turn) -> Question:
-    """Return what the bot of a turn is asked."""
-    deal, seat = turn.deal, turn.seat
-    return Question(
-        KIND_AT[turn.stage], deal.constraints(seat), deal.can_pass(seat), turn.time_ms, turn.bank_ms or None
-    )
+def turn_of(view: LocalView, asked: events.Turn) -> Turn:
+    """Return a turn of the referee's table as its bot sees it."""
+    deal, seat = asked.deal, asked.seat
+    constraints, can_pass = deal.constraints(seat), deal.can_pass(seat)
+    return Turn(view, KIND_AT[asked.stage], constraints, can_pass, asked.time_ms, asked.bank_ms or None)
 
 
 def _told(deal: Deal) -> Iterator[Entry | Given]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from referee.bot.turn import Turn, read_question
+from referee.bot.turn import read_turn
 from referee.bot.view import SessionView
 from referee.matches.match import Limits
 from referee.protocol import lazy
@@ -77,9 +77,7 @@ class Checking:
         view, same = self.views[turn.session], lazily(bots_pb2.Event(turn=turn)).turn
         view.happened(same.actions)
         self.kinds.add(turn.kind)
-        found = [
-            view.numbers(code & view.rules.full) for code in Turn(view, read_question(view, same)).legal_codes
-        ]
+        found = [view.numbers(code & view.rules.full) for code in read_turn(view, same).legal_codes]
         listed = [list(play.cards) for play in turn.legal_plays]
         if found != listed:
             self.differences.append(f"found {found}, listed {listed}, hand {view.rules.text(view.hand)}")
