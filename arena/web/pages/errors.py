@@ -7,6 +7,7 @@ from fastapi.responses import HTMLResponse
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
+from arena.actors import ANONYMOUS
 from arena.web.pages.rendering import fill
 from referee.errors import Problem
 
@@ -35,7 +36,13 @@ def error_page(
 ) -> HTMLResponse:
     """Return the page that says why a request failed."""
     title = TITLES.get(status, status.phrase)
+    # Who asks is not known here, but nobody has signed in where there is no cookie, or not a good one.
+    known = "cookie" in Headers(scope=scope) and status != HTTPStatus.UNAUTHORIZED
     page = fill(
-        "error.html", scope["path"], None, title=title, status=int(status), detail=detail, problems=problems
+        *("error.html", scope["path"], None if known else ANONYMOUS),
+        title=title,
+        status=int(status),
+        detail=detail,
+        problems=problems,
     )
     return HTMLResponse(page, status, dict(headers))

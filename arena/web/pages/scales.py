@@ -7,6 +7,9 @@ from dataclasses import dataclass
 STEPS = (1, 2, 5)
 """Possible distances of ticks, times a power of ten."""
 
+EDGE = 0.1
+"""Share of the width at both ends within which labels begin, or end, at their values."""
+
 
 @dataclass(frozen=True, slots=True)
 class Scale:
@@ -22,6 +25,11 @@ class Scale:
     def share(self, value: float) -> float:
         """Return the position of a value, from 0 to 1."""
         return min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
+
+    def anchor(self, value: float) -> str:
+        """Return how the label of a value is placed, so that it stays within the drawing."""
+        share = self.share(value)
+        return "start" if share < EDGE else "end" if share > 1 - EDGE else "middle"
 
     def ticks(self, most: int = 5) -> Sequence[float]:
         """Return round values on the scale, at most ``most``."""

@@ -38,6 +38,8 @@ class Mark:
     x: str
     """Its position, as a percentage of the width."""
     text: str
+    late: bool = False
+    """Whether there is more room for the text before it than after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +81,18 @@ def timeline(
         y=y,
         curves=[*_curves(lines, _Place(x, y), end)],
         days=[*_days(x)],
-        versions=[Mark(x.at(one.created_at.timestamp()), f"@{one.bot.partition('@')[2]}") for one in within],
+        versions=[_version(x, one) for one in within],
         faults=[
             Mark(x.at(one.finished_at.timestamp()), f"{one.tournament}, round {one.round}, table {one.table}")
             for one in faults
             if first <= one.finished_at <= last
         ],
     )
+
+
+def _version(x: Scale, one: VersionLine) -> Mark:
+    when = one.created_at.timestamp()
+    return Mark(x.at(when), f"@{one.bot.partition('@')[2]}", late=x.share(when) > 0.5)
 
 
 def _values(lines: Sequence[HistoryLine]) -> Iterator[float]:

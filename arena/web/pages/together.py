@@ -54,10 +54,23 @@ def _urls(found: SameDeal) -> Urls:
     here = together_url(*place, found.deal)
     firsts = [one.table for one in found.tables[::MOST]]
     return Urls(
-        before=together_url(*place, found.deal - 1) if found.deal > 1 else None,
-        after=together_url(*place, found.deal + 1) if found.deal < found.deals else None,
+        before=_beside(found, -1),
+        after=_beside(found, 1),
         tables=[(first, f"{here}?first={first}") for first in firsts] if len(firsts) > 1 else (),
     )
+
+
+def _beside(found: SameDeal, way: int) -> str | None:
+    """Return the address of the next deal, or for -1 of the one before; None if there is none.
+
+    What comes before the first deal of a session is the first of the session before it, whose last is not
+    known here.
+    """
+    place, deal = (found.tournament, found.round), found.deal + way
+    if 1 <= deal <= found.deals:
+        return together_url(*place, found.session, deal)
+    at = found.sessions.index(found.session) + way
+    return together_url(*place, found.sessions[at], 1) if 0 <= at < len(found.sessions) else None
 
 
 @router.get("/tournaments/{tournament}/rounds/{round}/sessions/{session}/deals/{deal}")

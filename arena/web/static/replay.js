@@ -1,9 +1,8 @@
-// Goes through a deal step by step: keys, wheel, buttons, slider, playing on; every step has an address.
+// Goes through a deal step by step: keys, buttons, slider, playing on; every step has an address.
 import { log, now, said, table, told, unfold } from "./table.js";
 
 const PACE = 1000; // milliseconds a step, at single speed
 const SETTLED = 300; // milliseconds without a step until the address changes: browsers allow few changes
-const WHEEL = 60; // how far a wheel turns for a step
 
 const root = document.documentElement;
 const data = unfold(JSON.parse(document.getElementById("replay-data").textContent));
@@ -176,21 +175,6 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   KEYS[key]();
 });
-
-let turned = 0;
-part("table").addEventListener(
-  "wheel",
-  (event) => {
-    const on = Math.sign(event.deltaY);
-    if (event.ctrlKey || !on || (on < 0 ? state.number === 0 : state.number === last)) return; // the page scrolls
-    event.preventDefault();
-    turned = Math.sign(turned) === on ? turned + event.deltaY : event.deltaY;
-    if (Math.abs(turned) < WHEEL) return;
-    turned = 0;
-    step(state.number + on);
-  },
-  { passive: false },
-);
 
 const PLAIN = (event) => event.button === 0 && !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);
 

@@ -123,6 +123,7 @@ def test_page_of_ones_own_when_nobody_has_signed_in_then_it_leads_there(browse: 
     refused = browse().get(path)
     assert refused.status_code == 401
     assert f"/sign-in?next={path.replace('/', '%2F')}" in refused.text
+    assert '<a href="/sign-in">Sign in</a>' in refused.text
 
 
 def test_bot_when_it_is_somebody_elses_then_nothing_can_be_done_with_it(

@@ -76,7 +76,9 @@ def test_tricks_of_the_page_when_each_is_asked_for_then_every_table_stands_after
     for trick in (0, 1, last // 2, last):
         answer = client.get(f"{page}?trick={trick}")
         assert answer.status_code == 200
-        text = Read(answer.text).text
+        text, links = Read(answer.text).text, Read(answer.text).links
+        beside = [PAGE.format(1), PAGE.format(1).replace("sessions/2", "sessions/3")]
+        assert {*beside, "/tournaments/cup/rounds/1"} <= {*links}
         assert ("The cards as dealt" if trick == 0 else f"After trick {trick}") in text
         tables = answer.text.split('<section class="one"')[1:]
         for shown, replay in zip(tables, replays, strict=True):

@@ -100,6 +100,32 @@ def test_pages_when_the_window_is_narrow_or_wide_then_nothing_sticks_out(arena: 
     assert found == []
 
 
+OUTSIDE = """[...document.querySelectorAll("svg.axis text, .timeline :is(text, circle)")].filter((one) => {
+  const [inner, outer] = [one.getBoundingClientRect(), one.closest("svg").getBoundingClientRect()];
+  if (!outer.width) return false;
+  const down = one.closest(".axis") ? 0 : Math.max(outer.top - inner.top, inner.bottom - outer.bottom);
+  return Math.max(outer.left - inner.left, inner.right - outer.right, down) > 1;
+}).map((one) => one.textContent.trim())"""
+"""The labels and marks of charts that are not within their frames."""
+
+
+def test_charts_and_names_when_the_window_is_narrow_or_wide_then_they_are_whole(
+    arena: Site, page: Page
+) -> None:
+    found = []
+    for width in (360, 800, 1600):
+        page.set_viewport_size(ViewportSize(width=width, height=900))
+        for path in ("/", "/bots/owner-0/bot-0", "/bots/owner-1/bot-1"):
+            page.goto(arena.url + path)
+            found += [(path, width, label) for label in page.evaluate(OUTSIDE)]
+    assert found == []
+    page.set_viewport_size(ViewportSize(width=360, height=900))
+    page.goto(f"{arena.url}/tournaments/cup/crosstable")
+    rows = page.locator(".cross tbody th").all_inner_texts()
+    assert ["/" in row for row in rows] == [True] * len(rows)
+    assert page.locator(".places").evaluate("one => one.scrollWidth - one.clientWidth") <= 0
+
+
 def test_board_when_only_keys_are_used_then_a_reader_comes_to_the_contents_and_to_a_bot(
     arena: Site, page: Page
 ) -> None:
