@@ -115,10 +115,11 @@ async def _read(request: Request) -> Typed:
         if not isinstance(value, str) or not value.strip():
             continue
         texts.setdefault(field, []).append(value.replace("\r\n", "\n"))  # browsers end lines with both
-    found = Typed(texts, request.url.path)
-    if request.method != "POST":  # what a form sent is checked where its refusals are shown
-        _require_storable(found)
-    return found
+    if request.method == "POST":
+        return Typed(texts, request.url.path)  # checked where its refusals are shown
+    asked = Typed(texts)
+    _require_storable(asked)
+    return asked
 
 
 def _require_storable(sent: Typed) -> None:

@@ -8,10 +8,13 @@ from fastapi import Path
 from fastapi.responses import HTMLResponse
 
 from arena.core.duplicate import DealScore
+from arena.errors import SpecError, UnknownError
 from arena.operations import results
 from arena.queries.counting import count_matches, count_rounds, deal_scores_at
+from arena.queries.matches import MatchPage
 from arena.queries.sessions import PlayedMatch, played_match
 from arena.web.context import Shared
+from arena.web.pages.errors import wants_page
 from arena.web.pages.forms import AnyVisit
 from arena.web.pages.page import Page
 from arena.web.pages.routing import page_router
@@ -60,9 +63,15 @@ class SessionRow:
 @router.get("/matches")
 def list_matches(visit: AnyVisit) -> HTMLResponse:
     """Show finished matches, the newest first."""
-    found = visit.do(results.list_matches, limit=LISTED)
+    try:
+        found = visit.do(results.list_matches, limit=LISTED)
+    except (SpecError, UnknownError) as error:
+        if not wants_page(visit.request.scope):
+            raise
+        none = MatchPage((), None)
+        return visit.page.again("matchlist.html", error, found=none, asked=visit.sent, counted=())
     counted = count_matches(visit.web.storage, found.matches)
-    return visit.page("matchlist.html", found=found, asked=visit.asked(results.list_matches), counted=counted)
+    return visit.page("matchlist.html", found=found, asked=visit.sent, counted=counted)
 
 
 @router.get("/matches/{tournament}/{round}/{table}")

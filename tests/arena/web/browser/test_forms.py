@@ -85,6 +85,7 @@ def test_tournament_file_when_it_is_previewed_again_and_again_then_it_stays_as_t
     page = window.new_page()
     page.goto("/desk")
     file = page.get_by_label("file (TOML)")
+    assert 'format = "swiss"' in file.input_value()  # an example to begin with
     typed = f"{CUP.replace('NAME', 'typed')}# {ODD}\n\n"
     file.fill(typed)
     page.get_by_role("button", name="Preview").click()
@@ -123,6 +124,9 @@ def test_forms_when_they_are_refused_then_they_come_back_on_their_page_with_what
 
     page.goto("/sign-in?next=/rules")
     refused('form[action="/sign-in"]', "Sign in", account=ODD, password="wrong")
+    expect(page.locator('[name="next"]')).to_have_value("/rules")
+    page.goto("/matches")
+    refused('form[action="/matches"]', "Show", bot="nobody/none", ruleset="chinese", result="won")
     page.goto("/sign-up")
     form = refused('form[action="/sign-up"]', "Sign up", account=ODD, password="wrong", invitation=ODD)
     assert form.locator('[name="password"]').input_value() == ""
