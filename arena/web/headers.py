@@ -90,7 +90,7 @@ class Compressed:
     """Middleware that compresses pages and their files.
 
     Answers for programs are not compressed: exports are streamed, and other answers may hold a secret next to
-    text from the request, which compression could leak. No page holds a lasting secret.
+    text from the request, which compression could leak. Pages with a secret say that they are not compressed.
     """
 
     def __init__(self, app: ASGIApp) -> None:

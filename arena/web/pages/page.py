@@ -68,12 +68,13 @@ class Pages:
     def __call__(self, template: str, **values: object) -> HTMLResponse:
         """Return a filled template, which also gets the actor, the address, ``trouble`` and ``typed``.
 
-        No browser stores a page with ``secrets``.
+        A page with ``secrets`` is neither stored by browsers nor compressed.
         """
         told = {"here": self.here, "origin": self.origin, "trouble": None, "typed": Typed({}).at, **values}
         answer = HTMLResponse(fill(template, self.path, self.actor, **told))
         if values.get("secrets"):
             answer.headers["Cache-Control"] = "no-store"
+            answer.headers["Content-Encoding"] = "identity"
         return answer
 
     def again(self, template: str, error: Exception, **values: object) -> HTMLResponse:

@@ -74,6 +74,7 @@ def test_bot_when_it_is_registered_then_its_token_is_shown_till_it_is_put_away_a
     made = browser.post("/join", data={"owner": "bob", "bot": "first", "language": "go"})
     assert (made.status_code, str(made.url.path)) == (200, "/bots/bob/first/start")
     assert made.headers["Cache-Control"] == "no-store"
+    assert made.headers["Content-Encoding"] == "identity"  # a compressed page could leak it
     with storage.read() as tx:
         [version] = find_versions(tx, ["bob/first"], None)
         assert version.token_hash == hash_token(token_in(made.text))
