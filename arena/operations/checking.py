@@ -34,7 +34,8 @@ def read_texts(
 ) -> dict[str, Any]:
     """Return the parameters of an operation that are given as texts, as forms have them.
 
-    Those in ``known`` are left out. Raise SpecError, which names every parameter that is missing or wrong.
+    Those in ``known`` are left out. A list is given as several texts, with an item in each line. Raise
+    SpecError, which names every parameter that is missing or wrong.
     """
     found: dict[str, Any] = {}
     wrong: list[Problem] = []
@@ -42,13 +43,18 @@ def read_texts(
         if name in known:
             continue
         if name in texts:
-            several = _adapter(parameter.kind)[1].get("type") == "array"
-            found[name] = _checked(parameter, [*texts[name]] if several else texts[name][-1], wrong)
+            several = schema_of(parameter.kind).get("type") == "array"
+            found[name] = _checked(parameter, _lines(texts[name]) if several else texts[name][-1], wrong)
         elif parameter.required:
             wrong.append(Problem(name, "is missing"))
     if wrong:
         raise SpecError.of(wrong)
     return found
+
+
+def _lines(texts: Sequence[str]) -> list[str]:
+    """Return all lines that are not empty."""
+    return [line.strip() for text in texts for line in text.splitlines() if line.strip()]
 
 
 def _checked(parameter: Parameter, value: object, wrong: list[Problem]) -> Any:
@@ -60,6 +66,11 @@ def _checked(parameter: Parameter, value: object, wrong: list[Problem]) -> Any:
         problems = [Problem(parameter.name, reason(one, schema)) for one in error.errors(include_url=False)]
         wrong += first_of(problems, lambda one: [one])
         return None
+
+
+def schema_of(kind: Any, *path: str | int) -> Node:
+    """Return the JSON Schema of a parameter's type, or of what is at a path in it, without null."""
+    return node_at(_adapter(kind)[1], path)
 
 
 @cache

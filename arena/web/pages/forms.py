@@ -6,7 +6,7 @@ page that has the form, with what was typed; success leads to a page that can be
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from types import SimpleNamespace
 from typing import Annotated, Any, TypeVar
@@ -42,6 +42,8 @@ class Visit:
     context: Context
     sent: Typed
     """Empty if nothing was sent."""
+    trouble: Exception | None = None
+    """Why what was sent was refused; None if it was not."""
 
     @property
     def actor(self) -> Actor:
@@ -166,7 +168,8 @@ class Forms:
         if not wants_page(visit.request.scope):
             raise error
         visit.page.path = self._page.format_map(visit.request.path_params)
-        return visit.page.again(self._template, error, typed=visit.sent.at, **self._values(visit))
+        values = self._values(replace(visit, trouble=error))
+        return visit.page.again(self._template, error, typed=visit.sent.at, **values)
 
     def add(self, path: str, operation: Operation[..., T], leads: Leads[T]) -> None:
         """Add the form that does an operation."""

@@ -64,3 +64,42 @@ class Read(HTMLParser):
                 self.ids.add(str(value))
             if name in ("href", "src", "action"):
                 self.links.append(str(value))
+
+
+class Sent(HTMLParser):
+    """What a browser sends of the only form in a text, if nothing is changed: names and values in order."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.fields: list[tuple[str, str]] = []
+        self._select, self._options = "", list[tuple[bool, str]]()
+        self._area = ""
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Read a control, or an option of one."""
+        given = {name: value or "" for name, value in attrs}
+        if tag == "select":
+            self._select, self._options = given["name"], []
+        elif tag == "option":
+            self._options.append(("selected" in given, given["value"]))
+        elif tag == "textarea":
+            self._area = given["name"]
+            self.fields.append((self._area, ""))
+        elif tag == "input" and (given["type"] != "checkbox" or "checked" in given):
+            self.fields.append((given["name"], given.get("value", "")))
+
+    def handle_endtag(self, tag: str) -> None:
+        """Choose what a select sends: the last option that is selected, else the first."""
+        if tag == "select":
+            chosen = [value for selected, value in self._options if selected]
+            self.fields.append((self._select, [self._options[0][1], *chosen][-1]))
+        elif tag == "textarea":
+            self._area = ""
+
+    def handle_data(self, data: str) -> None:
+        """Read the text in a text area, without its first line break."""
+        if self._area:
+            name, before = self.fields[-1]
+            self.fields[-1] = name, before + (data if before else data.removeprefix("\n"))

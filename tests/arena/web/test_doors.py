@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
+from fastapi import Request
 from pydantic import TypeAdapter
 
 from arena.actors import ANONYMOUS
@@ -14,14 +15,20 @@ from arena.client.call import call_of
 from arena.errors import ArenaError
 from arena.jsonvalues import to_json
 from arena.operations.all import OPERATIONS
+from arena.operations.checking import read_texts
 from arena.operations.local import make_context
-from arena.operations.operation import Operation, Parts
+from arena.operations.operation import Operation, Parameter, Parts
 from arena.operations.parameters import BOT, BOT_OR_VERSION, ENTRANT, VERSION
 from arena.people.apikeys import holder_of
 from arena.store.models import utc_now
 from arena.web.doors import operations_in
+from arena.web.pages.drawing import Drawn, draw, draw_fields
+from arena.web.pages.forms import Visit
+from arena.web.pages.page import Typed
+from arena.web.pages.rendering import environment
 from arena.web.problems import status_of
 from referee.errors import RefereeError
+from tests.arena.web.markup import Sent
 from tests.arena.web.permissions import ROUTES, Caller, Line
 from tests.arena.web.test_roles import NOT_TRIED, Arena, arena
 
@@ -149,6 +156,65 @@ def test_operation_when_the_client_calls_it_then_the_request_is_that_of_its_rout
         made = dict(call.body or {})
         assert line.body.keys() <= made.keys()
         assert all(made[name] == value for name, value in line.body.items() if name != "bots")
+
+
+OF_OBJECTS = ("register_bots", "store_check")
+FORMS = [one for one in TRIED if one.method != "GET" and not one.body and one.name not in OF_OBJECTS]
+"""Those whose parameters can be typed."""
+
+
+def visit_of(**parts: str) -> Visit:
+    scope = {"type": "http", "method": "GET", "path": "/", "headers": [], "path_params": parts}
+    nothing: Any = None
+    return Visit(Request(scope), nothing, nothing, nothing, Typed({}))
+
+
+def sent_of(drawn: Drawn) -> dict[str, list[str]]:
+    """Return what a browser sends of a form that nobody fills in, as handlers read it."""
+    template = environment().from_string('{% import "forms.html" as forms %}{{ forms.form(one) }}')
+    sent: dict[str, list[str]] = {}
+    for name, value in Sent(template.render(one=drawn)).fields:
+        if value:
+            sent.setdefault(name, []).append(value)
+    return sent
+
+
+def as_typed(value: Any) -> Any:
+    """Return a value as it is typed into a form."""
+    if isinstance(value, list):
+        return [*map(str, value)]
+    return json.dumps(value) if isinstance(value, bool) else str(value)
+
+
+@pytest.mark.parametrize("operation", FORMS, ids=lambda one: one.name)
+def test_operation_when_its_form_is_sent_then_it_gets_what_is_in_the_fields(
+    operation: Operation[Any, Any],
+) -> None:
+    line = ROUTES[f"{operation.method} {operation.path}"]
+    given = given_in(operation, line, line.body)
+    known = {name: str(given[name]) for name, one in operation.parameters.items() if operation.in_path(one)}
+    typed = {
+        name: as_typed(value) for name, value in given.items() if name not in known and value is not None
+    }
+    drawn = draw(visit_of(), operation, operation.path, "Do it", known=known, values=typed)
+    assert drawn.action == urlsplit(line.path).path
+    defaults = {name: one.default for name, one in operation.parameters.items() if not one.required}
+    sent = sent_of(drawn)
+    for name in typed:
+        if name.endswith("password"):  # no page shows one
+            assert name not in sent
+            sent[name] = [typed[name]]
+    sent |= {name: [value] for name, value in known.items()}
+    assert {**defaults, **read_texts(operation, sent, {})} == {**defaults, **given}
+
+
+@pytest.mark.parametrize("ticked", [True, False])
+def test_form_when_a_box_is_ticked_or_not_then_that_is_sent_whatever_the_default_is(ticked: bool) -> None:
+    for default in (True, False):
+        box = Parameter("rated", bool, default, "Whether it is rated.")
+        drawn = draw_fields(visit_of(), [box], "/x", "Do it", values={"rated": json.dumps(ticked)})
+        assert sent_of(drawn)["rated"][-1] == json.dumps(ticked)
+        assert sent_of(draw_fields(visit_of(), [box], "/x", "Do it"))["rated"][-1] == json.dumps(default)
 
 
 def test_operation_when_it_makes_something_then_it_says_where() -> None:

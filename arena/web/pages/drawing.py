@@ -1,0 +1,247 @@
+"""The forms of operations as they are drawn: a field for each parameter, by its type and description.
+
+``draw`` prepares a form, and the macro ``form`` of ``forms.html`` draws it::
+
+    {% import "forms.html" as forms %}
+    {{ forms.form(create) }}
+
+The form needs a handler at its address: ``Forms.add``. After a refusal it comes back with what was typed,
+and with each reason beside the field that it names; the page also shows all reasons on top (``m.troubles``),
+as a field may be missing from it by then.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Literal
+from urllib.parse import quote, unquote
+
+from arena.operations.checking import schema_of
+from arena.operations.operation import Operation, Parameter
+from arena.web.pages.forms import Visit
+from referee.errors import Problem
+from referee.validation import Node
+
+Kind = Literal[
+    "text", "password", "number", "datetime-local", "date", "long", "lines", "check", "choice", "several"
+]
+"""A type of ``<input>``, or: a long text, a list with an item a line, a box to tick, one of some, some."""
+
+LONG = 500
+"""A text that may have more characters gets several lines."""
+
+Choices = Sequence[str] | Mapping[str, str]
+"""Values to choose from; a mapping has the words for each. Those for an empty one stand for no choice."""
+
+NOTHING: Mapping[str, Any] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field of a form."""
+
+    id: str
+    name: str
+    label: str
+    help: str
+    """May have text in backticks; empty if there is none."""
+    kind: Kind
+    required: bool
+    values: tuple[str, ...]
+    """What is in it, or chosen; empty for nothing."""
+    placeholder: str
+    """The default; empty if there is none."""
+    limits: Mapping[str, object]
+    """Attributes of the element that limit what can be typed."""
+    choices: Sequence[tuple[str, str]]
+    """Values and their words, if there are only these."""
+    wrong: tuple[str, ...]
+    """Why it was refused."""
+
+    @property
+    def value(self) -> str:
+        """Return the only value, or an empty text."""
+        return next(iter(self.values), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A form."""
+
+    id: str
+    action: str
+    button: str
+    sure: str
+    """What cannot be undone, which is shown before the button can be pressed; empty to show that at once."""
+    fields: Sequence[Field]
+    hidden: Mapping[str, object]
+    refused: bool
+    """Whether it was sent, and comes back."""
+
+
+def draw(
+    visit: Visit,
+    operation: Operation[..., Any],
+    action: str,
+    button: str,
+    *,
+    known: Mapping[str, str] = NOTHING,
+    only: Collection[str] = (),
+    without: Collection[str] = (),
+    values: Mapping[str, str | Sequence[str]] = NOTHING,
+    choices: Mapping[str, Choices] = NOTHING,
+    labels: Mapping[str, str] = NOTHING,
+    sure: str = "",
+) -> Drawn:
+    """Return the form that does an operation.
+
+    ``action`` is its address, with parameters in braces, which are ``known`` or in the page's own address.
+    What else is ``known`` is sent without being shown. There is a field for each other parameter, for
+    ``only`` some or for all ``without`` some. ``values`` are in the fields at first; otherwise the defaults
+    apply. ``choices`` are offered for a text or a list, ``labels`` replace names. With ``sure``, what cannot
+    be undone, the button is reached only after reading that.
+    """
+    named = {**visit.request.path_params, **known}
+    for one in operation.parameters.values():
+        if one.parts is not None and one.name in known:
+            named |= one.parts.split(known[one.name])
+    place = action.format_map({name: quote(str(value), safe="@") for name, value in named.items()})
+    in_place = {one.name for one in operation.parameters.values() if _is_in(action, one)}
+    wanted = [
+        one
+        for one in operation.parameters.values()
+        if one.name not in {*in_place, *known, *without} and (not only or one.name in only)
+    ]
+    hidden = {name: value for name, value in known.items() if name not in in_place}
+    return draw_fields(
+        *(visit, wanted, place, button),
+        hidden=hidden,
+        values=values,
+        choices=choices,
+        labels=labels,
+        sure=sure,
+    )
+
+
+def draw_fields(
+    visit: Visit,
+    parameters: Iterable[Parameter],
+    action: str,
+    button: str,
+    *,
+    hidden: Mapping[str, str] = NOTHING,
+    values: Mapping[str, str | Sequence[str]] = NOTHING,
+    choices: Mapping[str, Choices] = NOTHING,
+    labels: Mapping[str, str] = NOTHING,
+    sure: str = "",
+) -> Drawn:
+    """Return a form with these fields, for what is not one operation; otherwise as ``draw``."""
+    id = action.strip("/").replace("/", "-")
+    refused = visit.request.method == "POST" and visit.request.scope["path"] == unquote(action)
+    problems: Sequence[Problem] = getattr(visit.trouble, "problems", ()) if refused else ()
+    fields = []
+    for one in parameters:
+        given = visit.sent.all(one.name) if refused else _several(values.get(one.name, ()))
+        wrong = tuple(problem.reason for problem in problems if _field_of(problem) == one.name)
+        offered = choices.get(one.name)
+        fields.append(_field(f"{id}-{one.name}", one, labels.get(one.name), offered, given, wrong, refused))
+    return Drawn(id, action, button, sure, fields, hidden, refused)
+
+
+def _is_in(action: str, parameter: Parameter) -> bool:
+    """Return whether a parameter stands in the address."""
+    names = (parameter.name,) if parameter.parts is None else parameter.parts.names
+    return all(f"{{{name}}}" in action for name in names)
+
+
+def _several(value: str | Sequence[str]) -> Sequence[str]:
+    return (value,) if isinstance(value, str) else value
+
+
+def _field_of(problem: Problem) -> str:
+    """Return the field that a problem is about; an item of a list has none of its own."""
+    return problem.field.partition("[")[0].partition(".")[0]
+
+
+def _field(
+    id: str,
+    parameter: Parameter,
+    label: str | None,
+    offered: Choices | None,
+    given: Sequence[str],
+    wrong: tuple[str, ...],
+    refused: bool,
+) -> Field:
+    node = schema_of(parameter.kind)
+    kind = _kind(parameter, offered)
+    default = "" if parameter.required else _text(parameter.default)
+    if not given and not refused and kind in ("check", "choice"):
+        given = (default,)
+    return Field(
+        id=id,
+        name=parameter.name,
+        label=label or parameter.name.replace("_", " ").capitalize(),
+        help=parameter.description,
+        kind=kind,
+        required=parameter.required,
+        values=tuple(given) if kind in ("several", "lines") else tuple(given[-1:]),
+        placeholder=default,
+        limits=dict(_limits(node)),
+        choices=tuple(_choices(kind, parameter, offered)),
+        wrong=wrong,
+    )
+
+
+def _text(value: object) -> str:
+    """Return a default as a form sends it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if value is None or value == () or value == []:
+        return ""
+    return str(value.value if isinstance(value, Enum) else value)
+
+
+def _kind(parameter: Parameter, offered: Choices | None) -> Kind:
+    node = schema_of(parameter.kind)
+    kind, format = node.get("type"), node.get("format")
+    if kind == "array":
+        return "lines" if offered is None and "enum" not in schema_of(parameter.kind, 0) else "several"
+    if kind == "boolean":
+        return "choice" if parameter.default is None or parameter.required else "check"
+    if offered is not None or "enum" in node or "const" in node:
+        return "choice"
+    if kind in ("integer", "number"):
+        return "number"
+    if format in ("date", "date-time"):
+        return "date" if format == "date" else "datetime-local"
+    if parameter.name.endswith("password"):
+        return "password"
+    longest = node.get("maxLength")
+    return "long" if isinstance(longest, int) and longest > LONG else "text"
+
+
+_ATTRIBUTES = {"minimum": "min", "maximum": "max", "minLength": "minlength", "maxLength": "maxlength"}
+
+
+def _limits(node: Node) -> Iterator[tuple[str, object]]:
+    """Yield the attributes for the limits in a JSON Schema."""
+    for name, attribute in _ATTRIBUTES.items():
+        if name in node:
+            yield attribute, node[name]
+    if node.get("type") == "number":
+        yield "step", "any"
+
+
+def _choices(kind: Kind, parameter: Parameter, offered: Choices | None) -> Iterator[tuple[str, str]]:
+    """Yield the values that can be chosen, with their words; first none, if that is possible."""
+    if kind not in ("choice", "several"):
+        return
+    if offered is None:
+        among = schema_of(parameter.kind, *((0,) if kind == "several" else ()))
+        options: Any = among.get("enum", [among["const"]] if "const" in among else [])
+        offered = {"true": "yes", "false": "no"} if among.get("type") == "boolean" else [*map(str, options)]
+    words = dict(offered) if isinstance(offered, Mapping) else {one: one for one in offered}
+    none = words.pop("", "—")
+    if kind == "choice" and parameter.default is None:
+        yield "", none
+    yield from words.items()
