@@ -16,6 +16,7 @@ from arena.operations import accounts, operator
 from arena.people.accounts import AccountInfo, Accounts
 from arena.people.apikeys import KeyInfo, Keys
 from arena.people.invitations import InvitationInfo, Invitations, Invited
+from arena.people.resets import MadeReset
 from arena.queries.operator import ChangePage
 from referee.cli.output import AsJson, console, moment, print_json, say, show
 from referee.cli.tables import table
@@ -107,6 +108,13 @@ def password(
     with asking(ctx) as call:
         changed = call(accounts.change_account, name, password=_password(password_stdin))
     _tell(changed, as_json, f"{name} has a new password, and is signed out everywhere")
+
+
+@app.command()
+@command_of(accounts.offer_reset)
+def reset(made: MadeReset) -> None:
+    """Make a link with which somebody who forgot their password sets a new one, once."""
+    say(f"{made.account} can set a new password, once, until {moment(made.expires_at)}:", made.link)
 
 
 @app.command()

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from arena.cli.context import actor_at_terminal, asking, storage_of
+from arena.cli.context import ask, asking
 from arena.cli.doors import command_of
 from arena.core.seating import balance, seatings
 from arena.errors import StateError, UnknownError
@@ -15,11 +15,8 @@ from arena.operations import entries, leaderboards, results
 from arena.queries.matches import MatchLine, MatchPage
 from arena.queries.scoreboard import CrosstableMatrix
 from arena.queries.sessions import PlayedMatch
-from arena.results.ratings.rebuild import mend as mend_ratings
-from arena.results.ratings.rebuild import rebuild as check_ratings
-from arena.store.models import utc_now
 from referee.cli.deals import show_deal
-from referee.cli.output import MOST, AsJson, change, console, headline, moment, print_json, renamed, say, show
+from referee.cli.output import MOST, AsJson, change, console, headline, moment, print_json, say, show
 from referee.cli.tables import in_pages
 from referee.cli.tables import table as make_table
 from referee.matches.match import MAX_SESSIONS
@@ -269,10 +266,11 @@ def rebuild(
     are corrected, and so are sums and tallies. The changes themselves are never altered; wrong ones are
     reported. Tournaments may be running; they do not have to wait.
     """
-    with storage_of(ctx) as storage:
-        found = mend_ratings(storage, actor_at_terminal(), utc_now()) if mend else check_ratings(storage)
+    from arena.operations import operator  # with the checks of `arena doctor`, which take long to load
+
+    found = ask(ctx, operator.mend_ratings if mend else operator.check_ratings)
     if as_json:
-        print_json(renamed(found))
+        print_json(to_json(found))
     else:
         mended = f"; {found.mended} were wrong and have been corrected" if found.mended else ""
         say(

@@ -8,9 +8,11 @@ from arena.actors import Actor, KeyScope, Role
 from arena.core.cursors import make_cursor, read_cursor
 from arena.operations.operation import Context, operation
 from arena.operations.parameters import MOST, Cursor, Limit
-from arena.people import accounts, apikeys, invitations, owners
+from arena.people import accounts, apikeys, invitations, owners, resets
 
 Account = Annotated[str, "The account's name."]
+ACCOUNT = "/operator/accounts/{account}"
+
 Owner = Annotated[str, "The owner's name."]
 
 
@@ -31,6 +33,16 @@ def change_password(context: Context, old_password: str, password: str) -> None:
     accounts.change_password(context.storage, context.actor, old_password, password, context.now)
 
 
+@operation("POST", "/password-reset", tag="accounts", status=204)
+def use_reset(
+    context: Context,
+    code: Annotated[str, "The code from an operator's link."],
+    password: Annotated[str, "The new password: 10 to 200 characters."],
+) -> None:
+    """Set a forgotten password anew; all browsers are signed out, and the code is used up."""
+    resets.use_reset(context.storage, code, password, context.now)
+
+
 @operation("GET", "/me/keys", KeyScope.READ, tag="accounts")
 def list_keys(context: Context) -> apikeys.Keys:
     """List your keys, without the keys themselves."""
@@ -42,7 +54,7 @@ def create_key(
     context: Context,
     name: Annotated[str, "A name for people to recognise it."],
     scopes: Annotated[list[KeyScope], Len(min_length=1), "What it allows."],
-    expires_in: Annotated[int | None, "Days until it expires; null: it does not."] = None,
+    expires_in: Annotated[int | None, "Days until it expires; without this, it never does."] = None,
 ) -> apikeys.MadeKey:
     """Create a key; it is shown only once."""
     return apikeys.create_key(context.storage, context.actor, name, scopes, context.now, expires_in)
@@ -107,17 +119,27 @@ def revoke_invitation(
 
 
 @operation("GET", "/operator/accounts", KeyScope.OPERATE, tag="accounts", lines="accounts")
-def list_accounts(context: Context, limit: Limit = 100, cursor: Cursor = None) -> accounts.Accounts:
+def list_accounts(
+    context: Context,
+    name: Annotated[str, "Only accounts with this in their name."] = "",
+    limit: Limit = 100,
+    cursor: Cursor = None,
+) -> accounts.Accounts:
     """List accounts by name."""
-    after = "" if cursor is None else read_cursor("accounts", cursor, str)[0]
-    found = accounts.list_accounts(context.storage, context.actor, limit + 1, after)
-    more = make_cursor("accounts", (found[limit - 1].account,)) if len(found) > limit else None
+    question = ("accounts", name)
+    after = "" if cursor is None else read_cursor(question, cursor, str)[0]
+    found = accounts.list_accounts(context.storage, context.actor, limit + 1, after, name)
+    more = make_cursor(question, (found[limit - 1].account,)) if len(found) > limit else None
     return accounts.Accounts(found[:limit], more)
 
 
-@operation(
-    *("POST", "/operator/accounts", KeyScope.OPERATE), tag="accounts", status=201, made="/operator/accounts"
-)
+@operation("GET", ACCOUNT, KeyScope.OPERATE, tag="accounts")
+def show_account(context: Context, account: Account) -> accounts.AccountInfo:
+    """Return an account."""
+    return accounts.show_account(context.storage, context.actor, account)
+
+
+@operation(*("POST", "/operator/accounts", KeyScope.OPERATE), tag="accounts", status=201, made=ACCOUNT)
 def create_account(
     context: Context,
     account: Account,
@@ -128,7 +150,7 @@ def create_account(
     return accounts.create_account(context.storage, context.actor, account, role, context.now, password)
 
 
-@operation("PATCH", "/operator/accounts/{account}", KeyScope.OPERATE, tag="accounts")
+@operation("PATCH", ACCOUNT, KeyScope.OPERATE, tag="accounts")
 def change_account(
     context: Context,
     account: Account,
@@ -146,3 +168,13 @@ def change_account(
         change = accounts.disable_account if disabled else accounts.enable_account
         change(storage, actor, account, now)
     return accounts.show_account(storage, actor, account)
+
+
+@operation("POST", f"{ACCOUNT}/reset", KeyScope.OPERATE, tag="accounts", status=201, made=ACCOUNT)
+def offer_reset(context: Context, account: Account) -> resets.MadeReset:
+    """Make a link with which somebody who forgot their password sets a new one: once, within a day.
+
+    It is shown only once, and replaces an earlier one.
+    """
+    page = f"{context.settings.web_url}/reset-password"
+    return resets.offer_reset(context.storage, context.actor, account, context.now, page)

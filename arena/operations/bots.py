@@ -36,7 +36,7 @@ MOST_TOGETHER = 1_000
 Few = Annotated[int, Interval(ge=1, le=200), "Maximum number of matches and opponents."]
 Language = Annotated[str | None, "What it is written in; null: as before."]
 Link = Annotated[str | None, "A link to more about it, http or https; null: as before."]
-ExpiresIn = Annotated[int | None, "Days until the token expires; null: it does not."]
+ExpiresIn = Annotated[int | None, "Days until the token expires; without this, it never does."]
 Session = Annotated[
     str | None,
     Len(max_length=200),

@@ -1,13 +1,19 @@
-"""The operator's view: findings, audit, tokens, referees, and the workers' work."""
+"""The operator's view: findings, audit, tokens, referees, the workers' work, and the check of ratings."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
 from typing import Annotated
 
-from arena.actors import KeyScope
+from arena.actors import KeyScope, Role
+from arena.errors import StateError
 from arena.operations.operation import Context, operation
 from arena.operations.parameters import Cursor, Limit
 from arena.people import tokens
 from arena.queries import operator as queries
+from arena.results.ratings import rebuild
 from arena.running import doctor
+from arena.running import retention as keeping
 from arena.running.findings import Findings
 from arena.tournaments.referees import Referees, list_referees
 from referee.matches.auth import Scope
@@ -15,7 +21,7 @@ from referee.matches.auth import Scope
 TOKEN = "/operator/tokens/{name}"
 
 Name = Annotated[str, "The token's name: 1 to 39 of a-z, 0-9 and -."]
-ExpiresIn = Annotated[int | None, "Days until it expires; null: it does not."]
+ExpiresIn = Annotated[int | None, "Days until it expires; without this, it never does."]
 
 
 @operation("GET", "/operator/findings", KeyScope.OPERATE, tag="operator")
@@ -79,3 +85,44 @@ def rotate_token(context: Context, name: Name, expires_in: ExpiresIn = None) -> 
 def revoke_token(context: Context, name: Name) -> tokens.TokenInfo:
     """Revoke a token, for good."""
     return tokens.revoke_token(context.storage, context.actor, name, context.now)
+
+
+@operation("GET", "/operator/retention", KeyScope.OPERATE, tag="operator")
+def retention(context: Context) -> keeping.Retention:
+    """Return what the arena keeps, for how long, and how large its database is."""
+    return keeping.retention(context.storage, context.settings, context.actor)
+
+
+_checking = Lock()
+
+
+@contextmanager
+def _one_check() -> Iterator[None]:
+    """Keep others in this process from checking ratings during the block. Raise StateError if one does."""
+    if not _checking.acquire(blocking=False):
+        raise StateError("the ratings are being checked already")
+    try:
+        yield
+    finally:
+        _checking.release()
+
+
+@operation("POST", "/operator/ratings/check", KeyScope.OPERATE, tag="operator")
+def check_ratings(context: Context) -> rebuild.Rebuilt:
+    """Compute all ratings, sums and tallies again from the deals, and compare them with those stored.
+
+    Nothing is changed. It takes as long as reading all deals does; tournaments need not wait.
+    """
+    context.actor.require(Role.OPERATOR, "check ratings")
+    with _one_check():
+        return rebuild.rebuild(context.storage)
+
+
+@operation("POST", "/operator/ratings/mend", KeyScope.OPERATE, tag="operator")
+def mend_ratings(context: Context) -> rebuild.Rebuilt:
+    """Check all ratings, sums and tallies, and correct those that do not follow from the deals.
+
+    Changes of ratings are never altered; wrong ones are reported.
+    """
+    with _one_check():
+        return rebuild.mend(context.storage, context.actor, context.now)

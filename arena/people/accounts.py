@@ -13,7 +13,7 @@ from arena.errors import SpecError, StateError, TakenError
 from arena.people.audit import record
 from arena.people.invitations import require_invitation, use_invitation
 from arena.people.passwords import check_password, hash_password, is_password
-from arena.store.models import Account, BrowserSession, Membership, Owner
+from arena.store.models import Account, BrowserSession, Membership, Owner, PasswordReset
 from arena.store.storage import Storage, Transaction, changed
 from arena.store.suggestions import unknown
 
@@ -150,18 +150,21 @@ def info_of(tx: Transaction, account: Account) -> AccountInfo:
     return AccountInfo(account.name, account.role, tuple(owners), account.created_at, account.disabled_at)
 
 
-def list_accounts(storage: Storage, actor: Actor, limit: int = 100, after: str = "") -> list[AccountInfo]:
-    """Return accounts by name, those that follow ``after``. Raise NotAllowed."""
+def list_accounts(
+    storage: Storage, actor: Actor, limit: int = 100, after: str = "", part: str = ""
+) -> list[AccountInfo]:
+    """Return accounts by name, those that follow ``after`` and have ``part`` in it. Raise NotAllowed."""
     actor.require(Role.OPERATOR, "list accounts")
     page = select(Account).where(Account.name > after).order_by(Account.name).limit(limit)
+    if part:
+        page = page.where(col(Account.name).contains(part, autoescape=True))
     with storage.read() as tx:
         return [info_of(tx, account) for account in tx.exec(page)]
 
 
 def show_account(storage: Storage, actor: Actor, name: str) -> AccountInfo:
-    """Return an account: the actor's own or, for an operator, any. Raise NotAllowed, UnknownError."""
-    if name != actor.account:
-        actor.require(Role.OPERATOR, f"see account {name}")
+    """Return an account. Raise NotAllowed, UnknownError."""
+    actor.require(Role.OPERATOR, f"see account {name}")
     with storage.read() as tx:
         return info_of(tx, find_account(tx, name))
 
@@ -242,7 +245,8 @@ def reset_password(storage: Storage, actor: Actor, name: str, password: str, now
 
 
 def sign_out_everywhere(tx: Transaction, account_id: int | None) -> None:
-    """End all browser sessions of an account."""
+    """End all browser sessions of an account, and make a code for its password invalid."""
+    changed(tx, delete(PasswordReset).where(col(PasswordReset.account_id) == account_id))
     changed(tx, delete(BrowserSession).where(col(BrowserSession.account_id) == account_id))
 
 

@@ -8,6 +8,7 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import BinaryIO
 from urllib.parse import quote
 
 from sqlalchemy import URL, make_url
@@ -114,6 +115,20 @@ def backup(settings: Settings, to: Path, *, force: bool = False) -> str:
             revision = _copy(database, draft)
             draft.replace(target)
     return revision
+
+
+def open_backup(storage: Storage, settings: Settings, actor: Actor, now: datetime) -> BinaryIO:
+    """Return a backup as an open file, which nobody else can open and which is gone when it is closed.
+
+    Raise NotAllowed, StorageError, and StateError if the database is a server.
+    """
+    actor.require(Role.OPERATOR, "back up the arena")
+    with draft_beside(settings.data / "download.db") as file:
+        backup(settings, file, force=True)
+        opened = file.open("rb")
+    with storage.write() as tx:
+        record(tx, actor, "arena.backup", "database", now)
+    return opened
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,14 +25,14 @@ from arena.web.pages.routers import add_pages
 from arena.web.problems import add_handlers
 from arena.web.readings import Readings
 from arena.web.remembered import Remembered
-from arena.web.routes import events, exports, sessions
+from arena.web.routes import backups, events, exports, sessions
 from arena.web.routing import PREFIX, Application, name_of
 from arena.web.storable import WithoutNul
 from arena.web.watching import Watching
 
 ROUTERS: tuple[APIRouter, ...] = (
     *(router_of(module) for module in OPERATIONS),
-    *(events.router, exports.router, sessions.router),
+    *(backups.router, events.router, exports.router, sessions.router),
 )
 
 TABLES = 24

@@ -1,7 +1,7 @@
 """What a handler works with: the settings, the storage, the clock, and the shared caches."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated
 
@@ -11,6 +11,7 @@ from arena.host.settings import Settings
 from arena.store.storage import Storage
 from arena.tournaments.referees import Ask
 from arena.web.callers import Known, Slots
+from arena.web.checking import Checking
 from arena.web.feeds import Feeds
 from arena.web.overviews import Glancing
 from arena.web.readings import Readings
@@ -42,6 +43,10 @@ class Web:
     """The limit of concurrent exports, each of which occupies a connection to the database."""
     known: Known
     """Whose credentials were seen to be good."""
+    backups: Slots = field(default_factory=lambda: Slots("backups", 1, 1))
+    """The limit of concurrent backups, each of which takes as much disk as the database."""
+    checking: Checking = field(default_factory=Checking)
+    """The check of the ratings that a page started."""
 
 
 def web_of(request: Request) -> Web:

@@ -101,8 +101,8 @@ SIGN_INS = Rate("sign-ins", 10)
 """Sign-ins from a host, and whatever else hashes a password for whoever asks."""
 
 SIGNING_IN = (
-    *("/api/v1/session", "/api/v1/accounts", "/api/v1/me/password"),
-    *("/sign-in", "/sign-up", "/me/password"),
+    *("/api/v1/session", "/api/v1/accounts", "/api/v1/me/password", "/api/v1/password-reset"),
+    *("/sign-in", "/sign-up", "/me/password", "/reset-password"),
 )
 
 

@@ -68,6 +68,7 @@ CALLS = {
     "account invite": "",
     "account list": "",
     "account password": "zoe --password-stdin",
+    "account reset": "zoe",
     "account revoke-invitation": "1 --yes",
     "account role": "zoe organiser",
     "audit": "",

@@ -11,6 +11,7 @@ from arena.store.models.accounts import (
     Invitation,
     KeptAnswer,
     Membership,
+    PasswordReset,
 )
 from arena.store.models.bots import Bot, BotLogEntry, BotVersion, Owner, Token
 from arena.store.models.columns import utc_now
@@ -79,6 +80,7 @@ __all__ = [
     "Membership",
     "OpenDeal",
     "Owner",
+    "PasswordReset",
     "Rating",
     "RatingChange",
     "RefereeKey",

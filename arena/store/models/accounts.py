@@ -105,6 +105,21 @@ class Invitation(SQLModel, table=True):
     """When it was used; NULL if it was not."""
 
 
+class PasswordReset(SQLModel, table=True):
+    """A code with which an account's password can be set anew; deleted when it is used."""
+
+    __tablename__: ClassVar[str] = "password_resets"
+
+    account_id: int = Field(foreign_key="accounts.id", primary_key=True)
+    """The account, which has one code at a time."""
+    code_hash: str = Field(unique=True)
+    """SHA-256 of the code in hexadecimal; the code itself is stored nowhere."""
+    maker_id: int | None = Field(default=None, foreign_key="accounts.id")
+    """The operator's account that made it; NULL if none did, but the user at the terminal."""
+    expires_at: datetime
+    """When it expires."""
+
+
 class KeptAnswer(SQLModel, table=True):
     """The answer to a request with an idempotency key, repeated to later requests with the same key."""
 

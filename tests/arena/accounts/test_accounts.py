@@ -9,7 +9,7 @@ from argon2 import PasswordHasher
 from arena.actors import ANONYMOUS, Actor, KeyScope, Role
 from arena.bots.versions import register_version
 from arena.errors import ArenaError, NotAllowed, SpecError, StateError, TakenError, UnknownError
-from arena.people import accounts, apikeys, browsers, invitations, owners
+from arena.people import accounts, apikeys, browsers, invitations, owners, resets
 from arena.queries.operator import ChangeQuery, changes
 from arena.store.storage import Storage
 from tests.arena.conftest import NOBODYS
@@ -154,6 +154,64 @@ def test_password_when_changed_then_all_browsers_are_signed_out(storage: Storage
     with pytest.raises(NotAllowed):
         browsers.sign_in(storage, "ann", PASSWORD, clock())
     assert browsers.sign_in(storage, "ann", "another password", clock())[1] == ann
+
+
+def test_reset_when_its_code_is_used_then_the_password_is_new_and_the_code_works_no_more(
+    storage: Storage, clock: Clock
+) -> None:
+    sign_up(storage, clock, "ann")
+    session, ann = browsers.sign_in(storage, "ann", PASSWORD, clock())
+    made = resets.offer_reset(storage, ROOT, "ann", clock(), "https://arena.test/reset-password")
+    assert made.link == f"https://arena.test/reset-password?code={made.code}"
+    assert browsers.actor_in_browser(storage, session, clock()) == ann  # until it is used
+    with pytest.raises(SpecError, match=r"^password: "):
+        resets.use_reset(storage, made.code, "short", clock())
+    resets.use_reset(storage, made.code, "another horse battery", clock())
+    assert browsers.actor_in_browser(storage, session, clock()) is None
+    with pytest.raises(NotAllowed):
+        browsers.sign_in(storage, "ann", PASSWORD, clock())
+    assert browsers.sign_in(storage, "ann", "another horse battery", clock())[1] == ann
+    with pytest.raises(SpecError, match=r"^code: unknown, used or expired"):
+        resets.use_reset(storage, made.code, PASSWORD, clock())
+    told = [(one.actor.account, one.action) for one in changes(storage, ROOT, ChangeQuery("ann")).entries]
+    assert told[:2] == [("ann", "account.password"), (ROOT.account, "account.reset")]
+
+
+def test_reset_when_it_is_late_replaced_or_overtaken_then_its_code_is_void(
+    storage: Storage, clock: Clock
+) -> None:
+    ann = sign_up(storage, clock, "ann")
+    accounts.create_account(storage, ROOT, "root", Role.OPERATOR, clock(), PASSWORD)
+    _, root = browsers.sign_in(storage, "root", PASSWORD, clock())
+
+    def offered(actor: Actor = ROOT) -> str:
+        return resets.offer_reset(storage, actor, "ann", clock(), "").code
+
+    def is_void(code: str) -> bool:
+        try:
+            return not resets.check_reset(storage, code, clock())
+        except SpecError:
+            return True
+
+    first, second = offered(), offered()
+    assert (is_void(first), is_void(second)) == (True, False)
+    clock.now += resets.GOOD_FOR
+    assert is_void(second)
+    changed = offered()
+    accounts.change_password(storage, ann, PASSWORD, "another horse battery", clock())
+    assert is_void(changed)
+    disabled = offered()
+    accounts.disable_account(storage, ROOT, "ann", clock())
+    with pytest.raises(StateError):
+        offered()
+    accounts.enable_account(storage, ROOT, "ann", clock())
+    assert is_void(disabled)
+    demoted = offered(root)
+    assert not is_void(demoted)
+    accounts.change_role(storage, ROOT, "root", Role.ORGANISER, clock())
+    assert is_void(demoted)
+    with pytest.raises(NotAllowed):
+        offered(ann)
 
 
 def test_key_when_made_then_it_has_its_scopes_until_it_expires_or_is_revoked(

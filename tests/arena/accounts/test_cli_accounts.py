@@ -34,6 +34,9 @@ def test_account_when_made_changed_and_disabled_then_each_is_told_and_listed(
     assert (listed["account"], listed["role"], listed["owners"]) == ("ann", "organiser", ["ann"])
     assert listed["disabled_at"] is not None
     assert arena("account", "enable", "ann").out == "ann is enabled\n"
+    told, link = arena("account", "reset", "ann").out.splitlines()
+    assert told.startswith("ann can set a new password, once, until ")
+    assert link.startswith(f"{migrated.web_url}/reset-password?code=bt_reset_")
 
 
 @pytest.mark.usefixtures("typed")

@@ -70,6 +70,8 @@ CHECK = Report(
     "owner-0/bot-0@1", "none", 1, tuple(Result(one.code, one.title, "passed", "", 0.1) for one in SCENARIOS)
 ).to_object()
 PASSWORDS = {"old_password": "correct horse battery", "password": "another horse battery"}
+BACKUP = "/operator/backup"
+RESET = {"code": "{code}", "password": "another horse battery"}
 
 ROUTES: dict[str, Line] = {
     # accounts
@@ -82,6 +84,7 @@ ROUTES: dict[str, Line] = {
     "DELETE /session": Line(EVERYBODY, None, "/session"),
     "GET /me": _read("/me", ACCOUNTS, READ),
     "PUT /me/password": Line(ACCOUNTS, ACCOUNT, "/me/password", PASSWORDS),
+    "POST /password-reset": Line(EVERYBODY, None, "/password-reset", RESET),
     "GET /me/keys": _read("/me/keys", ACCOUNTS, READ),
     "POST /me/keys": Line(ACCOUNTS, ACCOUNT, "/me/keys", {"name": "new", "scopes": ["account"]}),
     "DELETE /me/keys/{name}": Line(ACCOUNTS, ACCOUNT, "/me/keys/spare"),
@@ -100,6 +103,12 @@ ROUTES: dict[str, Line] = {
     "PATCH /operator/accounts/{account}": Line(
         OPERATORS, OPERATE, "/operator/accounts/owner-1", {"role": "operator"}
     ),
+    "GET /operator/accounts/{account}": _read("/operator/accounts/owner-1", OPERATORS, OPERATE),
+    "POST /operator/accounts/{account}/reset": Line(OPERATORS, OPERATE, "/operator/accounts/owner-1/reset"),
+    "GET /operator/retention": _read("/operator/retention", OPERATORS, OPERATE),
+    "POST /operator/ratings/check": Line(OPERATORS, OPERATE, "/operator/ratings/check"),
+    "POST /operator/ratings/mend": Line(OPERATORS, OPERATE, "/operator/ratings/mend"),
+    "GET /operator/backup": _read(BACKUP, OPERATORS, OPERATE),
     "GET /operator/findings": _read("/operator/findings", OPERATORS, OPERATE),
     "GET /operator/audit": _read("/operator/audit", OPERATORS, OPERATE),
     "GET /operator/referees": _read("/operator/referees", OPERATORS, OPERATE),

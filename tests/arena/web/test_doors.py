@@ -89,13 +89,6 @@ def _key(arena: Arena, caller: Caller) -> dict[str, str]:
     return {"Authorization": f"Bearer {key}"} if key else {}
 
 
-def body_of(arena: Arena, line: Line) -> Any:
-    body = line.body
-    if isinstance(body, dict) and body.get("invitation"):
-        return {"invitation": arena.invitation}
-    return body
-
-
 def alike(operation: Operation[Any, Any], found: Found) -> Found:
     status, answer = found
     if operation.method != "GET" and status < 400 and isinstance(answer, dict):
@@ -124,7 +117,7 @@ def test_operation_when_it_is_called_here_and_over_http_then_both_say_the_same(
         there = alike(operation, asked(arena, operation, line, caller))
         if operation.method != "GET":
             arena.restore()
-        here = alike(operation, called(arena, operation, line, caller, body_of(arena, line)))
+        here = alike(operation, called(arena, operation, line, caller, arena.body_of(line)))
         if operation.method != "GET":
             arena.restore()
         if here != there:

@@ -19,7 +19,7 @@ from arena.bots.checks import store_check
 from arena.core.specs import make_spec
 from arena.host.settings import Settings, load_settings
 from arena.leagues import membership
-from arena.people import accounts, apikeys, browsers, invitations
+from arena.people import accounts, apikeys, browsers, invitations, resets
 from arena.results.strength.baselines import add_baselines
 from arena.store.models import BotVersion, League, Tournament, utc_now
 from arena.store.storage import Storage, changed, open_storage
@@ -35,7 +35,17 @@ from arena.webhooks import hooks
 from tests.arena.everywhere import connect_all
 from tests.arena.fakes import ROOT
 from tests.arena.web.conftest import PASSWORD
-from tests.arena.web.permissions import CHECK, FORMS, FORMS_OF_ALL, PAGES, ROUTES, SPEC, Caller, Line
+from tests.arena.web.permissions import (
+    BACKUP,
+    CHECK,
+    FORMS,
+    FORMS_OF_ALL,
+    PAGES,
+    ROUTES,
+    SPEC,
+    Caller,
+    Line,
+)
 
 ROLES = {
     Caller.AUTHOR: Role.AUTHOR,
@@ -63,7 +73,7 @@ class Arena:
         with open_storage(self._settings) as storage:
             for caller in ROLES:
                 self.keys[caller] = _account(storage, caller)
-            self.invitation = _belongings(storage, self._settings)
+            self.codes = _belongings(storage, self._settings)
             self._secrets = _secrets(storage)
             self.app = make_app(self._settings, storage)
         shutil.copy(folder / "data" / "arena.db", folder / "first.db")
@@ -86,18 +96,23 @@ class Arena:
         """Close what is open."""
         self._open.close()
 
+    def body_of(self, line: Line) -> object:
+        """Return the body of a call, with the codes that this arena made."""
+        if not isinstance(line.body, dict):
+            return line.body
+        codes = self.codes
+        return {name: codes.get(one, one) if type(one) is str else one for name, one in line.body.items()}
+
     def ask(
         self, method: str, line: Line, caller: Caller, scopes: str = "", prefix: str = PREFIX
     ) -> Response:
         """Call a route as this caller, with a key for all scopes or for one."""
-        body = line.body
-        if isinstance(body, dict) and body.get("invitation"):
-            body = {"invitation": self.invitation}
+        body = self.body_of(line)
         key = self.keys[caller][scopes]
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         answer = self.client.request(method, prefix + line.path, json=body, headers=headers)
         self.client.cookies.clear()
-        if method == "GET":
+        if method == "GET" and line.path != BACKUP:  # which holds everything
             self.leaks += [
                 f"{what} in {line.path}" for secret, what in self._secrets if secret in answer.text
             ]
@@ -120,8 +135,11 @@ def _key(storage: Storage, actor: Actor, name: str, *scopes: KeyScope) -> str:
     return apikeys.create_key(storage, actor, name, scopes, utc_now()).key
 
 
-def _belongings(storage: Storage, settings: Settings) -> str:
-    """Give everybody something; return the code of an invitation to a new owner, ``late``."""
+def _belongings(storage: Storage, settings: Settings) -> dict[str, str]:
+    """Give everybody something; return codes by what stands for them in bodies.
+
+    They are of an invitation to a new owner, ``late``, and of a link to set a password anew.
+    """
     now = utc_now()
     accounts.create_account(storage, ROOT, "friend", Role.AUTHOR, now, PASSWORD)
     _, friend = browsers.sign_in(storage, "friend", PASSWORD, now)
@@ -143,7 +161,10 @@ def _belongings(storage: Storage, settings: Settings) -> str:
     for actor in (*organisers.values(), operator):
         hooks.add_webhook(storage, actor, settings, "told", "https://example.org/hook", (), now)
     creation.create(storage, organisers[Caller.OTHER], make_spec(SPEC | {"name": "others"}), now)
-    return invitations.invite(storage, ROOT, Role.AUTHOR, now, "late").code
+    return {
+        "{invitation}": invitations.invite(storage, ROOT, Role.AUTHOR, now, "late").code,
+        "{code}": resets.offer_reset(storage, ROOT, "friend", now, "").code,
+    }
 
 
 def _secrets(storage: Storage) -> list[tuple[str, str]]:
@@ -315,7 +336,14 @@ def test_table_of_pages_when_it_is_read_then_it_has_every_page() -> None:
 NOT_TRIED = {"GET /tournaments/{tournament}/rounds/{round}/sessions/{session}/deals/{deal}"}
 """Only duplicate tournaments have these, and there are none; other tests read both the page and the API."""
 
-PARTS = {"owner": "owner-0", "bot": "bot-0", "tournament": "waiting", "name": "spare", "number": "1"}
+PARTS = {
+    "owner": "owner-0",
+    "bot": "bot-0",
+    "tournament": "waiting",
+    "name": "spare",
+    "number": "1",
+    "account": "friend",
+}
 
 
 def test_form_when_nobody_is_signed_in_then_it_is_refused(arena: Arena) -> None:

@@ -172,6 +172,17 @@ def upgrade() -> None:
         sa.UniqueConstraint("code_hash", name="uq_invitations_code_hash"),
     )
     op.create_table(
+        "password_resets",
+        sa.Column("account_id", sa.Integer(), nullable=False),
+        sa.Column("code_hash", sa.String(), nullable=False),
+        sa.Column("maker_id", sa.Integer(), nullable=True),
+        sa.Column("expires_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["account_id"], ["accounts.id"], name="fk_password_resets_account_id"),
+        sa.ForeignKeyConstraint(["maker_id"], ["accounts.id"], name="fk_password_resets_maker_id"),
+        sa.PrimaryKeyConstraint("account_id", name="pk_password_resets"),
+        sa.UniqueConstraint("code_hash", name="uq_password_resets_code_hash"),
+    )
+    op.create_table(
         "leagues",
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("name", sa.String(), nullable=False),

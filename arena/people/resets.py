@@ -1,0 +1,97 @@
+"""Forgotten passwords: an operator gives the person a code, with which they set a new one."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import delete
+from sqlmodel import col, select
+
+from arena.actors import Actor, Role
+from arena.errors import SpecError, StateError
+from arena.people.accounts import find_account, sign_out_everywhere
+from arena.people.acting import actor_of
+from arena.people.audit import record
+from arena.people.passwords import check_password, hash_password
+from arena.people.tokens import hash_token, new_token
+from arena.store.models import Account, PasswordReset
+from arena.store.storage import Storage, Transaction, changed
+
+GOOD_FOR = timedelta(days=1)
+"""How long a code can be used."""
+
+WRONG_CODE = "unknown, used or expired; ask whoever runs this arena for another one"
+
+
+@dataclass(frozen=True, slots=True)
+class MadeReset:
+    """A code with which the password of an account can be set anew, once."""
+
+    account: str
+    code: str
+    """The code itself, which nobody can show again."""
+    link: str
+    """The page where it is used."""
+    expires_at: datetime
+    """When it expires."""
+
+
+def offer_reset(storage: Storage, actor: Actor, name: str, now: datetime, page: str) -> MadeReset:
+    """Make a code for an account, which replaces an earlier one; ``page`` is where it is used.
+
+    The password stays as it is until then. Raise NotAllowed, UnknownError, StateError.
+    """
+    actor.require(Role.OPERATOR, "reset passwords")
+    code = new_token("reset")
+    with storage.write() as tx:
+        account = find_account(tx, name)
+        if account.disabled_at is not None:
+            raise StateError(f"account {name} is disabled; enable it first")
+        changed(tx, delete(PasswordReset).where(col(PasswordReset.account_id) == account.id))
+        row = PasswordReset(
+            account_id=account.id,
+            code_hash=hash_token(code),
+            maker_id=actor.account_id,
+            expires_at=now + GOOD_FOR,
+        )
+        tx.add(row)
+        record(tx, actor, "account.reset", name, now)
+    return MadeReset(name, code, f"{page}?code={code}", now + GOOD_FOR)
+
+
+def check_reset(storage: Storage, code: str, now: datetime) -> str:
+    """Return the name of the account that a code is for. Raise SpecError if it cannot be used."""
+    with storage.read() as tx:
+        return _require(tx, code, now).name
+
+
+def use_reset(storage: Storage, code: str, password: str, now: datetime) -> None:
+    """Give the account that a code is for a new password, and sign it out of all browsers.
+
+    Raise SpecError for a wrong code or password, TooMany.
+    """
+    check_password(password)
+    check_reset(storage, code, now)  # a hash costs too much to compute one for whoever asks
+    hashed = hash_password(password)
+    with storage.write() as tx:
+        account = _require(tx, code, now)
+        mine = (col(PasswordReset.account_id) == account.id, col(PasswordReset.code_hash) == hash_token(code))
+        if not changed(tx, delete(PasswordReset).where(*mine)):
+            raise SpecError("code", WRONG_CODE)
+        account.password_hash = hashed
+        tx.add(account)
+        sign_out_everywhere(tx, account.id)
+        actor = actor_of(tx, account.id)
+        assert actor is not None
+        record(tx, actor, "account.password", account.name, now, reset=True)
+
+
+def _require(tx: Transaction, code: str, now: datetime) -> Account:
+    """Return the account that a code is for, as long as whoever made it may. Raise SpecError."""
+    found = tx.exec(select(PasswordReset).where(PasswordReset.code_hash == hash_token(code))).first()
+    if found is None or found.expires_at <= now:
+        raise SpecError("code", WRONG_CODE)
+    if found.maker_id is not None:  # None at the arena's own terminal
+        maker = actor_of(tx, found.maker_id)
+        if maker is None or maker.role is not Role.OPERATOR:
+            raise SpecError("code", WRONG_CODE)
+    return tx.get_one(Account, found.account_id)

@@ -1,0 +1,68 @@
+"""A backup of the database, to download."""
+
+import os
+from collections.abc import Iterator
+from typing import Annotated, BinaryIO
+
+from fastapi import Depends, Request
+
+from arena.actors import KeyScope
+from arena.operations.operation import Context
+from arena.running.backups import open_backup
+from arena.web.asking import allowed, require_own_page
+from arena.web.context import Shared
+from arena.web.routes.exports import Lines
+from arena.web.routing import api_router
+
+router = api_router("operator")
+
+SQLITE = "application/vnd.sqlite3"
+
+CHUNK = 1 << 18
+"""Bytes that are read at once."""
+
+
+class Backup(Lines):
+    """A response that streams a file."""
+
+    media_type = SQLITE
+
+
+def place(web: Shared) -> Iterator[None]:
+    """Hold the slot for a backup until it is sent. Raise TooMany."""
+    with web.backups.held(""):
+        yield
+
+
+@router.get(
+    "/operator/backup",
+    response_class=Backup,
+    dependencies=[Depends(place)],
+    responses={
+        200: {
+            "content": {SQLITE: {"schema": {"type": "string", "format": "binary"}}},
+            "description": "A SQLite database.",
+        }
+    },
+)
+def download_backup(
+    web: Shared, context: Annotated[Context, Depends(allowed(KeyScope.OPERATE))], request: Request
+) -> Backup:
+    """Return a copy of the database as of this moment, as `arena backup` writes it.
+
+    It holds the seeds of tournaments that have not ended, so keep it as secret as the arena. A database that
+    is a server is not copied: use pg_dump.
+    """
+    require_own_page(request)
+    file = open_backup(web.storage, web.settings, context.actor, context.now)
+    headers = {
+        "Content-Length": str(os.fstat(file.fileno()).st_size),
+        "Content-Disposition": f'attachment; filename="arena-{context.now:%Y-%m-%d-%H%M}.db"',
+    }
+    return Backup(_chunks(file), headers=headers)
+
+
+def _chunks(file: BinaryIO) -> Iterator[bytes]:
+    with file:
+        while chunk := file.read(CHUNK):
+            yield chunk
