@@ -1,17 +1,31 @@
-"""The operator's pages: referees, the workers' work, faults, findings, and who changed what."""
+"""The operator's pages: referees, the workers' work, faults, findings, and who changed what.
 
-from fastapi.responses import HTMLResponse
+New tokens, invitations and other secrets are shown on all of the operator's pages that make some, until they
+are put away.
+"""
+
+from collections.abc import Callable
+from typing import TypeVar
+from urllib.parse import quote
+
+from fastapi.responses import HTMLResponse, Response
 
 from arena.errors import UnknownError
 from arena.operations import operator
+from arena.operations.operation import Operation
 from arena.queries import operator as queries
 from arena.queries.faults import faults_by_bot
 from arena.running import doctor
 from arena.tournaments.referees import list_referees
-from arena.web.pages.forms import Operating
+from arena.web.pages.forms import Forms, Operating, Visit
+from arena.web.pages.once import Secret, put_away, require_room, secrets_of, show_once
 from arena.web.pages.routing import page_router
 
-router = page_router("/operator")
+PLACE = "/operator"
+
+router = page_router(PLACE)
+
+T = TypeVar("T")
 
 WORK = 50
 FAULTS = 10
@@ -48,3 +62,35 @@ def show_changes(visit: Operating) -> HTMLResponse:
     except UnknownError:
         found = queries.ChangePage((), None)
     return visit.page("audit.html", found=found, asked=visit.asked(operator.list_changes))
+
+
+def kept(visit: Visit) -> dict[str, object]:
+    """Return the secrets that were made and not put away, for a page that makes some."""
+    return {"secrets": secrets_of(visit.request)}
+
+
+def add_maker(
+    forms: Forms, path: str, operation: Operation[..., T], page: str, word: Callable[[Visit, T], Secret]
+) -> None:
+    """Add the form that does an operation whose answer has a secret, which ``page`` shows from then on.
+
+    ``word`` returns the secret with its ``title`` and what is ``told`` about it.
+    """
+
+    def make(visit: Visit) -> T:
+        require_room(visit.request)
+        return visit.do(operation)
+
+    def lead(visit: Visit, made: T) -> Response:
+        path = {name: quote(value, safe="@") for name, value in visit.request.path_params.items()}
+        secrets = word(visit, made), *secrets_of(visit.request)
+        return show_once(visit.request, page.format_map(path), PLACE, *secrets)
+
+    forms.add_other(path, operation.scope, make, lead)
+
+
+@router.post("/secrets/put-away")
+def put_secrets_away(visit: Operating) -> Response:
+    """Show secrets no longer."""
+    back = visit.sent["page"]
+    return put_away(back if back.startswith(f"{PLACE}/") else PLACE, PLACE)

@@ -3,6 +3,7 @@
 from fastapi import APIRouter, FastAPI
 
 from arena.web.pages import (
+    accounts,
     boards,
     bots,
     deals,
@@ -16,14 +17,17 @@ from arena.web.pages import (
     me,
     operating,
     previews,
+    resetting,
     rules,
     signing,
     statics,
     together,
     tournaments,
+    upkeep,
 )
 
 ROUTERS: tuple[APIRouter, ...] = (
+    accounts.router,
     boards.router,
     bots.router,
     deals.router,
@@ -37,10 +41,12 @@ ROUTERS: tuple[APIRouter, ...] = (
     me.router,
     operating.router,
     previews.router,
+    resetting.router,
     rules.router,
     signing.router,
     together.router,
     tournaments.router,
+    upkeep.router,
 )
 
 

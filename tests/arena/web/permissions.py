@@ -272,10 +272,17 @@ PAGES: dict[str, Line] = {
     ),
     "GET /me": _read("/me", ACCOUNTS, READ),
     "GET /operator": _read("/operator", OPERATORS, OPERATE),
+    "GET /operator/accounts": _read("/operator/accounts", OPERATORS, OPERATE),
+    "GET /operator/accounts/{account}": _read("/operator/accounts/owner-1", OPERATORS, OPERATE),
+    "GET /operator/data": _read("/operator/data", OPERATORS, OPERATE),
+    "GET /operator/ratings": _read("/operator/ratings", OPERATORS, OPERATE),
+    "GET /operator/tokens": _read("/operator/tokens", OPERATORS, OPERATE),
+    "GET /operator/tokens/{name}": _read("/operator/tokens/organiser", OPERATORS, OPERATE),
     "GET /operator/audit": _read("/operator/audit", OPERATORS, OPERATE),
     "GET /operator/findings": _read("/operator/findings", OPERATORS, OPERATE),
     "GET /bots/{owner}/{bot}/picture.png": _read("/bots/owner-0/bot-0/picture.png"),
     "GET /picture.png": _read("/picture.png"),
+    "GET /reset-password": _read("/reset-password?code=none"),
     "GET /rules": _read("/rules"),
     "GET /rules/{ruleset}": _read("/rules/chinese"),
     "GET /sign-in": _read("/sign-in"),
@@ -293,7 +300,7 @@ PAGES: dict[str, Line] = {
 }
 """The same for pages, which have no prefix."""
 
-FORMS_OF_ALL = frozenset({"/sign-in", "/sign-up", "/sign-out"})
+FORMS_OF_ALL = frozenset({"/sign-in", "/sign-up", "/sign-out", "/reset-password"})
 """Forms that anonymous users may send; all others are refused unread."""
 
 FORMS: dict[str, tuple[Caller, KeyScope]] = {
@@ -310,8 +317,24 @@ FORMS: dict[str, tuple[Caller, KeyScope]] = {
     "/me/owners": (Caller.AUTHOR, ACCOUNT),
     "/me/password": (Caller.AUTHOR, ACCOUNT),
     "/me/secrets/put-away": (Caller.AUTHOR, ACCOUNT),
+    "/operator/accounts": (Caller.OPERATOR, OPERATE),
+    "/operator/accounts/{account}/disable": (Caller.OPERATOR, OPERATE),
+    "/operator/accounts/{account}/enable": (Caller.OPERATOR, OPERATE),
+    "/operator/accounts/{account}/reset": (Caller.OPERATOR, OPERATE),
+    "/operator/accounts/{account}/role": (Caller.OPERATOR, OPERATE),
+    "/operator/ratings/baselines": (Caller.OPERATOR, OPERATE),
+    "/operator/ratings/baselines/remove": (Caller.OPERATOR, OPERATE),
+    "/operator/ratings/check": (Caller.OPERATOR, OPERATE),
+    "/operator/ratings/mend": (Caller.OPERATOR, OPERATE),
+    "/operator/secrets/put-away": (Caller.OPERATOR, OPERATE),
+    "/operator/tokens": (Caller.OPERATOR, OPERATE),
+    "/operator/tokens/{name}/revoke": (Caller.OPERATOR, OPERATE),
+    "/operator/tokens/{name}/rotate": (Caller.OPERATOR, OPERATE),
     "/tournaments/{tournament}/desk": (Caller.ORGANISER, TOURNAMENTS),
     "/tournaments/{tournament}/desk/entries": (Caller.ORGANISER, TOURNAMENTS),
     "/tournaments/{tournament}/enter": (Caller.AUTHOR, BOTS),
 }
-"""All others: somebody who may send each, and the scope that a key must have."""
+"""Others: somebody who may send each, and the scope that a key must have."""
+
+FORMS_OF_TWO = frozenset({"/operator/invitations", "/operator/invitations/{number}/revoke"})
+"""Forms of operators for which a key needs both ``account`` and ``operate``."""

@@ -40,6 +40,7 @@ from tests.arena.web.permissions import (
     CHECK,
     FORMS,
     FORMS_OF_ALL,
+    FORMS_OF_TWO,
     PAGES,
     ROUTES,
     SPEC,
@@ -270,7 +271,8 @@ def test_page_when_a_key_has_one_scope_then_it_is_good_only_for_pages_of_that(ar
 
 def test_form_when_a_key_has_one_scope_then_it_is_good_only_for_forms_of_that(arena: Arena) -> None:
     wrong = []
-    for path, (caller, wanted) in FORMS.items():
+    two = dict.fromkeys(FORMS_OF_TWO, (Caller.OPERATOR, None))
+    for path, (caller, wanted) in (FORMS | two).items():
         for scope in KeyScope:
             answer = arena.client.post(
                 path.format(**PARTS),
@@ -348,8 +350,8 @@ PARTS = {
 
 def test_form_when_nobody_is_signed_in_then_it_is_refused(arena: Arena) -> None:
     forms = {name.removeprefix("POST ") for name in pages() if name.startswith("POST ")}
-    assert forms == FORMS_OF_ALL | FORMS.keys()
+    assert forms == FORMS_OF_ALL | FORMS_OF_TWO | FORMS.keys()
     found = {}
-    for path in FORMS:
+    for path in (*FORMS, *FORMS_OF_TWO):
         found[path] = arena.client.post(path.format(**PARTS), data={"name": "x"}).status_code
     assert found == dict.fromkeys(found, 401)

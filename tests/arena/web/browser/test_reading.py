@@ -38,7 +38,11 @@ PAGES = (
     "/tournaments/cup/rounds/1/live",
 )
 
-SIGNED_IN = ("/operator", "/operator/audit", "/operator/findings", "/tournaments/cup/desk", "/desk", "/me")
+SIGNED_IN = (
+    *("/operator", "/operator/accounts", "/operator/accounts/zoe", "/operator/audit", "/operator/data"),
+    *("/operator/findings", "/operator/ratings", "/operator/tokens", "/operator/tokens/organiser"),
+    *("/tournaments/cup/desk", "/desk", "/me"),
+)
 """Pages for a signed-in operator."""
 
 FIRST_LOAD = 100_000
