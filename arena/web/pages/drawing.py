@@ -73,6 +73,8 @@ class Drawn:
     button: str
     sure: str
     """What cannot be undone, which is shown before the button can be pressed; empty to show that at once."""
+    username: str
+    """Whose password it sets; empty if that is in a field, or it sets none."""
     fields: Sequence[Field]
     hidden: Mapping[str, object]
     refused: bool
@@ -92,6 +94,7 @@ def draw(
     choices: Mapping[str, Choices] = NOTHING,
     labels: Mapping[str, str] = NOTHING,
     sure: str = "",
+    username: str = "",
 ) -> Drawn:
     """Return the form that does an operation.
 
@@ -99,7 +102,7 @@ def draw(
     What else is ``known`` is sent without being shown. There is a field for each other parameter, for
     ``only`` some or for all ``without`` some. ``values`` are in the fields at first; otherwise the defaults
     apply. ``choices`` are offered for a text or a list, ``labels`` replace names. With ``sure``, what cannot
-    be undone, the button is reached only after reading that.
+    be undone, the button is reached only after reading that. Browsers store a password for ``username``.
     """
     named = {**visit.request.path_params, **known}
     for one in operation.parameters.values():
@@ -120,6 +123,7 @@ def draw(
         choices=choices,
         labels=labels,
         sure=sure,
+        username=username,
     )
 
 
@@ -134,6 +138,7 @@ def draw_fields(
     choices: Mapping[str, Choices] = NOTHING,
     labels: Mapping[str, str] = NOTHING,
     sure: str = "",
+    username: str = "",
 ) -> Drawn:
     """Return a form with these fields, for what is not one operation; otherwise as ``draw``."""
     id = action.strip("/").replace("/", "-")
@@ -145,7 +150,7 @@ def draw_fields(
         wrong = tuple(problem.reason for problem in problems if _field_of(problem) == one.name)
         offered = choices.get(one.name)
         fields.append(_field(f"{id}-{one.name}", one, labels.get(one.name), offered, given, wrong, refused))
-    return Drawn(id, action, button, sure, fields, hidden, refused)
+    return Drawn(id, action, button, sure, username, fields, hidden, refused)
 
 
 def _is_in(action: str, parameter: Parameter) -> bool:

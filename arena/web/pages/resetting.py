@@ -27,6 +27,7 @@ def _told(visit: Visit) -> dict[str, object]:
         *(visit, accounts.use_reset, HERE, "Set the password"),
         known={"code": code},
         labels={"password": "New password"},
+        username=name,
     )
     return {"name": name, "form": form}
 

@@ -87,7 +87,7 @@ class Sent(HTMLParser):
         elif tag == "textarea":
             self._area = given["name"]
             self.fields.append((self._area, ""))
-        elif tag == "input" and (given["type"] != "checkbox" or "checked" in given):
+        elif tag == "input" and "name" in given and (given["type"] != "checkbox" or "checked" in given):
             self.fields.append((given["name"], given.get("value", "")))
 
     def handle_endtag(self, tag: str) -> None:
