@@ -1,4 +1,4 @@
-"""The sample bots in Python, by their names."""
+"""The sample bots in Python, by their names, and starter programs in several languages."""
 
 import sys
 from pathlib import Path
@@ -16,3 +16,29 @@ def sample_bots() -> dict[str, Path]:
 def sample_command(name: str) -> list[str]:
     """Return the command that starts a sample bot."""
     return [sys.executable, str(sample_bots()[name])]
+
+
+STARTERS = Path(__file__).with_name("starters")
+FROM_SAMPLES = {
+    "python": (),
+    "go": ("client/*.go", "referee/v1/*.go", "go.mod", "go.sum", "main.go"),
+    "typescript": ("src/*.ts", "src/gen/**/*.ts", "package*.json", "tsconfig.json", ".npmrc"),
+}
+"""Files that a starter takes from the sample bot of its language, unless it has its own."""
+PLACEHOLDER = b"MY_BOT"
+
+
+def starter(language: str, name: str) -> dict[str, bytes]:
+    """Return the files of a starter for a bot of this name. Raise KeyError for an unknown language."""
+    base, own = STARTERS / "base" / language, STARTERS / language
+    found = {
+        path.relative_to(base).as_posix(): path.read_bytes()
+        for pattern in FROM_SAMPLES[language]
+        for path in base.glob(pattern)
+        if not path.name.endswith("_test.go")
+    }
+    for path in own.rglob("*"):
+        if path.is_file() and "__pycache__" not in path.parts:
+            found[path.relative_to(own).as_posix()] = path.read_bytes()
+    found["README.md"] = found["README.md"].replace(PLACEHOLDER, name.encode())
+    return found

@@ -14,15 +14,7 @@ from referee.cli.botcheck import run_to_end
 from referee.cli.output import AsJson, print_json, say
 from referee.errors import RefereeError
 from referee.names import NAME, NAME_RULE, near_name
-
-STARTERS = Path(__file__).parents[1] / "starters"
-FROM_SAMPLES = {
-    "python": (),
-    "go": ("client/*.go", "referee/v1/*.go", "go.mod", "go.sum", "main.go"),
-    "typescript": ("src/*.ts", "src/gen/**/*.ts", "package*.json", "tsconfig.json", ".npmrc"),
-}
-"""Files that a starter takes from the sample bot of its language, unless it has its own."""
-PLACEHOLDER = "MY_BOT"
+from referee.samples import starter
 
 QUICK = ("HELLO-01", "TURN-01", "TURN-02", "TURN-03", "TURN-06", "TURN-10", "SESS-01", "PING-01", "END-01")
 """Scenarios of the check that a new bot is taken through."""
@@ -126,29 +118,13 @@ def write(folder: Path, language: str) -> int:
 
 
 def _written(folder: Path, language: str) -> int:
-    files = starter_files(language)
-    for name, source in files.items():
+    files = starter(language, folder.name)
+    for name, content in files.items():
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
-        text = source.read_bytes()
-        if name == "README.md":
-            text = text.replace(PLACEHOLDER.encode(), folder.name.encode())
-        target.write_bytes(text)
+        target.write_bytes(content)
     (folder / ".gitignore").write_text("".join(f"{name}\n" for name in TOOLCHAINS[language].ignored))
     return len(files) + 1
-
-
-def starter_files(language: str) -> dict[str, Path]:
-    """Return the files to copy, by their names in the starter."""
-    base, own = STARTERS / "base" / language, STARTERS / language
-    found = {
-        path.relative_to(base).as_posix(): path
-        for pattern in FROM_SAMPLES[language]
-        for path in base.glob(pattern)
-        if not path.name.endswith("_test.go")
-    }
-    mine = (path for path in own.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
-    return found | {path.relative_to(own).as_posix(): path for path in mine}
 
 
 def _strategy(language: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from referee.cli.app import run
-from referee.cli.botnew import PLACEHOLDER, starter_files
+from referee.samples import PLACEHOLDER, starter
 from tests.tied import tied
 
 
@@ -24,7 +24,7 @@ def test_new_bot_in_python_is_tested_checked_and_named_in_its_readme(tmp_path: P
     assert {path.name for path in folder.iterdir()} >= {"bot.py", "test_bot.py", "README.md", ".gitignore"}
     readme = (folder / "README.md").read_text()
     assert readme.startswith("# my-bot\n")
-    assert PLACEHOLDER not in readme
+    assert PLACEHOLDER.decode() not in readme
 
 
 def test_new_bot_when_the_folder_is_there_then_nothing_is_touched(
@@ -76,7 +76,7 @@ def test_new_bot_when_it_cannot_be_built_then_that_is_said_with_what_the_tool_pr
 
 @pytest.mark.parametrize("language", ["python", "go", "typescript"])
 def test_starter_has_the_files_of_its_language_and_no_tests_of_the_client(language: str) -> None:
-    names = {*starter_files(language)}
+    names = {*starter(language, "fox")}
     assert "README.md" in names
     wanted = {
         "python": {"bot.py", "test_bot.py"},
