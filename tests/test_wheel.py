@@ -9,7 +9,7 @@ import sysconfig
 import tomllib
 import venv
 from collections.abc import Iterator
-from importlib.metadata import distribution
+from importlib.metadata import distribution, version
 from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
@@ -20,6 +20,13 @@ import pytest
 from packaging.requirements import Requirement
 
 from arena.cli.demo import BOTS
+from arena.host.settings import load_settings
+from arena.store.storage import migrate_storage, open_storage
+from arena.web.app import make_app
+from arena.web.pages.links import wheel_url
+from arena.web.serving import Server
+from arena.web.wheel import make_wheel
+from tests.arena.web.served import served, url_of
 from tests.tied import tied
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -101,6 +108,15 @@ def light(published: dict[str, Published], tmp_path_factory: pytest.TempPathFact
     return install(folder / "environment", [wheel], packages)
 
 
+@pytest.fixture
+def served_light(tmp_path: Path) -> Iterator[Server]:
+    """Serve an empty arena, which was installed in editable mode."""
+    settings = load_settings({"data": tmp_path / "arena"})
+    migrate_storage(settings)
+    with open_storage(settings) as storage, served(make_app(settings, storage)) as server:
+        yield server
+
+
 def dependencies(name: str) -> set[str]:
     """Return the distributions that one requires, directly or indirectly, without any extras."""
     found: set[str] = set()
@@ -123,12 +139,16 @@ def link(name: str, folder: Path) -> None:
             target.symlink_to(Path(str(file.locate())))
 
 
-def install(folder: Path, wheels: list[Path], dependencies: Path | None = None) -> Installed:
-    """Install wheels; their dependencies are in a folder, by default that of the tests' own environment."""
+def install(folder: Path, wheels: list[Path], dependencies: Path | None = None, index: str = "") -> Installed:
+    """Install wheels; their dependencies are in a folder, by default that of the tests' own environment.
+
+    If there is an index, its light distribution is installed, too.
+    """
     venv.create(folder)
     python = folder / "bin" / "python"
-    pip = tied(sys.executable, "-m", "pip", "--quiet", "--python", python)
-    subprocess.run([*pip, "install", "--no-index", "--no-deps", *wheels], check=True)
+    pip = tied(sys.executable, "-m", "pip", "--quiet", "--isolated", "--no-cache-dir", "--python", python)
+    named = ["--index-url", index, "bigtwo-bot"] if index else ["--no-index"]
+    subprocess.run([*pip, "install", "--no-deps", *wheels, *named], check=True)
     packages = sysconfig.get_path("purelib", "venv", {"base": str(folder)})
     # The dependencies are those of the tests. The .pth file in their folder leads to this checkout; it is
     # ignored.
@@ -243,6 +263,38 @@ def test_light_installation_has_nothing_of_the_arena_and_bots_play_and_are_check
     checked = light.run("arena", "bot", "check", "greedy", "--scenario", "HELLO-01", "--scenario", "END-01")
     assert (checked.returncode, checked.stderr) == (0, ""), checked.stdout
     assert "passes" in checked.stdout
+
+
+def test_light_distribution_when_an_arena_serves_it_then_pip_installs_it_from_there(
+    served_light: Server, light: Installed, tmp_path: Path
+) -> None:
+    packages = light.programs.parents[1] / "dependencies"
+    there = install(tmp_path / "environment", [], packages, f"{url_of(served_light)}/simple/")
+    shown = there.run("arena", "bot", "--help")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert "check" in shown.stdout
+    played = there.run("arena", "play", "greedy", "lowest", "--deals", "2", "--jobs", "1")
+    assert (played.returncode, played.stderr) == (0, ""), played.stdout
+    named = f"{url_of(served_light)}{wheel_url()}"
+    assert version("bigtwo-bot") in named
+    with urlopen(named, timeout=60) as answer:
+        assert answer.read() == make_wheel().content
+
+
+def test_light_distribution_when_it_is_installed_then_the_wheel_made_of_it_is_that_which_was_installed(
+    published: dict[str, Published], installed: Installed
+) -> None:
+    make = "import arena.web.wheel as made, sys; open(sys.argv[1], 'wb').write(made.make_wheel().content)"
+    for name in ("one", "other"):
+        done = installed.run("python", "-c", make, name)
+        assert (done.returncode, done.stderr) == (0, "")
+    one, other = installed.folder / "one", installed.folder / "other"
+    assert one.read_bytes() == other.read_bytes()
+    with ZipFile(one) as made, ZipFile(published["referee"].wheel) as built:
+        assert {*made.namelist()} == {*built.namelist()}
+        for name in made.namelist():
+            if not name.endswith("/RECORD"):
+                assert made.read(name) == built.read(name), name
 
 
 def test_distributions_have_one_version_and_the_arena_asks_for_that_of_the_light_one() -> None:

@@ -6,6 +6,7 @@ from urllib.parse import quote, urlencode
 
 from markupsafe import Markup
 
+from arena.web.wheel import PROJECT, wheel_file
 from referee.plain import plain
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "start_url",
     "together_url",
     "tournament_url",
+    "wheel_url",
     "with_query",
 ]
 
@@ -99,6 +101,11 @@ def league_url(name: str) -> str:
 def ruleset_url(name: str) -> str:
     """Return the address of a ruleset: ``name`` or ``name@version``."""
     return _path("rules", name)
+
+
+def wheel_url() -> str:
+    """Return the address of the wheel with which authors install the library."""
+    return _path("simple", PROJECT, wheel_file())
 
 
 def with_query(path: str, query: Mapping[str, object]) -> str:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from arena.actors import KeyScope
+from arena.web.pages.links import wheel_url
 from referee.check import SCENARIOS, Report, Result
 
 
@@ -256,6 +257,8 @@ PAGES: dict[str, Line] = {
     "GET /bots/{owner}/{bot}/start": _read("/bots/owner-0/bot-0/start", OWNER, READ),
     "GET /desk": _read("/desk", ORGANISERS, TOURNAMENTS),
     "GET /docs": _read("/docs"),
+    "GET /guide": _read("/guide"),
+    "GET /guide/{path:path}": _read("/guide/authors/first-bot"),
     "GET /join": _read("/join"),
     "GET /leagues": _read("/leagues"),
     "GET /leagues/{league}": _read("/leagues/winter"),
@@ -283,10 +286,18 @@ PAGES: dict[str, Line] = {
     "GET /bots/{owner}/{bot}/picture.png": _read("/bots/owner-0/bot-0/picture.png"),
     "GET /picture.png": _read("/picture.png"),
     "GET /reset-password": _read("/reset-password?code=none"),
+    "GET /proto": _read("/proto"),
+    "GET /proto.zip": _read("/proto.zip"),
+    "GET /proto/{name:path}": _read("/proto/referee/v1/bots.proto"),
     "GET /rules": _read("/rules"),
     "GET /rules/{ruleset}": _read("/rules/chinese"),
+    "GET /samples.zip": _read("/samples.zip"),
     "GET /sign-in": _read("/sign-in"),
     "GET /sign-up": _read("/sign-up"),
+    "GET /simple/": _read("/simple/"),
+    "GET /simple/{project}/": _read("/simple/bigtwo-bot/"),
+    "GET /simple/bigtwo-bot/{name}": _read(wheel_url()),
+    "GET /starters/{language}.zip": _read("/starters/go.zip"),
     "GET /tournaments": _read("/tournaments"),
     "GET /tournaments/{tournament}": _read("/tournaments/cup"),
     "GET /tournaments/{tournament}/picture.png": _read("/tournaments/cup/picture.png"),

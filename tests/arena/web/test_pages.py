@@ -1,5 +1,7 @@
 """What all pages share: the layout, the files they load, and how errors are shown."""
 
+from hashlib import sha256
+
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
@@ -7,6 +9,7 @@ from markupsafe import Markup
 
 from arena.errors import BrokerError, UnknownError
 from arena.web.headers import POLICY
+from arena.web.pages.docs import AUTHORS, FOR_WHOM, GUIDE, documents, page_of
 from arena.web.pages.rendering import environment, fill
 from arena.web.pages.statics import statics
 from tests.arena.web.markup import Read
@@ -32,6 +35,38 @@ def test_docs_when_they_are_read_then_every_route_is_told(app: FastAPI, client: 
     assert "from 1 to 200" in answer.text
     for link in page.links:
         assert link[1:] in page.ids if link.startswith("#") else client.get(link).status_code == 200
+
+
+def test_guide_when_its_links_are_followed_then_each_leads_to_a_part_of_a_page(client: TestClient) -> None:
+    listed = {name for names in FOR_WHOM.values() for name in names}
+    assert {name for name in documents() if name == AUTHORS or "/" not in name} == listed
+    read = {page_of(name): Read(client.get(page_of(name)).text) for name in documents()}
+    read |= {path: Read(client.get(path).text) for path in (GUIDE, "/proto")}
+    others = set()
+    for at, page in read.items():
+        assert "style" not in page.attributes
+        for link in (link for link in page.links if "://" not in link):
+            path, _, part = link.partition("#")
+            if (path or at) in read:
+                assert not part or part in read[path or at].ids, (at, link)
+            else:
+                others.add(path)
+    assert {"/proto.zip", "/starters/go.zip", "/guide/schemas/league.schema.json"} <= others
+    assert {path: client.get(path).status_code for path in others} == dict.fromkeys(others, 200)
+
+
+def test_index_of_packages_when_it_is_read_then_both_formats_lead_to_the_wheel_by_its_digest(
+    client: TestClient,
+) -> None:
+    [link] = Read(client.get("/simple/bigtwo-bot/").text).links
+    told = client.get("/simple/bigtwo-bot/", headers={"Accept": "application/vnd.pypi.simple.v1+json"}).json()
+    [file] = told["files"]
+    content = client.get(file["url"]).content
+    assert sha256(content).hexdigest() == file["hashes"]["sha256"]
+    assert link == f"{file['url']}#sha256={file['hashes']['sha256']}"
+    assert len(content) == file["size"]
+    assert Read(client.get("/simple/").text).links == ["/simple/bigtwo-bot/"]
+    assert client.get("/simple/pip/").status_code == 404
 
 
 def test_page_when_it_is_read_then_nothing_in_it_is_against_the_policy(client: TestClient) -> None:

@@ -1,0 +1,99 @@
+"""The light distribution, with which authors write bots, as a wheel made of the files that run here.
+
+So authors install the very version that the arena plays with, wherever the arena itself came from. The same
+files make the same wheel, byte for byte.
+"""
+
+import os
+from base64 import urlsafe_b64encode
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from importlib.metadata import PackagePath, distribution, version
+from io import BytesIO
+from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+import referee
+
+PROJECT = "bigtwo-bot"
+"""The name of the distribution."""
+
+FILE = 0o100644 << 16
+"""What zip files say of a file that its owner may write and everybody may read."""
+
+INFO = frozenset({"METADATA", "WHEEL", "entry_points.txt"})
+"""Files of an installed distribution's own folder that came with its wheel; so did its licences."""
+
+NOT_OURS = frozenset({"__pycache__", "build", "dist", "node_modules"})
+"""Folders of a checkout that hold what was built or downloaded."""
+
+NOT_INSTALLED = frozenset({"LICENSE", "README.md", "pyproject.toml"})
+"""Files beside the package in a checkout."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wheel:
+    """A wheel."""
+
+    version: str
+    requires_python: str
+    content: bytes
+    sha256: str
+    """Of the content, in hexadecimal."""
+
+
+@cache
+def wheel_file() -> str:
+    """Return the file name of the wheel."""
+    return f"{PROJECT.replace('-', '_')}-{version(PROJECT)}-py3-none-any.whl"
+
+
+@cache
+def make_wheel() -> Wheel:
+    """Return the wheel; it is made once in the life of a process."""
+    found = distribution(PROJECT)
+    listed = [one for one in found.files or () if _came_with_wheel(one)]
+    files = {one.as_posix(): Path(str(one.locate())).read_bytes() for one in listed}
+    if f"{referee.__name__}/__init__.py" not in files:
+        files |= dict(_in_checkout(Path(referee.__file__).parent))
+    info = next(one.parts[0] for one in listed if one.parts[0].endswith(".dist-info"))
+    record = f"{info}/RECORD"
+    lines = [f"{name},sha256={_digest(content)},{len(content)}" for name, content in sorted(files.items())]
+    files[record] = "".join(f"{line}\n" for line in (*lines, f"{record},,")).encode()
+    content = zipped(files)
+    needs = found.metadata["Requires-Python"]
+    return Wheel(found.version, needs, content, sha256(content).hexdigest())
+
+
+def _came_with_wheel(file: PackagePath) -> bool:
+    """Return whether an installed file was in the wheel, and was not made by the installation."""
+    first, *rest = file.parts
+    if first.endswith(".dist-info"):
+        return rest[0] == "licenses" or (len(rest) == 1 and rest[0] in INFO)
+    return first == referee.__name__ and "__pycache__" not in rest
+
+
+def _in_checkout(package: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of a package that was installed in editable mode, of which no list exists."""
+    for folder, folders, names in os.walk(package, followlinks=True):
+        folders[:] = [one for one in folders if one not in NOT_OURS and not one.startswith(".")]
+        for path in (Path(folder, name) for name in names):
+            if path.parent != package or path.name not in NOT_INSTALLED:
+                yield path.relative_to(package.parent).as_posix(), path.read_bytes()
+
+
+def _digest(content: bytes) -> str:
+    return urlsafe_b64encode(sha256(content).digest()).decode().rstrip("=")
+
+
+def zipped(files: Mapping[str, bytes]) -> bytes:
+    """Return a zip file of these files, which depends on nothing but their names and contents."""
+    whole = BytesIO()
+    with ZipFile(whole, "w", ZIP_DEFLATED) as archive:
+        for name, content in sorted(files.items(), key=lambda one: (".dist-info/" in one[0], one[0])):
+            entry = ZipInfo(name)
+            entry.compress_type, entry.external_attr = ZIP_DEFLATED, FILE
+            archive.writestr(entry, content)
+    return whole.getvalue()
