@@ -131,6 +131,7 @@ def _of_bot(what: str, bot: str, other: str) -> Iterator[tuple[str, str]]:
     yield f"{what}, a version", bot_url(f"{bot}@1")
     yield f"{what}, head to head", with_query(f"{bot_url(bot)}/versus", {"opponent": other})
     yield f"{what}, as JSON", f"/api/v1{bot_url(bot)}"
+    yield f"{what}, as a feed", f"{bot_url(bot)}/feed.atom"
 
 
 def _of_tournament(storage: Storage, one: TournamentStatus) -> Iterator[tuple[str, str]]:
@@ -189,7 +190,10 @@ RULES = (
     ("ruleset, two compared", "/rules/hong-kong?other=chinese"),
     ("ruleset, cards put", "/rules/hong-kong?cards=9D9C9H9S3D&against=2S"),
 )
-FOR_NEWCOMERS = (("join", "/join"), ("sign in", "/sign-in"), ("sign up", "/sign-up"), ("docs", "/docs"))
+FOR_NEWCOMERS = (
+    *(("join", "/join"), ("sign in", "/sign-in"), ("sign up", "/sign-up"), ("docs", "/docs")),
+    *(("guide", "/guide"), ("guide, a document", "/guide/json"), ("proto files", "/proto")),
+)
 
 
 def _pictures(bot: str, tournament: str) -> Iterator[tuple[str, str]]:

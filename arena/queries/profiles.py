@@ -147,6 +147,12 @@ def profile(storage: Storage, name: str, limit: int = 10) -> Profile:
         )
 
 
+def version_lines(storage: Storage, name: str) -> list[VersionLine]:
+    """Return the newest versions of ``owner/bot``, the newest first. Raise SpecError, UnknownError."""
+    with storage.read() as tx:
+        return [*map(_version, versions_called(tx, name)[::-1][:VERSIONS])]
+
+
 def newest_lines(storage: Storage, name: str) -> list[LeaderboardLine]:
     """Return the line in each pool of a bot's newest version that is rated there, or of one version.
 

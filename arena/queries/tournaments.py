@@ -10,7 +10,7 @@ from sqlmodel import col, func, select
 
 from arena.core.cursors import make_cursor, read_cursor
 from arena.errors import UnknownError
-from arena.queries.names import find_tournament
+from arena.queries.names import find_tournament, versions_called
 from arena.store.models import (
     BotVersion,
     Entrant,
@@ -151,3 +151,17 @@ def list_tournaments(
         statuses = statuses_of(tx, found[:limit])
     more = make_cursor(question, (statuses[-1].id,)) if len(found) > limit else None
     return TournamentPage(statuses, more)
+
+
+def ended_of(storage: Storage, bot: str, limit: int) -> list[TournamentStatus]:
+    """Return the state of the tournaments of ``owner/bot`` that ended last, without test matches.
+
+    Raise SpecError for a malformed name, UnknownError.
+    """
+    with storage.read() as tx:
+        versions = [version.id for version in versions_called(tx, bot)]
+        entered = select(Entrant.tournament_id).where(col(Entrant.version_id).in_(versions))
+        rows = select(Tournament).where(col(Tournament.id).in_(entered), col(Tournament.test).is_(False))
+        ended = rows.where(col(Tournament.finished_at).is_not(None))
+        newest = ended.order_by(col(Tournament.finished_at).desc(), col(Tournament.id).desc())
+        return statuses_of(tx, tx.exec(newest.limit(limit)).all())

@@ -255,6 +255,8 @@ PAGES: dict[str, Line] = {
     "GET /bots/{owner}/{bot}": _read("/bots/owner-0/bot-0"),
     "GET /bots/{owner}/{bot}/versus": _read("/bots/owner-0/bot-0/versus?opponent=owner-1/bot-1"),
     "GET /bots/{owner}/{bot}/start": _read("/bots/owner-0/bot-0/start", OWNER, READ),
+    "GET /bots/{owner}/{bot}/feed.atom": _read("/bots/owner-0/bot-0/feed.atom"),
+    "GET /bots/{owner}/{bot}/feed.json": _read("/bots/owner-0/bot-0/feed.json"),
     "GET /desk": _read("/desk", ORGANISERS, TOURNAMENTS),
     "GET /docs": _read("/docs"),
     "GET /guide": _read("/guide"),

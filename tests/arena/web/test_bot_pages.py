@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from random import Random
+from xml.etree import ElementTree
 
 import pytest
 from fastapi.testclient import TestClient
@@ -73,6 +74,37 @@ def test_bot_when_its_page_is_read_then_its_matches_opponents_and_seats_are_ther
     assert rated.strength is not None
     assert f"{rated.strength.figure:.0f}" in page.text
     assert "path" in page.tags  # the timeline
+
+
+def test_bot_when_it_is_followed_then_both_feeds_have_its_matches_and_versions_newest_first(
+    client: TestClient, storage: Storage
+) -> None:
+    page = client.get(f"/bots/{BOT}").text
+    for kind, ending in (("application/atom+xml", "atom"), ("application/feed+json", "json")):
+        assert f'<link rel="alternate" type="{kind}" title="{BOT}" href="/bots/{BOT}/feed.{ending}">' in page
+        assert client.get(f"/bots/{BOT}/feed.{ending}").headers["content-type"] == kind
+    told = client.get(f"/bots/{BOT}/feed.json").json()
+    root = ElementTree.fromstring(client.get(f"/bots/{BOT}/feed.atom").content)
+    entries = root.findall("{*}entry")
+    assert [one.findtext("{*}id") for one in entries] == [one["id"] for one in told["items"]]
+    assert [one.findtext("{*}title") for one in entries] == [one["title"] for one in told["items"]]
+    times = [one["date_published"] for one in told["items"]]
+    assert times == sorted(times, reverse=True)
+    assert root.findtext("{*}updated") == times[0]
+    assert len({one["id"] for one in told["items"]}) == len(times)
+    newest = profile(storage, BOT).matches[0]
+    [item] = [
+        one
+        for one in told["items"]
+        if one["url"].endswith(match_url(newest.tournament, newest.round, newest.table))
+    ]
+    own = newest.bots.index(f"{BOT}@1")
+    assert f"{abs(newest.points[own])} points in {newest.tournament}, round {newest.round}" in item["title"]
+    assert all(name in item["content_text"] for name in newest.bots)
+    assert [one["title"] for one in told["items"]].count("Version 1 was registered") == 1
+    assert client.get("/bots/owner-1/none/feed.atom").status_code == 404
+    [only] = client.get("/bots/owner-1/idle/feed.json").json()["items"]
+    assert only["title"] == "Version 1 was registered"
 
 
 def test_bot_when_one_version_is_asked_for_then_the_page_is_of_that(client: TestClient) -> None:
