@@ -32,6 +32,8 @@ STARTER = "my-bot"
 PROTOS = Path(__file__).parents[1] / "proto"
 """The proto files; in a checkout, folders with links to ``proto/``."""
 
+PROTO_FOLDERS = ("referee/v1", "google/rpc")
+
 LIST = Markup(
     '<!DOCTYPE html><html><head><meta name="pypi:repository-version" content="{}"><title>{}</title></head>'
     "<body><a {}>{}</a></body></html>"
@@ -89,9 +91,12 @@ def send_wheel(name: str) -> Response:
 
 @cache
 def protos() -> Mapping[str, bytes]:
-    """Return the proto files by their names, as they import each other."""
-    found = [path for folder in ("referee/v1", "google/rpc") for path in (PROTOS / folder).glob("*.proto")]
-    return {path.relative_to(PROTOS).as_posix(): path.read_bytes() for path in sorted(found, reverse=True)}
+    """Return the proto files by their names, as they import each other; those of bots come first."""
+    return {
+        path.relative_to(PROTOS).as_posix(): path.read_bytes()
+        for folder in PROTO_FOLDERS
+        for path in sorted((PROTOS / folder).glob("*.proto"))
+    }
 
 
 @router.get("/proto")

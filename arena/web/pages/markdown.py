@@ -4,7 +4,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 from markdown_it import MarkdownIt
@@ -69,14 +68,16 @@ def read_markdown(text: str, resolve: Resolve) -> Document:
     _, title, _, *tokens = markdown.parse(text)
     parts: list[Part] = []
     seen: Counter[str] = Counter()
-    for token, following in pairwise(tokens):
+    for at, token in enumerate(tokens):
         if token.type == "heading_open":
-            words = _words(following)
+            words = _words(tokens[at + 1])
             slug = slug_of(words)
             seen[slug] += 1
             token.attrSet("id", slug if seen[slug] == 1 else f"{slug}-{seen[slug] - 1}")
             if token.tag == "h2":
                 parts.append(Part(slug, words))
+        elif token.type == "th_open" and not tokens[at + 1].content:
+            token.tag = tokens[at + 2].tag = "td"  # it is no heading of anything
         elif token.type == "inline":
             token.children = [*_linked(token.children or (), resolve)]
     body = markdown.renderer.render(tokens, markdown.options, {})
