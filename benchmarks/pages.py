@@ -80,6 +80,9 @@ def addresses(storage: Storage, signed_in: bool) -> Iterator[tuple[str, str]]:
     yield from _of_board(pool, ranked, board.next, latest(storage))
     yield from _of_bot("a bot that plays most", busy, ranked[0])
     yield from _of_bot("a bot", ranked[0], ranked[1])
+    yield "what is on now", "/now"
+    yield "names", "/search?q=b"
+    yield "names, JSON", "/api/v1/search?q=b"
     yield "tournaments", "/tournaments"
     yield from _of_tournament(storage, largest)
     yield "matches", "/matches"
@@ -168,6 +171,8 @@ def _of_deals(storage: Storage, tournaments: Sequence[str]) -> Iterator[tuple[st
             same_deal(storage, name, 1, 1, 1)
             yield "deal at all tables", together_url(name, 1, 1, 1)
             break
+    yield "deals worth seeing", "/deals"
+    yield "deals worth seeing, a kind", "/deals?kind=closest"
     yield "deals worth seeing, JSON", "/api/v1/deals?kind=swing"
 
 

@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Any
 
-from annotated_types import Interval, Len
+from annotated_types import Interval, Len, MaxLen
 
 from arena.core.cursors import next_place, read_place
 from arena.operations.operation import Context, operation
 from arena.operations.parameters import (
+    LARGEST_PAGE,
     MOST,
     Cursor,
     Limit,
@@ -17,7 +18,7 @@ from arena.operations.parameters import (
     RulesetName,
     TableSize,
 )
-from arena.queries import deals, highlights, matches, meetings
+from arena.queries import deals, highlights, matches, meetings, now, search
 from arena.queries import tournaments as rounds
 from arena.queries.sessions import PlayedMatch, played_match
 from arena.store.models import HighlightKind
@@ -27,11 +28,33 @@ MOST_BOTS = 100
 MOST_TABLES = 24
 """Maximum number of tables whose records of a deal are returned at once."""
 
+MOST_IN_PLAY = 100
+"""Maximum number of tables in play that are returned at once."""
+
 MATCH = "/matches/{tournament}/{round}/{table}"
 DEALS = f"{MATCH}/sessions/{{session}}/deals"
 ROUND = "/tournaments/{tournament}/rounds/{round}"
 
 Bot = Annotated[str | None, "Who sat there: `owner/bot`, or one version as `owner/bot@number`."]
+
+
+@operation("GET", "/now", tag="results")
+def show_now(
+    context: Context,
+    tables: Annotated[int, Interval(ge=0, le=MOST_IN_PLAY), "Maximum number of tables."] = 24,
+) -> now.Now:
+    """Return what is being played in all tournaments, what has not started, and when leagues go on."""
+    return now.on_now(context.storage, tables)
+
+
+@operation("GET", "/search", tag="results")
+def search_names(
+    context: Context,
+    q: Annotated[Annotated[str, MaxLen(200)], "How the names begin, or `owner/` and how its bots begin."],
+    limit: Annotated[int, Interval(ge=1, le=LARGEST_PAGE), "Maximum number of names of each kind."] = 8,
+) -> search.Found:
+    """Return the bots, owners, tournaments and leagues whose names begin with a text."""
+    return search.search(context.storage, q, limit)
 
 
 @operation("GET", "/matches", tag="results", lines="matches")

@@ -17,8 +17,11 @@ from arena.queries.authors import deals_for
 from arena.queries.leaderboards import leaderboard
 from arena.queries.matches import Result, find_matches
 from arena.queries.meetings import crosstable
+from arena.queries.now import on_now
 from arena.queries.operator import work
 from arena.queries.profiles import profile
+from arena.queries.search import search
+from arena.queries.tournaments import ended_of
 from arena.queries.versus import versus
 from arena.results.strength.fitting import fit_due
 from arena.store.database import SKEWED
@@ -33,7 +36,7 @@ from tests.arena.world import World
 
 BOT, OTHER = "owner-0/bot-0", "owner-1/bot-1"
 
-SMALL = {"rulesets", "strength_sums", "json_each"}
+SMALL = {"rulesets", "leagues", "strength_sums", "json_each"}
 """Tables that do not grow with what is played, and the one made of a query's parameters."""
 
 IN_ORDER = {"ix_seats_faults", "ix_matches_finished_at"}
@@ -95,6 +98,10 @@ QUESTIONS: dict[str, Callable[[World], object]] = {
     ),
     "matches with faults": lambda world: find_matches(world.storage, matches.MatchQuery(faults=True)),
     "matches since": lambda world: find_matches(world.storage, matches.MatchQuery(since=world.clock())),
+    "what is on now": lambda world: on_now(world.storage, 10),
+    "names": lambda world: search(world.storage, "bot", 8),
+    "names of an owner's bots": lambda world: search(world.storage, "owner-1/b", 8),
+    "tournaments of a bot that ended": lambda world: ended_of(world.storage, BOT, 5),
     "profile": lambda world: profile(world.storage, BOT),
     "versus": lambda world: versus(world.storage, BOT, OTHER),
     "crosstable": lambda world: crosstable(world.storage, [BOT, OTHER]),

@@ -6,7 +6,7 @@ from typing import ClassVar
 from sqlalchemy import JSON, Index, UniqueConstraint
 from sqlmodel import Field, SQLModel
 
-from arena.store.models.columns import BigKey, text_of
+from arena.store.models.columns import BigKey, Sorted, text_of
 from referee.matches.auth import Scope
 from referee.matches.journal import EntryKind
 
@@ -18,7 +18,7 @@ class Owner(SQLModel, table=True):
 
     id: int = Field(default=None, primary_key=True)
     """Assigned by the database when the row is stored, in every table."""
-    name: str = Field(unique=True)
+    name: str = Field(unique=True, sa_type=Sorted)
     """Unique; never reused."""
     created_at: datetime
     """When its first bot was registered."""
@@ -28,12 +28,12 @@ class Bot(SQLModel, table=True):
     """A named program with an owner."""
 
     __tablename__: ClassVar[str] = "bots"
-    __table_args__ = (UniqueConstraint("owner_id", "name"),)
+    __table_args__ = (UniqueConstraint("owner_id", "name"), Index(None, "name"))
 
     id: int = Field(default=None, primary_key=True)
     owner_id: int = Field(foreign_key="owners.id")
     """The owner."""
-    name: str
+    name: str = Field(sa_type=Sorted)
     """Unique within its owner."""
     created_at: datetime
     """When its first version was registered."""

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from enum import StrEnum
 
-from sqlalchemy import BigInteger, Integer
+from sqlalchemy import BigInteger, Integer, String
 from sqlalchemy import Enum as EnumType
 from sqlmodel import SQLModel
 
@@ -28,6 +28,10 @@ def utc_now() -> datetime:
 
 BigKey = BigInteger().with_variant(Integer, "sqlite")
 """The type of keys of tables with many rows: 64 bits, which SQLite's integers always have."""
+
+Sorted = String().with_variant(String(collation="C"), "postgresql")
+"""The type of names that are looked up by how they begin: on every database they are sorted by character, and
+an index of them leads to those between two others."""
 
 
 def text_of(states: type[StrEnum]) -> EnumType:

@@ -8,7 +8,7 @@ from sqlalchemy import JSON, UniqueConstraint
 from sqlmodel import Field, SQLModel
 
 from arena.core.specs import Entries
-from arena.store.models.columns import text_of
+from arena.store.models.columns import Sorted, text_of
 
 
 class Arrival(StrEnum):
@@ -27,7 +27,7 @@ class League(SQLModel, table=True):
     __tablename__: ClassVar[str] = "leagues"
 
     id: int = Field(default=None, primary_key=True)
-    name: str = Field(unique=True)
+    name: str = Field(unique=True, sa_type=Sorted)
     """Unique, never reused; the names of its tournaments begin with it."""
     spec: dict[str, object] = Field(sa_type=JSON)
     """The organiser's latest specification (``arena.leagues.spec.LeagueSpec``)."""

@@ -8,7 +8,7 @@ from sqlalchemy import JSON, BigInteger, Index, String, UniqueConstraint
 from sqlmodel import Field, SQLModel
 
 from arena.core.specs import Entries, TournamentFields
-from arena.store.models.columns import BigKey, text_of
+from arena.store.models.columns import BigKey, Sorted, text_of
 from referee.deals.action import OnForfeit
 
 
@@ -92,7 +92,7 @@ class Tournament(SQLModel, TournamentFields, table=True):  # type: ignore[misc] 
     __tablename__: ClassVar[str] = "tournaments"
 
     id: int = Field(default=None, primary_key=True)
-    name: str = Field(unique=True)
+    name: str = Field(unique=True, sa_type=Sorted)
     """Unique for good; deal records carry it."""
     format: str
     """The format, which decides its pairings: one of ``arena.core.formats.FORMATS``."""

@@ -64,7 +64,7 @@ def feed_of(web: Web, bot: str) -> Feed:
     origin = web.settings.web_url
     page = origin + bot_url(bot)
     versions = profiles.version_lines(web.storage, bot)
-    played = matches.find_matches(web.storage, matches.Asked(bot=bot), ENTRIES).matches
+    played = matches.find_matches(web.storage, matches.MatchQuery(bot=bot), ENTRIES).matches
     entries = [
         *(_match(origin, line, bot) for line in played),
         *_versions(page, versions),
@@ -112,7 +112,7 @@ def _ended(web: Web, origin: str, bot: str) -> Iterator[Entry]:
     """Yield its places in the tournaments that ended last."""
     for status in ended_of(web.storage, bot, TOURNAMENTS):
         assert status.finished_at is not None
-        board = web.placings.of(status)
+        board = web.readings.standings(status)
         places = [line.rank for line in board.standings if is_of(line.bot, bot)]
         place = f"Place {min(places)} of {status.entrants}" if places else "No place"
         was = f"{status.format} under {status.ruleset}, {status.state.value}"

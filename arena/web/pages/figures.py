@@ -19,6 +19,7 @@ __all__ = [
     "percent",
     "signed",
     "thousands",
+    "until",
 ]
 
 MINUS = "−"
@@ -75,6 +76,25 @@ def date(at: datetime | None, none: str = "–") -> Markup | str:
 def moment(at: datetime | None, none: str = "–") -> Markup | str:
     """Return a time, in UTC, as a machine-readable element."""
     return none if at is None else _element(at, "%b %Y %H:%M")
+
+
+def until(at: datetime, now: datetime) -> Markup:
+    """Return the time that is left until ``at`` as an element that ``now.js`` counts down."""
+    left = max(0, int((_in_utc(at) - _in_utc(now)).total_seconds()))
+    exact = _in_utc(at).isoformat(timespec="seconds")
+    return Markup(f'<time class="until" datetime="{exact}">{_left(left)}</time>')  # noqa: S704 made of figures
+
+
+def _left(seconds: int) -> str:
+    """Return a time in its two largest units."""
+    minutes, hours, days = seconds // 60, seconds // 3_600, seconds // 86_400
+    if days:
+        return f"in {days} d {hours % 24} h"
+    if hours:
+        return f"in {hours} h {minutes % 60} min"
+    if minutes:
+        return f"in {minutes} min {seconds % 60} s"
+    return f"in {seconds} s" if seconds else "any moment now"
 
 
 def _element(at: datetime, form: str) -> Markup:

@@ -122,6 +122,8 @@ ROUTES: dict[str, Line] = {
     "POST /operator/tokens/{name}/rotate": Line(OPERATORS, OPERATE, "/operator/tokens/organiser/rotate", {}),
     "DELETE /operator/tokens/{name}": Line(OPERATORS, OPERATE, "/operator/tokens/organiser"),
     # results
+    "GET /now": _read("/now"),
+    "GET /search": _read("/search?q=bo"),
     "GET /leaderboard": _read("/leaderboard"),
     "GET /faults": _read("/faults"),
     "GET /matches": _read("/matches"),
@@ -257,6 +259,7 @@ PAGES: dict[str, Line] = {
     "GET /bots/{owner}/{bot}/start": _read("/bots/owner-0/bot-0/start", OWNER, READ),
     "GET /bots/{owner}/{bot}/feed.atom": _read("/bots/owner-0/bot-0/feed.atom"),
     "GET /bots/{owner}/{bot}/feed.json": _read("/bots/owner-0/bot-0/feed.json"),
+    "GET /deals": _read("/deals"),
     "GET /desk": _read("/desk", ORGANISERS, TOURNAMENTS),
     "GET /docs": _read("/docs"),
     "GET /guide": _read("/guide"),
@@ -276,6 +279,7 @@ PAGES: dict[str, Line] = {
         f"{DEAL}/picture.png"
     ),
     "GET /me": _read("/me", ACCOUNTS, READ),
+    "GET /now": _read("/now"),
     "GET /operator": _read("/operator", OPERATORS, OPERATE),
     "GET /operator/accounts": _read("/operator/accounts", OPERATORS, OPERATE),
     "GET /operator/accounts/{account}": _read("/operator/accounts/owner-1", OPERATORS, OPERATE),
@@ -294,6 +298,7 @@ PAGES: dict[str, Line] = {
     "GET /rules": _read("/rules"),
     "GET /rules/{ruleset}": _read("/rules/chinese"),
     "GET /samples.zip": _read("/samples.zip"),
+    "GET /search": _read("/search?q=bot"),
     "GET /sign-in": _read("/sign-in"),
     "GET /sign-up": _read("/sign-up"),
     "GET /simple/": _read("/simple/"),

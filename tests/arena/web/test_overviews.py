@@ -1,21 +1,33 @@
 """The tables of a round at a glance: what is stored about them, and what is visible of those in play."""
 
 import asyncio
+from dataclasses import replace
+from datetime import timedelta
 
 import pytest
+from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from sqlmodel import select
 
 from arena.errors import UnknownError
 from arena.host.settings import Settings
+from arena.leagues import applying
+from arena.play.matches.leases import claim
+from arena.queries.highlights import HighlightQuery, find_deals
+from arena.queries.now import on_now
 from arena.queries.sessions import played_match
 from arena.queries.tournaments import round_tables
-from arena.store.models import Match, MatchState
+from arena.store.models import HighlightKind, Match, MatchState
+from arena.tournaments import creation
 from arena.web.app import make_app
+from arena.web.pages.links import deal_url
+from arena.web.pages.now import EACH, LISTED
+from tests.arena.fakes import ROOT
+from tests.arena.leagues import winter
 from tests.arena.random_play import play_randomly
 from tests.arena.web.markup import Read
 from tests.arena.web.test_pages import client as client
-from tests.arena.world import World
+from tests.arena.world import LEASE, SEED, World
 from tests.referee.support import (
     DEADLINE,
     LEGAL_PLAYS,
@@ -75,6 +87,56 @@ def test_page_when_a_round_waits_and_when_it_is_played_then_tables_lead_where_th
         ("/tournaments/no/rounds/1/live/tables", 404),
     ):
         assert client.get(wrong).status_code == status
+
+
+def test_now_when_several_tournaments_are_played_then_their_tables_stand_in_turn_and_starts_are_counted_down(
+    world: World, app: FastAPI, client: TestClient
+) -> None:
+    names = world.register(8)
+    cups = [
+        world.tournament_of(names, name="one"),
+        world.tournament_of(names, name="same", duplicate=True, sessions=1, deals=None),
+        world.tournament_of(names[:4], name="over", rounds=1),
+    ]
+    world.finish(cups[2].id, play_randomly)
+    creation.create(world.storage, ROOT, world.spec(names, name="later"), world.clock(), SEED)
+    applying.apply(world.storage, ROOT, winter(start=world.clock() + timedelta(hours=50)), world.clock())
+    for cup in cups[:2]:
+        world.advance(cup.id)
+    assert Read(client.get("/now").text).text.count("No table is being played") == 1
+    for match_id in world.match_ids(MatchState.WAITING):
+        assert claim(world.storage, match_id, world.clock(), LEASE) is not None
+    found = on_now(world.storage, 3)
+    assert [one.tournament for one in found.running] == ["same", "one"]
+    assert [one.tournament for one in found.waiting] == ["later"]
+    assert [(one.tournament, one.table) for one in found.tables] == [("one", 1), ("same", 1), ("one", 2)]
+    assert [one.points is None for one in found.tables] == [False, True, False]  # others play its deals, too
+    for table in found.tables:
+        assert table.bots == played_match(world.storage, table.tournament, table.round, table.table).bots
+    app.state.web = replace(app.state.web, clock=world.clock)
+    page = Read(client.get("/now").text)
+    assert {"/matches/one/1/1/live", "/tournaments/later", "/leagues/winter"} <= {*page.links}
+    assert "over" not in page.text
+    assert "season 1: " in page.text
+    assert "in 2 d 2 h" in page.text
+    world.clock.move(51 * 3600)
+    assert "any moment now" in Read(client.get("/now").text).text
+
+
+def test_notable_deals_when_they_are_read_then_they_are_those_of_the_whole_arena(
+    pool: World, client: TestClient
+) -> None:
+    page = Read(client.get("/deals").text)
+    for kind in HighlightKind:
+        for line in find_deals(pool.storage, HighlightQuery(kind), EACH).deals:
+            assert deal_url(line.tournament, line.round, line.table, line.session, line.deal) in page.links
+    swings = find_deals(pool.storage, HighlightQuery(HighlightKind.SWING, tournament="later"), LISTED)
+    page = Read(client.get("/deals?kind=swing&tournament=later&bot=").text)
+    links = [link for link in page.links if link.startswith("/matches/")]
+    assert links == [
+        deal_url(one.tournament, one.round, one.table, one.session, one.deal) for one in swings.deals
+    ]
+    assert client.get("/deals?tournament=none").status_code == 404
 
 
 async def test_tables_when_one_is_in_play_then_cards_in_hand_are_seen_and_it_is_let_go_when_nobody_looks(

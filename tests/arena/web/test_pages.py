@@ -7,12 +7,16 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from markupsafe import Markup
 
+from arena.bots import versions
 from arena.errors import BrokerError, UnknownError
+from arena.queries.search import search
 from arena.web.headers import POLICY
 from arena.web.pages.docs import AUTHORS, FOR_WHOM, GUIDE, documents, page_of
 from arena.web.pages.rendering import environment, fill
 from arena.web.pages.statics import statics
+from tests.arena.fakes import ROOT
 from tests.arena.web.markup import Read
+from tests.arena.world import World
 
 BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 
@@ -67,6 +71,31 @@ def test_index_of_packages_when_it_is_read_then_both_formats_lead_to_the_wheel_b
     assert len(content) == file["size"]
     assert Read(client.get("/simple/").text).links == ["/simple/bigtwo-bot/"]
     assert client.get("/simple/pip/").status_code == 404
+
+
+def test_search_when_a_name_begins_with_it_then_it_is_found_and_the_only_one_is_led_to(
+    world: World, client: TestClient
+) -> None:
+    for name in ("spare", "spare-time", "sparrow", "own"):
+        versions.register_version(world.storage, ROOT, f"zoe/{name}", world.clock())
+    world.tournament(4, name="own-cup", rounds=1)
+    found = search(world.storage, "own", 8)
+    assert (found.bots, found.owners, found.tournaments) == (
+        ("zoe/own",),
+        ("owner-0", "owner-1", "owner-2", "owner-3"),
+        ("own-cup",),
+    )
+    assert search(world.storage, " SPARE", 8).bots == ("zoe/spare", "zoe/spare-time")
+    assert search(world.storage, "zoe/spar", 2).bots == ("zoe/spare", "zoe/spare-time")
+    assert search(world.storage, "owner-0/bot-0@1", 8).bots == ("owner-0/bot-0",)
+    assert search(world.storage, "bot-", 3).bots == ("owner-0/bot-0", "owner-1/bot-1", "owner-2/bot-2")
+    for nothing in ("", " ", "cup", "%", "_wn", "zoe-"):
+        assert search(world.storage, nothing, 8).names == ()
+    page = Read(client.get("/search?q=own").text)
+    assert {"/bots/zoe/own", "/tournaments/own-cup", "/search?q=owner-0%2F"} <= {*page.links}
+    led = client.get("/search?q=own-cup", follow_redirects=False)
+    assert (led.status_code, led.headers["location"]) == (303, "/tournaments/own-cup")
+    assert "No name begins with" in Read(client.get("/search?q=cup").text).text
 
 
 def test_page_when_it_is_read_then_nothing_in_it_is_against_the_policy(client: TestClient) -> None:

@@ -64,7 +64,7 @@ def upgrade() -> None:
     op.create_table(
         "owners",
         sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("name", sa.String(), nullable=False),
+        sa.Column("name", sa.String().with_variant(sa.String(collation="C"), "postgresql"), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_owners"),
         sa.UniqueConstraint("name", name="uq_owners_name"),
@@ -135,7 +135,7 @@ def upgrade() -> None:
         "bots",
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("owner_id", sa.Integer(), nullable=False),
-        sa.Column("name", sa.String(), nullable=False),
+        sa.Column("name", sa.String().with_variant(sa.String(collation="C"), "postgresql"), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("language", sa.String(), nullable=True),
         sa.Column("link", sa.String(), nullable=True),
@@ -143,6 +143,8 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name="pk_bots"),
         sa.UniqueConstraint("owner_id", "name", name="uq_bots_owner_id_name"),
     )
+    op.create_index("ix_bots_name", "bots", ["name"])
+
     op.create_table(
         "browser_sessions",
         sa.Column("id_hash", sa.String(), nullable=False),
@@ -185,7 +187,7 @@ def upgrade() -> None:
     op.create_table(
         "leagues",
         sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("name", sa.String(), nullable=False),
+        sa.Column("name", sa.String().with_variant(sa.String(collation="C"), "postgresql"), nullable=False),
         sa.Column("spec", sa.JSON(), nullable=False),
         sa.Column("organiser_id", sa.Integer(), nullable=True),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
@@ -267,7 +269,7 @@ def upgrade() -> None:
         sa.Column("match_seconds", sa.Integer(), nullable=False),
         sa.Column("min_sessions", sa.Integer(), nullable=False),
         sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("name", sa.String(), nullable=False),
+        sa.Column("name", sa.String().with_variant(sa.String(collation="C"), "postgresql"), nullable=False),
         sa.Column("format", sa.String(), nullable=False),
         sa.Column("state", sa.String(16), nullable=False),
         sa.Column("problem", sa.String(), nullable=True),

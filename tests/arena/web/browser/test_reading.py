@@ -1,6 +1,8 @@
 """Reading pages in a browser: by keyboard, on a phone, without scripts, in the dark theme, during a match."""
 
+import re
 from collections.abc import Iterator
+from datetime import timedelta
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -11,6 +13,7 @@ from arena.people import accounts, browsers
 from arena.queries.leaderboards import leaderboard
 from arena.store.models import utc_now
 from arena.web.asking import COOKIE
+from arena.web.pages.figures import until
 from arena.web.pages.links import bot_url
 from tests.arena.fakes import ROOT
 from tests.arena.random_play import play_randomly
@@ -23,14 +26,20 @@ PAGES = (
     "/",
     "/?a=owner-0/bot-0&b=owner-1/bot-1&since=2025-01-01",
     "/bots/owner-0/bot-0",
+    "/deals",
+    "/guide",
+    "/guide/protocol",
     "/bots/owner-0/bot-0/versus?opponent=owner-1/bot-1",
     "/leagues/winter",
     "/matches?bot=owner-0/bot-0",
     "/matches/cup/1/1",
     "/matches/cup/1/1/1/1",
+    "/now",
+    "/proto",
     "/rules/hong-kong?other=chinese",
     "/rules/gamesky?cards=9D9C9H9S3C&against=XX",
     "/rules/only-a-game-8?cards=9D9D&against=9C9S",
+    "/search?q=b",
     "/tournaments",
     "/tournaments/cup",
     "/tournaments/cup/crosstable",
@@ -155,6 +164,33 @@ def test_board_when_it_is_read_for_the_first_time_then_little_is_loaded(arena: S
     page.wait_for_load_state("networkidle")
     assert len(answers) >= 3
     assert sum(len(answer.body()) for answer in answers) < FIRST_LOAD
+
+
+def test_search_when_somebody_types_then_names_are_suggested_and_one_is_led_to(
+    arena: Site, page: Page
+) -> None:
+    page.goto(f"{arena.url}/tournaments")
+    field = page.get_by_label("Search for a bot")
+    field.press_sequentially("owner-0/b")
+    options = page.locator("#suggested option")
+    expect(options.first).to_have_attribute("value", "owner-0/bot-0")
+    assert {one.inner_text() for one in options.all()} == {"bot"}
+    field.fill("owner-0/bot-0")
+    page.get_by_role("button", name="Search").click()
+    page.wait_for_url("**/bots/owner-0/bot-0")
+
+
+def test_starts_when_they_are_counted_down_then_the_script_says_what_the_server_says(
+    arena: Site, page: Page
+) -> None:
+    page.goto(f"{arena.url}/now")
+    at = utc_now() + timedelta(days=3, hours=1)
+    shown = re.sub("<[^>]+>", "", until(at, utc_now()))
+    assert shown == "in 3 d 0 h"
+    page.evaluate(
+        "html => document.querySelector('main').insertAdjacentHTML('beforeend', html)", until(at, at)
+    )
+    expect(page.locator("main time.until").last).to_have_text(shown)
 
 
 def test_pages_when_they_are_loaded_then_nothing_shifts(arena: Site) -> None:

@@ -1,0 +1,125 @@
+"""What is on now in all tournaments, and notable deals of all."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
+
+from fastapi import Query
+from fastapi.responses import HTMLResponse
+
+from arena.queries import highlights
+from arena.queries.highlights import DealLine, DealPage
+from arena.queries.now import TableInPlay, on_now
+from arena.queries.sessions import is_over
+from arena.queries.tournaments import TableLine
+from arena.store.models import HighlightKind, MatchState
+from arena.store.storage import Storage
+from arena.web.context import Shared, Web
+from arena.web.overviews import SmallTable
+from arena.web.pages.asked import FromForm
+from arena.web.pages.page import Page
+from arena.web.pages.routing import page_router
+
+router = page_router()
+
+DRAWN = 6
+"""Tables in play that are drawn with their cards; watching each takes a stream from a referee."""
+TABLES = 24
+"""Tables in play that are shown."""
+LISTED = 24
+"""Deals on a page of one kind."""
+EACH = 4
+"""Deals of each kind on the page of all kinds."""
+
+KINDS = {
+    HighlightKind.CLOSEST: ("Closest", "the fewest points between the best seat and the second"),
+    HighlightKind.SWING: ("Swings", "the most points that a seat won or lost"),
+    HighlightKind.LONGEST: ("Longest", "the most actions"),
+    HighlightKind.BOMBS: ("Bombs", "the most bombs"),
+}
+"""The kinds of notable deals, with their names and meanings."""
+
+
+@dataclass(frozen=True, slots=True)
+class InPlay:
+    """A table in play, and how it stands."""
+
+    place: TableInPlay
+    small: SmallTable
+
+
+async def what_is_on(web: Web, tables: int = TABLES, drawn: int = DRAWN) -> dict[str, object]:
+    """Return what the macros of ``onnow.html`` show: what is played now, and what comes next.
+
+    The first ``drawn`` of the tables are watched for a while, and so show their cards from the next look on.
+    """
+    found = await asyncio.to_thread(on_now, web.storage, tables)
+    shown = [_in_play(web, place) for place in found.tables[:drawn]]
+    return {"found": found, "drawn": shown, "others": found.tables[drawn:], "at": web.clock()}
+
+
+def _in_play(web: Web, place: TableInPlay) -> InPlay:
+    where = (place.tournament, place.round, place.table)
+    done = partial(is_over, web.storage, *where)
+    shown, count = web.watching.glances("/".join(map(str, where)), done)
+    line = TableLine(
+        table=place.table,
+        state=MatchState.RUNNING,
+        sessions=place.sessions_done,
+        deals=place.deals_done,
+        finished_at=None,
+        bots=place.bots,
+        points=place.points,
+        faults=(0,) * len(place.bots),
+    )
+    return InPlay(place, SmallTable(line, shown[0] if shown else None, max(0, count - 1)))
+
+
+@router.get("/now")
+async def show_now(page: Page, web: Shared) -> HTMLResponse:
+    """Show what is played now in all tournaments."""
+    return page("now.html", **await what_is_on(web))
+
+
+class DealsAsked(FromForm):
+    """The query parameters that choose deals, named as in the API."""
+
+    kind: HighlightKind | None = None
+    ruleset: Annotated[str | None, Query(max_length=200)] = None
+    bot: Annotated[str | None, Query(max_length=200)] = None
+    tournament: Annotated[str | None, Query(max_length=200)] = None
+    cursor: Annotated[str | None, Query(max_length=400)] = None
+
+    def of(self, kind: HighlightKind) -> highlights.HighlightQuery:
+        """Return the question for the deals of a kind."""
+        return highlights.HighlightQuery(kind, self.ruleset, None, self.bot, self.tournament)
+
+
+def notable(
+    storage: Storage, asked: DealsAsked, each: int
+) -> Sequence[tuple[HighlightKind, Sequence[DealLine]]]:
+    """Return the most notable deals of each kind that there is, no deal twice. Raise UnknownError."""
+    seen: set[tuple[object, ...]] = set()
+
+    def new(found: DealPage) -> Iterator[DealLine]:
+        for line in found.deals:
+            place = (line.tournament, line.round, line.table, line.session, line.deal)
+            if place not in seen:
+                seen.add(place)
+                yield line
+
+    by_kind = [(kind, [*new(highlights.find_deals(storage, asked.of(kind), each))]) for kind in KINDS]
+    return [(kind, lines) for kind, lines in by_kind if lines]
+
+
+@router.get("/deals")
+def show_deals(page: Page, web: Shared, asked: Annotated[DealsAsked, Query()]) -> HTMLResponse:
+    """Show notable deals of the whole arena, or of a part of it."""
+    if asked.kind is None:
+        shown, following = notable(web.storage, asked, EACH), None
+    else:
+        found = highlights.find_deals(web.storage, asked.of(asked.kind), LISTED, asked.cursor)
+        shown, following = [(asked.kind, found.deals)] if found.deals else [], found.next
+    return page("deals.html", asked=asked, kinds=KINDS, shown=shown, next=following)

@@ -1,0 +1,31 @@
+"""Search: suggestions come from the API while somebody types; this page works without scripts."""
+
+from typing import Annotated
+
+from fastapi import Query
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+
+from arena.queries.search import search
+from arena.web.context import Shared
+from arena.web.pages.links import bot_url, league_url, tournament_url
+from arena.web.pages.page import SEE_OTHER, Page
+from arena.web.pages.routing import page_router
+
+router = page_router()
+
+SHOWN = 40
+"""Names of each kind on the page."""
+
+
+@router.get("/search", response_class=HTMLResponse)
+def show_search(page: Page, web: Shared, q: Annotated[str, Query(max_length=200)] = "") -> Response:
+    """Show whose names begin with a text, or the page of the only one that has it as its name."""
+    found, name = search(web.storage, q, SHOWN), q.strip().lower()
+    places = {
+        **{one: league_url(one) for one in found.leagues},
+        **{one: tournament_url(one) for one in found.tournaments},
+        **{one: bot_url(one) for one in found.bots},
+    }
+    if name in places and [*found.names].count(name) == 1:
+        return RedirectResponse(places[name], SEE_OTHER)
+    return page("search.html", q=q, found=found, most=SHOWN)
