@@ -21,7 +21,7 @@ router = page_router()
 
 ENTRIES = 40
 """Entries of a feed."""
-TOURNAMENTS = 5
+TOURNAMENTS = 3
 """Of how many tournaments that have ended the place is told: a place takes their standings."""
 
 ATOM, JSON_FEED = "application/atom+xml", "application/feed+json"

@@ -19,11 +19,14 @@ for (const field of document.querySelectorAll("input[data-suggest]")) {
     const answer = await fetch(`${field.dataset.suggest}?limit=6&q=${encodeURIComponent(text)}`).catch(() => null);
     if (!answer?.ok || text !== asked) return;
     const found = await answer.json();
-    list.replaceChildren(
-      ...found.bots.map((name) => new Option("bot", name)),
-      ...found.owners.map((name) => new Option("owner", `${name}/`)),
-      ...found.tournaments.map((name) => new Option("tournament", name)),
-      ...found.leagues.map((name) => new Option("league", name)),
-    );
+    const names = [...found.bots, ...found.owners.map((name) => `${name}/`), ...found.tournaments, ...found.leagues];
+    list.replaceChildren(...names.map(suggestion));
   }
+}
+
+/** Returns an option without a text of its own, which some browsers would show instead of the name. */
+function suggestion(name) {
+  const option = document.createElement("option");
+  option.value = name;
+  return option;
 }

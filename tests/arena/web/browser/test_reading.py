@@ -174,7 +174,7 @@ def test_search_when_somebody_types_then_names_are_suggested_and_one_is_led_to(
     field.press_sequentially("owner-0/b")
     options = page.locator("#suggested option")
     expect(options.first).to_have_attribute("value", "owner-0/bot-0")
-    assert {one.inner_text() for one in options.all()} == {"bot"}
+    assert all((one.get_attribute("value") or "").startswith("owner-0/b") for one in options.all())
     field.fill("owner-0/bot-0")
     page.get_by_role("button", name="Search").click()
     page.wait_for_url("**/bots/owner-0/bot-0")
