@@ -73,7 +73,14 @@ def show_league(
     shown = overview.show(web.storage, league, web.clock(), season)
     seasons = overview.orders(web.storage, league, DRAWN)
     latest = shown.seasons[0] if shown.seasons else None
-    return page("league.html", league=shown, season=latest, outside=shown.outside, graph=graph(seasons))
+    return page(
+        "league.html",
+        at=web.clock(),
+        league=shown,
+        season=latest,
+        outside=shown.outside,
+        graph=graph(seasons),
+    )
 
 
 def graph(seasons: Sequence[SeasonOrder]) -> Graph | None:
