@@ -10,6 +10,7 @@ import typer
 
 from referee.cli.output import MOST, AsJson, print_json, say, show
 from referee.describe import describe
+from referee.describe.summary import summary
 from referee.errors import RefereeError
 from referee.records import tools
 from referee.records.random_play import random_records
@@ -120,6 +121,7 @@ def _listed(ruleset: Ruleset) -> dict[str, object]:
         "name": ruleset.name,
         "version": ruleset.version,
         "players": ruleset.players,
+        "summary": summary(ruleset),
         "hash": ruleset.hash,
     }
 
