@@ -71,6 +71,12 @@ def create(page: Page, name: str) -> None:
     expect(page.get_by_role("heading", level=1)).to_contain_text(f"Desk of {name}")
 
 
+def send(page: Page, button: str, within: Locator | None = None) -> None:
+    """Send a form, and wait for the page that answers."""
+    with page.expect_navigation():
+        (within or page.locator("main")).get_by_role("button", name=button).click()
+
+
 def ask(page: Page, word: str, within: Locator | None = None) -> Locator:
     """Open what asks before a step, and return its form."""
     found = (within or page.locator("main")).locator("details.ask", has=page.get_by_text(f"{word}…"))
@@ -88,13 +94,13 @@ def test_tournament_file_when_it_is_previewed_again_and_again_then_it_stays_as_t
     assert 'format = "swiss"' in file.input_value()  # an example to begin with
     typed = f"{CUP.replace('NAME', 'typed')}# {ODD}\n\n"
     file.fill(typed)
-    page.get_by_role("button", name="Preview").click()
+    send(page, "Preview")
     expect(page.get_by_role("alert")).to_contain_text("is not TOML")  # which has no such characters
     assert file.input_value() == typed
     typed = CUP.replace("NAME", "typed")
     file.fill(typed)
     for _ in range(2):
-        page.get_by_role("button", name="Preview").click()
+        send(page, "Preview")
         expect(page.get_by_role("heading", name="Preview of typed")).to_be_visible()
         assert file.input_value() == typed
     page.get_by_role("button", name="Create").click()
@@ -115,7 +121,7 @@ def test_forms_when_they_are_refused_then_they_come_back_on_their_page_with_what
             kind = field.evaluate("one => one.type")
             field.select_option(text) if kind == "select-one" else field.fill(text)
         page.locator(form).evaluate("form => form.noValidate = true")
-        page.locator(form).get_by_role("button", name=button).click()
+        send(page, button, page.locator(form))
         expect(page.get_by_role("alert").first).to_be_visible()
         for name, text in typed.items():
             if name not in ("password", "old_password"):
@@ -201,7 +207,7 @@ def test_token_when_the_page_is_left_and_loaded_again_then_it_stays_till_it_is_p
     expect(shown).not_to_have_text(token)
     page.reload()
     assert token_hash(arena, "ann/kept@1") == hash_token(shown.inner_text()) != hash_token(token)
-    page.get_by_role("button", name="Put it away").click()
+    send(page, "Put it away")
     expect(shown).to_have_count(0)
     page.reload()
     expect(shown).to_have_count(0)
@@ -214,8 +220,8 @@ def test_key_and_invitation_when_they_are_made_then_both_stay_and_say_when_they_
     page = window.new_page()
     page.goto("/me")
     page.locator("#key-name").fill("script")
-    page.get_by_role("button", name="Create a key").click()
-    page.get_by_role("button", name="Create an invitation").click()
+    send(page, "Create a key")
+    send(page, "Create an invitation")
     page.reload()
     link, key = page.locator("#secret-1").inner_text(), page.locator("#secret-2").inner_text()
     assert key.startswith("bt_key_")
