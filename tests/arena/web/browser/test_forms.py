@@ -187,7 +187,7 @@ def test_token_when_the_page_is_left_and_loaded_again_then_it_stays_till_it_is_p
     window.grant_permissions(["clipboard-read", "clipboard-write"])
     page = window.new_page()
     page.goto("/join")
-    page.get_by_label("Bot").fill("kept")
+    page.locator("main").get_by_label("Bot").fill("kept")
     page.get_by_role("button", name="Register", exact=True).click()
     shown = page.locator("#token-text")
     token = shown.inner_text()

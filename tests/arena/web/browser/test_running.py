@@ -100,7 +100,7 @@ def test_author_when_starting_from_an_address_then_the_lights_turn_green_and_a_t
     page.get_by_label("Account").fill("ann")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign up").click()
-    page.get_by_label("Bot").fill("first")
+    page.locator("main").get_by_label("Bot").fill("first")
     page.get_by_role("button", name="Register", exact=True).click()
     token = page.locator("#token-text").inner_text()
     program = tmp_path / "my_bot.py"
@@ -131,7 +131,7 @@ def test_organiser_when_making_a_tournament_on_the_desk_then_it_is_watched_live_
     page.get_by_label("file (TOML)").fill(CUP)
     page.get_by_role("button", name="Create").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Desk of cup")
-    page.get_by_label("Bot").fill("zed/slow")
+    page.locator("main").get_by_label("Bot").fill("zed/slow")
     page.get_by_role("button", name="Enter it").click()
     expect(page.get_by_role("link", name="zed/slow@1")).to_be_visible()
     spare = page.get_by_role("row", name="zed/spare@1")
