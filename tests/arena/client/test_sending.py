@@ -227,7 +227,7 @@ def test_answer_when_it_has_not_changed_then_it_is_not_sent_again(send: Any) -> 
     assert [request.headers.get("If-None-Match") for request in played.requests] == [None, '"1"']
 
 
-RULESET = {"ruleset": "x@1", "name": "x", "version": 1, "players": 4, "hash": ""}
+RULESET = {"ruleset": "x@1", "name": "x", "version": 1, "players": 4, "hash": "", "summary": ""}
 
 
 def test_list_when_it_is_longer_than_a_page_then_pages_are_put_together(send: Any) -> None:
