@@ -24,7 +24,16 @@ from arena.actors import Actor, Role
 from arena.errors import StateError, UnknownError
 from arena.host.settings import load_settings
 from arena.leagues import overview as leagues
-from arena.queries import highlights, histories, leaderboards, matches, scoreboard, tournaments
+from arena.queries import (
+    counting,
+    highlights,
+    histories,
+    leaderboards,
+    matches,
+    scoreboard,
+    sessions,
+    tournaments,
+)
 from arena.queries.authors import deals_for, log_for
 from arena.queries.deals import one_deal, same_deal, session_deals
 from arena.queries.faults import faults_by_bot
@@ -34,10 +43,12 @@ from arena.queries.leaderboards import leaderboard
 from arena.queries.matches import Result, find_matches
 from arena.queries.meetings import crosstable
 from arena.queries.names import list_pools
+from arena.queries.now import on_now
 from arena.queries.operator import ChangeQuery, changes, work
-from arena.queries.profiles import find_bots, newest_lines, profile
+from arena.queries.profiles import find_bots, newest_lines, profile, version_lines
 from arena.queries.rulesets import find_ruleset, list_rulesets
 from arena.queries.scoreboard import sheets
+from arena.queries.search import search
 from arena.queries.tournaments import round_tables
 from arena.queries.versus import versus
 from arena.results.strength.fitting import fit_due
@@ -155,6 +166,7 @@ QUESTIONS: Mapping[str, Callable[[Asker], object]] = {
     "matches of a tournament": lambda one: find_matches(one.storage, matches.MatchQuery(tournament="season")),
     "matches with faults": lambda one: find_matches(one.storage, matches.MatchQuery(faults=True)),
     "bot": lambda one: profile(one.storage, one.bot()),
+    "versions of a bot": lambda one: version_lines(one.storage, one.bot()),
     "where a bot stands": lambda one: newest_lines(one.storage, one.bot()),
     "history of all its versions": lambda one: histories.latest(
         one.storage, histories.HistoryQuery(one.bot()), dict.fromkeys(HistoryKind, 10)
@@ -175,6 +187,11 @@ QUESTIONS: Mapping[str, Callable[[Asker], object]] = {
     "versus": lambda one: versus(one.storage, *one.two()),
     "tables of a round": lambda one: round_tables(one.storage, "season", 1, 24),
     "results of entrants by round": lambda one: sheets(one.storage, 1, range(1, 101)),
+    "rounds as they count": lambda one: counting.counted_sheets(one.storage, "season", [1, 2]),
+    "a match as it counts": lambda one: counting.deal_scores_at(one.storage, "season", 1, 1),
+    "matches as they count": lambda one: counting.count_matches(
+        one.storage, find_matches(one.storage, matches.MatchQuery(bot=one.bot())).matches
+    ),
     "crosstable of ten": lambda one: crosstable(one.storage, one.some(10)),
     "tournament": lambda one: overview.status(one.storage, "season"),
     "standings": lambda one: scoreboard.standings(one.storage, "season"),
@@ -190,6 +207,11 @@ QUESTIONS: Mapping[str, Callable[[Asker], object]] = {
     "who changed what": lambda one: changes(one.storage, OPERATOR, ChangeQuery()),
     "what workers have to do": lambda one: work(one.storage, OPERATOR),
     "tournaments": lambda one: tournaments.list_tournaments(one.storage, limit=50),
+    "latest tournaments of a bot": lambda one: tournaments.ended_of(one.storage, one.bot(), 3),
+    "what is on": lambda one: on_now(one.storage, 24),
+    "names": lambda one: search(one.storage, one.bot()[:3], 10),
+    "a match and its sessions": lambda one: sessions.played_match(one.storage, "season", 1, 1),
+    "whether a match is over": lambda one: sessions.is_over(one.storage, "season", 1, 1),
     "rulesets": lambda one: list_rulesets(one.storage, 50),
     "a ruleset that is no preset": _own_ruleset,
     "leagues": lambda one: leagues.list_leagues(one.storage),

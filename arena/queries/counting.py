@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement
+from sqlalchemy import ColumnElement, exists
 from sqlmodel import col, select
 
 from arena.core.corrections import adjusted
@@ -86,8 +86,8 @@ def count_matches(storage: Storage, lines: Sequence[MatchLine]) -> list[Counted 
             forfeited[line.tournament].add(line.round)
     found: dict[str, CountedRounds] = {}
     with storage.read() as tx:
-        corrected = select(TournamentEvent.tournament_id).where(TournamentEvent.kind == "corrected")
-        several = select(Tournament, col(Tournament.id).in_(corrected))
+        its = col(TournamentEvent.tournament_id) == col(Tournament.id)
+        several = select(Tournament, exists().where(its, col(TournamentEvent.kind) == "corrected"))
         for tournament, changed in tx.exec(several.where(col(Tournament.name).in_(rounds))):
             name = tournament.name
             special = rounds[name] if tournament.duplicate or changed else forfeited[name]
