@@ -190,13 +190,13 @@ async def test_bots_when_descriptors_are_about_to_run_out_then_they_are_told_bus
         contextlib.AsyncExitStack() as stack,
         asyncio.timeout(DEADLINE),
     ):
-        process.limit_descriptors(256)
+        process.limit_descriptors(176)
         received = b""
-        numbers = iter(range(1, 250))
+        numbers = iter(range(1, 170))
         while b"no room for more connections" not in received:
             received = await enter(address, next(numbers), stack)
             assert b"grpc-status" not in received or b"no room" in received
-        assert 256 - 256 // 8 - descriptors.RESERVE <= next(numbers) < 200
+        assert 176 - 176 // 8 - descriptors.RESERVE <= next(numbers) < 120
         assert process.errors().count("no bot is let in") == 1
 
 
