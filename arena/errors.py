@@ -21,10 +21,10 @@ ArenaError
 
 from collections.abc import Sequence
 
-from referee.errors import FieldsWrong, Problem, Told
+from referee.errors import FieldsWrong, Problem, ShownError
 
 
-class ArenaError(Told):
+class ArenaError(ShownError):
     """Root of all errors that the arena raises on purpose."""
 
 

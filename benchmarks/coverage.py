@@ -188,7 +188,7 @@ def play_deal(rules: Rules, bots: Sequence[Choose], seed: str) -> tuple[int, ...
     step = 1 if rules.ruleset.direction == "clockwise" else -1
     deal = Deal(rules, deal_seed(session_seed(seed.encode().ljust(32)[:32], 1, 1, 1), 1), 1, 0, step)
     while not deal.over:
-        seat = deal.asked()[0]
+        seat = deal.owing()[0]
         play = bots[seat](cast(Turn, LocalTurn(deal, seat)))
         deal.act(seat, play.code & rules.full if play is not None else 0)
     return deal.points

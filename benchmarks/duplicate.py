@@ -151,7 +151,7 @@ def _points(rules: Rules, bots: Sequence[Choose], table: int | None, number: int
     step = 1 if rules.ruleset.direction == "clockwise" else -1
     deal = Deal(rules, deal_seed(seed, 1), 1, 0, step)
     while not deal.over:
-        seat = deal.asked()[0]
+        seat = deal.owing()[0]
         play = bots[seat](cast(Turn, LocalTurn(deal, seat)))
         deal.act(seat, play.code & rules.full if play is not None else 0)
     return deal.points

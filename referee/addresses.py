@@ -22,11 +22,11 @@ def read_addresses(text: str) -> list[str]:
 
 def split(address: str) -> tuple[str, int]:
     """Return host and port of ``host:port``, the host without brackets. Raise AddressError."""
-    found = _ADDRESS.fullmatch(address)
-    if found is None or found["port"] is None:
-        name = address if found else "127.0.0.1"
-        problem = "has no port" if found else "is not an address"
+    match = _ADDRESS.fullmatch(address)
+    if match is None or match["port"] is None:
+        name = address if match else "127.0.0.1"
+        problem = "has no port" if match else "is not an address"
         raise AddressError(f"{address!r} {problem}: an address is HOST:PORT, such as {name}:{USUAL_PORT}")
-    if not 0 < int(found["port"]) < 65536:
+    if not 0 < int(match["port"]) < 65536:
         raise AddressError(f"{address!r}: a port is a number from 1 to 65535")
-    return found["host"].strip("[]"), int(found["port"])
+    return match["host"].strip("[]"), int(match["port"])

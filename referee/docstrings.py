@@ -20,11 +20,11 @@ def tell_fields(schema: dict[str, Any], kind: type, names: Mapping[str, str | No
 
     This is for pydantic's ``json_schema_extra``; ``names`` maps fields that have another name in the schema.
     """
-    told = schema.get("properties", {})
+    properties = schema.get("properties", {})
     for field, text in field_docstrings(kind).items():
-        found = told.get((names or {}).get(field, field))
-        if found is not None:
-            found.setdefault("description", text)
+        schema_of = properties.get((names or {}).get(field, field))
+        if schema_of is not None:
+            schema_of.setdefault("description", text)
 
 
 def _is_ours(base: type) -> bool:

@@ -51,7 +51,7 @@ class Problem(NamedTuple):
         return self._replace(field=f"{where}{self.field}")
 
 
-class Told(Exception):
+class ShownError(Exception):
     """Root of all errors of ours that people are shown as they are, in one or more lines."""
 
     @property
@@ -60,7 +60,7 @@ class Told(Exception):
         return (str(self),)
 
 
-class FieldsWrong(Told):
+class FieldsWrong(ShownError):
     """Fields of the input are wrong: ``problems`` has all of them, ``field`` and ``reason`` the first."""
 
     def __init__(self, field: str, reason: str, *others: Problem) -> None:
@@ -81,7 +81,7 @@ class FieldsWrong(Told):
         return cls(field, reason, *others)
 
 
-class RefereeError(Told):
+class RefereeError(ShownError):
     """Root of all errors that the referee raises on purpose."""
 
 

@@ -17,9 +17,9 @@ else:
 """The signal that a program cannot refuse."""
 
 Handler: TypeAlias = Callable[[int, FrameType | None], object]
-Found: TypeAlias = Handler | int
+Action: TypeAlias = Handler | int
 
-_before: dict[int, Found] = {}
+_before: dict[int, Action] = {}
 """What signals did before this process handled them."""
 
 
@@ -30,16 +30,16 @@ def handling(numbers: Iterable[signal.Signals], handler: Handler) -> Iterator[No
     In processes forked from this one they do what they did before: a handler about this process would keep
     its children from being ended.
     """
-    before: dict[int, Found] = {number: signal.getsignal(number) or signal.SIG_DFL for number in numbers}
-    outer = {number: found for number, found in _before.items() if number in before}
+    before: dict[int, Action] = {number: signal.getsignal(number) or signal.SIG_DFL for number in numbers}
+    outer = {number: action for number, action in _before.items() if number in before}
     try:
         _before.update(before | outer)
         for number in before:
             signal.signal(number, handler)
         yield
     finally:
-        for number, found in before.items():
-            signal.signal(number, found)
+        for number, action in before.items():
+            signal.signal(number, action)
             del _before[number]
         _before.update(outer)
 
@@ -58,8 +58,8 @@ if sys.platform != "win32":
         """In a forked process, handle signals as before, and tell the parent's event loop nothing of them."""
         if _before:
             signal.set_wakeup_fd(-1)
-        for number, found in _before.items():
-            signal.signal(number, found)
+        for number, action in _before.items():
+            signal.signal(number, action)
         _before.clear()
         _release()
 
@@ -77,7 +77,7 @@ def ending() -> list[signal.Signals]:
     return [number for number in known if signal.getsignal(number) is not signal.SIG_IGN]
 
 
-class Ended(KeyboardInterrupt):
+class Interrupted(KeyboardInterrupt):
     """A signal ends the program the way Ctrl-C does."""
 
     def __init__(self, number: int) -> None:
@@ -88,7 +88,7 @@ class Ended(KeyboardInterrupt):
 
 def interruption(error: KeyboardInterrupt) -> int:
     """Return the exit status of a program that Ctrl-C or another signal ended."""
-    return error.status if isinstance(error, Ended) else 128 + signal.SIGINT
+    return error.status if isinstance(error, Interrupted) else 128 + signal.SIGINT
 
 
 @contextmanager
@@ -104,12 +104,12 @@ def unwound_on_signals() -> Iterator[None]:
         global _ending
         if not _ending:  # once is enough, and a second signal must not disturb the clean-up
             _ending = True
-            raise Ended(number)
+            raise Interrupted(number)
 
     try:
         with handling(ending(), end):
             yield
-    except Ended as ended:  # which Typer would treat as Ctrl-C
+    except Interrupted as ended:  # which Typer would treat as Ctrl-C
         raise SystemExit(ended.status) from ended
 
 

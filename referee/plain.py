@@ -13,7 +13,7 @@ def plain(text: str, keep: str = "") -> str:
     """
     if text.isprintable():
         return text
-    return "".join(one if one.isprintable() or one in keep else _written_out(one) for one in text)
+    return "".join(char if char.isprintable() or char in keep else _written_out(char) for char in text)
 
 
 def plain_line(text: str, most: int) -> str:
@@ -22,5 +22,5 @@ def plain_line(text: str, most: int) -> str:
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
-def _written_out(one: str) -> str:
-    return one.encode("unicode_escape").decode("ascii")
+def _written_out(char: str) -> str:
+    return char.encode("unicode_escape").decode("ascii")

@@ -173,14 +173,14 @@ class Position:
         return self._deal.rules
 
     @property
-    def asked(self) -> tuple[int, ...]:
+    def owing(self) -> tuple[int, ...]:
         """The seats that owe a decision: one, none when the deal is over, several in a bomb window."""
-        return self._deal.asked()
+        return self._deal.owing()
 
     @property
     def seat(self) -> int:
         """Who acts next; in a bomb window, the first that has not answered. -1 when the deal is over."""
-        return self._deal.asked()[0] if not self._deal.over else -1
+        return self._deal.owing()[0] if not self._deal.over else -1
 
     @property
     def stage(self) -> Stage:
@@ -404,7 +404,7 @@ def _filled(deal: Deal, begun: tuple[int, ...], pile: Pile) -> tuple[int, ...]:
 def _answers(deal: Deal, given: Sequence[tuple[int, int]] | None) -> Sequence[tuple[int, int]]:
     """Return the answers in a bomb window: those given, or if it is closed, that all decline."""
     if given is None and deal.stage is Stage.BOMBS:
-        return [(seat, 0) for seat in deal.asked()]
+        return [(seat, 0) for seat in deal.owing()]
     return given or ()
 
 

@@ -31,7 +31,7 @@ PLACEHOLDER = b"MY_BOT"
 def starter(language: str, name: str) -> dict[str, bytes]:
     """Return the files of a starter for a bot of this name. Raise KeyError for an unknown language."""
     base, own = STARTERS / "base" / language, STARTERS / language
-    found = {
+    files = {
         path.relative_to(base).as_posix(): path.read_bytes()
         for pattern in FROM_SAMPLES[language]
         for path in base.glob(pattern)
@@ -39,6 +39,6 @@ def starter(language: str, name: str) -> dict[str, bytes]:
     }
     for path in own.rglob("*"):
         if path.is_file() and "__pycache__" not in path.parts:
-            found[path.relative_to(own).as_posix()] = path.read_bytes()
-    found["README.md"] = found["README.md"].replace(PLACEHOLDER, name.encode())
-    return found
+            files[path.relative_to(own).as_posix()] = path.read_bytes()
+    files["README.md"] = files["README.md"].replace(PLACEHOLDER, name.encode())
+    return files

@@ -125,18 +125,18 @@ def _records(given: Record | Iterable[Record] | Path | str) -> Iterator[Record]:
     if isinstance(given, Mapping):
         yield given.get("record", given)
     elif isinstance(given, (str, Path)):
-        yield from (found.record for found in deal_records(Path(given)))
+        yield from (deal.record for deal in deal_records(Path(given)))
     else:
-        for one in given:
-            yield from _records(one)
+        for record in given:
+            yield from _records(record)
 
 
 def _chosen(records: Sequence[Record], deal: int | None) -> Record:
-    found = [one for one in records if deal is None or one["deal"] == deal]
-    if len(found) != 1:
+    chosen = [record for record in records if deal is None or record["deal"] == deal]
+    if len(chosen) != 1:
         what = "deal records" if deal is None else f"records of deal {deal}"
-        raise RecordError(None, f"there are {len(found) or 'no'} {what}, and one is wanted")
-    return found[0]
+        raise RecordError(None, f"there are {len(chosen) or 'no'} {what}, and one is wanted")
+    return chosen[0]
 
 
 def _turn_of(record: Record, action: int) -> Turn:
@@ -160,9 +160,9 @@ def _turn(
     view = LocalView(_session(deal.rules, names, number), seat)
     view.deal_begins(deal)
     view.catch_up(deal, 0)
-    asked = events.Turn(_session(deal.rules, names, number), seat, 1, deal, Encodings())
-    asked.time_ms = time_ms
-    return turn_of(view, asked)
+    turn = events.Turn(_session(deal.rules, names, number), seat, 1, deal, Encodings())
+    turn.time_ms = time_ms
+    return turn_of(view, turn)
 
 
 def _session(rules: Rules, seats: tuple[str, ...], deals: int) -> events.SessionInfo:

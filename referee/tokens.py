@@ -13,7 +13,7 @@ def wrong_with(token: str) -> str:
     """Return what is wrong with a token that is not empty, to follow its name; empty if nothing is."""
     if token[0] in "'\"`" or token[-1] in "'\"`":
         return "is in quotes: leave them out"
-    sign = next((one for one in token if not one.isascii() or not one.isprintable() or one == " "), None)
+    sign = next((char for char in token if not char.isascii() or not char.isprintable() or char == " "), None)
     if sign is None:
         return ""
     return "contains a space" if sign == " " else f"contains {sign!a}, which no token has"

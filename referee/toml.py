@@ -26,7 +26,7 @@ def read_toml(path: Path) -> dict[str, object]:
         raise TomlError(path, f"is not TOML: {' '.join(str(error).split())}") from None
 
 
-def problems_in(path: Path, found: Sequence[Problem]) -> list[Problem]:
+def problems_in(path: Path, problems: Sequence[Problem]) -> list[Problem]:
     """Return problems with the fields of a file, with its path and the lines of the fields.
 
     Items of lists are counted from 1: ``bots no. 3.bot``.
@@ -34,12 +34,12 @@ def problems_in(path: Path, found: Sequence[Problem]) -> list[Problem]:
     lines = dict(_lines(path.read_text(encoding="utf-8-sig")))
     return [
         problem._replace(field=f"{path}{_line(lines, problem.field)}: {_counted(problem.field)}")
-        for problem in found
+        for problem in problems
     ]
 
 
 def _counted(field: str) -> str:
-    return re.sub(r"\[(\d+)\]", lambda found: f" no. {int(found[1]) + 1}", field)
+    return re.sub(r"\[(\d+)\]", lambda match: f" no. {int(match[1]) + 1}", field)
 
 
 def _line(lines: dict[str, int], field: str) -> str:

@@ -101,9 +101,11 @@ Wrong = TypeVar("Wrong")
 
 def first_of(wrong: Sequence[Wrong], word: Callable[[Wrong], Iterable[Problem]]) -> list[Problem]:
     """Return the problems of the first things that are wrong, each once, and how many others there are."""
-    found = dict.fromkeys(problem for one in wrong[:MOST_PROBLEMS] for problem in word(one))
+    listed = dict.fromkeys(problem for error in wrong[:MOST_PROBLEMS] for problem in word(error))
     left = len(wrong) - MOST_PROBLEMS
-    return [*found, Problem("further problems", f"{left:,}, which are not listed")] if left > 0 else [*found]
+    return (
+        [*listed, Problem("further problems", f"{left:,}, which are not listed")] if left > 0 else [*listed]
+    )
 
 
 def path_text(path: Path) -> str:
@@ -133,14 +135,14 @@ def problems(error: "ValidationError", schema: Node, wording: Wording) -> tuple[
     """
     errors = error.errors(include_url=False)
 
-    def worded(one: "ErrorDetails") -> Iterable[Problem]:
-        if one["type"] == "too_short" and any(_is_inside(other["loc"], one["loc"]) for other in errors):
+    def worded(each: "ErrorDetails") -> Iterable[Problem]:
+        if each["type"] == "too_short" and any(_is_inside(other["loc"], each["loc"]) for other in errors):
             return ()  # the items that are wrong were not counted
-        if one["type"] == "missing" or one["type"] in _UNKNOWN:
-            return (_key_problem(one["loc"], one["type"], schema, wording),)
-        return _value_problems(one, schema, wording)
+        if each["type"] == "missing" or each["type"] in _UNKNOWN:
+            return (_key_problem(each["loc"], each["type"], schema, wording),)
+        return _value_problems(each, schema, wording)
 
-    return tuple(first_of(sorted(errors, key=lambda one: one["type"] not in _UNKNOWN), worded))
+    return tuple(first_of(sorted(errors, key=lambda each: each["type"] not in _UNKNOWN), worded))
 
 
 def _key_problem(path: Path, kind: str, schema: Node, wording: Wording) -> Problem:
@@ -177,8 +179,8 @@ def _value_problems(error: "ErrorDetails", schema: Node, wording: Wording) -> Se
     if "enum" in node and isinstance(path[-1], int):
         path = path[:-1]  # the value says which of the list is meant
     hint = suggestion(given, _options(node)) if isinstance(given, str) else ""
-    asked = wording.table if node.get("type") == "object" else wanted(node)
-    return [Problem(wording.path(path), f"must be {asked}, not {shown(given)}{hint}")]
+    expected = wording.table if node.get("type") == "object" else wanted(node)
+    return [Problem(wording.path(path), f"must be {expected}, not {shown(given)}{hint}")]
 
 
 def node_at(schema: Node, path: Path) -> Node:

@@ -12,7 +12,7 @@ from arena.cli.bots import version_of
 from arena.cli.context import asking
 from arena.errors import StateError
 from arena.operations import bots
-from referee.cli.botcheck import Asked, Codes, Command, Listen, LogFile, Wait, check_asked, run_check
+from referee.cli.botcheck import CheckOrder, Codes, Command, Listen, LogFile, Wait, check_order, run_check
 from referee.cli.output import AsJson
 from referee.cli.starting import bot_command
 
@@ -48,7 +48,7 @@ def check_(
     Each result is shown as it comes. A signal ends the check, with a summary of the results so far.
     """
     unnamed = bot_command(bot)
-    asked = check_asked(Asked(command or unnamed, listen, scenario or None, wait, log))
+    asked = check_order(CheckOrder(command or unnamed, listen, scenario or None, wait, log))
     local = unnamed is not None or (command and "/" not in bot)
     if not local:
         versions.check_bot(bot)

@@ -30,48 +30,49 @@ class Batch:
 
     def add(self, seat: Seat, message: Any, came: float) -> None:
         """Add a lazy turn of a message that came at this time."""
-        self._open[message.session] = Open(seat, message, seat.asked(message), came)
+        self._open[message.session] = Open(seat, message, seat.turn_of(message), came)
 
     def turns(self) -> list[tuple[float, Any]]:
         """Return when the open turns came, and their messages."""
-        return [(one.came, one.message) for one in self._open.values()]
+        return [(turn.came, turn.message) for turn in self._open.values()]
 
     def __contains__(self, session: object) -> bool:
         return session in self._open
 
     def answers(self) -> Iterator[bytes]:
         """Yield PlayRequests with the moves as they are known. Raise BotFailed if a strict bot fails."""
-        asked, self._open = [*self._open.values()], {}
-        if not asked:
+        turns, self._open = [*self._open.values()], {}
+        if not turns:
             return iter(())
-        return self._each(asked) if self._choose_many is None else self._many(asked)
+        return self._each(turns) if self._choose_many is None else self._many(turns)
 
-    def _many(self, asked: Sequence[Open]) -> Iterator[bytes]:
+    def _many(self, turns: Sequence[Open]) -> Iterator[bytes]:
         try:
-            answers = self._asked(asked)
+            answers = self._choose_all(turns)
         except Exception as error:
-            if len(asked) > 1:
-                for one in asked:
-                    yield from self._many([one])
+            if len(turns) > 1:
+                for open_turn in turns:
+                    yield from self._many([open_turn])
                 return
             answers = [error]
         yield b"".join(
-            one.seat.reply(one.message, one.turn, answer) for one, answer in zip(asked, answers, strict=True)
+            open_turn.seat.reply(open_turn.message, open_turn.turn, answer)
+            for open_turn, answer in zip(turns, answers, strict=True)
         )
 
-    def _asked(self, asked: Sequence[Open]) -> Sequence[object]:
+    def _choose_all(self, turns: Sequence[Open]) -> Sequence[object]:
         """Return an answer for each turn. Raise what the bot raises, or TypeError for a wrong number."""
-        found: Any = self._choose_many([one.turn for one in asked])
-        if isawaitable(found):
-            found = finished(found)
-        if not isinstance(found, Sequence) or isinstance(found, str) or len(found) != len(asked):
-            what = f"{len(found)} answers" if isinstance(found, Sequence) else type(found).__name__
-            raise TypeError(f"choose_many returned {what}; a list of {len(asked)} answers is expected")
-        return found
+        answers: Any = self._choose_many([turn.turn for turn in turns])
+        if isawaitable(answers):
+            answers = finished(answers)
+        if not isinstance(answers, Sequence) or isinstance(answers, str) or len(answers) != len(turns):
+            what = f"{len(answers)} answers" if isinstance(answers, Sequence) else type(answers).__name__
+            raise TypeError(f"choose_many returned {what}; a list of {len(turns)} answers is expected")
+        return answers
 
-    def _each(self, asked: Sequence[Open]) -> Iterator[bytes]:
+    def _each(self, turns: Sequence[Open]) -> Iterator[bytes]:
         loop = own_loop()
-        tasks = {loop.create_task(_answer(one)): one for one in asked}
+        tasks = {loop.create_task(_answer(turn)): turn for turn in turns}
         waiting: set[asyncio.Task[object]] = {*tasks}
         try:
             while waiting:
@@ -88,14 +89,14 @@ class Batch:
                 loop.run_until_complete(asyncio.wait(waiting))
 
 
-def _reply(asked: Open, answer: object) -> bytes:
-    return asked.seat.reply(asked.message, asked.turn, answer)
+def _reply(turn: Open, answer: object) -> bytes:
+    return turn.seat.reply(turn.message, turn.turn, answer)
 
 
-async def _answer(asked: Open) -> object:
+async def _answer(turn: Open) -> object:
     """Return the bot's answer, or the exception that it raised."""
     try:
-        answer: Any = asked.seat.answer_of(asked.turn)
+        answer: Any = turn.seat.answer_of(turn.turn)
         return await answer if isinstance(answer, Awaitable) else answer
     except Exception as error:
         return error

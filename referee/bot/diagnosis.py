@@ -34,9 +34,9 @@ class Answer(NamedTuple):
     """How a referee refused a hello that it cannot accept."""
 
     failure: Failure
-    asked: datetime
+    asked_at: datetime
     """When it was asked, by the local clock."""
-    answered: datetime
+    answered_at: datetime
 
 
 class Finding(NamedTuple):
@@ -68,8 +68,8 @@ def check_token(token: str) -> Finding:
 
 async def examine(addresses: Sequence[str], token: str, tls: ClientTls | None) -> list[Finding]:
     """Return what was found out about each address, asked with this token; nothing is played."""
-    found = await asyncio.gather(*(_examine(address, token, tls) for address in addresses))
-    return [finding for findings in found for finding in findings]
+    examined = await asyncio.gather(*(_examine(address, token, tls) for address in addresses))
+    return [finding for findings in examined for finding in findings]
 
 
 async def _examine(address: str, token: str, tls: ClientTls | None) -> list[Finding]:
@@ -80,12 +80,12 @@ async def _examine(address: str, token: str, tls: ClientTls | None) -> list[Find
     answer = await asyncio.to_thread(_ask, address, token, tls)
     if not answer.failure.reason and (why := await why_failed(address, tls, answer.failure.text)):
         return [reached, Finding(address, False, why)]
-    told = list(_meaning(answer.failure))
+    results = list(_meaning(answer.failure))
     if answer.failure.reason == Reason.PROTOCOL_VERSION:
-        told.append(compare_clocks(answer))
+        results.append(compare_clocks(answer))
         faults = await asyncio.to_thread(_faults, address, token, tls, answer.failure.metadata)
-        told += [] if faults is None else judge_sessions(faults)
-    return [reached, *(Finding(address, right, text) for right, text in told)]
+        results += [] if faults is None else judge_sessions(faults)
+    return [reached, *(Finding(address, right, text) for right, text in results)]
 
 
 def _meaning(failure: Failure) -> Iterator[tuple[bool, str]]:
@@ -114,7 +114,7 @@ def compare_clocks(answer: Answer) -> tuple[bool, str]:
     """Return whether the referee's clock and the local one agree, as far as the round trip allows to tell."""
     try:
         now = datetime.fromisoformat(answer.failure.metadata["now"])
-        ahead = (answer.asked - now).total_seconds(), (answer.answered - now).total_seconds()
+        ahead = (answer.asked_at - now).total_seconds(), (answer.answered_at - now).total_seconds()
     except (KeyError, ValueError, TypeError):  # an older referee, or a time without its zone
         return True, "does not report its time, so the clocks were not compared"
     apart = max(ahead[0], -ahead[1], 0.0)
@@ -164,9 +164,9 @@ def judge_sessions(faults: Sequence[LogEntry]) -> Iterator[tuple[bool, str]]:
 
 def _ask(address: str, token: str, tls: ClientTls | None) -> Answer:
     """Send a referee a hello that it cannot accept, and return its answer."""
-    asked = datetime.now(UTC)
+    asked_at = datetime.now(UTC)
     failure = _refusal(address, token, tls)
-    return Answer(failure, asked, datetime.now(UTC))
+    return Answer(failure, asked_at, datetime.now(UTC))
 
 
 def _refusal(address: str, token: str, tls: ClientTls | None) -> Failure:

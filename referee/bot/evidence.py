@@ -68,10 +68,10 @@ class Evidence:
         else:
             self._digests[str(ended.deal)] = self._digest[:SHORT]
 
-    def fault(self, told: bots_pb2.Fault) -> None:
+    def fault(self, sent: bots_pb2.Fault) -> None:
         """Note a fault of the bot's own."""
-        place = {"deal": told.deal, "action": told.action, "kind": FAULT_KINDS.get(told.kind, "unknown")}
-        self._faults.append({**place, "ms": told.elapsed_ms, "credit_ms": told.credit_ms})
+        place = {"deal": sent.deal, "action": sent.action, "kind": FAULT_KINDS.get(sent.kind, "unknown")}
+        self._faults.append({**place, "ms": sent.elapsed_ms, "credit_ms": sent.credit_ms})
 
     def broken(self) -> None:
         """Note that something could not be read, so that the digest is no longer known."""

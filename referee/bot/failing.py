@@ -51,11 +51,11 @@ def first_of(error: BaseException) -> BaseException:
 
 def own_calls(error: BaseException) -> TracebackType | None:
     """Return the calls in the bot's code that an exception passed through, without those of the SDK."""
-    found = None
+    calls = None
     for frame, line in reversed([*walk_tb(error.__traceback__)]):
         if _is_own(frame.f_code.co_filename):
-            found = TracebackType(found, frame, frame.f_lasti, line)
-    return found
+            calls = TracebackType(calls, frame, frame.f_lasti, line)
+    return calls
 
 
 def _is_own(file: str) -> bool:

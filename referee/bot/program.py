@@ -44,7 +44,7 @@ def run(
     thread that is not the main one, or that runs an event loop already.
     """
     _require_own_thread()
-    kept = session_log(os.environ.get("ARENA_BOT_LOG", ""))
+    sessions = session_log(os.environ.get("ARENA_BOT_LOG", ""))
 
     client = BotClient(
         bot,
@@ -52,13 +52,13 @@ def run(
         max_sessions,
         tls=tls,
         strict=bool(os.environ.get("ARENA_STRICT")),
-        keep=None if kept is None else kept.add,
+        keep=None if sessions is None else sessions.add,
     )
     try:
         run_client(client, addresses)
     finally:
-        if kept is not None:
-            kept.close()
+        if sessions is not None:
+            sessions.close()
 
 
 def run_client(client: BotClient, addresses: Sequence[str]) -> None:

@@ -54,7 +54,7 @@ class _Broken:
 class Seat:
     """The bot in one session."""
 
-    __slots__ = ("_asked", "_cards", "_choose", "_chooser", "_strict", "_waits", "evidence", "view")
+    __slots__ = ("_cards", "_choose", "_chooser", "_method", "_strict", "_waits", "evidence", "view")
 
     def __init__(self, bot: Bot, view: SessionView, *, strict: bool = False) -> None:
         """Seat a bot in a session that it sees in this way."""
@@ -67,7 +67,7 @@ class Seat:
         """Whether answers must be awaited."""
         self._chooser = self._made(bot)
         self._choose: Callable[[Turn], Any] = getattr(self._chooser, "choose", None) or self._alone
-        self._asked = "choose_many" if self._choose == self._alone else "choose"
+        self._method = "choose_many" if self._choose == self._alone else "choose"
         """The method that answers turns of kind ``play``."""
 
     def _made(self, bot: Bot) -> Any:
@@ -121,14 +121,14 @@ class Seat:
         Concatenated, such messages are one message with all their moves. If the bot raises an exception or
         answers with a wrong type, the move says so, which is a fault; in strict mode, raise BotFailed.
         """
-        turn = self.asked(message)
+        turn = self.turn_of(message)
         try:
             mask = self.decide(turn)
         except Exception as error:
             return self._failure(message, turn, error)
         return self._move(message, mask)
 
-    def asked(self, message: Any) -> Turn:
+    def turn_of(self, message: Any) -> Turn:
         """Return the turn in a lazy message, after taking in what has happened since the last one."""
         turn = read_turn(self.view, message)
         self.view.happened(message.actions[:])
@@ -139,7 +139,7 @@ class Seat:
         try:
             if isinstance(answer, Exception):
                 raise answer
-            mask = self._mask(answer, self._asked)
+            mask = self._mask(answer, self._method)
         except Exception as error:
             return self._failure(message, turn, error)
         return self._move(message, mask)
@@ -168,7 +168,7 @@ class Seat:
         answer = self._choose(turn) if plays else self._special(turn)
         if (self._waits or not plays) and isawaitable(answer):
             answer = finished(answer)
-        return self._mask(answer, self._asked if plays else turn.kind)
+        return self._mask(answer, self._method if plays else turn.kind)
 
     def _alone(self, turn: Turn) -> Any:
         """Return the answer to one turn from a bot with ``choose_many``."""
@@ -189,10 +189,10 @@ class Seat:
             return None
         return turn.hand[0] if turn.kind == "exchange" else turn.legal[0]
 
-    def _mask(self, answer: object, asked: str) -> int:
+    def _mask(self, answer: object, method: str) -> int:
         """Return the mask of an answer, 0 for a pass. Raise TypeError or CardError for what is not an answer.
 
-        ``asked`` is the method that returned it.
+        ``method`` is the one that returned it.
         """
         if answer is None:
             return 0
@@ -202,7 +202,7 @@ class Seat:
             return self.view.rules.parse(answer)
         if isinstance(answer, Sequence) and all(isinstance(card, str) for card in answer):
             return self.view.rules.parse(" ".join(answer))
-        raise TypeError(f"{asked} returned {_kind(answer)}; a Play, text, list or None is expected")
+        raise TypeError(f"{method} returned {_kind(answer)}; a Play, text, list or None is expected")
 
 
 def hooks(bot: Bot) -> bool:

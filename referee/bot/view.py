@@ -259,11 +259,11 @@ class SessionView:
         plays, gone, rules = self._plays, self._gone, self.rules
         if not plays or plays[-1] >= rules.first_bomb:
             return rules.following(self.plays(), to_beat)
-        found = rules.following(plays, to_beat)
+        plays_above = rules.following(plays, to_beat)
         if not gone:
-            return found
+            return plays_above
         held = []
-        for code in found:  # mostly few, for which this is faster than a comprehension
+        for code in plays_above:  # mostly few, for which this is faster than a comprehension
             if not code & gone:
                 held.append(code)  # noqa: PERF401
         return held

@@ -353,11 +353,11 @@ class Desk:
     ) -> Iterator[tuple[BotSession, bots_pb2.Move]]:
         """Yield the moves of a message that answer open turns; add a notice to ``out`` for each other one."""
         for move in request.moves:
-            found = [session for session in sessions if session.owes(move)]
-            if found:
+            owing = [session for session in sessions if session.owes(move)]
+            if owing:
                 self.answered += 1
                 self.last_answer = time.monotonic()
-                yield found[0], move
+                yield owing[0], move
             else:
                 if move.session in self._cut_short:
                     self.last_answer = time.monotonic()  # the bot is still busy with earlier turns

@@ -93,9 +93,9 @@ class BotProcess:
             return ()
         size = os.fstat(self._output.fileno()).st_size
         if size - self._mark <= 2 * READ_BYTES:
-            return told(self._lines(self._mark, size))
+            return excerpt(self._lines(self._mark, size))
         first = self._lines(self._mark, self._mark + READ_BYTES)
-        return told([*first, LEFT_OUT, *self._lines(size - READ_BYTES, size)])
+        return excerpt([*first, LEFT_OUT, *self._lines(size - READ_BYTES, size)])
 
     def _lines(self, start: int, end: int) -> list[str]:
         """Return the lines in a part of the output that may explain a failure: not blank, not routine."""
@@ -153,7 +153,7 @@ class BotProcess:
             raise Absent(f"log: cannot write to {self._log}: {error.strerror}") from None
 
 
-def told(lines: Sequence[str]) -> tuple[str, ...]:
+def excerpt(lines: Sequence[str]) -> tuple[str, ...]:
     """Return the first lines, or those with which a panic begins, and the last ones."""
     if len(lines) <= SHOWN_FIRST + SHOWN_LAST:
         return tuple(lines)
@@ -169,9 +169,9 @@ def _read(file: IO[bytes], start: int, end: int) -> bytes:
     """Return a part of a file that another process writes to."""
     if sys.platform == "win32":  # where both processes share one file position
         file.seek(start)
-        found = file.read(end - start)
+        content = file.read(end - start)
         file.seek(0, os.SEEK_END)
-        return found
+        return content
     return os.pread(file.fileno(), end - start, start)
 
 

@@ -55,10 +55,10 @@ class Report:
     @property
     def counts(self) -> dict[Outcome, int]:
         """How many scenarios have each outcome; those that were left out were not run."""
-        found = Counter(result.outcome for result in self.results)
-        found["not_run"] += len(self.left_out)
+        numbers = Counter(result.outcome for result in self.results)
+        numbers["not_run"] += len(self.left_out)
         every: tuple[Outcome, ...] = ("passed", "warned", "failed", "not_run")
-        return {outcome: found[outcome] for outcome in every}
+        return {outcome: numbers[outcome] for outcome in every}
 
     def to_object(self) -> dict[str, object]:
         """Return the report as JSON values."""
@@ -171,8 +171,8 @@ def _verdict(report: "Report") -> str:
     verdict = "The bot passes" if report.passed else "The bot does not pass"
     if report.passed and report.left_out:
         verdict = "The bot passes so far, but not all was tried"
-    asked = " the scenarios asked for" if report.part and counts else ""
-    return f"{verdict}{asked}: {', '.join(counts) or 'nothing was tried'}."
+    part = " the scenarios asked for" if report.part and counts else ""
+    return f"{verdict}{part}: {', '.join(counts) or 'nothing was tried'}."
 
 
 def _scenarios(number: int) -> str:

@@ -129,7 +129,7 @@ class BotSession:
         self._others = others
         self._session = Session(rules, self.seed, deals)
         self._last: Legacy | None = None
-        self._told = 0
+        self._told_to = 0
         """How much of the deal's log the bot has been told; see ``log_length``."""
         self._sequence = first_sequence
 
@@ -151,7 +151,7 @@ class BotSession:
     def resume(self, out: bots_pb2.PlayResponse) -> None:
         """Tell the bot all that it needs after a reconnect."""
         self._add_session_started(out, resumed=True)
-        self._told = 0
+        self._told_to = 0
         if self._session.deal is not None:
             self._add_deal_started(out)
         if self.turn is not None:
@@ -216,8 +216,8 @@ class BotSession:
             if deal.over:
                 self._close_deal(out)
                 continue
-            asked = deal.asked()
-            other = next((seat for seat in asked if seat != self.seat), None)
+            seats = deal.owing()
+            other = next((seat for seat in seats if seat != self.seat), None)
             if other is not None:
                 deal.act(other, self._others(deal, other))
             elif deal.forced(self.seat) and not self.info.limits.ask_forced:
@@ -253,10 +253,10 @@ class BotSession:
         deal, limits, message = self.deal, self.info.limits, bots_pb2.Turn()
         time_ms = min(limits.decision_ms, limits.bank_ms or limits.decision_ms)
         turn = Turn(self.info, self.seat, self._sequence, deal, Encodings())
-        turn.since, turn.time_ms, turn.bank_ms = self._told, time_ms, limits.bank_ms or None
+        turn.since, turn.time_ms, turn.bank_ms = self._told_to, time_ms, limits.bank_ms or None
         turn.credit_ms = limits.credit_ms
         wire.write_turn(message, turn, self._wants)
-        self._told = log_length(deal)
+        self._told_to = log_length(deal)
         return message
 
     def _open_deal(self, out: bots_pb2.PlayResponse) -> None:
@@ -275,7 +275,7 @@ class BotSession:
                 exchange=exchange,
                 dealt=dealt,
             )
-        self._told = 0
+        self._told_to = 0
         self._add_deal_started(out)
 
     def _dealt(self, given: Sequence[str | None], dealer: int, step: int) -> Dealt:
@@ -298,7 +298,9 @@ class BotSession:
         deal, session = self.deal, self._session
         self._last = session.close_deal().legacy
         scores = tuple(session.scores)
-        ended = DealEnded(self.info, self.seat, deal, self._told, scores, Encodings(), measured_digest("{}"))
+        ended = DealEnded(
+            self.info, self.seat, deal, self._told_to, scores, Encodings(), measured_digest("{}")
+        )
         wire.add_event(out, ended)
         if not session.over:
             self._open_deal(out)

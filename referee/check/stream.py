@@ -61,14 +61,14 @@ class Line:
 
     def drain(self) -> list[bots_pb2.PlayRequest]:
         """Return the messages that have come and were not received yet."""
-        found = []
+        requests = []
         while not self._heard.empty():
             heard = self._heard.get_nowait()
             if isinstance(heard, Failed):
                 self._heard.put_nowait(heard)
                 break
-            found.append(heard.request)
-        return found
+            requests.append(heard.request)
+        return requests
 
     async def refuse(self, refusal: Refused) -> None:
         """End the stream with a reason, once everything sent before has gone out."""

@@ -14,7 +14,7 @@ import typer
 
 from referee.cli import INTERRUPTED
 from referee.cli.later import ELSEWHERE, Elsewhere, Later, Whole
-from referee.errors import Told
+from referee.errors import ShownError
 from referee.plain import plain
 
 SPELLED = {"…": "...", "–": "-", "—": "-", "→": "->", "±": "+/-", "·": ".", "×": "x", "─": "-"}
@@ -34,7 +34,7 @@ def spell_out() -> None:
 def _spelled(error: UnicodeError) -> tuple[str, int]:
     assert isinstance(error, UnicodeEncodeError)
     missing = error.object[error.start : error.end]
-    return "".join(SPELLED.get(one, "?") for one in missing), error.end
+    return "".join(SPELLED.get(name, "?") for name in missing), error.end
 
 
 def discard_output() -> None:
@@ -94,13 +94,13 @@ def arena(_version: Annotated[bool, version_shown("bigtwo-bot")] = False) -> Non
 def whole() -> Whole:
     """Return the command line of the whole arena if that is installed, else the one for authors."""
     try:
-        found: Whole = import_module(ARENA).WHOLE
+        commands: Whole = import_module(ARENA).WHOLE
     except ModuleNotFoundError as error:
         if error.name is None or not f"{ARENA}.".startswith(f"{error.name}."):
             raise
         hidden = (Elsewhere(name) for name in ELSEWHERE)
         return Whole(app, (*COMMANDS, *hidden))
-    return found
+    return commands
 
 
 @cache
@@ -126,7 +126,7 @@ def run(arguments: Sequence[str]) -> int:
         return status if isinstance(status, int) else 0
     except typer.TyperException as error:
         return _fail(_with_help(error), status=error.exit_code)
-    except Told as error:
+    except ShownError as error:
         return _fail(*error.lines)
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED

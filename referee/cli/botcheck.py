@@ -10,7 +10,7 @@ import typer
 
 from referee.cli.output import MOST, AsJson, console, print_json, say
 from referee.cli.starting import bot_command, require_program
-from referee.interrupts import Ended, ending, interruption
+from referee.interrupts import Interrupted, ending, interruption
 
 if TYPE_CHECKING:
     from referee.check import Report, Result
@@ -32,7 +32,7 @@ Wait = Annotated[float, typer.Option(min=0, max=MOST, help="Seconds to wait for 
 LogFile = Annotated[Path | None, typer.Option(help="File for the output of the bot's process.")]
 
 
-class Asked(NamedTuple):
+class CheckOrder(NamedTuple):
     """What is to be checked, and how."""
 
     command: list[str] | None
@@ -63,21 +63,21 @@ def check_(
     bot does not pass. Each result is shown as it comes. A signal ends the check, with a summary of the
     results so far.
     """
-    asked = Asked(command or bot_command(bot), listen, scenario or None, wait, log)
-    run_check(check_asked(asked), bot, as_json=as_json)
+    order = CheckOrder(command or bot_command(bot), listen, scenario or None, wait, log)
+    run_check(check_order(order), bot, as_json=as_json)
 
 
-def check_asked(asked: Asked) -> Asked:
+def check_order(order: CheckOrder) -> CheckOrder:
     """Return what was asked for. Raise BadParameter if it cannot be done."""
-    if asked.log is not None and not asked.log.parent.is_dir():
-        raise typer.BadParameter(f"there is no folder for {asked.log}", param_hint="'--log'")
-    if asked.command:
-        require_program(asked.command)
-    return asked
+    if order.log is not None and not order.log.parent.is_dir():
+        raise typer.BadParameter(f"there is no folder for {order.log}", param_hint="'--log'")
+    if order.command:
+        require_program(order.command)
+    return order
 
 
 def run_check(
-    asked: Asked, name: str, *, as_json: bool, store: "Callable[[Report], object] | None" = None
+    order: CheckOrder, name: str, *, as_json: bool, store: "Callable[[Report], object] | None" = None
 ) -> None:
     """Check a bot, show the results, and ``store`` the report of a check that was not interrupted.
 
@@ -99,19 +99,19 @@ def run_check(
 
     status = 0
     checking = check(
-        listen=asked.listen,
-        command=asked.command,
-        scenarios=asked.codes,
-        on_ready=None if asked.command else _tell_where,
+        listen=order.listen,
+        command=order.command,
+        scenarios=order.codes,
+        on_ready=None if order.command else _tell_where,
         on_result=tell,
-        timeout=asked.wait,
-        log=asked.log,
+        timeout=order.wait,
+        log=order.log,
         bot=name,
     )
     try:
         report = run_to_end(checking)
     except KeyboardInterrupt as error:
-        report, status = cut_short(name, asked.codes, results), interruption(error)
+        report, status = cut_short(name, order.codes, results), interruption(error)
     if store is not None and not status:
         store(report)
     if as_json:
@@ -146,7 +146,7 @@ def run_to_end(checking: "Coroutine[object, object, Report]") -> "Report":
     try:
         return asyncio.run(run())
     except asyncio.CancelledError:
-        raise Ended(came[0]) from None
+        raise Interrupted(came[0]) from None
 
 
 def _say_at_once(lines: list[str]) -> None:

@@ -40,12 +40,12 @@ def _times(deal: BotDeal) -> tuple[int, ...]:
     own = _own(deal)
     if not own:
         return ()
-    spent = sorted(one.ms for one in own)
-    return len(own), spent[len(spent) // 2], spent[-1], max(one.credit_ms for one in own)
+    spent = sorted(decision.ms for decision in own)
+    return len(own), spent[len(spent) // 2], spent[-1], max(decision.credit_ms for decision in own)
 
 
 def _own(deal: BotDeal) -> list[Decision]:
-    return [one for one in decisions(deal.record) if one.seat == deal.seat]
+    return [decision for decision in decisions(deal.record) if decision.seat == deal.seat]
 
 
 def print_deals_whole(deals: Sequence[BotDeal]) -> None:
@@ -55,7 +55,7 @@ def print_deals_whole(deals: Sequence[BotDeal]) -> None:
         out.print(f"{deal.bot} in {deal.session_id}, seat {deal.seat}: {deal.points:+d}", soft_wrap=True)
         show_deal(deal.record, out)
         if times := _times(deal):
-            spent = ", ".join(str(one.ms) for one in _own(deal))
+            spent = ", ".join(str(decision.ms) for decision in _own(deal))
             out.print(
                 f"its turns took {spent} ms; up to {times[3]} ms credited for the network\n", soft_wrap=True
             )

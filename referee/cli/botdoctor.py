@@ -39,6 +39,6 @@ def examine_bot(referee: str, tls: ClientTls | None) -> None:
         findings.append(Finding("ARENA_REFEREE", False, str(error)))
     else:
         findings += asyncio.run(examine(addresses, token, tls))
-    say(*(f"{'ok   ' if one.right else 'wrong'}  {one.subject}: {one.text}" for one in findings))
-    if not all(one.right for one in findings):
+    say(*(f"{'ok   ' if each.right else 'wrong'}  {each.subject}: {each.text}" for each in findings))
+    if not all(each.right for each in findings):
         raise typer.Exit(1)

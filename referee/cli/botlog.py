@@ -28,9 +28,9 @@ LABEL = 10
 def print_entry(entry: LogEntry, as_json: bool) -> None:
     """Print an entry: one JSON object a line, or some lines for people."""
     if as_json:
-        found = asdict(entry)
-        del found["id"]
-        print_json_line(found)
+        values = asdict(entry)
+        del values["id"]
+        print_json_line(values)
         return
     out = console()
     for line in lines_of(entry, out.width):

@@ -165,6 +165,6 @@ def _check(folder: Path, start: Sequence[str]) -> int:
     command = [*start[:-1], str((folder / start[-1]).absolute())]
     report = run_to_end(check(command=command, scenarios=QUICK, bot=folder.name))
     if not report.passed:
-        wrong = next(one for one in report.results if one.outcome == "failed")
+        wrong = next(result for result in report.results if result.outcome == "failed")
         raise NotChecked(f"{folder} is written, but does not pass the check: {wrong.code}: {wrong.reason}")
     return len(report.results)

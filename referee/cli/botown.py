@@ -97,9 +97,9 @@ def games(
     """
     query = DealQuery(bot, session, lost, limit)
     secret = token_of(token, token_file)
-    found = list(read_deals(_referee(referee), secret, query, tls=tls_of_environment()))
+    deals = list(read_deals(_referee(referee), secret, query, tls=tls_of_environment()))
     shown = print_deals_json if as_json else print_deals_whole if whole else print_deals
-    shown(found[::-1])
+    shown(deals[::-1])
 
 
 def _referee(given: str | None) -> str:

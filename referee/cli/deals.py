@@ -52,15 +52,15 @@ def tricks(record: Mapping[str, Any]) -> list[list[Action]]:
     ruleset = record["ruleset"]
     actions = [parse_action(text) for text in record["actions"]]
     last_of = {action.seat: at for at, action in enumerate(actions) if action.cards != PASS}
-    found: list[list[Action]] = []
+    tricks_so_far: list[list[Action]] = []
     passed: set[int] = set()
     top: int | None = None
     over = True
     for at, action in enumerate(actions):
         if over:
-            found.append([])
+            tricks_so_far.append([])
             passed, top = set(), None
-        found[-1].append(action)
+        tricks_so_far[-1].append(action)
         if action.cards == PASS:
             passed.add(action.seat)
         else:
@@ -70,7 +70,7 @@ def tricks(record: Mapping[str, Any]) -> list[list[Action]]:
         waiting = set(range(len(record["seats"]))) - passed - gone
         last_word = ruleset["beat_own"] and top is not None and top not in gone
         over = not waiting if last_word else top is not None and not waiting - {top}
-    return found
+    return tricks_so_far
 
 
 def laps(trick: Sequence[Action], order: Sequence[int]) -> list[dict[int, str]]:
@@ -143,9 +143,9 @@ def _faults(record: Mapping[str, Any]) -> list[str]:
 def _forfeits(record: Mapping[str, Any]) -> list[str]:
     """Return lines that say which actions were not the bots' own."""
     return [
-        f"{record['seats'][one['seat']]} forfeited the session ({one['why']}): from deal {one['deal']}, "
-        f"action {one['action']} on, {DONE_FOR[one['by']]} for it"
-        for one in record.get("played_for", ())
+        f"{record['seats'][end['seat']]} forfeited the session ({end['why']}): from deal {end['deal']}, "
+        f"action {end['action']} on, {DONE_FOR[end['by']]} for it"
+        for end in record.get("played_for", ())
     ]
 
 

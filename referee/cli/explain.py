@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from referee.cli.output import AsJson, print_json, say, show
-from referee.cli.rewind import DealNumber, RecordFile, SeatNumber, say_deal, told
+from referee.cli.rewind import DealNumber, RecordFile, SeatNumber, or_pass, say_deal
 
 if TYPE_CHECKING:
     from referee.local.explain import Priced
@@ -38,28 +38,28 @@ def explain(
     from referee.local.rewind import chosen
     from referee.records.files import deal_records
 
-    found = chosen(deal_records(record), deal, str(record))
+    chosen_deal = chosen(deal_records(record), deal, str(record))
     if seat is None:
-        seat = found.seat
-    replayed = Replayed(found.record, 0 if seat is None else seat)
+        seat = chosen_deal.seat
+    replayed = Replayed(chosen_deal.record, 0 if seat is None else seat)
     if seat is None:
         points = replayed.record.points
-        replayed = Replayed(found.record, points.index(min(points)))
+        replayed = Replayed(chosen_deal.record, points.index(min(points)))
     with unwound_on_signals(), _progress() as progress:
         decisions = priced(replayed, seconds, time.monotonic, progress)
     if as_json:
-        print_json({"seat": replayed.seat, "decisions": [asdict(one) for one in decisions]})
+        print_json({"seat": replayed.seat, "decisions": [asdict(decision) for decision in decisions]})
         return
     say_deal(replayed, deal or 1, record)
     _show(decisions)
 
 
 def _show(decisions: "Sequence[Priced]") -> None:
-    clear = [one for one in decisions if one.is_clear]
-    rows = [_row(one) for one in clear[:MOST_SHOWN]]
+    clear = [decision for decision in decisions if decision.is_clear]
+    rows = [_row(decision) for decision in clear[:MOST_SHOWN]]
     columns = [">turn", "holding", "to beat", "played", "better", ">costs", ">±"]
     show(columns, rows, "sage found no decision that it would clearly have taken differently")
-    worlds = min((one.worlds for one in decisions), default=0)
+    worlds = min((decision.worlds for decision in decisions), default=0)
     say(
         f"an estimate: {len(clear)} of {len(decisions)} decisions could clearly have been better. "
         "A cost is how many more points the better play scores in sage's playouts, "
@@ -68,9 +68,9 @@ def _show(decisions: "Sequence[Priced]") -> None:
     )
 
 
-def _row(one: "Priced") -> tuple[object, ...]:
-    cards = (one.hand, one.to_beat, told(one.played), told(one.better))
-    return one.turn, *cards, f"{one.cost:.2f}", f"{one.plus_minus:.2f}"
+def _row(decision: "Priced") -> tuple[object, ...]:
+    cards = (decision.hand, decision.to_beat, or_pass(decision.played), or_pass(decision.better))
+    return decision.turn, *cards, f"{decision.cost:.2f}", f"{decision.plus_minus:.2f}"
 
 
 @contextmanager

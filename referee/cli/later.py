@@ -86,16 +86,16 @@ class Later(TyperCommand):
     def real(self) -> Any:
         """The command itself, loaded on first use."""
         module, _, attribute = self.where.partition(":")
-        found = getattr(import_module(module), attribute)
-        if isinstance(found, Group):
-            group = get_group(typer.Typer(no_args_is_help=True, help=found.help))
-            for command in found.commands:
+        loaded = getattr(import_module(module), attribute)
+        if isinstance(loaded, Group):
+            group = get_group(typer.Typer(no_args_is_help=True, help=loaded.help))
+            for command in loaded.commands:
                 group.add_command(command)
             return group
-        if isinstance(found, typer.Typer):
-            return get_group(found)
+        if isinstance(loaded, typer.Typer):
+            return get_group(loaded)
         single = typer.Typer(add_completion=False)
-        single.command(self.name)(found)
+        single.command(self.name)(loaded)
         return get_command(single)
 
     def make_context(self, *args: Any, **options: Any) -> Any:

@@ -69,14 +69,14 @@ def show(columns: Sequence[str], rows: Sequence[Sequence[object]], empty: str) -
         say(empty)
 
 
-def print_json(found: Mapping[str, object]) -> None:
+def print_json(fields: Mapping[str, object]) -> None:
     """Print one JSON document in ASCII (docs/json.md); dataclasses are objects, times are in ISO 8601."""
-    print(json.dumps({"output": OUTPUT, **found}, default=_plain, indent=2))
+    print(json.dumps({"output": OUTPUT, **fields}, default=_plain, indent=2))
 
 
-def print_json_line(found: Mapping[str, object]) -> None:
+def print_json_line(fields: Mapping[str, object]) -> None:
     """Print one JSON document in a line of its own, at once."""
-    print(json.dumps({"output": OUTPUT, **found}, default=_plain), flush=True)
+    print(json.dumps({"output": OUTPUT, **fields}, default=_plain), flush=True)
 
 
 def renamed(value: "DataclassInstance", **names: str) -> dict[str, object]:

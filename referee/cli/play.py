@@ -128,7 +128,7 @@ def play(
     from referee.cli.rules import load as load_rules
     from referee.interrupts import unwound_on_signals
     from referee.local.orders import Order
-    from referee.local.report import Asked, report
+    from referee.local.report import Setting, report
 
     rules = load_rules(ruleset)
     per_session = session or (1 if rules.exchange == "none" else WITH_EXCHANGE)
@@ -153,12 +153,12 @@ def play(
         begun = time.monotonic()
         so_far = _played(order, versus, keep=_keeping(order, save, write))
     panel = () if versus is None else tuple(order.names[slot] for slot in slots[2:])
-    asked = Asked(rules.label, rules.players, order.names, seed, command, panel)
-    found = report(asked, so_far, versus, time.monotonic() - begun)
+    setting = Setting(rules.label, rules.players, order.names, seed, command, panel)
+    result = report(setting, so_far, versus, time.monotonic() - begun)
     if as_json:
-        print_json(asdict(found))
+        print_json(asdict(result))
     else:
-        playshow.show_report(found, decision_ms)
+        playshow.show_report(result, decision_ms)
     if so_far.interrupted:
         raise typer.Exit(so_far.interrupted)
 
@@ -248,18 +248,18 @@ def _programs(
     if against is None:
         named = [first, *(others or islice(cycle(USUAL), players - 1))]
         different = [*dict.fromkeys(named)]
-        slots = [different.index(one) for one in named]
+        slots = [different.index(bot) for bot in named]
     else:
         if len(others) >= players:
             raise typer.BadParameter(f"{len(others)} bots for {players - 1} seats", param_hint="'BOT …'")
         panel = [*islice(cycle(others or USUAL), players - 1)]
         different = [first, against, *dict.fromkeys(panel)]
-        slots = [0, 1, *(different.index(one, 2) for one in panel)]
+        slots = [0, 1, *(different.index(bot, 2) for bot in panel)]
     samples = sample_bots()
-    programs = told_apart([program(one, samples, folder) for one in different], different)
-    for one in programs:
-        if one.file is not None and one.file not in samples.values():  # a command says itself what it runs
-            tell(f"play: {one.name} runs {one.file}, which may do all that you may")
+    programs = told_apart([program(bot, samples, folder) for bot in different], different)
+    for bot in programs:
+        if bot.file is not None and bot.file not in samples.values():  # a command says itself what it runs
+            tell(f"play: {bot.name} runs {bot.file}, which may do all that you may")
     return programs, slots
 
 

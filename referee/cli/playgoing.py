@@ -60,8 +60,8 @@ def progress_of_test(
         return f"{versus.deals} deals; {finding(versus, new, old).sentence}"
 
     def whole() -> "RenderableType":
-        told = lines(finding(versus, new, old), new, old)
-        return Text("\n".join(told) + slowest(so_far, names))
+        text = lines(finding(versus, new, old), new, old)
+        return Text("\n".join(text) + slowest(so_far, names))
 
     with _shown(so_far, names, known, whole) as show:
         yield show
@@ -103,14 +103,14 @@ class Hopeless:
 
     def __init__(self, so_far: "PlayedSoFar", names: Sequence[str]) -> None:
         self._so_far, self._names = so_far, names
-        self._told: set[int] = set()
+        self._reported: set[int] = set()
 
-    def look(self, told: Callable[[str], None]) -> None:
+    def look(self, report: Callable[[str], None]) -> None:
         """Look at all bots again."""
         for bot, look in enumerate(self._so_far.looks):
-            if bot not in self._told and look.decisions >= ENOUGH and look.faults >= look.decisions:
-                self._told.add(bot)
-                told(
+            if bot not in self._reported and look.decisions >= ENOUGH and look.faults >= look.decisions:
+                self._reported.add(bot)
+                report(
                     f"{self._names[bot]}: all of its {look.decisions} decisions so far were faults; "
                     f"the first: {look.reason}. Ctrl-C ends this"
                 )
@@ -137,12 +137,12 @@ def now_and_then(
     write: Callable[[], None], clock: Callable[[], float] = time.monotonic
 ) -> Callable[[], None]:
     """Return a function that calls ``write``, but no more often than suits a log."""
-    told = clock()
+    last = clock()
 
     def update() -> None:
-        nonlocal told
-        if clock() - told >= LOG_SECONDS:
-            told = clock()
+        nonlocal last
+        if clock() - last >= LOG_SECONDS:
+            last = clock()
             write()
 
     return update

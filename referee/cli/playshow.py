@@ -9,50 +9,52 @@ if TYPE_CHECKING:
     from referee.local.report import BotReport, Estimate, Report
 
 
-def show_report(found: "Report", decision_ms: int) -> None:
+def show_report(report: "Report", decision_ms: int) -> None:
     """Print the results of a local play for people."""
-    early = ", interrupted" if found.interrupted else ""
-    panel = f", against {', '.join(found.panel)}" if found.panel else ""
-    if not found.deals and found.interrupted:
-        _show_too_early(found, f"{found.ruleset}{panel}", decision_ms)
+    early = ", interrupted" if report.interrupted else ""
+    panel = f", against {', '.join(report.panel)}" if report.panel else ""
+    if not report.deals and report.interrupted:
+        _show_too_early(report, f"{report.ruleset}{panel}", decision_ms)
         return
     say(
-        f"{found.ruleset}{panel}: {found.deals} deals, each in every seating that differs: "
-        f"{found.played} played in {found.seconds:.1f} s{early}"
+        f"{report.ruleset}{panel}: {report.deals} deals, each in every seating that differs: "
+        f"{report.played} played in {report.seconds:.1f} s{early}"
     )
-    order = sorted(found.bots, key=lambda one: -one.points.mean if one.points else 0.0)
+    order = sorted(report.bots, key=lambda result: -result.points.mean if result.points else 0.0)
     places = [f">{_ordinal(place)}" for place in range(1, len(order[0].places) + 1)]
     columns = ["bot", ">deals", ">points a deal", ">±", *places, ">ms median", ">99 %", ">longest"]
-    show(columns, [_row(one) for one in order], "")
-    if any(one.points and one.points.plus_minus is not None for one in found.bots):
+    show(columns, [_row(result) for result in order], "")
+    if any(result.points and result.points.plus_minus is not None for result in report.bots):
         say("±: in 95 of 100 cases the true value is within this range")
     say("")
-    for bot in found.bots:
+    for bot in report.bots:
         say(*_troubles(bot, decision_ms))
-    say(*_verdict(found), "", f"again: {found.command}")
+    say(*_verdict(report), "", f"again: {report.command}")
 
 
-def _show_too_early(found: "Report", what: str, decision_ms: int) -> None:
+def _show_too_early(report: "Report", what: str, decision_ms: int) -> None:
     """Print what is known before any deal was finished: times of decisions, and what went wrong."""
-    begun = f" ({found.unfinished} played of those begun)" if found.unfinished else ""
-    when = f"interrupted after {found.seconds:.1f} s"
+    begun = f" ({report.unfinished} played of those begun)" if report.unfinished else ""
+    when = f"interrupted after {report.seconds:.1f} s"
     say(f"{what}: {when}, before the first deal was finished in every seating{begun}")
-    if rows := [(one.bot, one.times.decisions, *_times(one)) for one in found.bots if one.times]:
+    if rows := [
+        (result.bot, result.times.decisions, *_times(result)) for result in report.bots if result.times
+    ]:
         show(["bot", ">decisions", ">ms median", ">99 %", ">longest"], rows, "")
-    for bot in found.bots:
+    for bot in report.bots:
         say(*_troubles(bot, decision_ms))
-    say("", f"again: {found.command}")
+    say("", f"again: {report.command}")
 
 
-def _verdict(found: "Report") -> Iterator[str]:
+def _verdict(report: "Report") -> Iterator[str]:
     """Yield the lines that say which bot is better."""
     from referee.local.versus import lines
 
-    if found.finding is not None:
-        yield from lines(found.finding, *(one.bot for one in found.bots))
+    if report.finding is not None:
+        yield from lines(report.finding, *(one.bot for one in report.bots))
         return
-    yield from (one.sentence for one in found.comparisons)
-    ranges = [one for one in found.comparisons if one.points and one.points.plus_minus is not None]
+    yield from (one.sentence for one in report.comparisons)
+    ranges = [one for one in report.comparisons if one.points and one.points.plus_minus is not None]
     if len(ranges) > 1:
         yield f"(the {len(ranges)} ranges after ± hold together in 95 of 100 cases)"
 
@@ -64,7 +66,7 @@ def _row(bot: "BotReport") -> tuple[object, ...]:
 
 def _times(bot: "BotReport") -> Sequence[str]:
     times = bot.times
-    return [_ms(one) for one in (times.median_ms, times.p99_ms, times.longest_ms)] if times else [""] * 3
+    return [_ms(value) for value in (times.median_ms, times.p99_ms, times.longest_ms)] if times else [""] * 3
 
 
 def _estimate(points: "Estimate | None") -> tuple[str, str]:
@@ -86,13 +88,13 @@ def _troubles(bot: "BotReport", decision_ms: int) -> Iterator[str]:
     if bot.faults:
         kinds = ", ".join(f"{kind} {number}" for kind, number in bot.faults.items())
         forfeits = f", {bot.forfeits} sessions forfeited" if bot.forfeits else ""
-        told = [*_faults(bot)]
-        first = "; the first:" if told else ""
+        troubles = [*_faults(bot)]
+        first = "; the first:" if troubles else ""
         yield f"{bot.bot}: faults: {sum(bot.faults.values())} ({kinds}){forfeits}{first}"
-        yield from told
-    for one in bot.first_exceptions:
-        yield f"{bot.bot}: {_often(one['times'])}{one['text']}"
-        lines = one["lines"]
+        yield from troubles
+    for failure in bot.first_exceptions:
+        yield f"{bot.bot}: {_often(failure['times'])}{failure['text']}"
+        lines = failure["lines"]
         assert isinstance(lines, tuple)
         yield from (f"  | {line}" for line in lines)
     if bot.times is not None and bot.times.late:

@@ -60,12 +60,12 @@ def rewind(
         raise typer.BadParameter("say which turn, or --all for every one", param_hint="'--turn'")
     with unwound_on_signals(), TemporaryDirectory(prefix="arena-rewind-") as folder:
         program = program_of(bot, sample_bots(), Path(folder))
-        found = chosen(deal_records(record), deal, str(record))
-        replayed = Replayed(found.record, own_seat(found, seat, program.name.partition("@")[0]))
+        chosen_deal = chosen(deal_records(record), deal, str(record))
+        replayed = Replayed(chosen_deal.record, own_seat(chosen_deal, seat, program.name.partition("@")[0]))
         with asking(program, replayed) as (ask, remembers), redirect_stdout(sys.stderr):
             answers = [*rewound(replayed, ask, turn, remembers)]
     if as_json:
-        print_json({"seat": replayed.seat, "answers": [asdict(one) for one in answers]})
+        print_json({"seat": replayed.seat, "answers": [asdict(answer) for answer in answers]})
         return
     say_deal(replayed, deal or 1, record)
     if every:
@@ -87,29 +87,30 @@ def _show_one(answer: "Answered") -> None:
     say(
         f"turn {answer.turn}: holding {answer.hand}, to beat {answer.to_beat or 'nothing'}; "
         f"cards left {' '.join(map(str, answer.counts))}",
-        f"legal: {' | '.join('pass' if one == '-' else one for one in answer.legal)}",
-        f"played then: {told(answer.then)}",
+        f"legal: {' | '.join('pass' if play == '-' else play for play in answer.legal)}",
+        f"played then: {or_pass(answer.then)}",
     )
     if answer.failed:
         say("fails now:", *(f"  | {line}" for line in answer.failed))
     else:
-        say(f"answers now: {told(answer.now)}{'' if answer.differs else ', the same'}")
+        say(f"answers now: {or_pass(answer.now)}{'' if answer.differs else ', the same'}")
 
 
 def _show_all(answers: "Sequence[Answered]") -> None:
     rows = [
-        (one.turn, one.hand, one.to_beat, told(one.then), _now(one) if one.differs else "") for one in answers
+        (row.turn, row.hand, row.to_beat, or_pass(row.then), _now(row) if row.differs else "")
+        for row in answers
     ]
     show([">turn", "holding", "to beat", "played then", "answers now"], rows, "it was asked nothing")
-    differ = sum(one.differs for one in answers)
+    differ = sum(row.differs for row in answers)
     say(
         f"{differ} of {len(answers)} answers differ" if differ else f"all {len(answers)} answers are the same"
     )
 
 
 def _now(answer: "Answered") -> str:
-    return f"fails: {answer.failed[-1]}" if answer.failed else told(answer.now)
+    return f"fails: {answer.failed[-1]}" if answer.failed else or_pass(answer.now)
 
 
-def told(cards: str) -> str:
+def or_pass(cards: str) -> str:
     return "pass" if cards == "-" else cards

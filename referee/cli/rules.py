@@ -30,9 +30,9 @@ def list_(as_json: AsJson = False) -> None:
     """List the presets."""
     rulesets = [load_ruleset(name) for name in preset_names()]
     if as_json:
-        print_json({"rulesets": [_listed(one) for one in rulesets]})
+        print_json({"rulesets": [_listed(ruleset) for ruleset in rulesets]})
     else:
-        rows = [_row(one) for one in rulesets]
+        rows = [_row(ruleset) for ruleset in rulesets]
         show(["ruleset", ">players", ">packs", ">hand", "points", "draws", ">bombs"], rows, "no rulesets")
 
 
@@ -141,8 +141,8 @@ def _answer_lines(answer: Callable[[object], dict[str, object]]) -> bool:
     right = True
     for lines in _batches(sys.stdin.buffer):
         answers = [_answered(line, answer) for line in lines]
-        right = right and not any("error" in one for one in answers)
-        sys.stdout.write("".join([_line(one) for one in answers]))
+        right = right and not any("error" in given for given in answers)
+        sys.stdout.write("".join([_line(given) for given in answers]))
         sys.stdout.flush()
     return right
 

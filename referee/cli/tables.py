@@ -58,19 +58,19 @@ class FittedTable:
     def widths(self, width: int) -> list[int] | None:
         """Return the columns' widths in a table of at most ``width``; None if it cannot be so narrow."""
         natural, columns = self._natural(), self._columns()
-        found = [
+        fitted = [
             max([_longest_word(head), *map(cell_len if right else _longest_word, cells)])
             for head, right, cells in zip(self._heads, self._right, columns, strict=True)
         ]
-        spare = width - GAP * (len(found) - 1) - sum(found)
+        spare = width - GAP * (len(fitted) - 1) - sum(fitted)
         if spare < 0:
             return None
-        for at in sorted(range(len(found)), key=lambda at: natural[at] - found[at]):
-            more = min(natural[at] - found[at], spare)
-            found[at] += more
+        for at in sorted(range(len(fitted)), key=lambda at: natural[at] - fitted[at]):
+            more = min(natural[at] - fitted[at], spare)
+            fitted[at] += more
             spare -= more
         return (
-            found if all(have <= TALL * given for have, given in zip(natural, found, strict=True)) else None
+            fitted if all(have <= TALL * given for have, given in zip(natural, fitted, strict=True)) else None
         )
 
     def sentences(self, width: int) -> Iterator[str]:

@@ -108,8 +108,8 @@ class Deal(DealState):
         if out_of_turn and self.stage is not BOMBS:
             raise IllegalHere("nothing may be bombed out of turn here")
         if self.stage is BOMBS and not out_of_turn:
-            self._decline(self.asked())
-        others = [other for other in self.asked() if other != seat]
+            self._decline(self.owing())
+        others = [other for other in self.owing() if other != seat]
         self.act(seat, mask)
         if out_of_turn:
             self._decline(others)
@@ -215,7 +215,7 @@ class Deal(DealState):
         )
 
     def _act_with_care(self, seat: int, mask: int) -> int:
-        if seat not in self.asked():
+        if seat not in self.owing():
             raise IllegalHere("the deal is over" if self.over else f"seat {seat} has no decision to make now")
         if self.stage is EXCHANGE:
             return self._return(seat, mask)
@@ -259,9 +259,9 @@ class Deal(DealState):
 
     def _answered(self, seat: int) -> None:
         """Ask who may answer the play of ``seat``: with a bomb out of turn, then in turn."""
-        asked = self._trick.others(seat) if self._facts.windows else []
-        if asked:
-            self._trick.window = Window(asked)
+        seats = self._trick.others(seat) if self._facts.windows else []
+        if seats:
+            self._trick.window = Window(seats)
             self._ask(NOBODY, BOMBS)
         else:
             self._advance(seat)

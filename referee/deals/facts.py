@@ -83,9 +83,9 @@ def rule_facts(rules: Rules) -> RuleFacts:
 
 def _stronger(rules: Rules) -> dict[int, int]:
     cards = [1 << card * rules.decks for card in range(rules.width // rules.decks)]
-    found, above = {}, 0
+    stronger, above = {}, 0
     for _, equals in groupby(sorted(map(rules.code, cards), reverse=True), lambda code: code >> rules.width):
         singles = list(equals)
-        found.update(dict.fromkeys(singles, above))
+        stronger.update(dict.fromkeys(singles, above))
         above += sum([single & rules.full for single in singles])
-    return found
+    return stronger

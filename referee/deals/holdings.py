@@ -90,15 +90,15 @@ class Holdings:
         low = bisect(plays, to_beat | facts.full)
         if low == len(plays):
             return [0]
-        found = plays[low : bisect(plays, to_beat | facts.group_full, low)]
+        beating = plays[low : bisect(plays, to_beat | facts.group_full, low)]
         if facts.bombs and plays[-1] >= facts.first_bomb > to_beat:
-            found += plays[bisect_left(plays, facts.first_bomb, low) :]
+            beating += plays[bisect_left(plays, facts.first_bomb, low) :]
         gone = self._gone[seat]
-        if not gone or not found:
-            found.append(0)
-            return found
+        if not gone or not beating:
+            beating.append(0)
+            return beating
         held = []
-        for play in found:  # mostly few, so the whole list is not filtered for them
+        for play in beating:  # mostly few, so the whole list is not filtered for them
             if not play & gone:
                 held.append(play)  # noqa: PERF401
         held.append(0)

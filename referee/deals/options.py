@@ -34,12 +34,12 @@ class Options(NamedTuple):
 
 def allowed(rules: Rules, plays: list[int], constraints: Constraints) -> Options:
     """Return what is legal for a hand with these plays, which must include all that could be legal."""
-    found = _allowed_unguarded(rules, plays, constraints)
+    options = _allowed_unguarded(rules, plays, constraints)
     if not constraints.guarded or rules.ruleset.guard != "must":
-        return found
+        return options
     if constraints.to_beat:
-        return _precaution(rules, found, constraints)
-    return Options(_hindering(rules, plays, found.plays), found.may_pass)
+        return _precaution(rules, options, constraints)
+    return Options(_hindering(rules, plays, options.plays), options.may_pass)
 
 
 def checked(rules: Rules, seat: int, hand: int, mask: int, constraints: Constraints) -> int:
@@ -64,21 +64,21 @@ def ignores_precaution(rules: Rules, hand: int, code: int, constraints: Constrai
     """Return whether a legal action makes its seat liable: a play, or 0 for a pass."""
     if not constraints.guarded or rules.ruleset.guard != "liable":
         return False
-    found = _allowed_unguarded(rules, rules.list_plays(hand), constraints)
-    return not _takes(_precaution(rules, found, constraints), code)
+    options = _allowed_unguarded(rules, rules.list_plays(hand), constraints)
+    return not _takes(_precaution(rules, options, constraints), code)
 
 
-def _takes(found: Options, code: int) -> bool:
-    return code in found.plays if code else found.may_pass
+def _takes(options: Options, code: int) -> bool:
+    return code in options.plays if code else options.may_pass
 
 
 def _allowed_unguarded(rules: Rules, plays: list[int], constraints: Constraints) -> Options:
-    found = rules.following(plays, constraints.to_beat) if constraints.to_beat else plays
+    options = rules.following(plays, constraints.to_beat) if constraints.to_beat else plays
     if constraints.include:
-        found = [play for play in found if play & constraints.include]
+        options = [play for play in options if play & constraints.include]
     if constraints.banned:
-        found = [play for play in found if play & rules.full != constraints.banned]
-    return Options(found, constraints.to_beat > 0 or not found)
+        options = [play for play in options if play & rules.full != constraints.banned]
+    return Options(options, constraints.to_beat > 0 or not options)
 
 
 def _hindering(rules: Rules, plays: list[int], leads: list[int]) -> list[int]:
@@ -91,19 +91,19 @@ def _hindering(rules: Rules, plays: list[int], leads: list[int]) -> list[int]:
     return [play for play in leads if play == highest or not _is_single(rules, play)] or leads
 
 
-def _precaution(rules: Rules, found: Options, constraints: Constraints) -> Options:
+def _precaution(rules: Rules, options: Options, constraints: Constraints) -> Options:
     """Return those of the legal options that are the precaution of ``guard: liable`` (pagat.com, "Scoring").
 
     When leading, that is a play of two or more cards, or else the highest card; on a single (under ``must``
     too), the highest card if it beats that, or a bomb, or else a pass. A card that the lead must contain
     takes precedence: the options given all contain it.
     """
-    singles = [play for play in found.plays if _is_single(rules, play)]
-    several = [play for play in found.plays if not _is_single(rules, play)]
+    singles = [play for play in options.plays if _is_single(rules, play)]
+    several = [play for play in options.plays if not _is_single(rules, play)]
     if not constraints.to_beat:
-        return Options(several or singles[-1:], found.may_pass)
+        return Options(several or singles[-1:], options.may_pass)
     if not _is_single(rules, constraints.to_beat):
-        return found
+        return options
     return Options(sorted(singles[-1:] + several), not singles)
 
 

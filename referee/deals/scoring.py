@@ -30,14 +30,14 @@ def unbeaten(rules: Rules, log: Sequence[Entry], trick_ends: Sequence[int]) -> t
     ``trick_ends`` has the number of actions up to each finished trick's end; the trick after them ended the
     deal.
     """
-    found = []
+    listed = []
     for end in (*trick_ends, len(log)):
         last = end - 1
         while not log[last][1]:
             last -= 1
         seat, cards, _, _ = log[last]
-        found.append(Unbeaten(seat, rules.code(cards), end == len(log)))
-    return tuple(found)
+        listed.append(Unbeaten(seat, rules.code(cards), end == len(log)))
+    return tuple(listed)
 
 
 class Finish(NamedTuple):
@@ -269,10 +269,10 @@ def _highest_place(rules: Rules, hand: int) -> int:
 
 
 def _paid_by(points: list[int], winner: int, ignorer: int) -> list[int]:
-    losses = sum(points) - points[winner]
+    lost = sum(points) - points[winner]
     paid = [0] * len(points)
     paid[winner] = points[winner]
-    paid[ignorer] = losses
+    paid[ignorer] = lost
     return paid
 
 

@@ -136,7 +136,7 @@ class DealState:
         """The code of the play with which the first seat went out; 0 as long as none has."""
         return self._final
 
-    def asked(self) -> tuple[int, ...]:
+    def owing(self) -> tuple[int, ...]:
         """Return the seats that owe a decision: the one in turn, or all that may still bomb out of turn."""
         return _ALONE[self.turn] if self.turn != NOBODY else self._trick.window.waiting
 
@@ -145,10 +145,10 @@ class DealState:
 
         In an exchange these are single cards to return; in a bomb window, bombs.
         """
-        found = self.choices(seat)
-        if found and not found[-1]:
-            found.pop()
-        return found
+        choices = self.choices(seat)
+        if choices and not choices[-1]:
+            choices.pop()
+        return choices
 
     def choices(self, seat: int) -> list[int]:
         """Return all that ``seat`` may do now: the codes of ``legal``, and finally 0 if it may pass."""
@@ -164,7 +164,7 @@ class DealState:
         """Return whether ``seat`` may pass now (decline, in a bomb window)."""
         if seat == self.turn and self._plain:
             return self._trick.to_beat != 0
-        return seat in self.asked() and (self.stage is BOMBS or self._options(seat).may_pass)
+        return seat in self.owing() and (self.stage is BOMBS or self._options(seat).may_pass)
 
     def bearing(self, seat: int) -> tuple[int, bool]:
         """Return the play to beat, and whether it is the turn of ``seat`` and nothing else bears on it."""
@@ -172,16 +172,16 @@ class DealState:
 
     def permits(self, seat: int, code: int) -> bool:
         """Return whether ``seat`` may make the play ``code`` now, or pass for 0, without listing plays."""
-        if not code or seat not in self.asked():
+        if not code or seat not in self.owing():
             return not code and self.can_pass(seat)
         mask = code & self.rules.full
         if self.stage is EXCHANGE:
             return self.rules.count(mask) == 1 and not mask & ~self.hands[seat]
         try:
-            found = checked(self.rules, seat, self.hands[seat], mask, self.constraints(seat))
+            play = checked(self.rules, seat, self.hands[seat], mask, self.constraints(seat))
         except PlayError:
             return False
-        return found == code and (self.stage is not BOMBS or self.rules.is_bomb(code))
+        return play == code and (self.stage is not BOMBS or self.rules.is_bomb(code))
 
     def key(self) -> tuple[object, ...]:
         """Return a value that is equal for deals with the same cards and the same possible continuations."""
@@ -264,7 +264,7 @@ class DealState:
         return following != seat and self.rules.count(self.hands[following]) == 1
 
     def _options(self, seat: int) -> Options:
-        if seat not in self.asked():
+        if seat not in self.owing():
             return Options([], False)
         if self.stage is EXCHANGE:
             plays = self._holdings.plays(seat)

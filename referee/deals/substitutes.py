@@ -34,7 +34,7 @@ class Substitutes:
         while True:
             if self._forced:
                 deal.act_for_forced()
-            seats = [seat for seat in deal.asked() if seat in self._seats]
+            seats = [seat for seat in deal.owing() if seat in self._seats]
             if not seats:
                 return
             for seat in seats:

@@ -92,13 +92,13 @@ class Trick:
     def others(self, seat: int) -> list[int]:
         """Return, in order of play, all seats after ``seat`` that hold cards and are not locked out."""
         order, hands, locked = self._next, self._hands, self.locked
-        found = []
+        seats = []
         other = order[seat]
         while other != seat:
             if hands[other] and not locked >> other & 1:
-                found.append(other)
+                seats.append(other)
             other = order[other]
-        return found
+        return seats
 
     def lock_all(self) -> None:
         """Lock every seat out, as all have passed."""

@@ -86,13 +86,13 @@ class Worlds:
     def _passed(self, position: Position) -> list[tuple[int, int, int]]:
         """Return, for each pass on a single, the seat and the ordinary and the top cards that beat it."""
         rules = self._rules
-        top, found, to_beat = rules.rank_masks[-1], [], 0
+        top, passed, to_beat = rules.rank_masks[-1], [], 0
         for action in position.actions:
             if action.cards:
                 to_beat = rules.code(action.cards)
             elif self._hidden[action.seat] and (stronger := self._stronger.get(to_beat)):
-                found.append((action.seat, stronger & ~top, stronger & top))
-        return found
+                passed.append((action.seat, stronger & ~top, stronger & top))
+        return passed
 
     def _weight(self, taken: Sequence[int]) -> float:
         weight = 1.0

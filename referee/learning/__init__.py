@@ -18,12 +18,12 @@ except ImportError:
     raise ImportError("referee.learning needs numpy: pip install 'bigtwo-bot[rl]'", name="numpy") from None
 
 from referee.learning.encoder import Encoder, Observations, Observed, Source
-from referee.learning.tables import Ended, Tables
+from referee.learning.tables import Finished, Tables
 
 if TYPE_CHECKING:
     from referee.learning.environment import BigTwo
 
-__all__ = ["BigTwo", "Encoder", "Ended", "Observations", "Observed", "Source", "Tables", "env", "raw_env"]
+__all__ = ["BigTwo", "Encoder", "Finished", "Observations", "Observed", "Source", "Tables", "env", "raw_env"]
 
 
 def env(ruleset: Source = "hong-kong", **options: Any) -> Any:

@@ -31,14 +31,14 @@ _TYPICAL = 10
 @lru_cache(maxsize=64)
 def axes(ruleset: Ruleset) -> dict[str, float]:
     """Return numbers from -1 to 1 that distinguish rulesets, by name; all rulesets have the same names."""
-    found = dict(_cards(ruleset))
-    found |= _combinations(ruleset)
-    found |= {flag: float(getattr(ruleset, flag)) for flag in _FLAGS}
+    values = dict(_cards(ruleset))
+    values |= _combinations(ruleset)
+    values |= {flag: float(getattr(ruleset, flag)) for flag in _FLAGS}
     for name in _CHOICES:
         for value in get_args(get_type_hints(Ruleset)[name]):
-            found[f"{name}.{value}"] = float(getattr(ruleset, name) == value)
-    found |= _scoring(ruleset)
-    return found
+            values[f"{name}.{value}"] = float(getattr(ruleset, name) == value)
+    values |= _scoring(ruleset)
+    return values
 
 
 def squashed(points: float) -> float:

@@ -52,9 +52,9 @@ class Bosses:
         """Return the code of the strongest play among these cards in the group of ``kind``, 0 for none."""
         strongest = self._strongest
         for rival in self._rivals[kind]:
-            found = strongest[rival](unseen)
-            if found:
-                return found
+            boss = strongest[rival](unseen)
+            if boss:
+                return boss
         return 0
 
     def _best_bomb(self, unseen: int) -> int:
@@ -115,11 +115,11 @@ class _Finders:
             more = [unseen & other for other in self._ranks if other != rank]
             rest = next((rules.choose(held, others)[0] for held in more if held.bit_count() >= others), 0)
             sets = rules.choose(unseen & rank, size)
-            found = [rules.code(equal | rest) for equal in sets] if rest else []
+            codes = [rules.code(equal | rest) for equal in sets] if rest else []
             if kind == "quads":
-                found += map(rules.code, rules.choose(unseen & rank, size + 1))
-            if found:
-                return max(found)
+                codes += map(rules.code, rules.choose(unseen & rank, size + 1))
+            if codes:
+                return max(codes)
         return 0
 
     def _suited(self, unseen: int, kind: str) -> int:
@@ -203,11 +203,11 @@ def _fives(rules: Rules) -> tuple[int, ...]:
 @lru_cache(maxsize=32)
 def _suited(rules: Rules) -> dict[str, list[tuple[int, int]]]:
     """Return the codes and masks of the plays in sequence and suit, by kind, strongest first."""
-    found: dict[str, list[tuple[int, int]]] = {}
+    suited: dict[str, list[tuple[int, int]]] = {}
     for mask in _fives(rules):
         code = rules.code(mask)
         if code:
-            found.setdefault(rules.kind(code), []).append((code, mask))
-    for codes in found.values():
+            suited.setdefault(rules.kind(code), []).append((code, mask))
+    for codes in suited.values():
         codes.sort(reverse=True)
-    return found
+    return suited

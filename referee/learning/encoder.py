@@ -198,7 +198,7 @@ class Encoder:
         return plays
 
     def _mark_bosses(self, plays: Floats, sights: Sequence[Sight], rows: Sequence[int]) -> None:
-        found, kinds, full, slot = [], self._table.kinds, self.rules.full, 0
+        bosses, kinds, full, slot = [], self._table.kinds, self.rules.full, 0
         against = self._bosses.against
         for sight in sights:
             counts, seat = sight.counts, sight.seat
@@ -210,21 +210,21 @@ class Encoder:
                 if kind != last or kind == "pair_run":
                     last, threshold = kind, against(code, kind, sight.unseen, most)
                 if code | full >= threshold:
-                    found.append(slot)
+                    bosses.append(slot)
             slot += 1
-        if found:
-            plays[found, _BOSS] = 1
+        if bosses:
+            plays[bosses, _BOSS] = 1
 
 
-def _slots(ruleset: Ruleset, asked: int | None) -> int:
+def _slots(ruleset: Ruleset, slots: int | None) -> int:
     most = 1 + most_plays(ruleset)
-    if asked is None and most > MOST_SLOTS:
+    if slots is None and most > MOST_SLOTS:
         raise LearningError(
             f"slots: a hand may have {most - 1} plays under {ruleset.label}; say how many slots"
         )
-    if asked is not None and not 2 <= asked <= most:
-        raise LearningError(f"slots: must be from 2 to {most} under {ruleset.label}, not {asked}")
-    return asked or most
+    if slots is not None and not 2 <= slots <= most:
+        raise LearningError(f"slots: must be from 2 to {most} under {ruleset.label}, not {slots}")
+    return slots or most
 
 
 @lru_cache(maxsize=256)

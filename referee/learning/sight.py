@@ -91,8 +91,8 @@ class Onlooker:
         deal, public = self._deal, self._followed()
         hand = deal.hands[seat]
         kind = "play" if choices is None else KIND_AT[deal.stage]
-        found = choices or [0]
-        can_pass = not found[-1]
+        plays = choices or [0]
+        can_pass = not plays[-1]
         return Sight(
             seat,
             deal.step,
@@ -105,7 +105,7 @@ class Onlooker:
             public.passed,
             public.last,
             deal.to_beat,
-            found[:-1] if can_pass else found,
+            plays[:-1] if can_pass else plays,
             can_pass,
             self._scores,
         )

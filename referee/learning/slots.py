@@ -65,33 +65,33 @@ class _Bound:
         pairs, triples = [ways[2][n] for n in counts], [ways[3][n] for n in counts]
         fours = [ways[4][n] for n in counts]
         distinct = [min(n, 4) for n in counts]
-        found = sum(distinct)
-        found += sum(pairs) if "pair" in kinds else 0
-        found += sum(triples) if "triple" in kinds else 0
-        found += sum(fours) if "bare_quads" in kinds else 0
+        count = sum(distinct)
+        count += sum(pairs) if "pair" in kinds else 0
+        count += sum(triples) if "triple" in kinds else 0
+        count += sum(fours) if "bare_quads" in kinds else 0
         if "full_house" in kinds:
-            found += _joined(triples, pairs)
+            count += _joined(triples, pairs)
         if "quads" in kinds:
-            found += _joined(fours, distinct) + sum(ways[5][n] for n in counts)
-        found += self._five(distinct, len(counts), cards)
-        return found + (self._pair_runs(pairs) if "pair_run" in kinds else 0)
+            count += _joined(fours, distinct) + sum(ways[5][n] for n in counts)
+        count += self._five(distinct, len(counts), cards)
+        return count + (self._pair_runs(pairs) if "pair_run" in kinds else 0)
 
     def _five(self, distinct: Sequence[int], ranks: int, cards: int) -> int:
         """Return a bound for the plays that depend on suits and sequences."""
         kinds = self._kinds
         windows = self._windows(ranks)
         straights = windows * prod(distinct[:5])
-        found = 0
+        count = 0
         if "straight" in kinds:
-            found += straights
+            count += straights
         if "flush" in kinds:
-            found += _most_flushes(cards, ranks, self._decks)
+            count += _most_flushes(cards, ranks, self._decks)
         elif "straight" not in kinds:
-            found += straights
+            count += straights
         if "straight_flush_plus_two" in kinds:
             suited = min(windows, cards - 4) * (cards // 5)
-            found += suited * comb(max(cards - 5, 0), 2)
-        return found
+            count += suited * comb(max(cards - 5, 0), 2)
+        return count
 
     def _windows(self, ranks: int) -> int:
         """Return how many sequences there can be in this number of ranks."""
@@ -104,11 +104,11 @@ class _Bound:
     def _pair_runs(self, pairs: Sequence[int]) -> int:
         ways = sorted(filter(None, pairs), reverse=True)
         full = len(ways) == self._ranks
-        found = 0
+        count = 0
         for length in range(2, len(ways) + 1):
             starts = self._ranks if full else len(ways) - length + 1
-            found += starts * prod(ways[:length])
-        return found
+            count += starts * prod(ways[:length])
+        return count
 
 
 def _joined(ways: Sequence[int], others: Sequence[int]) -> int:
@@ -136,9 +136,9 @@ def _most_flushes(cards: int, ranks: int, decks: int) -> int:
     best: Mapping[int, int] = {0: 0}
     for _ in range(4):
         following: dict[int, int] = {}
-        for used, found in best.items():
+        for used, count in best.items():
             for held, more in a_suit.items():
                 if used + held <= cards:
-                    following[used + held] = max(following.get(used + held, 0), found + more)
+                    following[used + held] = max(following.get(used + held, 0), count + more)
         best = following
     return max(best.values())

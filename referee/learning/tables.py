@@ -77,7 +77,7 @@ class LearningTable:
         while True:
             deal = session.deal
             if deal is not None and not deal.over:
-                for seat in deal.asked():
+                for seat in deal.owing():
                     choices = deal.choices(seat)
                     if len(choices) > 1:
                         self.seat, self._choices = seat, choices
@@ -95,7 +95,7 @@ class LearningTable:
             self._onlooker = Onlooker(self.deal, scores)
 
 
-class Ended(NamedTuple):
+class Finished(NamedTuple):
     """The deals that ended with a step."""
 
     tables: NDArray[np.int64]
@@ -135,7 +135,7 @@ class Tables:
 
     def step(
         self, actions: Sequence[int] | NDArray[np.integer], tables: Sequence[int] | None = None
-    ) -> Ended:
+    ) -> Finished:
         """Take one action at each table, or at each of these.
 
         0 passes, n is the n-th legal play of the seat that is asked.
@@ -158,7 +158,7 @@ class Tables:
                 points.append(table.points[0])
                 self._tables[place] = self._fresh()
         shape = (-1, self.encoder.ruleset.players)
-        return Ended(np.array(ended, np.int64), np.array(points, np.int64).reshape(shape))
+        return Finished(np.array(ended, np.int64), np.array(points, np.int64).reshape(shape))
 
     def _fresh(self) -> LearningTable:
         """Return a table with a new deal in which somebody has something to decide."""

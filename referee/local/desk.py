@@ -54,7 +54,7 @@ class _Desk(bots_pb2_grpc.BotServiceServicer):
         yield self._begin()
         while (decision := self.turns.get()) is not None:
             response = bots_pb2.PlayResponse()
-            write_turn(response.events.add().turn, decision.asked, wants)
+            write_turn(response.events.add().turn, decision.event, wants)
             yield response
         ended = bots_pb2.PlayResponse()
         scores = (0,) * len(self._replayed.info.seats)
@@ -130,8 +130,8 @@ def program_of(given: Sequence[str], samples: Mapping[str, Path], folder: Path) 
 def asking(bot: Program, replayed: Replayed) -> Iterator[tuple[Asking, bool]]:
     """Yield a function that asks a bot, and whether the bot may remember and must be asked for all turns."""
     if bot.file is not None:
-        found = load_file(bot.file)
-        yield here(found, replayed, home_of(bot.file).entered), isinstance(found, type)
+        choose = load_file(bot.file)
+        yield here(choose, replayed, home_of(bot.file).entered), isinstance(choose, type)
     else:
         with commanded(bot, replayed) as ask:
             yield ask, True

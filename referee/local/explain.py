@@ -52,16 +52,16 @@ def priced(
 
     They share ``seconds``. ``show`` is called with how many are done, and of how many.
     """
-    number = sum(_has_choice(one) for one in replayed.decisions())
+    number = sum(_has_choice(price) for price in replayed.decisions())
     sage = Sage(replayed.record.rules, Random(replayed.record.seed), clock)  # noqa: S311 no secret
-    found: list[Priced] = []
+    decisions: list[Priced] = []
     end = clock() + seconds
     for done, decision in enumerate(filter(_has_choice, replayed.decisions())):
-        one = _priced(replayed, decision, sage, max(0.0, end - clock()) / (number - done))
-        if one is not None:
-            found.append(one)
+        price = _priced(replayed, decision, sage, max(0.0, end - clock()) / (number - done))
+        if price is not None:
+            decisions.append(price)
         show(done + 1, number)
-    return sorted(found, key=lambda one: (not one.is_clear, -one.cost))
+    return sorted(decisions, key=lambda price: (not price.is_clear, -price.cost))
 
 
 def _has_choice(decision: Decision) -> bool:

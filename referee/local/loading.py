@@ -57,8 +57,8 @@ class Home:
             sys.path.remove(str(self.folder))
 
     def _is_inside(self, module: ModuleType) -> bool:
-        found = getattr(module, "__file__", None)
-        return isinstance(found, str) and found.startswith(self._inside) and "site-packages" not in found
+        file = getattr(module, "__file__", None)
+        return isinstance(file, str) and file.startswith(self._inside) and "site-packages" not in file
 
 
 _homes: dict[Path, Home] = {}
@@ -122,8 +122,8 @@ def bot_in(module: ModuleType, program: str) -> Bot:
     """Return the bot of a module. Raise ProgramError if there is none, or more than one."""
     function: Any = getattr(module, "choose", None)
     if callable(function):
-        found: Bot = function
-        return found
+        bot: Bot = function
+        return bot
     classes = [
         value
         for value in vars(module).values()

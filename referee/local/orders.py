@@ -45,7 +45,7 @@ class Order:
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the bots."""
-        return tuple(one.name for one in self.programs)
+        return tuple(program.name for program in self.programs)
 
     def nothing_yet(self) -> PlayedSoFar:
         """Return what has been played before the first session."""
@@ -110,7 +110,7 @@ def _engine(
     Python files play in this process or in several; if one bot is a command, all play over the local network
     interface, each in a process of its own.
     """
-    files = [one.file for one in order.programs if one.file is not None]
+    files = [program.file for program in order.programs if program.file is not None]
     setting = Setting(
         ruleset=json.dumps(order.ruleset.to_object()),
         names=order.names,

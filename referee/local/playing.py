@@ -54,9 +54,9 @@ class PlayedSoFar:
             self.looks[bot].decisions += len(spent)
             self.looks[bot].seconds += sum(spent)
         for fault in played.faults:
-            one = self.looks[seating[fault.seat]]
-            one.faults += 1
-            one.reason = one.reason or fault.reason
+            faulty = self.looks[seating[fault.seat]]
+            faulty.faults += 1
+            faulty.reason = faulty.reason or fault.reason
 
 
 Watch = Callable[[Block, Sequence[Played], Mapping[int, float]], bool]
@@ -89,8 +89,8 @@ def play(
             yield from block.sessions
 
     try:
-        with closing(engine(sessions())) as found:
-            for played in found:
+        with closing(engine(sessions())) as results:
+            for played in results:
                 so_far.look(assembly.seating(played.result.number), played)
                 for block, together in assembly.add(played):
                     values = so_far.tally.add(block, together)

@@ -103,7 +103,7 @@ class _Worker:
     """How many sessions were given to it and have not come back."""
     _seen: tuple[int, ...] = ()
     _since: float = field(default_factory=time.monotonic)
-    _told: float = LONG_SECONDS
+    _report_after: float = LONG_SECONDS
 
     def give(self, sessions: Iterator[SessionSpec]) -> None:
         """Give it as many sessions as it may have at a time."""
@@ -115,24 +115,24 @@ class _Worker:
     def take(self) -> Played:
         """Return a session that it has played."""
         try:
-            found = self.pipe.recv()
+            message = self.pipe.recv()
         except (EOFError, ConnectionResetError):
             raise self._ended() from None
-        if isinstance(found, _Unusable):
-            raise ProgramError(*found)
+        if isinstance(message, _Unusable):
+            raise ProgramError(*message)
         self.owed -= 1
-        played: Played = found
+        played: Played = message
         return played
 
     def look(self, report: Callable[[str], None]) -> None:
         """Report a bot that thinks for very long, and again when it has taken twice as long."""
         seen, now = tuple(self.thinking), time.monotonic()
         if seen != self._seen:
-            self._seen, self._since, self._told = seen, now, LONG_SECONDS
-        elif seen and seen[1] and now - self._since > self._told:
+            self._seen, self._since, self._report_after = seen, now, LONG_SECONDS
+        elif seen and seen[1] and now - self._since > self._report_after:
             name = self.setting.names[seen[1] - 1]
             report(f"{name} has been thinking for {now - self._since:.0f} s, in session {seen[0]}")
-            self._told *= 2
+            self._report_after *= 2
 
     def _ended(self) -> ProgramError:
         self.process.join()

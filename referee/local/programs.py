@@ -134,10 +134,10 @@ def of_file(name: str, path: Path) -> Program:
 
 def told_apart(programs: Sequence[Program], given: Sequence[str]) -> list[Program]:
     """Return the programs with distinct names: those that share a name get the text that was given."""
-    names = [one.name for one in programs]
+    names = [program.name for program in programs]
     return [
-        one._replace(name=text) if names.count(one.name) > 1 else one
-        for one, text in zip(programs, given, strict=True)
+        program._replace(name=text) if names.count(program.name) > 1 else program
+        for program, text in zip(programs, given, strict=True)
     ]
 
 

@@ -27,7 +27,7 @@ class Decision:
 
     number: int
     """The number of the action in its deal, from 1."""
-    asked: events.Turn
+    event: events.Turn
     turn: Turn
     """The turn as the SDK shows it; valid until the next decision is taken."""
     cards: int
@@ -66,16 +66,16 @@ class Replayed:
         """Yield the turns that the seat was asked for, and what it did."""
         deal, view = self.begin(), self.view
         view.deal_begins(deal)
-        told = 0
+        known = 0
         for index, text in enumerate(self.record.actions):
             action = _read(deal, index, text)
             if action.seat == self.seat and self._was_asked(deal, index):
                 state = deal if action.out_of_turn else _in_turn(deal)
-                view.catch_up(state, told)
-                since, told = told, log_length(state)
-                asked = events.Turn(self.info, self.seat, index + 1, state, Encodings())
-                asked.since, asked.time_ms = since, self._decision_ms
-                yield Decision(index + 1, asked, turn_of(view, asked), action.cards)
+                view.catch_up(state, known)
+                since, known = known, log_length(state)
+                turn = events.Turn(self.info, self.seat, index + 1, state, Encodings())
+                turn.since, turn.time_ms = since, self._decision_ms
+                yield Decision(index + 1, turn, turn_of(view, turn), action.cards)
             carry_out(deal, index, text)
 
     def _was_asked(self, deal: Deal, index: int) -> bool:
@@ -89,7 +89,7 @@ class Replayed:
 def _asked_at(record: Mapping[str, Any]) -> list[bool] | None:
     """Return, action by action, whether the seat was asked; None if the record does not say."""
     times = record.get("ms")
-    return None if times is None else [one != "-" for one in times.split()]
+    return None if times is None else [time != "-" for time in times.split()]
 
 
 def _read(deal: Deal, index: int, text: str) -> Any:
@@ -104,6 +104,6 @@ def _in_turn(deal: Deal) -> Deal:
     if deal.stage is not Stage.BOMBS:
         return deal
     state = deal.copy()
-    for other in state.asked():
+    for other in state.owing():
         state.act(other, 0)
     return state

@@ -91,7 +91,7 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Setting:
     """What was asked for, as the report shows it."""
 
     ruleset: str
@@ -104,20 +104,20 @@ class Asked:
     panel: tuple[str, ...] = ()
 
 
-def report(asked: Asked, so_far: PlayedSoFar, versus: Versus | None, seconds: float) -> Report:
+def report(setting: Setting, so_far: PlayedSoFar, versus: Versus | None, seconds: float) -> Report:
     """Return the results of local play, as far as it went."""
-    tally, names = so_far.tally, asked.names
-    bots = [_bot(name, one, asked.players) for name, one in zip(names, tally.standings, strict=True)]
+    tally, names = so_far.tally, setting.names
+    bots = [_bot(name, line, setting.players) for name, line in zip(names, tally.standings, strict=True)]
     return Report(
-        ruleset=asked.ruleset,
-        seed=asked.seed,
-        command=asked.command,
+        ruleset=setting.ruleset,
+        seed=setting.seed,
+        command=setting.command,
         deals=tally.deals,
         played=tally.played,
         unfinished=tally.unfinished,
         seconds=round(seconds, 1),
         bots=tuple(bots if versus is None else bots[:2]),
-        panel=asked.panel,
+        panel=setting.panel,
         comparisons=tuple(compared(names, tally.against, tally.per_session) if versus is None else ()),
         finding=None if versus is None else finding(versus, *names[:2]),
         interrupted=bool(so_far.interrupted),
@@ -135,8 +135,8 @@ def _bot(name: str, standing: Standing, players: int) -> BotReport:
         first_faults_times=tuple(standing.alike[like] for like in standing.first_faults),
         exceptions=standing.failures.total(),
         first_exceptions=tuple(
-            {"text": one.text, "lines": one.lines, "times": standing.failures[cause]}
-            for cause, one in standing.first_failures.items()
+            {"text": failure.text, "lines": failure.lines, "times": standing.failures[cause]}
+            for cause, failure in standing.first_failures.items()
         ),
         forfeits=standing.forfeits,
         times=standing.times.spent(),

@@ -10,7 +10,7 @@ from referee.errors import RecordError
 from referee.local.programs import slug
 from referee.local.replayed import Decision, Replayed
 from referee.local.session import failure
-from referee.records.files import Found
+from referee.records.files import DealLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Asking(Protocol):
     def __call__(self, decision: Decision) -> int | Sequence[str]: ...
 
 
-def chosen(records: Sequence[Found], deal: int | None, where: str) -> Found:
+def chosen(records: Sequence[DealLine], deal: int | None, where: str) -> DealLine:
     """Return the deal record of this number in its file, from 1. Raise RecordError."""
     if deal is None and len(records) > 1:
         raise RecordError(None, f"{where}: has {len(records)} deals: say which with --deal")
@@ -55,15 +55,15 @@ def chosen(records: Sequence[Found], deal: int | None, where: str) -> Found:
     return records[number - 1]
 
 
-def own_seat(found: Found, seat: int | None, name: str) -> int:
+def own_seat(deal: DealLine, seat: int | None, name: str) -> int:
     """Return the seat of a bot: the one given, that of the file's line, or where a bot of its name sits."""
-    if seat is not None or found.seat is not None:
-        return seat if seat is not None else found.seat or 0
-    seats: Sequence[str] = found.record.get("seats", ())
-    named = [at for at, one in enumerate(seats) if one.partition("/")[2].rpartition("@")[0] == slug(name)]
+    if seat is not None or deal.seat is not None:
+        return seat if seat is not None else deal.seat or 0
+    seats: Sequence[str] = deal.record.get("seats", ())
+    named = [at for at, bot in enumerate(seats) if bot.partition("/")[2].rpartition("@")[0] == slug(name)]
     if not named:
-        told = ", ".join(f"{at} {one}" for at, one in enumerate(seats))
-        raise RecordError(None, f"no {slug(name)} sits there: say which seat with --seat: {told}")
+        listed = ", ".join(f"{at} {bot}" for at, bot in enumerate(seats))
+        raise RecordError(None, f"no {slug(name)} sits there: say which seat with --seat: {listed}")
     return named[0]
 
 
@@ -88,9 +88,9 @@ def rewound(replayed: Replayed, ask: Asking, turn: int | None, remembers: bool) 
 
     A bot that remembers is also asked for the turns before. Raise RecordError if the seat was not asked.
     """
-    asked = []
+    answers = []
     for decision in replayed.decisions():
-        asked.append(decision.number)
+        answers.append(decision.number)
         wanted = turn in (None, decision.number)
         if not wanted and not remembers:
             continue
@@ -100,7 +100,7 @@ def rewound(replayed: Replayed, ask: Asking, turn: int | None, remembers: bool) 
         if decision.number == turn:
             return
     if turn is not None:
-        turns = ", ".join(map(str, asked)) or "at none"
+        turns = ", ".join(map(str, answers)) or "at none"
         raise RecordError(None, f"seat {replayed.seat} was not asked at turn {turn}; it was asked at {turns}")
 
 

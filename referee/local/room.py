@@ -51,8 +51,8 @@ def chairs_for(programs: Sequence[Program], seatings: Sequence[Sequence[int]]) -
     for seating in seatings:
         most |= Counter(seating)
     return [
-        Chair(bot, copy, f"local/{slug(one.name)}{f'-{copy + 1}' if copy else ''}@{bot + 1}", one)
-        for bot, one in enumerate(programs)
+        Chair(bot, copy, f"local/{slug(program.name)}{f'-{copy + 1}' if copy else ''}@{bot + 1}", program)
+        for bot, program in enumerate(programs)
         for copy in range(most[bot])
     ]
 
@@ -108,7 +108,7 @@ def play_in_room(
 
     Raise ProgramError if a bot does not connect within ``wait`` seconds, or its process ends during play.
     """
-    notes, tokens = Notes(), Tokens([one.name for one in chairs])
+    notes, tokens = Notes(), Tokens([place.name for place in chairs])
     with (
         tempfile.TemporaryDirectory(prefix="arena-play-") as folder,
         _referee(tokens, notes) as address,
@@ -141,7 +141,7 @@ def _await(chairs: Sequence[Chair], notes: Notes, bots: Children, wait: float) -
     while len(notes.connected) < len(chairs):
         bots.check()
         if time.monotonic() > deadline:
-            missing = next(one for number, one in enumerate(chairs, 1) if number not in notes.connected)
+            missing = next(chair for number, chair in enumerate(chairs, 1) if number not in notes.connected)
             raise ProgramError(missing.program.name, f"did not connect within {wait:g} s")
         time.sleep(POLL_SECONDS)
 
@@ -175,11 +175,11 @@ def match_of(
 def _seats(seating: Sequence[int], places: Mapping[tuple[int, int], int]) -> tuple[int, ...]:
     """Return, by seat, the place of its bot in the match's list."""
     seen: Counter[int] = Counter()
-    found = []
+    seats = []
     for bot in seating:
-        found.append(places[bot, seen[bot]])
+        seats.append(places[bot, seen[bot]])
         seen[bot] += 1
-    return tuple(found)
+    return tuple(seats)
 
 
 def played_of(
@@ -210,17 +210,17 @@ def _seat_of(entry: Entry, session: SessionSpec, chairs: Sequence[Chair]) -> int
 
 def _reason(entry: Entry) -> str:
     """Describe a fault, with the position."""
-    told = (("holding", "hand"), ("to beat", "to_beat"), ("answered", "answered"), ("played", "default"))
+    labels = (("holding", "hand"), ("to beat", "to_beat"), ("answered", "answered"), ("played", "default"))
     cards = {"": "nothing", "-": "a pass"}
     position = (
-        f"{what} {cards.get(text, text)}" for what, name in told if (text := _text(entry, name)) is not None
+        f"{what} {cards.get(text, text)}" for what, name in labels if (text := _text(entry, name)) is not None
     )
     return f"{entry.session_id}: {entry.code}: {entry.text}; {', '.join(position)}".removesuffix("; ")
 
 
 def _text(entry: Entry, name: str) -> str | None:
-    found = entry.details.get(name)
-    return None if found is None else str(found)
+    value = entry.details.get(name)
+    return None if value is None else str(value)
 
 
 @contextmanager

@@ -32,8 +32,8 @@ def kept(
     played: Sequence[Played],
 ) -> Iterator[str]:
     """Yield the complete records of a block's deals that are to be saved, each as a line."""
-    for session, one in zip(block.sessions, played, strict=True):
-        for text in one.result.records:
+    for session, session_played in zip(block.sessions, played, strict=True):
+        for text in session_played.result.records:
             lean = json.loads(text)
             if _is_kept(which, session, lean):
                 record = full_record(

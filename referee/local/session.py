@@ -98,12 +98,12 @@ class LocalSession:
             raise RuntimeError("a local session cannot be void")
         return Played(table.result, self._spent, self._faults, self._failures)
 
-    def _decide(self, asked: events.Turn) -> tuple[int | Failed, float]:
+    def _decide(self, event: events.Turn) -> tuple[int | Failed, float]:
         """Return a bot's answer, and when it came."""
-        index = asked.seat
+        index = event.seat
         view = self._views[index]
-        view.catch_up(asked.deal, asked.since)
-        turn = turn_of(view, asked)
+        view.catch_up(event.deal, event.since)
+        turn = turn_of(view, event)
         self._thinking(index)
         cards: int | Failed
         begun = perf_counter()

@@ -85,11 +85,11 @@ def session_id(number: int) -> str:
 def seat_names(names: Sequence[str], seating: Sequence[int]) -> tuple[str, ...]:
     """Return, by seat, the name of its bot in matches; the second seat of a bot gets a number, and so on."""
     seen: dict[int, int] = {}
-    found = []
+    labels = []
     for bot in seating:
         seen[bot] = seen.get(bot, 0) + 1
-        found.append(f"local/{slug(names[bot])}{f'-{seen[bot]}' if seen[bot] > 1 else ''}@1")
-    return tuple(found)
+        labels.append(f"local/{slug(names[bot])}{f'-{seen[bot]}' if seen[bot] > 1 else ''}@1")
+    return tuple(labels)
 
 
 @contextmanager

@@ -40,10 +40,10 @@ class Times:
 
     def add(self, seconds: Iterable[float]) -> None:
         """Take in the times of decisions."""
-        for one in seconds:
-            self._by_time[_rounded(one)] += 1
-            self.longest = max(self.longest, one)
-            self.late += one > self.limit
+        for duration in seconds:
+            self._by_time[_rounded(duration)] += 1
+            self.longest = max(self.longest, duration)
+            self.late += duration > self.limit
 
     def spent(self) -> Spent | None:
         """Return a summary; None without any decisions."""
@@ -107,12 +107,12 @@ class Assembly:
         number = played.result.number
         self._played[(number - 1) // MOST_TURNS][number] = played
         while (block := self._blocks.get(self._next)) is not None:
-            found = self._played[self._next]
-            if len(found) < len(block.sessions):
+            complete = self._played[self._next]
+            if len(complete) < len(block.sessions):
                 return
             del self._blocks[self._next], self._played[self._next]
             self._next += 1
-            yield block, [found[session.number] for session in block.sessions]
+            yield block, [complete[session.number] for session in block.sessions]
 
 
 @dataclass(slots=True)
@@ -170,10 +170,10 @@ class Tally:
         """Take in a complete block; return its value for each bot in it: points per deal."""
         self.blocks += 1
         earned: dict[int, list[float]] = {}
-        for session, one in zip(block.sessions, played, strict=True):
-            self._add_session(session.seating, one)
-            deals = max(1, len(one.result.records))
-            for bot, points in zip(session.seating, one.result.points, strict=True):
+        for session, result in zip(block.sessions, played, strict=True):
+            self._add_session(session.seating, result)
+            deals = max(1, len(result.result.records))
+            for bot, points in zip(session.seating, result.result.points, strict=True):
                 earned.setdefault(bot, []).append(points / deals)
         values = {bot: sum(points) / len(points) for bot, points in earned.items()}
         for bot, value in values.items():

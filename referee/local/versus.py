@@ -125,35 +125,35 @@ def _sentence(versus: Versus, lead: Lead, new: str, old: str) -> str:
     return f"no difference shown: {new} is not better than {old} by {least:.2f} points a deal or more"
 
 
-def lines(found: Finding, new: str, old: str) -> list[str]:
+def lines(finding: Finding, new: str, old: str) -> list[str]:
     """Return what is known, in lines for people: while it is played, and at the end."""
-    told = []
-    if (points := found.points) is not None:
-        told += [
+    text = []
+    if (points := finding.points) is not None:
+        text += [
             f"{new} makes {_more(points.mean)} per deal than {old}, with the same cards",
             f"  95 % interval that holds while one watches: {_range(points.watched)}",
             f"  95 % interval for one look, planned before: {_range(points.fixed)}",
-            f"log-likelihood ratio {found.llr:+.2f}; no better at {found.bounds.low:.2f}, "
-            f"better at {found.bounds.high:+.2f}",
+            f"log-likelihood ratio {finding.llr:+.2f}; no better at {finding.bounds.low:.2f}, "
+            f"better at {finding.bounds.high:+.2f}",
         ]
-    if found.by_interval:
-        side = "above" if found.verdict is Verdict.BETTER else "below"
-        told.append(
-            f"all of the interval that holds while one watches is {side} {_least(found)}: "
+    if finding.by_interval:
+        side = "above" if finding.verdict is Verdict.BETTER else "below"
+        text.append(
+            f"all of the interval that holds while one watches is {side} {_least(finding)}: "
             "that ended the test before the ratio could"
         )
-    if found.deals_to_go:
-        told.append(f"expected to go: about {_rounded(found.deals_to_go)} deals")
-    return [*told, found.sentence]
+    if finding.deals_to_go:
+        text.append(f"expected to go: about {_rounded(finding.deals_to_go)} deals")
+    return [*text, finding.sentence]
 
 
 def _more(mean: float) -> str:
     return f"{abs(mean):.2f} points {'fewer' if round(mean, 2) < 0 else 'more'}"
 
 
-def _least(found: Finding) -> str:
+def _least(finding: Finding) -> str:
     """Return ``t0`` in points per deal, as text."""
-    least = found.test.t0 * found.points.deviation if found.points else 0.0
+    least = finding.test.t0 * finding.points.deviation if finding.points else 0.0
     return f"{least:+.2f}" if least else "0"
 
 

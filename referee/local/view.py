@@ -40,7 +40,7 @@ class LocalView(SessionView):
         if deal.exchange is None:
             log: Any = deal.log[since:] if since else deal.log
         else:
-            log = [*_told(deal)][since:]
+            log = [*_whole_log(deal)][since:]
         self.happened(log)
 
 
@@ -49,14 +49,14 @@ def begun(deal: Deal) -> tuple[int, ...]:
     return tuple(deal.start if deal.exchange is None else deal.opening)
 
 
-def turn_of(view: LocalView, asked: events.Turn) -> Turn:
+def turn_of(view: LocalView, turn: events.Turn) -> Turn:
     """Return a turn of the referee's table as its bot sees it."""
-    deal, seat = asked.deal, asked.seat
+    deal, seat = turn.deal, turn.seat
     constraints, can_pass = deal.constraints(seat), deal.can_pass(seat)
-    return Turn(view, KIND_AT[asked.stage], constraints, can_pass, asked.time_ms, asked.bank_ms or None)
+    return Turn(view, KIND_AT[turn.stage], constraints, can_pass, turn.time_ms, turn.bank_ms or None)
 
 
-def _told(deal: Deal) -> Iterator[Entry | Given]:
+def _whole_log(deal: Deal) -> Iterator[Entry | Given]:
     yield from exchange_steps(deal)
     yield from deal.log
 

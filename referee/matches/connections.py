@@ -109,11 +109,11 @@ class Connections:
         lacks = connection.lacks(ruleset)
         return f"could not play the ruleset (it asks for {'; '.join(lacks)})" if lacks else ""
 
-    def has_room(self, version: int, kept: int = 0) -> bool:
+    def has_room(self, version: int, reserved: int = 0) -> bool:
         """Return whether a bot version can have one more session while ``kept`` are reserved for others."""
         connection = self._live.get(version)
         most = MAX_SESSIONS if connection is None else connection.room
-        return len(self.seats(version)) + kept < (most or MAX_SESSIONS)
+        return len(self.seats(version)) + reserved < (most or MAX_SESSIONS)
 
     def _forget_empty(self, version: int) -> None:
         if version not in self._live and not self._seats.get(version):

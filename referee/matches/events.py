@@ -74,7 +74,7 @@ class Encodings:
         """The deal's log as far as it was encoded, as everybody sees it; kept by the encoder."""
         self._parts: dict[str, bytes] = {}
 
-    def once(self, part: str, encode: Callable[[], bytes]) -> bytes:
+    def encoded(self, part: str, encode: Callable[[], bytes]) -> bytes:
         """Return the part of that name, encoded."""
         made = self._parts.get(part)
         if made is None:

@@ -36,7 +36,7 @@ def kinds_asked(word: str) -> tuple[EntryKind, ...] | None:
     """Return the kinds of entries that a word, a prefix of one or a plural means; None if that is unclear."""
     said = word.lower()
     exact = ASKED.get(said) or ASKED.get(said.removesuffix("s"))
-    meant = {exact} if exact else {kinds for one, kinds in ASKED.items() if said and one.startswith(said)}
+    meant = {exact} if exact else {kinds for name, kinds in ASKED.items() if said and name.startswith(said)}
     return meant.pop() if len(meant) == 1 else None
 
 

@@ -325,7 +325,7 @@ class Lobby:
         for match in self._matches:
             if any(bot.version_id in missing for bot in match.spec.bots):
                 self.close_match(match, OUT_OF_REACH)
-        for connection in [one for one in self.connections if one.identity.version_id in missing]:
+        for connection in [each for each in self.connections if each.identity.version_id in missing]:
             self.close(connection, CloseCode.LOST, "the bot is out of reach", now)
 
     def next_tick(self) -> float | None:

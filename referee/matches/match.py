@@ -129,7 +129,7 @@ class MatchSpec:
     @property
     def attempts(self) -> dict[int, "Attempt"]:
         """The attempts that it begins, by the session's number."""
-        return {one.number: Attempt(self._digest(one), one.attempt) for one in self.sessions}
+        return {session.number: Attempt(self._digest(session), session.attempt) for session in self.sessions}
 
     def _digest(self, session: SessionSpec) -> bytes:
         name = f"{self.match_id}/{session.number}"

@@ -35,7 +35,7 @@ class Outbox:
         if len(events) == 1 or not self.owed:
             self._wake()
 
-    def sent(self, turns: int) -> None:
+    def note_sent(self, turns: int) -> None:
         """Note how many turns the last batch held."""
         self._awaited = (turns + 1) // 2
 

@@ -39,7 +39,7 @@ def finished_deals(
     )
     scores = tuple(map(sum, zip(*(deal["points"] for deal in deals), strict=True)))
     last = legacy(replay(read_record(whole), None))
-    forfeits = tuple([_forfeit(one) for one in deals[-1].get("played_for", ())])
+    forfeits = tuple([_forfeit(forfeit) for forfeit in deals[-1].get("played_for", ())])
     return Finished(last, scores, tuple(faults), bank_ms, shown_digest(deals), forfeits)
 
 

@@ -24,7 +24,7 @@ STUCK = ("takes no messages", "answers no ping")
 class Seat:
     """A seat at a table: what its bot has been told and owes, its clock, and where its turns go."""
 
-    __slots__ = ("_late", "clock", "faults", "index", "outbox", "sequence", "table", "told", "turn")
+    __slots__ = ("_late", "clock", "faults", "index", "log_sent", "outbox", "sequence", "table", "turn")
 
     def __init__(self, table: "Table", index: int, control: TimeControl) -> None:
         self.table = table
@@ -36,7 +36,7 @@ class Seat:
         """The decision that the bot owes."""
         self.sequence = 0
         """The sequence of the last turn."""
-        self.told = 0
+        self.log_sent = 0
         """How much of the deal's log the bot has been told; see ``log_length``."""
         self.faults = 0
         self._late: dict[int, float] = {}

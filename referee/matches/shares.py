@@ -17,7 +17,7 @@ def take_turns(matches: Mapping[Match, Collection[int]], has_room: HasRoom) -> I
     bots is reserved for it, so that later matches cannot take them all for ever: it waits at most for the
     sessions that its bots are playing.
     """
-    kept: Counter[int] = Counter()
+    taken: Counter[int] = Counter()
     queue = sorted(matches, key=lambda match: match.turn)
     while queue:
         began = []
@@ -25,9 +25,9 @@ def take_turns(matches: Mapping[Match, Collection[int]], has_room: HasRoom) -> I
             if not match.waiting or match.backlogged:
                 continue
             versions = matches[match]
-            if all(has_room(version, kept[version]) for version in versions):
+            if all(has_room(version, taken[version]) for version in versions):
                 yield match
                 began.append(match)
             else:
-                kept.update(versions)
+                taken.update(versions)
         queue = began

@@ -45,8 +45,8 @@ class Table:
 
     # fmt: off
     __slots__ = (
-        "_deal", "_deal_faults", "_encodings", "_has_bank", "_limit_ms", "_opening",
-        "_send", "_shown", "_times", "_told", "_why", "bank_ms", "deals_digest", "end", "events", "expected",
+        "_deal", "_deal_faults", "_encodings", "_has_bank", "_limit_ms", "_opening", "_records_sent",
+        "_send", "_shown", "_times", "_why", "bank_ms", "deals_digest", "end", "events", "expected",
         "forfeits", "info", "over", "records", "seats", "session", "signed", "watched",
     )
     # fmt: on
@@ -63,7 +63,7 @@ class Table:
         """Digest of all finished deals, including those of earlier attempts."""
         self.signed: Signed | None = None
         """The session's signed result; None before its end, and if it is void."""
-        self._told = 0
+        self._records_sent = 0
         """How many of the records the worker has been sent while the session is open."""
         self.forfeits = Forfeits(info.limits, len(info.seats))
         self.bank_ms: tuple[int, ...] = ()
@@ -207,7 +207,7 @@ class Table:
     def attach(self, index: int, outbox: Outbox) -> None:
         """Tell a seat's bot, which is back, all that it needs to go on."""
         seat = self.seats[index]
-        seat.outbox, seat.told = outbox, 0
+        seat.outbox, seat.log_sent = outbox, 0
         self._send(index, self._started(index, resumed=True))
         for forfeit in self.forfeits.all:
             self._send(index, SeatForfeited(self.info, forfeit))
@@ -227,8 +227,8 @@ class Table:
         if seat.turn is not turn:
             return False
         deal, clock = turn.deal, seat.clock
-        turn.since = seat.told
-        seat.told = len(deal.log) if deal.exchange is None else log_length(deal)
+        turn.since = seat.log_sent
+        seat.log_sent = len(deal.log) if deal.exchange is None else log_length(deal)
         if clock.handed_at is None:
             look = clock.start(now, credit)
             if look < self.expected:  # seldom: it was expected when it was asked
@@ -260,8 +260,8 @@ class Table:
 
     def take_records(self) -> tuple[str, ...]:
         """Return the records since the last call."""
-        told, self._told = self._told, len(self.records)
-        return tuple(self.records[told:])
+        sent, self._records_sent = self._records_sent, len(self.records)
+        return tuple(self.records[sent:])
 
     @property
     def faults(self) -> tuple[int, ...]:
@@ -326,7 +326,7 @@ class Table:
         self._encodings = encodings = Encodings()
         self._shown = 0
         for seat in self.seats:
-            seat.told = 0
+            seat.log_sent = 0
             self._send(seat.index, DealStarted(self.info, seat.index, deal, self._opening, encodings))
         if self.watched:
             self.events.show(DealStarted(self.info, -1, deal, self._opening, encodings))
@@ -345,7 +345,7 @@ class Table:
                     self._open_deal()
                 continue
             if deal.turn == NOBODY:  # bombs out of turn: all that may bomb are asked, and none is forced
-                for index in deal.asked():
+                for index in deal.owing():
                     if self.seats[index].turn is None:
                         self._ask(deal, self.seats[index], now)
             else:
@@ -453,7 +453,7 @@ class Table:
         encodings = self._encodings
         ended = DealEnded(self.info, -1, deal, log_length(deal), scores, encodings, digest)
         for seat in self.seats:
-            self._send(seat.index, ended._replace(seat=seat.index, since=seat.told))
+            self._send(seat.index, ended._replace(seat=seat.index, since=seat.log_sent))
         if self.watched:
             self.events.show(ended)
         self._deal = None

@@ -80,7 +80,7 @@ class Uplink:
             return
         self._lost = {v: lost for v, lost in self._lost.items() if now - lost[1] < FRESH_SECONDS}
         self._lost[stream.identity.version_id] = (stream, now)
-        if is_common(self._broken() + [(one, False) for one in self._live.values()]):
+        if is_common(self._broken() + [(bot, False) for bot in self._live.values()]):
             self._ask(now)
 
     def in_doubt(self, version: int, ran_out_at: float, now: float) -> bool:
@@ -106,7 +106,7 @@ class Uplink:
 
     def _are_several(self) -> bool:
         if self._several is None:
-            votes = self._broken() + [(one, False) for one in self._live.values()]
+            votes = self._broken() + [(bot, False) for bot in self._live.values()]
             self._several = count_parties(votes)[1] > 1
         return self._several
 
@@ -116,7 +116,7 @@ class Uplink:
         if asked_at is not None and now >= self._due_at:
             self._asked_at = None
             fresh = max(self._cleared_at, asked_at - FRESH_SECONDS)
-            votes = [(one, one.heard_at <= asked_at) for one in self._live.values() if one.heard_at > fresh]
+            votes = [(bot, bot.heard_at <= asked_at) for bot in self._live.values() if bot.heard_at > fresh]
             votes += self._broken()
             if is_common(votes):
                 heard = {stream: stream.heard_at for stream, silent in votes if silent}
@@ -140,16 +140,16 @@ class Uplink:
         """Ask all bots for a sign of life, unless that has been done already."""
         if self._asked_at is None and self.outage is None:
             self._asked_at, self._due_at = now, now + STUCK_SECONDS
-            for one in self._live.values():
-                one.probe()
+            for bot in self._live.values():
+                bot.probe()
 
     def _broken(self) -> list[Vote]:
-        return [(one, True) for one, _ in self._lost.values() if one.heard_at > self._cleared_at]
+        return [(bot, True) for bot, _ in self._lost.values() if bot.heard_at > self._cleared_at]
 
     def _is_over(self, outage: Outage, now: float) -> bool:
         missing = dict.fromkeys(outage.missing(self._live))
-        heard = [one for one in self._live.values() if one not in missing]
-        if is_common([(one, True) for one in missing] + [(one, False) for one in heard]):
+        heard = [bot for bot in self._live.values() if bot not in missing]
+        if is_common([(bot, True) for bot in missing] + [(bot, False) for bot in heard]):
             outage.returning_at = None
             return now - outage.since >= FORGET_SECONDS
         outage.returning_at = now if outage.returning_at is None else outage.returning_at

@@ -38,13 +38,13 @@ def _counted(number: int, what: str) -> str:
 
 def turn_kinds(ruleset: Ruleset) -> list["bots_pb2.TurnKind.ValueType"]:
     """Return the kinds of turns that a ruleset can ask for."""
-    asked = {
+    kinds = {
         Stage.PLAY: True,
         Stage.EXCHANGE: ruleset.exchange != "none",
         Stage.BEAT_OWN: ruleset.beat_own,
         Stage.BOMBS: ruleset.bombs_out_of_turn,
     }
-    return [TURN_KINDS[stage] for stage, may_come in asked.items() if may_come]
+    return [TURN_KINDS[stage] for stage, may_come in kinds.items() if may_come]
 
 
 def _lacks(capabilities: bots_pb2.Capabilities, ruleset: Ruleset) -> Iterator[str]:

@@ -255,12 +255,12 @@ def _deal_ended(event: DealEnded) -> bytes:
 
 def _started_for_all(event: DealStarted) -> bytes:
     """Return what the start of a deal tells all of its seats: everything but their hands."""
-    return event.encodings.once("started", partial(_encode_start, event))
+    return event.encodings.encoded("started", partial(_encode_start, event))
 
 
 def _ended_for_all(event: DealEnded) -> bytes:
     """Return what the end of a deal tells all of its seats: everything but the actions."""
-    return event.encodings.once("ended", partial(_encode_end, event))
+    return event.encodings.encoded("ended", partial(_encode_end, event))
 
 
 def _encode_start(event: DealStarted) -> bytes:

@@ -76,7 +76,7 @@ def _read_finished(after: worker_pb2.DealsBefore) -> Finished:
         after.loser if after.HasField("loser") else None,
     )
     banks = _read_banks(after.banks)
-    forfeits = tuple([_read_forfeit(one) for one in after.forfeits])
+    forfeits = tuple([_read_forfeit(forfeit) for forfeit in after.forfeits])
     return Finished(last, tuple(after.scores), tuple(after.faults), banks, after.deals_digest, forfeits)
 
 
@@ -101,9 +101,12 @@ def _deals_before(finished: Finished) -> worker_pb2.DealsBefore:
         deals_digest=finished.deals_digest,
         forfeits=[
             worker_pb2.Forfeit(
-                seat=one.seat, deal=one.deal, action=one.action, reason=FORFEIT_REASONS[one.why]
+                seat=forfeit.seat,
+                deal=forfeit.deal,
+                action=forfeit.action,
+                reason=FORFEIT_REASONS[forfeit.why],
             )
-            for one in finished.forfeits
+            for forfeit in finished.forfeits
         ],
     )
 
@@ -214,8 +217,8 @@ def result_response(result: SessionResult) -> worker_pb2.RunMatchResponse:
 def deals_response(finished: Iterable[DealsFinished]) -> worker_pb2.RunMatchResponse:
     """Return the message that reports the finished deals of open sessions."""
     sessions = [
-        worker_pb2.SessionDeals(session=one.number, records=one.records, banks=_banks(one.bank_ms))
-        for one in finished
+        worker_pb2.SessionDeals(session=deal.number, records=deal.records, banks=_banks(deal.bank_ms))
+        for deal in finished
     ]
     return worker_pb2.RunMatchResponse(deals_finished=worker_pb2.DealsFinished(sessions=sessions))
 
@@ -240,12 +243,12 @@ def begun_response(latest: int) -> worker_pb2.RunMatchResponse:
 
 def write_attempts(attempts: Iterable[Attempt]) -> list[worker_pb2.SessionAttempt]:
     """Return messages that name attempts at sessions."""
-    return [worker_pb2.SessionAttempt(session=one.session, attempt=one.number) for one in attempts]
+    return [worker_pb2.SessionAttempt(session=each.session, attempt=each.number) for each in attempts]
 
 
 def read_attempts(attempts: Iterable[worker_pb2.SessionAttempt]) -> list[Attempt]:
     """Return the attempts that these messages name."""
-    return [Attempt(one.session, one.attempt) for one in attempts]
+    return [Attempt(attempt.session, attempt.attempt) for attempt in attempts]
 
 
 def read_updates(response: worker_pb2.RunMatchResponse) -> list[Update]:

@@ -182,8 +182,8 @@ def add_actions(actions: Actions, cards: CardNumbers, deal: Deal, since: int, se
     """Append the deal's log from ``since`` on, as ``seat`` may see it."""
     for step in exchange_steps(deal)[since:]:
         add_exchange(actions.add(), cards, step, seat)
-    told = since - len(exchange_steps(deal))
-    for entry in deal.log[max(told, 0) :]:
+    start = since - len(exchange_steps(deal))
+    for entry in deal.log[max(start, 0) :]:
         write_action(actions.add(), cards, entry, seat)
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from referee.errors import RecordError
 
 
-class Found(NamedTuple):
+class DealLine(NamedTuple):
     """A deal record in a file."""
 
     line: int
@@ -27,14 +27,14 @@ def skip_mark(file: BufferedReader) -> None:
         file.read(len(BOM_UTF8))
 
 
-def deal_records(path: Path) -> list[Found]:
+def deal_records(path: Path) -> list[DealLine]:
     """Return the deal records of a file, in its order. Raise RecordError if it cannot be read."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "is no text in UTF-8"
         raise RecordError(None, f"{path}: {reason}") from None
-    found = []
+    deals = []
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip():
             continue
@@ -46,7 +46,7 @@ def deal_records(path: Path) -> list[Found]:
             record = value.get("record", value)
             if isinstance(record, dict) and "actions" in record:
                 seat = value.get("seat")
-                found.append(Found(number, record, seat if isinstance(seat, int) else None))
-    if not found:
+                deals.append(DealLine(number, record, seat if isinstance(seat, int) else None))
+    if not deals:
         raise RecordError(None, f"{path}: holds no deal record")
-    return found
+    return deals

@@ -20,9 +20,9 @@ def play_randomly(deal: Deal, rng: Random) -> int:
         if seat < 0:
             if deal.over:
                 return decisions
-            seat = deal.asked()[0]
-        found = choices(seat)
-        code = found[0] if len(found) == 1 else found[int(draw() * len(found))]
+            seat = deal.owing()[0]
+        plays = choices(seat)
+        code = plays[0] if len(plays) == 1 else plays[int(draw() * len(plays))]
         act(seat, code & full)
         decisions += 1
 

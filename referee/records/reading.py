@@ -75,36 +75,36 @@ def read_record(given: object, *, strict: bool = False) -> Record:
     rules = _rules(given["ruleset"])
     reads = reader(rules.ruleset.players)
     try:
-        found = reads.adapter.validate_python(given, extra="forbid" if strict else None)
+        record = reads.adapter.validate_python(given, extra="forbid" if strict else None)
     except ValidationError as error:
         raise _first(error, reads, given) from None
-    _check_faults(found)
-    _check_times(found)
-    _check_played_for(found)
+    _check_faults(record)
+    _check_times(record)
+    _check_played_for(record)
     return Record(
         rules=rules,
-        tournament=found["tournament"],
-        round=found["round"],
-        table=found["table"],
-        session=found["session"],
-        deal=found["deal"],
-        attempt=found.get("attempt", 1),
-        seats=found["seats"],
-        seed=bytes.fromhex(found["seed"]),
-        dealer=found["dealer"],
-        step=_STEPS[found["direction"]],
-        hands=found["hands"],
-        leftover=found["leftover"],
-        exchange=_exchange(found),
-        leader=found["leader"],
-        actions=found["actions"],
-        out=found["out"],
-        left=found["left"],
-        points=found["points"],
-        end=found["end"],
-        forfeit=found.get("forfeit"),
-        faults=found.get("faults", ()),
-        played_for=found.get("played_for", ()),
+        tournament=record["tournament"],
+        round=record["round"],
+        table=record["table"],
+        session=record["session"],
+        deal=record["deal"],
+        attempt=record.get("attempt", 1),
+        seats=record["seats"],
+        seed=bytes.fromhex(record["seed"]),
+        dealer=record["dealer"],
+        step=_STEPS[record["direction"]],
+        hands=record["hands"],
+        leftover=record["leftover"],
+        exchange=_exchange(record),
+        leader=record["leader"],
+        actions=record["actions"],
+        out=record["out"],
+        left=record["left"],
+        points=record["points"],
+        end=record["end"],
+        forfeit=record.get("forfeit"),
+        faults=record.get("faults", ()),
+        played_for=record.get("played_for", ()),
     )
 
 
@@ -151,8 +151,8 @@ def _check_resolved(ruleset: Mapping[str, object]) -> None:
         raise RecordError(None, "ruleset.straights: must be written out in a record")
 
 
-def _exchange(found: Mapping[str, Any]) -> ExchangeText | None:
-    given = found.get("exchange")
+def _exchange(record: Mapping[str, Any]) -> ExchangeText | None:
+    given = record.get("exchange")
     if given is None:
         return None
     if given["loser"] == given["winner"]:
@@ -160,29 +160,29 @@ def _exchange(found: Mapping[str, Any]) -> ExchangeText | None:
     return ExchangeText(**given)
 
 
-def _check_faults(found: Mapping[str, Any]) -> None:
-    last = len(found["actions"])
+def _check_faults(record: Mapping[str, Any]) -> None:
+    last = len(record["actions"])
     for name in ("faults", "answers"):
-        for index, one in enumerate(found.get(name, ())):
-            if one["action"] > last:
-                reason = f"must be a whole number from 0 to {last}, not {one['action']}"
+        for index, fault in enumerate(record.get(name, ())):
+            if fault["action"] > last:
+                reason = f"must be a whole number from 0 to {last}, not {fault['action']}"
                 raise _wrong(f"{name}[{index}].action", reason)
 
 
-def _check_played_for(found: Mapping[str, Any]) -> None:
-    last = (found["deal"], len(found["actions"]))
+def _check_played_for(record: Mapping[str, Any]) -> None:
+    last = (record["deal"], len(record["actions"]))
     seats: set[int] = set()
-    for index, one in enumerate(found.get("played_for", ())):
+    for index, forfeit in enumerate(record.get("played_for", ())):
         where = f"played_for[{index}]"
-        if one["seat"] in seats:
-            raise _wrong(where, f"seat {one['seat']} has forfeited before")
-        if (one["deal"], one["action"]) > last:
+        if forfeit["seat"] in seats:
+            raise _wrong(where, f"seat {forfeit['seat']} has forfeited before")
+        if (forfeit["deal"], forfeit["action"]) > last:
             raise _wrong(where, "comes after the last action of the deal")
-        seats.add(one["seat"])
+        seats.add(forfeit["seat"])
 
 
-def _check_times(found: Mapping[str, Any]) -> None:
-    actions = len(found["actions"])
+def _check_times(record: Mapping[str, Any]) -> None:
+    actions = len(record["actions"])
     for name in ("ms", "credit_ms"):
-        if name in found and len(found[name].split()) != actions:
+        if name in record and len(record[name].split()) != actions:
             raise _wrong(name, f"must have one entry for each of the {actions} actions")

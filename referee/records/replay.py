@@ -54,9 +54,11 @@ def replay(record: Record, last: Legacy | None) -> Deal:
         for fault in record.faults:
             if fault["action"] == index and fault.get("turn") != "exchange":
                 _check_fault(deal, index, fault, text)
-        for one in record.played_for:
-            if text.startswith(str(one["seat"])) and is_played_for(one, record.deal, index, record.faults):
-                _check_substitute(deal, index, one, text)
+        for ending in record.played_for:
+            if text.startswith(str(ending["seat"])) and is_played_for(
+                ending, record.deal, index, record.faults
+            ):
+                _check_substitute(deal, index, ending, text)
         carry_out(deal, index, text)
     _check_last_faults(record)
     if record.forfeit is not None:
@@ -144,9 +146,9 @@ def _exchange(record: Record, deal: Deal) -> None:
         deal.act(expected.winner, returned)
     except (CardError, PlayError) as error:
         raise RecordError(None, f"exchange.returned: {error}") from error
-    for one in record.played_for:
-        gone = one["deal"] < record.deal or one["why"] == "absent"
-        if gone and one["seat"] == expected.winner and returned != lowest:
+    for forfeit in record.played_for:
+        gone = forfeit["deal"] < record.deal or forfeit["why"] == "absent"
+        if gone and forfeit["seat"] == expected.winner and returned != lowest:
             raise RecordError(None, "played_for: what was returned is not the winner's lowest card")
     for fault in record.faults:
         if fault.get("turn") == "exchange" and (fault["seat"] != expected.winner or returned != lowest):
@@ -170,7 +172,7 @@ def _check_fault(deal: Deal, index: int, fault: Mapping[str, Any], text: str) ->
     """Raise RecordError unless the seat was asked here and took the default action."""
     seat = fault["seat"]
     if fault.get("turn") == "bomb":
-        if deal.stage is not Stage.BOMBS or seat not in deal.asked() or text.startswith(f"{seat}!"):
+        if deal.stage is not Stage.BOMBS or seat not in deal.owing() or text.startswith(f"{seat}!"):
             raise RecordError(index, f"faults: seat {seat} did not decline to bomb here")
         return
     state = _in_turn(deal)
@@ -208,7 +210,7 @@ def _in_turn(deal: Deal) -> Deal:
     if deal.stage is not Stage.BOMBS:
         return deal
     state = deal.copy()
-    for other in state.asked():
+    for other in state.owing():
         state.act(other, 0)
     return state
 

@@ -39,7 +39,7 @@ class Times:
         """Return the fields for a record with this number of actions: canonical JSON by name."""
         ms, credits_ms = self.ms, self.credits_ms
         if actions in ms:  # with a forfeit, the last decision led to no action
-            ms = {action: one for action, one in ms.items() if action < actions}
+            ms = {action: value for action, value in ms.items() if action < actions}
         numbers = ["-"] * actions
         for action in ms:
             numbers[action] = "%.0f"

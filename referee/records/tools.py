@@ -27,8 +27,8 @@ def legal(request: object) -> dict[str, object]:
     rules = _rules(given)
     hand = _cards(rules, given, "hand")
     constraints = _constraints(rules, given, hand)
-    found = allowed(rules, rules.list_plays(hand), constraints)
-    return {"plays": play_texts(rules, found.plays), "pass": found.may_pass}
+    options = allowed(rules, rules.list_plays(hand), constraints)
+    return {"plays": play_texts(rules, options.plays), "pass": options.may_pass}
 
 
 def compare(request: object) -> dict[str, object]:

@@ -18,9 +18,9 @@ _SEQUENCE_KINDS = {"straight", "straight_flush", "straight_flush_plus_two"}
 
 def refuse_conflicts(ruleset: Ruleset) -> None:
     """Raise RulesetError with all contradictions between fields, if there are any."""
-    found = [problem for check in _CHECKS for problem in check(ruleset)] or list(excess(ruleset))
-    if found:
-        raise RulesetError.of(found)
+    problems = [problem for check in _CHECKS for problem in check(ruleset)] or list(excess(ruleset))
+    if problems:
+        raise RulesetError.of(problems)
 
 
 def _hands(ruleset: Ruleset) -> Iterator[Problem]:

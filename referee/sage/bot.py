@@ -68,12 +68,12 @@ def milliseconds(usual: float) -> float:
     """Return the value of ``ARENA_SAGE_MS``, or ``usual`` if it is not set. Exit if it is not a number."""
     given = environ.get("ARENA_SAGE_MS", "")
     try:
-        found = float(given or usual)
+        limit = float(given or usual)
     except ValueError:
-        found = -1.0
-    if not 0 <= found < float("inf"):
+        limit = -1.0
+    if not 0 <= limit < float("inf"):
         sys.exit(f"ARENA_SAGE_MS: {given!r} is no number of milliseconds")
-    return found
+    return limit
 
 
 def thinking_time(level_ms: float, decision_ms: int, bank_ms: int | None, cards: int, sessions: int) -> float:

@@ -85,16 +85,16 @@ class Endings:
             full = self._full
             codes = sorted(codes, key=lambda code: -(code & full).bit_count())
         for code in codes:
-            found = self._after(hands, seat, code, locked, out, final)
-            if not best or found[seat] > best[seat]:
-                best = found
+            value = self._after(hands, seat, code, locked, out, final)
+            if not best or value[seat] > best[seat]:
+                best = value
                 if best[seat] == self._most:
                     break
         if to_beat and best[seat] != self._most:
             following, beaten, more = self._passed(hands, seat, to_beat, last, locked)
-            found = self._value(hands, following, beaten, last, more, out, final)
-            if found[seat] > best[seat]:
-                best = found
+            value = self._value(hands, following, beaten, last, more, out, final)
+            if value[seat] > best[seat]:
+                best = value
         self._known[key] = best
         return best
 

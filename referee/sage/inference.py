@@ -99,13 +99,13 @@ class Inference:
 
     def manners(self) -> list[Manner]:
         """Return by seat how it plays in the last world: as what it did there suggests, and by chance."""
-        found: list[Manner] = []
+        manners_so_far: list[Manner] = []
         for seat, hand in enumerate(self._hands):
             thrifty, loose = self._both(seat, hand, float("-inf"))
             is_thrifty = self._random.random() < 1 / (1 + exp(loose - thrifty))
-            found.append(self._thrifty if is_thrifty else self._loose)
-        found[self._seat] = self._own
-        return found
+            manners_so_far.append(self._thrifty if is_thrifty else self._loose)
+        manners_so_far[self._seat] = self._own
+        return manners_so_far
 
     def _swap(self, times: int) -> None:
         """Let so many pairs of cards change hands, as far as that explains what was seen."""
@@ -113,29 +113,29 @@ class Inference:
         count = len(cards)
         for _ in range(times if count else 0):
             first, second = int(chance() * count), int(chance() * count)
-            (card, one), (other_card, other) = cards[first], cards[second]
-            if one == other:
+            (card, owner), (other_card, other_owner) = cards[first], cards[second]
+            if owner == other_owner:
                 continue
             both = card | other_card
             least = log(chance() or 1e-300)
-            if one >= 0:
-                least += fits[one]
-            if other >= 0:
-                least += fits[other]
+            if owner >= 0:
+                least += fits[owner]
+            if other_owner >= 0:
+                least += fits[other_owner]
             mine = theirs = 0.0
-            if one >= 0:
-                mine = self._fit(one, hands[one] ^ both, least)
-            if other >= 0 and mine >= least:
-                theirs = self._fit(other, hands[other] ^ both, least - mine)
+            if owner >= 0:
+                mine = self._fit(owner, hands[owner] ^ both, least)
+            if other_owner >= 0 and mine >= least:
+                theirs = self._fit(other_owner, hands[other_owner] ^ both, least - mine)
             if mine + theirs < least:
                 continue
-            if one >= 0:
-                hands[one] ^= both
-                fits[one] = mine
-            if other >= 0:
-                hands[other] ^= both
-                fits[other] = theirs
-            cards[first], cards[second] = (card, other), (other_card, one)
+            if owner >= 0:
+                hands[owner] ^= both
+                fits[owner] = mine
+            if other_owner >= 0:
+                hands[other_owner] ^= both
+                fits[other_owner] = theirs
+            cards[first], cards[second] = (card, other_owner), (other_card, owner)
 
     def _fit(self, seat: int, hand: int, least: float) -> float:
         """Return how likely a hand makes what its seat did, as a logarithm; any less if below ``least``."""
@@ -171,7 +171,7 @@ def decisions(position: Position, seat: int) -> list[list[Decision]]:
     for action in position.actions:
         counts[action.seat] += rules.count(action.cards)
         total[action.seat] |= action.cards
-    found: list[list[Decision]] = [[] for _ in counts]
+    by_seat: list[list[Decision]] = [[] for _ in counts]
     played = [0] * len(counts)
     to_beat, last = 0, -1
     for number, action in enumerate(position.actions):
@@ -181,7 +181,7 @@ def decisions(position: Position, seat: int) -> list[list[Decision]]:
         code = rules.code(action.cards) if action.cards else 0
         hurries = min(count for at, count in enumerate(counts) if at != other) <= NEARLY_OUT
         if number and other != seat:
-            found[other].append(Decision(played[other], to_beat, code, hurries))
+            by_seat[other].append(Decision(played[other], to_beat, code, hurries))
         if code:
             to_beat, last = code, other
             played[other] |= action.cards
@@ -189,8 +189,8 @@ def decisions(position: Position, seat: int) -> list[list[Decision]]:
             if not counts[other]:
                 break
     return [
-        [one._replace(since=total[other] & ~one.since) for one in reversed(some)]
-        for other, some in enumerate(found)
+        [decision._replace(since=total[other] & ~decision.since) for decision in reversed(some)]
+        for other, some in enumerate(by_seat)
     ]
 
 
@@ -202,8 +202,8 @@ def _either(one: float, other: float) -> float:
 
 
 def _bits(mask: int) -> list[int]:
-    found = []
+    bits = []
     while mask:
-        found.append(mask & -mask)
+        bits.append(mask & -mask)
         mask &= mask - 1
-    return found
+    return bits

@@ -103,8 +103,8 @@ class Scored:
         """Return the code of a play that beats ``to_beat``, or 0 for a pass."""
         return self.best[hands[seat], to_beat | self._full][0]
 
-    def _best(self, asked: tuple[int, int]) -> list[int]:
-        hand, to_beat = asked
+    def _best(self, pair: tuple[int, int]) -> list[int]:
+        hand, to_beat = pair
         codes = self._plays[hand]
         if to_beat:
             codes = [*self._rules.following(codes, to_beat), 0]

@@ -137,7 +137,7 @@ class Careful:
         order = next_seats(deal.step, len(deal.hands))
         planned = [sum([unit & full for unit in some]) for some in units] if self._changes else deal.hands
         while not deal.over:
-            seat = deal.asked()[0]
+            seat = deal.owing()[0]
             if planned[seat] != deal.hands[seat]:
                 units[seat] = list(plan[deal.hands[seat]])
             to_beat, is_plain = deal.bearing(seat)
@@ -156,14 +156,14 @@ class Careful:
 
     def _bound(self, deal: Deal, seat: int, units: list[list[int]], chance: Chance) -> int:
         """Return the code of an action in a turn on which a rare rule bears."""
-        found = deal.choices(seat)
-        if len(found) == 1:
-            code = found[0]
+        plays = deal.choices(seat)
+        if len(plays) == 1:
+            code = plays[0]
         elif deal.stage is Stage.BOMBS:
-            code = found[0] if chance() < BOMBS_OUT_OF_TURN else 0
+            code = plays[0] if chance() < BOMBS_OUT_OF_TURN else 0
         else:
-            mine = [unit for unit in units[seat] if unit in found]
-            code = (mine or found)[0]
+            mine = [unit for unit in units[seat] if unit in plays]
+            code = (mine or plays)[0]
         if code in units[seat]:
             units[seat].remove(code)
         elif code:

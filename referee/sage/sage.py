@@ -150,10 +150,10 @@ class Sage:
         """Return the actions worth a search, the best score first; a legal pass is always among them."""
         self._take(hand)
         ordered = sorted(legal, key=lambda code: self._score(hand, code))
-        found = ordered[: self._style.candidates]
-        if 0 in legal and 0 not in found:
-            found[-1] = 0
-        return found
+        best = ordered[: self._style.candidates]
+        if 0 in legal and 0 not in best:
+            best[-1] = 0
+        return best
 
     def _search(
         self,

@@ -163,17 +163,17 @@ class Search:
         """Play every candidate in this world exactly; return whether that took no more than ``nodes``."""
         if self._endings is None:
             return False
-        rules, found = self._planner.rules, []
+        rules, solved = self._planner.rules, []
         for code in alive:
             hands = list(world.hands)
             hands[self._seat] = rules.remove(hands[self._seat], code & rules.full)
             try:
-                found.append(self._worth(self._endings.points(self._starts[code], hands, nodes)))
+                solved.append(self._worth(self._endings.points(self._starts[code], hands, nodes)))
             except TooLong:  # most of the other worlds would be too
                 self._endings = None
                 return False
             nodes -= self._endings.looked_at
-        for code, points in zip(alive, found, strict=True):
+        for code, points in zip(alive, solved, strict=True):
             self.values[code].append(points)
         return True
 

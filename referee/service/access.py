@@ -35,24 +35,24 @@ def bearer(context: CallContext, why: str = "") -> str:
 class Access:
     """Asks the authenticator in threads of its own, off the event loop."""
 
-    def __init__(self, authenticator: Authenticator, gate: Gate) -> None:
-        self._authenticator = authenticator
+    def __init__(self, tokens: Authenticator, gate: Gate) -> None:
+        self._authenticator = tokens
         self._gate = gate
         self._threads = ThreadPoolExecutor(THREADS, "tokens")
         self._lookups = PeerLimit("tokens that are being looked up", LOOKUPS, LOOKUPS_FROM_PEER)
 
     async def bot(self, context: CallContext) -> BotIdentity:
         """Return the bot version of a call's token. Raise Refused if it is not a bot's."""
-        asked = self._authenticator
-        owner = await self._owner(context, bearer(context), asked.bot, asked.scope)
+        tokens = self._authenticator
+        owner = await self._owner(context, bearer(context), tokens.bot, tokens.scope)
         if not isinstance(owner, BotIdentity):
             raise Refused(Reason.TOKEN_SCOPE, f"authorization: a bot's token is needed, not a {owner}'s")
         return owner
 
     async def require(self, context: CallContext, *scopes: Scope, why: str = "") -> None:
         """Raise Refused if a call's token is not of these scopes; ``why`` says why it must be."""
-        asked = self._authenticator
-        if await self._owner(context, bearer(context, why), asked.scope, asked.bot) not in scopes:
+        tokens = self._authenticator
+        if await self._owner(context, bearer(context, why), tokens.scope, tokens.bot) not in scopes:
             whose = " or ".join(f"{wanted.value}'s" for wanted in scopes)
             raise Refused(Reason.TOKEN_SCOPE, f"authorization: {why or f'not a {whose} token'}")
         self._gate.know(context)

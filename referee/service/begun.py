@@ -41,7 +41,7 @@ class BegunAttempts:
         """Open the file, or make it, for its owner alone. Raise OSError, sqlite3.Error."""
         os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
         self._most = most
-        self._one = threading.Lock()
+        self._lock = threading.Lock()
         self._file = sqlite3.connect(
             file, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
         )
@@ -68,7 +68,7 @@ class BegunAttempts:
 
     def latest(self, attempts: Iterable[Attempt]) -> int:
         """Return what ``begin`` would return, and note nothing."""
-        with self._one:
+        with self._lock:
             return _latest(self._file, attempts)
 
     def forget(self, attempts: Iterable[Attempt]) -> None:
@@ -88,7 +88,7 @@ class BegunAttempts:
 
     @contextmanager
     def _writing(self) -> "Iterator[sqlite3.Connection]":
-        with self._one:
+        with self._lock:
             self._file.execute("BEGIN IMMEDIATE")
             try:
                 yield self._file

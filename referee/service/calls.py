@@ -88,12 +88,14 @@ class Calls:
             await context.write(answer.SerializeToString())
 
         # To gRPC's server it is a stream: otherwise it would wait for the request itself, without a limit.
-        return grpc.stream_stream_rpc_method_handler(self._served(self._asked(answered)), reader(request))
+        return grpc.stream_stream_rpc_method_handler(
+            self._served(self._on_request(answered)), reader(request)
+        )
 
     def streaming(self, call: _Call, request: type[Message]) -> Any:
         """Return the handler of a call with one request and a stream of answers, which it writes encoded."""
         return grpc.stream_stream_rpc_method_handler(
-            self._served(self._asked(call)), reader(request), self._sized(call.__name__, "out")
+            self._served(self._on_request(call)), reader(request), self._sized(call.__name__, "out")
         )
 
     def both_ways(self, call: _Call, request: type[Message]) -> Any:
@@ -103,13 +105,13 @@ class Calls:
             self._served(call), self._sized(name, "in", reader(request)), self._sized(name, "out")
         )
 
-    def _asked(self, call: _Call) -> _Call:
+    def _on_request(self, call: _Call) -> _Call:
         """Return the call on a stream whose first message is its request."""
 
-        async def asked(_requests: Any, context: CallContext) -> None:
+        async def requested(_requests: Any, context: CallContext) -> None:
             await call(await self._request(context), context)
 
-        return asked
+        return requested
 
     async def _request(self, context: CallContext) -> Any:
         """Return the request of a call. Raise Refused if none comes, or too many calls have sent none."""

@@ -41,35 +41,35 @@ class Endings:
     """
 
     def __init__(self, port: int) -> None:
-        self._told: socket.socket | None = None
+        self._closings: socket.socket | None = None
         if sys.platform != "linux":
             return
         with contextlib.suppress(OSError):  # a kernel without it
-            told = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _SOCK_DIAG)
+            events = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _SOCK_DIAG)
             try:
-                told.setblocking(False)
-                told.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BYTES)
-                attach(told, equals(_PORT, port))
-                told.bind((0, _CLOSED))
+                events.setblocking(False)
+                events.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BYTES)
+                attach(events, equals(_PORT, port))
+                events.bind((0, _CLOSED))
             except OSError:
-                told.close()
+                events.close()
                 raise
-            self._told = told
+            self._closings = events
 
     def take(self) -> list[Connection]:
         """Return the connections that have ended since the last call; their files are closed."""
-        return [] if self._told is None else list(_read(self._told))
+        return [] if self._closings is None else list(_read(self._closings))
 
     def close(self) -> None:
         """Stop listening."""
-        if self._told is not None:
-            self._told.close()
+        if self._closings is not None:
+            self._closings.close()
 
 
-def _read(told: socket.socket) -> Iterator[Connection]:
+def _read(events: socket.socket) -> Iterator[Connection]:
     while True:
         try:
-            message = told.recv(4096)
+            message = events.recv(4096)
         except OSError as error:
             if error.errno == errno.ENOBUFS:  # there were more than the kernel keeps, which it reports once
                 continue

@@ -26,7 +26,7 @@ READERS, READERS_FROM_PEER, THREADS = 64, 32, 2
 threads that do it."""
 
 Query = TypeVar("Query")
-Found = TypeVar("Found")
+Answer = TypeVar("Answer")
 
 log = logging.getLogger("referee")
 
@@ -69,8 +69,8 @@ class LogServicer:
             return logs.deals_message(await self._read(context, self._journal.deals, token, query))
 
     async def _read(
-        self, context: CallContext, read: Callable[[str, Query], Found], token: str, query: Query
-    ) -> Found:
+        self, context: CallContext, read: Callable[[str, Query], Answer], token: str, query: Query
+    ) -> Answer:
         """Return what the journal finds. Raise LogClosed, LogQueryError, or Refused if it cannot be read."""
         with self._readers.one_of(context):
             try:

@@ -111,11 +111,11 @@ class PrometheusMeter(Meter, Collector):
         loop = self._loop
         if loop is None or loop.is_closed():
             return []
-        asked = self._standing(monotonic())
+        standing = self._standing(monotonic())
         try:
-            return asyncio.run_coroutine_threadsafe(asked, loop).result(READ_SECONDS)
+            return asyncio.run_coroutine_threadsafe(standing, loop).result(READ_SECONDS)
         except (RuntimeError, TimeoutError, asyncio.CancelledError):
-            asked.close()
+            standing.close()
             return []
 
     async def _standing(self, asked_at: float) -> list[Metric]:

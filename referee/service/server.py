@@ -55,11 +55,11 @@ async def keep_beating(lobby: Lobby, alarm: Alarm, access: Access) -> None:
 
 
 async def _close_revoked(lobby: Lobby, access: Access) -> None:
-    connections = {one.identity.version_id: one for one in lobby.connections}
+    connections = {each.identity.version_id: each for each in lobby.connections}
     if not connections:
         return
-    asked = [connection.identity for connection in connections.values()]
-    for version, why in (await access.revoked(asked)).items():
+    identities = [connection.identity for connection in connections.values()]
+    for version, why in (await access.revoked(identities)).items():
         if lobby.connection(version) is connections[version]:  # it may have come back with a valid token
             lobby.close(connections[version], CloseCode.REVOKED, why, clock())
 

@@ -47,25 +47,25 @@ class Connection(NamedTuple):
 
 def connections(port: int) -> list[Connection]:
     """Return the open connections that clients have made to a port of this process."""
-    found: list[Connection] = []
+    open_connections: list[Connection] = []
     if sys.platform != "linux":
-        return found
+        return open_connections
     for file in _files():
-        with contextlib.suppress(OSError), _borrowed(file) as one:
-            if _port(one) == port:
-                address, peer_port, *_ = one.getpeername()
-                info = one.getsockopt(socket.IPPROTO_TCP, _TCP_INFO, RECEIVED_AT + 8)
+        with contextlib.suppress(OSError), _borrowed(file) as socket_:
+            if _port(socket_) == port:
+                address, peer_port, *_ = socket_.getpeername()
+                info = socket_.getsockopt(socket.IPPROTO_TCP, _TCP_INFO, RECEIVED_AT + 8)
                 (received,) = struct.unpack_from("=Q", info, RECEIVED_AT)
-                found.append(Connection(file, peer_at(address, peer_port), received))
-    return found
+                open_connections.append(Connection(file, peer_at(address, peer_port), received))
+    return open_connections
 
 
 def abort(connection: Connection) -> None:
     """Break a connection off, and discard all that waits in it."""
     if sys.platform != "linux":
         return
-    with contextlib.suppress(OSError), _borrowed(connection.file) as one:
-        address, port, *_ = one.getpeername()  # the number may be another file's by now
+    with contextlib.suppress(OSError), _borrowed(connection.file) as borrowed:
+        address, port, *_ = borrowed.getpeername()  # the number may be another file's by now
         if peer_at(address, port) == connection.peer:
             # Connecting to no address resets the connection, and frees what was not read or sent.
             _libc.connect(connection.file, bytes(28), 28)
@@ -77,9 +77,9 @@ def refuse(port: int, hosts: Collection[str]) -> None:
         return
     program = refusal(list(hosts)[:MOST_REFUSED])
     for file in _files():
-        with contextlib.suppress(OSError), _borrowed(file) as one:
-            if _port(one) == port and one.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
-                attach(one, program)
+        with contextlib.suppress(OSError), _borrowed(file) as borrowed:
+            if _port(borrowed) == port and borrowed.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+                attach(borrowed, program)
 
 
 def refusal(hosts: Collection[str]) -> list[_Instruction]:
@@ -123,14 +123,14 @@ def equals(at: int, value: int) -> list[_Instruction]:
     ]
 
 
-def attach(one: socket.socket, program: list[_Instruction]) -> None:
+def attach(listening: socket.socket, program: list[_Instruction]) -> None:
     """Let the kernel drop what a filter does not let through to a socket; an empty filter drops nothing."""
     if not program:
-        one.setsockopt(socket.SOL_SOCKET, _SO_DETACH_FILTER, 0)
+        listening.setsockopt(socket.SOL_SOCKET, _SO_DETACH_FILTER, 0)
         return
     steps = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *step) for step in program))
     fprog = struct.pack("@HP", len(program), ctypes.addressof(steps))
-    one.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, fprog)
+    listening.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, fprog)
 
 
 def _files() -> Iterator[int]:
@@ -144,19 +144,19 @@ def _files() -> Iterator[int]:
         yield from range(descriptors.limit())  # none is free to list them with: so all of them are in use
 
 
-def _port(one: socket.socket) -> int | None:
+def _port(connected: socket.socket) -> int | None:
     """Return the local port of a TCP socket; None if it is another one."""
-    if one.family not in (socket.AF_INET, socket.AF_INET6) or one.type != socket.SOCK_STREAM:
+    if connected.family not in (socket.AF_INET, socket.AF_INET6) or connected.type != socket.SOCK_STREAM:
         return None
-    port: int = one.getsockname()[1]
+    port: int = connected.getsockname()[1]
     return port
 
 
 @contextmanager
 def _borrowed(file: int) -> Iterator[socket.socket]:
     """Use a file that belongs to gRPC as a socket. Raise OSError if it is not one."""
-    one = socket.socket(fileno=file)
+    borrowed = socket.socket(fileno=file)
     try:
-        yield one
+        yield borrowed
     finally:
-        one.detach()
+        borrowed.detach()

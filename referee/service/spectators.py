@@ -58,7 +58,7 @@ class Pacer:
         finally:
             self.spend(clock() - begun)
 
-    def sent(self, size: int) -> None:
+    def note_sent(self, size: int) -> None:
         """Count what a message of this size costs."""
         self.spend(MESSAGE_SECONDS + size * BYTE_SECONDS)
 
@@ -170,7 +170,7 @@ class SpectatorServicer:
     async def _write(self, context: WatchContext, host: str, updates: bytes) -> None:
         """Send updates, which cost memory until the connection takes them. Raise Refused if it does not."""
         self._unread[host] += len(updates)
-        self._pacer.sent(len(updates))
+        self._pacer.note_sent(len(updates))
         try:
             async with asyncio.timeout(TAKE_SECONDS):
                 await context.write(updates)

@@ -220,7 +220,7 @@ class BotStream:
             size += len(part)
             if size > MAX_MESSAGE_BYTES:
                 break
-        outbox.sent(turns)
+        outbox.note_sent(turns)
         if taken < len(events):
             outbox.put_back(events[taken:])
         return b"".join(parts)

@@ -34,8 +34,8 @@ class ReflectionServicer:
 
     def handler(self, calls: Calls) -> "grpc.GenericRpcHandler[Any, Any]":
         """Return the service's calls for a server."""
-        asked = calls.both_ways(self.ServerReflectionInfo, reflection_pb2.ServerReflectionRequest)
-        return generic_handler(REFLECTION, {"ServerReflectionInfo": asked})
+        reflection = calls.both_ways(self.ServerReflectionInfo, reflection_pb2.ServerReflectionRequest)
+        return generic_handler(REFLECTION, {"ServerReflectionInfo": reflection})
 
     async def ServerReflectionInfo(self, _requests: AsyncIterator[Any], context: CallContext) -> None:
         """Answer questions, one after the other."""

@@ -186,7 +186,7 @@ class Traffic:
 
     def ended(self, connections: Iterable[Connection], now: float) -> None:
         """Note what ended connections had received: a short one may never have been looked at."""
-        for peer, received in ((one.peer, one.received) for one in connections):
+        for peer, received in ((connection.peer, connection.received) for connection in connections):
             if peer not in self._known and peer not in self._left:
                 self._receive(peer, received, now, SHORT)
                 self._received.pop(peer, None)
@@ -194,7 +194,7 @@ class Traffic:
 
     def look(self, connections: Iterable[Connection], now: float) -> list[Connection]:
         """Note what connections have received by now; return those that must be broken off."""
-        seen = {one.peer: one for one in connections}
+        seen = {connection.peer: connection for connection in connections}
         self._looked_at = now
         before = self._received
         for peer in self._known.keys() - seen.keys():

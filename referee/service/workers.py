@@ -201,7 +201,7 @@ class WorkerServicer:
                 thinking=Duration(seconds=int(lobby.connections.thinking(version, clock()))),
             )
         if self._begun is not None and request.attempts:
-            asked = requests.read_attempts(request.attempts)
-            if latest := await asyncio.to_thread(self._begun.latest, asked):
+            attempts = requests.read_attempts(request.attempts)
+            if latest := await asyncio.to_thread(self._begun.latest, attempts):
                 response.attempts_begun.latest = latest
         return response

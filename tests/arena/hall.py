@@ -59,7 +59,7 @@ class Stream(FakeBot):
             if isinstance(event, Turn):
                 turn: Any = _sent(encode.turn_event(event, Wants())).turn
                 seat = self._seats[turn.session]
-                turns.append((event, seat.decide(seat.asked(turn))))
+                turns.append((event, seat.decide(seat.turn_of(turn))))
             else:
                 sent = _sent(encode.other_event(event))
                 kind = sent.WhichOneof("event")

@@ -23,7 +23,7 @@ def finish_deal(deal: Deal, rng: Random) -> list[int]:
             leads.append(len(deal.actions))
             played = False
         before = len(deal.actions)
-        seat = deal.asked()[0]
+        seat = deal.owing()[0]
         masks = [code & deal.rules.full for code in deal.legal(seat)]
         choices = masks + [0] * (deal.can_pass(seat) and rng.random() < 0.6)
         deal.act(seat, rng.choice(choices or [0]))

@@ -17,7 +17,7 @@ from referee.cli.starting import bot_command
 from referee.local.played import Fault, Played
 from referee.local.playing import PlayedSoFar
 from referee.local.programs import program
-from referee.local.report import Asked, report
+from referee.local.report import Setting, report
 from referee.local.tally import Tally
 from referee.matches.match import SessionResult
 from tests.arena.cli import Arena, assert_one_line, make_arena
@@ -218,7 +218,7 @@ def test_play_when_no_deal_was_finished_then_it_shows_times_and_not_zeros(
 ) -> None:
     seating, again = (0, 1), "arena play slow.py"
     so_far = PlayedSoFar(Tally(2, 0.2), interrupted=130)
-    asked = Asked("chinese-2@1", 2, ("slow", "greedy"), "a", again)
+    asked = Setting("chinese-2@1", 2, ("slow", "greedy"), "a", again)
     show_report(report(asked, so_far, None, 2.0), 200)
     assert capsys.readouterr().out.splitlines() == [
         "chinese-2@1: interrupted after 2.0 s, before the first deal was finished in every seating",

@@ -62,7 +62,7 @@ def _counted(rules: Rules, seed: bytes) -> str:
     deal = Deal(rules, seed, 1, dealer, step)
     legal = []
     while not deal.over:
-        seat = deal.asked()[0]
+        seat = deal.owing()[0]
         plays = play_texts(rules, deal.legal(seat))
         deal.act(seat, rules.parse(plays[0]) if plays else 0)
         legal.append(len(plays))

@@ -42,7 +42,7 @@ def play(deal: Deal, *actions: str) -> Deal:
         mask = 0 if cards == "-" else deal.rules.parse(cards)
         if mark == ":" and deal.stage is Stage.BOMBS:
             decline(deal)
-        others = [other for other in deal.asked() if other != int(seat)]
+        others = [other for other in deal.owing() if other != int(seat)]
         deal.act(int(seat), mask)
         if mark == "!":
             for other in others:
@@ -52,7 +52,7 @@ def play(deal: Deal, *actions: str) -> Deal:
 
 def decline(deal: Deal) -> None:
     """Close a bomb window without a bomb."""
-    for seat in deal.asked():
+    for seat in deal.owing():
         deal.act(seat, 0)
 
 

@@ -68,7 +68,7 @@ class FakeBot:
                 if turn is not None and turn.sequence == event.sequence:
                     del self.turns[event.info.handle]
             batch.append(event)
-        connection.outbox.sent(len(self.turns))
+        connection.outbox.note_sent(len(self.turns))
         self.events += batch
         return batch
 

@@ -67,7 +67,7 @@ class SlowDeal:
         """Return the next seat in order that holds cards and is not locked out."""
         return next((s for s in self.order(seat) if self.hands[s] and s not in self.locked()), None)
 
-    def asked(self) -> list[int]:
+    def owing(self) -> list[int]:
         if self.end:
             return []
         return [seat for seat in self.window if seat not in self.bombs] if self.window else [self.turn]
@@ -123,7 +123,7 @@ class SlowDeal:
     def act(self, seat: int, cards: Cards) -> None:
         if self.window:
             self.bombs[seat] = cards
-            if not self.asked():
+            if not self.owing():
                 self.close_window()
         elif cards:
             self.play(seat, cards)

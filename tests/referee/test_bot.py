@@ -67,7 +67,7 @@ async def test_position_when_a_turn_is_asked_then_it_has_the_same_legal_actions(
     def searching(turn: Turn) -> Play | None:
         nonlocal checked
         position = turn.position()
-        assert turn.seat in position.asked
+        assert turn.seat in position.owing
         assert position.hands[turn.seat] == turn.hand_mask
         if position.seat == turn.seat:
             assert list(position.legal) == turn.legal_codes + [0] * turn.can_pass

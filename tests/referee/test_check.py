@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from referee.check import SCENARIOS, Report, Result, UnknownScenario, check
-from referee.check.process import BotProcess, told
+from referee.check.process import BotProcess, excerpt
 from referee.check.scenarios import pings
 from referee.check.session import BotSession
 from referee.errors import ListenError
@@ -359,7 +359,7 @@ def test_printed_when_a_program_panicked_after_many_lines_then_the_beginning_of_
 ) -> None:
     lines = [str(number) for number in range(40)]
     lines[panic] = "thread 'main' (77) panicked at src/main.rs:1:2:"
-    shown = told(lines)
+    shown = excerpt(lines)
     assert lines[panic] in shown
     assert shown[0] == "…"
     assert shown[-9:] == tuple(lines[-9:])

@@ -21,8 +21,8 @@ def test_bomb_in_turn_beats_any_size() -> None:
 def test_window_opens_after_a_play_and_asks_all_others_in_order() -> None:
     rules = rules_with(extends="gamesky")
     deal = play(deal_of(rules, ["3D 4D", "4C 9D", "4H 8D", "4S 7D"], step=-1), "0:3D")
-    assert (deal.stage, deal.asked(), deal.turn) == (Stage.BOMBS, (3, 2, 1), -1)
-    assert all(deal.can_pass(seat) and not deal.forced(seat) for seat in deal.asked())
+    assert (deal.stage, deal.owing(), deal.turn) == (Stage.BOMBS, (3, 2, 1), -1)
+    assert all(deal.can_pass(seat) and not deal.forced(seat) for seat in deal.owing())
     assert deal.default(3) == 0
 
 
@@ -30,9 +30,9 @@ def test_window_takes_the_same_course_whoever_holds_bombs() -> None:
     rules = rules_with(extends="gamesky")
     for hand in ("4C 9D TD JD QD KD", f"{QUADS} 9D"):
         deal = play(deal_of(rules, ["3D 4D", hand, "4H 8D", "4S 7D"]), "0:3D")
-        assert deal.asked() == (1, 2, 3)
+        assert deal.owing() == (1, 2, 3)
         decline(deal)
-        assert (deal.stage, deal.asked(), len(deal.actions)) == (Stage.PLAY, (1,), 1)
+        assert (deal.stage, deal.owing(), len(deal.actions)) == (Stage.PLAY, (1,), 1)
 
 
 def test_window_offers_bombs_only() -> None:
@@ -49,7 +49,7 @@ def test_bomb_out_of_turn_takes_the_turn_on_from_the_bomber() -> None:
     deal = deal_of(rules, ["3D 4D", "4C 9D", f"{QUADS} 9S", "4S 7D"])
     play(deal, "0:3D", f"2!{QUADS}")
     assert deal.actions[-1] == (2, rules.parse(QUADS), 0, True)
-    assert (deal.stage, deal.asked()) == (Stage.BOMBS, (3, 0, 1))
+    assert (deal.stage, deal.owing()) == (Stage.BOMBS, (3, 0, 1))
     decline(deal)
     assert (deal.turn, deal.last_seat) == (3, 2)
     play(deal, "3:-", "0:-", "1:-")
@@ -61,10 +61,10 @@ def test_bombs_of_several_seats_are_settled_by_precedence() -> None:
     deal = play(deal_of(rules, ["3D 4D", f"{QUADS} 9D", f"{HIGHER} 9S", "4S 8D"]), "0:3D")
     deal.act(2, rules.parse(HIGHER))
     deal.act(3, 0)
-    assert deal.asked() == (1,)
+    assert deal.owing() == (1,)
     deal.act(1, rules.parse(QUADS))
     assert [(action.seat, action.out_of_turn) for action in deal.actions] == [(0, False), (1, True)]
-    assert deal.asked() == (2, 3, 0)
+    assert deal.owing() == (2, 3, 0)
     assert legal_texts(deal, 2) == [HIGHER, "7D 7C 7H 7S 9S"]
 
 
@@ -72,7 +72,7 @@ def test_bomb_may_be_bombed_and_the_bomber_is_not_asked() -> None:
     rules = rules_with(extends="gamesky")
     deal = deal_of(rules, ["3D 4D", f"{QUADS} 9D", f"{HIGHER} 9S", "4S 8D"])
     play(deal, "0:3D", f"1!{QUADS}", f"2!{HIGHER}")
-    assert deal.asked() == (3, 0, 1)
+    assert deal.owing() == (3, 0, 1)
     decline(deal)
     assert deal.turn == 3
 
@@ -82,7 +82,7 @@ def test_the_next_in_turn_may_bomb_out_of_turn_or_wait_for_the_turn() -> None:
     for action in (f"1!{QUADS}", f"1:{QUADS}"):
         deal = play(deal_of(rules, ["3D 4D", f"{QUADS} 9D", "4H 8D", "4S 7D"]), "0:3D", action)
         assert deal.actions[-1].out_of_turn == ("!" in action)
-        assert deal.asked() == (2, 3, 0)
+        assert deal.owing() == (2, 3, 0)
 
 
 def test_passes_do_not_open_a_window() -> None:
@@ -102,18 +102,18 @@ def test_window_does_not_ask_seats_locked_out_or_without_cards() -> None:
     rules = rules_with(extends="gamesky", pass_locks=True)
     deal = deal_of(rules, ["3D 9C", "4C 9D", "5D 8D", "4S 7D"])
     play(deal, "0:3D", "1:-", "2:5D")
-    assert deal.asked() == (3, 0)
+    assert deal.owing() == (3, 0)
     rules = rules_with(extends="gamesky", deal_ends="last_holder")
     deal = play(deal_of(rules, ["3D", "4C 9D", "5D 8D", "4S 7D"]), "0:3D")
-    assert deal.asked() == (1, 2, 3)
+    assert deal.owing() == (1, 2, 3)
     play(deal, "1:4C")
-    assert deal.asked() == (2, 3)
+    assert deal.owing() == (2, 3)
 
 
 def test_play_that_ends_the_deal_opens_no_window() -> None:
     rules = rules_with(extends="gamesky")
     deal = play(deal_of(rules, ["3D", f"{QUADS} 9D", "4H 8D", "4S 7D"]), "0:3D")
-    assert (deal.over, deal.asked()) == (True, ())
+    assert (deal.over, deal.owing()) == (True, ())
 
 
 def test_bomb_out_of_turn_may_end_the_deal() -> None:
@@ -140,7 +140,7 @@ def test_forfeit_in_a_window_ends_the_deal() -> None:
     rules = rules_with(extends="gamesky")
     deal = play(deal_of(rules, ["3D 4D", "4C 9D", "4H 8D", "4S 7D"]), "0:3D")
     deal.forfeit(2)
-    assert (deal.end, deal.asked(), len(deal.actions)) == ("forfeit", (), 1)
+    assert (deal.end, deal.owing(), len(deal.actions)) == ("forfeit", (), 1)
 
 
 def test_window_refuses_a_second_answer_and_the_bombed() -> None:

@@ -121,7 +121,7 @@ def test_declined_bombs_draw_nothing() -> None:
     rules = rules_with(**STOCK, draw_on_pass="one", bombs=["quads"], bombs_out_of_turn=True)
     deal = play(deal_of(rules, ["3D 9D", "4D 5D"], leftover="8C 8H"), "0:3D")
     deal.act(1, 0)
-    assert (hand_texts(deal)[1], deal.asked()) == ("4D 5D", (1,))
+    assert (hand_texts(deal)[1], deal.owing()) == ("4D 5D", (1,))
 
 
 def test_draw_of_two_packs_may_give_the_second_copy() -> None:

@@ -126,9 +126,9 @@ def compare_to_the_end(deal: Deal, slow: SlowDeal, rng: Random, *, forced: bool 
         if max(len(hand) for hand in slow.hands) > LARGE:
             play_randomly(deal, rng)
             return
-        assert list(deal.asked()) == slow.asked()
+        assert list(deal.owing()) == slow.owing()
         assert not slow.end
-        seat = rng.choice(deal.asked())
+        seat = rng.choice(deal.owing())
         legal, may_pass = slow.legal(seat)
         plays = deal.legal(seat)
         assert texts(rules, plays) == legal
@@ -143,16 +143,16 @@ def compare_to_the_end(deal: Deal, slow: SlowDeal, rng: Random, *, forced: bool 
 
 def refuse_all_else(deal: Deal, seat: int, answers: list[int], rng: Random) -> None:
     """Try answers that are not legal; assert that they change nothing."""
-    before = (list(deal.hands), list(deal.actions), deal.asked(), deal.stage)
+    before = (list(deal.hands), list(deal.actions), deal.owing(), deal.stage)
     some = deal.rules.mask(rng.sample(deal.rules.pack, rng.randint(1, 5)))
     for mask in (0, some, deal.hands[seat], -1, deal.rules.full + 1):
         if mask not in answers:
             with pytest.raises(PlayError):
                 deal.act(seat, mask)
-    for other in set(range(len(deal.hands))) - set(deal.asked()):
+    for other in set(range(len(deal.hands))) - set(deal.owing()):
         with pytest.raises(PlayError):
             deal.act(other, 0)
-    assert before == (list(deal.hands), list(deal.actions), deal.asked(), deal.stage)
+    assert before == (list(deal.hands), list(deal.actions), deal.owing(), deal.stage)
 
 
 @settings(deadline=None)

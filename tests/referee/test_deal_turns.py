@@ -138,7 +138,7 @@ def test_beat_own_lets_the_last_player_go_on_while_the_others_are_locked_out() -
     hands = ["3D 3C 8D 8C TD TC", "2D 2C 4S", "5D 6D 7D", "5C 6C 7C"]
     deal = deal_of(rules_with(beat_own=True, pass_locks=True), hands)
     play(deal, "0:3D 3C", "1:-", "2:-", "3:-")
-    assert (deal.stage, deal.asked()) == (Stage.BEAT_OWN, (0,))
+    assert (deal.stage, deal.owing()) == (Stage.BEAT_OWN, (0,))
     assert legal_texts(deal, 0) == ["8D 8C", "TD TC"]
     assert deal.can_pass(0)
     play(deal, "0:8D 8C")
@@ -219,7 +219,7 @@ def test_forfeit_ends_the_deal_without_a_winner() -> None:
     deal = play(deal_of(rules_with(players=2), ["3D 5D", "4D 9D"]), "0:3D")
     deal.forfeit(1)
     assert (deal.end, deal.out, deal.culprit, deal.points) == ("forfeit", [], 1, (0, -2))
-    assert deal.asked() == ()
+    assert deal.owing() == ()
 
 
 # What is forced, and the default action

@@ -159,7 +159,7 @@ def test_dragon_holder_of_one_card_of_every_rank_wins_at_once() -> None:
     assert (deal.over, deal.end, deal.out, deal.actions) == (True, "dragon", [1], [])
     assert hand_texts(deal) == ["3C 4C 5C", ""]
     assert deal.points == (-3, 0)
-    assert deal.asked() == ()
+    assert deal.owing() == ()
 
 
 def test_dragon_holder_where_the_rules_have_none_plays_on() -> None:
@@ -233,7 +233,7 @@ def test_exchange_gives_the_losers_highest_card_and_asks_the_winner() -> None:
     rules, hands = exchange_deal()
     deal = deal_of(rules, hands, exchange=(1, 2))
     assert hand_texts(deal) == ["3D 9D", "4D KD", "5D 6D 2H"]
-    assert deal.asked() == (2,)
+    assert deal.owing() == (2,)
     assert legal_texts(deal, 2) == ["5D", "6D", "2H"]
     assert not deal.can_pass(2)
     assert rules.text(deal.default(2)) == "5D"

@@ -259,7 +259,7 @@ class AnyLobby(RuleBasedStateMachine):
         assert deal is not None
         assert not table.over
         waiting = {seat.index for seat in table.seats if seat.turn is not None}
-        assert waiting <= set(deal.asked())
+        assert waiting <= set(deal.owing())
         assert waiting, "a table waits for nobody"
         held = Counter(card for hand in deal.start for card in rules.cards(hand))
         drawn = Counter(card for action in deal.actions for card in rules.cards(action.drawn))

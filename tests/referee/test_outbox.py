@@ -12,7 +12,7 @@ EVENT = Notice(NoticeCode.UNEXPECTED, "text")
 def sent(outbox: Outbox, now: float, *, owed: bool, turns: int = 1) -> None:
     outbox.put(EVENT)
     outbox.take(now)
-    outbox.sent(turns)
+    outbox.note_sent(turns)
     if owed:
         outbox.owed.add(1)
 

@@ -67,7 +67,7 @@ async def test_turn_when_a_spectator_has_cost_much_then_the_tables_have_their_pa
 
 async def test_turn_when_messages_are_large_then_their_bytes_count(time: Clock) -> None:
     pace = Pacer()
-    pace.sent(1_000_000)
+    pace.note_sent(1_000_000)
     waiting = asyncio.create_task(pace.turn("10.0.0.1"))
     time.now += 0.19
     await some_rounds()

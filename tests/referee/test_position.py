@@ -33,7 +33,7 @@ def code(text: str, rules: Rules = THREE) -> int:
 def test_public_names_are_these() -> None:
     assert referee.position.__all__ == ["Legal", "Position"]
     assert {name for name in dir(Position) if name[0] != "_"} == {
-        *("from_record", "parse", "seen", "rules", "asked", "seat", "stage", "to_beat", "hands", "hidden"),
+        *("from_record", "parse", "seen", "rules", "owing", "seat", "stage", "to_beat", "hands", "hidden"),
         *("is_complete", "legal", "is_over", "points", "apply", "sample", "playout", "text"),
         *("counts", "last_seat", "actions", "unseen", "with_cards", "deal"),
     }
@@ -90,7 +90,7 @@ def test_positions_when_the_same_follows_then_they_are_equal_whatever_went_befor
 
 def test_points_are_those_of_the_deal_that_is_over() -> None:
     over = position("0:3D", "1:TD", "2:2S", "0:-", "1:-", "2:6H", "0:-", "1:-", "2:7H")
-    assert (over.is_over, over.seat, over.asked) == (True, -1, ())
+    assert (over.is_over, over.seat, over.owing) == (True, -1, ())
     assert over.points == (-2, -2, 0)
     assert position().points == ()
     with pytest.raises(IllegalHere):
@@ -159,7 +159,7 @@ def test_position_of_a_view_has_the_legal_actions_of_the_deal(name: str) -> None
     for _ in range(10):
         deal = deal_with_small_stock(rules, rng)
         while not deal.over:
-            seat = rng.choice(deal.asked())
+            seat = rng.choice(deal.owing())
             check_view(deal, seat, rng)
             deal.act(seat, rng.choice(deal.choices(seat)) & rules.full)
 
@@ -188,7 +188,7 @@ def check_view(deal: Deal, seat: int, rng: Random) -> None:
     )
     assert seen.hands[seat] == deal.hands[seat]
     assert seen.hidden[seat] == 0
-    assert seen.asked == deal.asked()
+    assert seen.owing == deal.owing()
     if seen.seat == seat:
         assert list(seen.legal) == deal.choices(seat)
         assert all(action in seen.legal for action in deal.choices(seat))

@@ -150,7 +150,7 @@ def test_replay_of_a_forfeit_after_any_action_is_right(ruleset: Ruleset, seed: i
     session = Session(compile_ruleset(ruleset), seed.to_bytes(32, "big"), 1)
     deal = session.next_deal()
     while not deal.over and len(deal.actions) < after:
-        seat = rng.choice(deal.asked())
+        seat = rng.choice(deal.owing())
         answers = [play & deal.rules.full for play in deal.legal(seat)] + [0] * deal.can_pass(seat)
         deal.act(seat, rng.choice(answers))
     if not deal.over:

@@ -67,7 +67,7 @@ class _Maker:
                 self._take(seat, self._rules.remove(opening, first))
         if deal.exchange is not None and deal.stage is not Stage.EXCHANGE:
             self._exchange()
-        self._asked(deal.asked())
+        self._asked(deal.owing())
 
     def _take(self, seat: int, mask: int) -> None:
         cards = in_order(self._rules, mask)
@@ -145,7 +145,7 @@ class _Maker:
         deal = self._deal
         action = parse_action(self._rules, text)
         if deal.stage is Stage.BOMBS and not action.out_of_turn:
-            for seat in deal.asked():
+            for seat in deal.owing():
                 deal.act(seat, 0)
         leading, before = not deal.to_beat, self._to_beat()
         last = action.seat if action.cards else deal.last_seat
@@ -174,7 +174,7 @@ class _Maker:
             faults=faults,
             played_for=self._played_for(index, action.seat),
             answers=self._answers(index),
-            asked=deal.asked(),
+            asked=deal.owing(),
             won_by=last if won else None,
         )
         self._note(self._told(step, before, leading), deal.hands)

@@ -223,12 +223,12 @@ async def finishes(desk: Desk) -> None:
         if request.HasField("capacity"):
             capacity = request.capacity.max_sessions
         response = bots_pb2.PlayResponse()
-        for one, move in desk.answers([session], request, response):
-            one.take(move)
-            if one.answered == 1:  # which shows that the bot has read the welcome
+        for _, move in desk.answers([session], request, response):
+            _.take(move)
+            if _.answered == 1:  # which shows that the bot has read the welcome
                 process.signal(signal.SIGTERM)
                 await asyncio.sleep(QUIET_SECONDS)
-            one.go_on(response)
+            _.go_on(response)
         if response.events:
             desk.send(response)
     while not (request := (await line.receive(desk.patience, "a goodbye")).request).HasField("goodbye"):

@@ -15,7 +15,7 @@ group = Group()
 @group(
     "MSG-01", "Answers every turn once", "Six sessions; no turn is answered twice, and nothing else is sent."
 )
-async def once(desk: Desk) -> None:
+async def answers_once(desk: Desk) -> None:
     rules = small(6)
     sessions = [desk.session(rules, number % 4) for number in range(min(6, desk.sessions_at_once))]
     await desk.play(sessions)

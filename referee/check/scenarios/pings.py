@@ -55,7 +55,7 @@ async def when_idle(desk: Desk) -> None:
     "Nothing follows the pong, and no pong comes without a ping.",
     after=("PING-01",),
 )
-async def once(desk: Desk) -> None:
+async def answers_once(desk: Desk) -> None:
     desk.send(ping(42))
     await pongs(desk, [42])
     await desk.nothing(why="as its only ping was answered")

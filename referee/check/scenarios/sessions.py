@@ -189,14 +189,14 @@ async def play_with_faults(
     desk: Desk, sessions: list[BotSession], kinds: "list[bots_pb2.FaultKind.ValueType]"
 ) -> None:
     """Play sessions in which every second answer is rejected, with the kind of fault of its session."""
-    asked = dict.fromkeys((session.handle for session in sessions), 0)
+    turns = dict.fromkeys((session.handle for session in sessions), 0)
     desk.open(sessions)
     while owing := [session for session in sessions if session.turn is not None]:
         request = await desk.hear(due(owing))
         response = bots_pb2.PlayResponse()
         for session, move in desk.answers(sessions, request, response):
-            asked[session.handle] += 1
-            if asked[session.handle] % 2:
+            turns[session.handle] += 1
+            if turns[session.handle] % 2:
                 session.act_for_bot(response, kinds[sessions.index(session)], move)
                 response.events.append(
                     notice(bots_pb2.NOTICE_CODE_STALE_MOVE, session=move.session, sequence=move.sequence)

@@ -84,11 +84,11 @@ class Network:
 
     def save(self, path: Path, ruleset: str) -> None:
         """Write the parameters that a bot needs, in half precision; those of the value are not among them."""
-        kept = {
+        arrays = {
             name: self.parameters[name].astype(np.float16) for name in ("context", "plays", "bias", "score")
         }
         with path.open("wb") as file:
-            np.savez_compressed(file, allow_pickle=False, ruleset=np.array(ruleset), **kept)
+            np.savez_compressed(file, allow_pickle=False, ruleset=np.array(ruleset), **arrays)
 
     def scores(self, seen: Seen) -> Floats:
         """Return the score of every slot."""
@@ -124,17 +124,17 @@ class Network:
         slope[target.slots] -= weight
         spread = np.add.reduceat(probabilities * logs, seen.starts[:-1])
         slope += np.float32(entropy) / count * probabilities * (logs - spread[owners])
-        found: dict[str, Any] = {"score": hidden.T @ slope}
+        by_name: dict[str, Any] = {"score": hidden.T @ slope}
         back = np.outer(slope, given["score"]) * (hidden > 0)
-        found["plays"] = seen.plays.T @ back
+        by_name["plays"] = seen.plays.T @ back
         by_seat = np.add.reduceat(back, seen.starts[:-1], axis=0)
-        found["context"], found["bias"] = seen.context.T @ by_seat, by_seat.sum(axis=0)
+        by_name["context"], by_name["bias"] = seen.context.T @ by_seat, by_seat.sum(axis=0)
         error = error / count
-        found["value"], found["value_base"] = value_hidden.T @ error, error.sum(keepdims=True)
+        by_name["value"], by_name["value_base"] = value_hidden.T @ error, error.sum(keepdims=True)
         value_back = np.outer(error, given["value"]) * (value_hidden > 0)
-        found["value_context"] = seen.context.T @ value_back
-        found["value_bias"] = value_back.sum(axis=0)
-        return found
+        by_name["value_context"] = seen.context.T @ value_back
+        by_name["value_bias"] = value_back.sum(axis=0)
+        return by_name
 
     def _hidden(self, seen: Seen) -> Floats:
         given = self.parameters

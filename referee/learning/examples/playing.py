@@ -51,8 +51,8 @@ def advantages(points: NDArray[np.int64]) -> Floats:
     """Return, by deal and seat, how many more points the seat scored than the others on average."""
     seats = points.shape[1]
     others = (points.sum(axis=1, keepdims=True) - points) / (seats - 1)
-    found: Floats = (points - others).astype(np.float32)
-    return found
+    advantage: Floats = (points - others).astype(np.float32)
+    return advantage
 
 
 class Batch(NamedTuple):
@@ -145,19 +145,19 @@ class Collector:
 
 
 def _joined(decisions: Sequence[_Decision]) -> Batch:
-    starts = np.concatenate([[0], np.cumsum([len(one.plays) for one in decisions])])
+    starts = np.concatenate([[0], np.cumsum([len(decision.plays) for decision in decisions])])
     legal = np.ones(starts[-1], np.bool_)
-    legal[starts[:-1]] = [one.may_pass for one in decisions]
+    legal[starts[:-1]] = [decision.may_pass for decision in decisions]
     seen = Seen(
-        np.array([one.context for one in decisions]),
-        np.concatenate([one.plays for one in decisions]),
+        np.array([decision.context for decision in decisions]),
+        np.concatenate([decision.plays for decision in decisions]),
         legal,
         starts,
     )
     target = Target(
-        starts[:-1] + np.array([one.slot for one in decisions]),
-        np.array([one.chance for one in decisions], np.float32),
-        np.array([one.outcome for one in decisions], np.float32),
+        starts[:-1] + np.array([decision.slot for decision in decisions]),
+        np.array([decision.chance for decision in decisions], np.float32),
+        np.array([decision.outcome for decision in decisions], np.float32),
     )
     return Batch(seen, target)
 

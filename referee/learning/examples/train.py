@@ -90,13 +90,13 @@ def main() -> None:
     plan = Plan(ruleset=given.ruleset, decisions=given.decisions, seed=given.seed)
     try:
         encoder, network = train(plan, lambda line: print(line, flush=True))
-        found = measured(partial(best, network), encoder, given.deals, seed=1_000_000)
+        result = measured(partial(best, network), encoder, given.deals, seed=1_000_000)
     except RefereeError as error:
         parser.error(str(error))
     except KeyboardInterrupt:
         parser.exit(130, "interrupted; nothing was written\n")
     bot, parameters = export(network, given.ruleset, given.out)
-    print(told(found))
+    print(summary_of(result))
     print(f"wrote {bot} and {parameters}")
 
 
@@ -111,11 +111,11 @@ def _options() -> tuple[argparse.ArgumentParser, argparse.Namespace]:
     return parser, parser.parse_args()
 
 
-def told(found: Measured) -> str:
+def summary_of(result: Measured) -> str:
     """Say how a policy did against greedy."""
     return (
-        f"against greedy: {found.points:+.2f} points per deal (95 %: ±{found.error:.2f}) "
-        f"relative to the others, {found.wins:.1%} of deals won"
+        f"against greedy: {result.points:+.2f} points per deal (95 %: ±{result.error:.2f}) "
+        f"relative to the others, {result.wins:.1%} of deals won"
     )
 
 

@@ -15,7 +15,7 @@ from referee.local.saving import Which, kept
 from referee.local.session import Seated
 from referee.local.table import LocalTable
 from referee.matches.match import SessionSpec
-from referee.records.files import Found, deal_records
+from referee.records.files import DealLine, deal_records
 from referee.ruleset import preset_names
 from tests.referee.local.bots import HIGHEST, LOWEST, bot_file, setting_of
 from tests.referee.local.test_session import play, records_of
@@ -99,13 +99,13 @@ def test_rewind_when_the_bot_remembers_then_it_is_asked_what_came_before() -> No
 
 def test_own_seat_is_the_given_one_or_that_of_the_line_or_where_the_bots_name_is() -> None:
     record = {"seats": ["local/greedy@1", "local/my-bot@1", "local/my-bot-2@1"]}
-    assert own_seat(Found(1, record, None), None, "my_bot") == 1
-    assert own_seat(Found(1, record, 2), None, "my_bot") == 2
-    assert own_seat(Found(1, record, 2), 0, "my_bot") == 0
+    assert own_seat(DealLine(1, record, None), None, "my_bot") == 1
+    assert own_seat(DealLine(1, record, 2), None, "my_bot") == 2
+    assert own_seat(DealLine(1, record, 2), 0, "my_bot") == 0
     with pytest.raises(
         RecordError, match="no other sits there: say which seat with --seat: 0 local/greedy@1, 1"
     ):
-        own_seat(Found(1, record, None), None, "other")
+        own_seat(DealLine(1, record, None), None, "other")
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_file_when_its_lines_are_those_of_a_bot_or_an_export_then_deals_are_foun
     file = tmp_path / "deals.jsonl"
     file.write_text("\n".join(map(json.dumps, lines)))
     found = deal_records(file)
-    assert found == [Found(2, deal, None), Found(3, deal, 2)]
+    assert found == [DealLine(2, deal, None), DealLine(3, deal, 2)]
     assert chosen(found, 2, "it").seat == 2
     for number, why in (
         (None, "it: has 2 deals: say which with --deal"),
