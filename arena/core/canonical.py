@@ -82,11 +82,11 @@ def read_json(text: bytes) -> Any:
         return number if abs(number) <= MOST else refused(f"{_short(digits)} is beyond ±{MOST}")
 
     def fields(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
+        members = dict(pairs)
+        if len(members) < len(pairs):
             [(twice, _times)] = Counter(name for name, _ in pairs).most_common(1)
-            found[twice] = refused("is there twice")
-        return found
+            members[twice] = refused("is there twice")
+        return members
 
     def constant(name: str) -> _Wrong:
         return refused(f"{name} is not a number of JSON")
@@ -102,8 +102,8 @@ def read_json(text: bytes) -> Any:
     except (ValueError, RecursionError) as error:
         raise JsonError(f"is not JSON: {error}") from None
     if wrong:
-        path, one = _first(read)
-        raise JsonError(f"{path_text(path)}: {one.why}" if path else one.why)
+        path, value = _first(read)
+        raise JsonError(f"{path_text(path)}: {value.why}" if path else value.why)
     return read
 
 

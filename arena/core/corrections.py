@@ -77,13 +77,13 @@ def read_correction(number: int, at: str, details: Mapping[str, Any]) -> Correct
 
 def disqualified_by(corrections: Iterable[Correction]) -> set[int]:
     """Return the entrants that are disqualified after these corrections."""
-    found: set[int] = set()
-    for one in corrections:
-        if one.correction == "disqualified":
-            found.add(one.entrant)
-        elif one.correction == "reinstated":
-            found.discard(one.entrant)
-    return found
+    entrants: set[int] = set()
+    for correction in corrections:
+        if correction.correction == "disqualified":
+            entrants.add(correction.entrant)
+        elif correction.correction == "reinstated":
+            entrants.discard(correction.entrant)
+    return entrants
 
 
 def adjusted(outcomes: Sequence[MatchOutcome], corrections: Iterable[Correction]) -> list[MatchOutcome]:
@@ -91,17 +91,17 @@ def adjusted(outcomes: Sequence[MatchOutcome], corrections: Iterable[Correction]
 
     Raise CorrectionError for a match that is not there, or in which the entrant did not play.
     """
-    counted = {(one.round, one.table): one for one in outcomes}
-    for one in corrections:
-        if one.points is None or one.round is None or one.table is None:
+    counted = {(each.round, each.table): each for each in outcomes}
+    for each in corrections:
+        if each.points is None or each.round is None or each.table is None:
             continue
-        match = counted.get((one.round, one.table))
-        if match is None or one.entrant not in match.points:
+        match = counted.get((each.round, each.table))
+        if match is None or each.entrant not in match.points:
             raise CorrectionError(
-                f"entrant {one.entrant} has no finished match at round {one.round}, table {one.table}"
+                f"entrant {each.entrant} has no finished match at round {each.round}, table {each.table}"
             )
-        points = {**match.points, one.entrant: match.points[one.entrant] + one.points}
-        counted[one.round, one.table] = replace(match, points=points)
+        points = {**match.points, each.entrant: match.points[each.entrant] + each.points}
+        counted[each.round, each.table] = replace(match, points=points)
     return list(counted.values())
 
 
@@ -136,9 +136,9 @@ def demoted(lines: Sequence[Standing], disqualified: set[int]) -> list[Standing]
     ] + [replace(line, rank=len(others) + 1) for line in lines if line.entrant in disqualified]
 
 
-def correction_text(one: Correction) -> str:
+def correction_text(made: Correction) -> str:
     """Return a correction in words."""
-    what = f"{one.bot} is {one.correction}"
-    if one.points is not None:
-        what = f"round {one.round}, table {one.table}: {one.points:+} points for {one.bot}"
-    return f"{what}: {one.reason} (event {one.number}, {one.at[:10]})"
+    what = f"{made.bot} is {made.correction}"
+    if made.points is not None:
+        what = f"round {made.round}, table {made.table}: {made.points:+} points for {made.bot}"
+    return f"{what}: {made.reason} (event {made.number}, {made.at[:10]})"

@@ -44,7 +44,7 @@ def read_cursor(question: object, cursor: str, *kinds: type) -> Key:
     try:
         padded = cursor[:LONGEST] + "=" * (-len(cursor) % 4)
         mark, *parts = json.loads(urlsafe_b64decode(padded.encode("ascii")))
-        key = [_part(*one) for one in zip(parts, kinds, strict=False)]
+        key = [_part(*pair) for pair in zip(parts, kinds, strict=False)]
     except (ValueError, TypeError, RecursionError):
         raise SpecError("cursor", "it is not a cursor; use the one from the previous page") from None
     if any(isinstance(part, int) and abs(part) > LARGEST for part in key):

@@ -50,14 +50,14 @@ def forfeited_from(forfeits: Sequence[int], records: Sequence[Mapping[str, Any]]
 
     For a forfeit that no record shows, it is the number of deals.
     """
-    found: dict[int, int] = {}
+    first_deals: dict[int, int] = {}
     for at, record in enumerate(records):
-        gone = [one["seat"] for one in record.get("played_for", ())]
+        gone = [forfeit["seat"] for forfeit in record.get("played_for", ())]
         if "forfeit" in record:
             gone += [record["forfeit"], *record.get("absent", ())]
         for seat in gone:
-            found.setdefault(seat, at)
-    return [found.get(seat, len(records)) for seat in forfeits]
+            first_deals.setdefault(seat, at)
+    return [first_deals.get(seat, len(records)) for seat in forfeits]
 
 
 class DealScore(NamedTuple):
@@ -74,10 +74,10 @@ def scores(tables: Sequence[Sequence[PlayedSession]]) -> list[tuple[float, ...]]
     ``tables`` has the sessions of each table; tables may have different sessions and deals.
     """
     sums: list[list[Counter[int]]] = [[] for _ in tables]
-    for one in _deals(tables):
-        seats = sums[one.table] = sums[one.table] or [Counter() for _ in one.multiples]
-        for seat, multiple in enumerate(one.multiples):
-            seats[seat][one.divisor] += multiple
+    for deal in _deals(tables):
+        seats = sums[deal.table] = sums[deal.table] or [Counter() for _ in deal.multiples]
+        for seat, multiple in enumerate(deal.multiples):
+            seats[seat][deal.divisor] += multiple
     return [tuple(float(_sum(counts)) for counts in seats) for seats in sums]
 
 
@@ -90,11 +90,11 @@ def deal_scores(tables: Sequence[Sequence[PlayedSession]]) -> list[list[list[Dea
     has the score that a comparison with the clean tables gives (its points, if there are none), but never
     more than 0. If no other table had the deal to play, the score is the seat's points.
     """
-    found: list[dict[int, list[DealScore]]] = [{one.number: [] for one in sessions} for sessions in tables]
+    by_table: list[dict[int, list[DealScore]]] = [{one.number: [] for one in sessions} for sessions in tables]
     for one in _deals(tables):
         by_seat = tuple(multiple / one.divisor for multiple in one.multiples)
-        found[one.table][one.session].append(DealScore(by_seat, one.fouled))
-    return [list(sessions.values()) for sessions in found]
+        by_table[one.table][one.session].append(DealScore(by_seat, one.fouled))
+    return [list(sessions.values()) for sessions in by_table]
 
 
 class _Scored(NamedTuple):
@@ -121,7 +121,7 @@ def _deals(tables: Sequence[Sequence[PlayedSession]]) -> Iterator[_Scored]:
 def _same_deal(together: Sequence[tuple[int, PlayedSession]], deal: int) -> Iterator[_Scored]:
     """Yield a deal of a session at all tables that played it."""
     # A forfeit that ended a session earlier is no reason to count the points of those who played on.
-    alone = sum(deal < len(one.points) or one.forfeit is not None for _, one in together) == 1
+    alone = sum(deal < len(played.points) or played.forfeit is not None for _, played in together) == 1
     clean: dict[int, list[Sequence[int]]] = {}
     """By attempt the points at the clean tables."""
     for _, session in together:

@@ -73,12 +73,12 @@ def apply_match(
     step = K * weight / (len(points) - 1)
     after = dict(before)
     table = list(points)
-    for index, one in enumerate(table):
+    for index, first in enumerate(table):
         for place, other in enumerate(table[:index]):
-            whole = Share(1.0, (1 + (points[one] > points[other]) - (points[one] < points[other])) / 2)
+            whole = Share(1.0, (1 + (points[first] > points[other]) - (points[first] < points[other])) / 2)
             for part, won in (whole,) if shares is None else shares[index, place]:
-                change = step * part * (won - expected(before[one], before[other]))
-                after[one] += change
+                change = step * part * (won - expected(before[first], before[other]))
+                after[first] += change
                 after[other] -= change
     return after
 
@@ -142,7 +142,7 @@ def shares(
     return {
         table: _pairs([_counted(*session, deals) for session in zip(sessions, scored, strict=True)])
         for (table, sessions), scored in zip(tables.items(), compared, strict=True)
-        if any(session.forfeits for session in sessions) or any(one.fouled for of in scored for one in of)
+        if any(session.forfeits for session in sessions) or any(deal.fouled for of in scored for deal in of)
     }
 
 
@@ -171,7 +171,7 @@ def _sign(number: float) -> int:
 def _counted(session: PlayedSession, scored: Sequence[DealScore], deals: int) -> _Counted:
     finished = scored if session.forfeit is None else scored[:-1]
     whole = (len(scored) or 1) if session.forfeit is None else max(deals, len(finished))
-    counted = [one.by_seat for one in finished if not one.fouled]
+    counted = [deal.by_seat for deal in finished if not deal.fouled]
     points = [0.0] * len(session.seating)
     for position, own in zip(session.seating, zip(*counted, strict=True), strict=False):  # there may be none
         points[position] = sum(own)

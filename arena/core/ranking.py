@@ -34,7 +34,7 @@ class Merit(NamedTuple):
     """Whether it played any session: whoever forfeited all of them is behind everybody else."""
     points: float
     """Its points; 0 if it played no session."""
-    kept: float
+    unforfeited: float
     """The share of the sessions that it did not forfeit, which decides between equal points."""
 
 
@@ -61,11 +61,11 @@ class MatchOutcome:
     @property
     def merits(self) -> dict[int, Merit]:
         """Entrant to what decides its place."""
-        found = {}
+        merits_by = {}
         for entrant, points in self.points.items():
-            kept = 1 - self.forfeits.get(entrant, 0)
-            found[entrant] = Merit(kept > 0, points if kept > 0 else 0, kept)
-        return found
+            unforfeited = 1 - self.forfeits.get(entrant, 0)
+            merits_by[entrant] = Merit(unforfeited > 0, points if unforfeited > 0 else 0, unforfeited)
+        return merits_by
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,8 +88,8 @@ def _searched(size: int, sessions: int) -> tuple[tuple[int, ...], ...]:
     rng = generator(b"", f"seatings/{size}/{sessions}")
     turns = [[(position + turn) % size for position in zigzag(size)] for turn in range(sessions)]
     drawn = [shuffled(range(size), rng) for _ in range(sessions)]
-    found = min((_settle(start, size, rng), start) for start in (turns, drawn))[1]
-    return tuple(map(tuple, found))
+    best = min((_settle(start, size, rng), start) for start in (turns, drawn))[1]
+    return tuple(map(tuple, best))
 
 
 def _settle(seatings: list[list[int]], size: int, rng: Random) -> int:

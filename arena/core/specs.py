@@ -181,7 +181,7 @@ def _ruleset(given: object, info: ValidationInfo) -> object:
     except RulesetError as error:
         inside = "." if isinstance(ruleset, Mapping) else None
         raise Refused(
-            *(one.within(inside) if inside else Problem("", one.reason) for one in error.problems)
+            *(problem.within(inside) if inside else Problem("", problem.reason) for problem in error.problems)
         ) from None
     return ruleset
 
@@ -206,7 +206,7 @@ Name = Annotated[
 ]
 
 
-class Asked(BaseModel):
+class Outline(BaseModel):
     """Who plays what, and in which format."""
 
     model_config = ConfigDict(defer_build=True, json_schema_extra=tell_fields)
@@ -225,7 +225,7 @@ class Asked(BaseModel):
     Others can enter until the tournament is locked or started, which takes enough for a table."""
 
 
-class TournamentSpec(TournamentFields, Asked):
+class TournamentSpec(TournamentFields, Outline):
     """A tournament as specified."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
@@ -294,8 +294,8 @@ def _in_file(path: Path) -> dict[str, object]:
 
 def located(path: Path, given: Mapping[str, object], error: FieldsWrong) -> SpecError:
     """Return an error about fields with their lines in the file, except for ``given`` fields."""
-    own_wrong = [one for one in error.problems if re.split(r"[.[]", one.field)[0] in given]
-    in_file = [one for one in error.problems if one not in own_wrong]
+    own_wrong = [problem for problem in error.problems if re.split(r"[.[]", problem.field)[0] in given]
+    in_file = [problem for problem in error.problems if problem not in own_wrong]
     return SpecError.of([*own_wrong, *problems_in(path, in_file)])
 
 

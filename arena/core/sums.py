@@ -138,8 +138,8 @@ def _columns(
 ) -> list[list[Number]]:
     """Return the points of each deal for each position at a table; ``deals`` are by session and seat."""
     columns: list[list[Number]] = [[] for _ in sessions[0].seating]
-    for one, of_it in zip(sessions, deals, strict=True):
+    for session, of_it in zip(sessions, deals, strict=True):
         by_seat = zip(*of_it, strict=True)
-        for position, column in zip(one.seating, by_seat, strict=False):  # there may be no deals
+        for position, column in zip(session.seating, by_seat, strict=False):  # there may be no deals
             columns[position] += column
     return columns

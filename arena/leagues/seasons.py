@@ -176,8 +176,8 @@ def _tournament(
 ) -> int | None:
     """Return the running tournament of a division; None if there are not enough for a table."""
     level = spec.levels[at]
-    asked = spec.tournament_of(level, season.number, [version.name for version in versions])
-    players = load_ruleset(asked.ruleset).players
+    file = spec.tournament_of(level, season.number, [version.name for version in versions])
+    players = load_ruleset(file.ruleset).players
     owners = {owner_of(version.name) for version in versions}
     enough, needed = len(versions), "bots"
     if not spec.allow_same_owner and spec.versions_per_owner != 1:
@@ -188,7 +188,7 @@ def _tournament(
                 f"season {season.number}: {players} {needed} are needed at a table, and there are {enough}"
             )
         return None
-    tournament = create_in(tx, asked, season.started_at, draw(), organiser_id)
+    tournament = create_in(tx, file, season.started_at, draw(), organiser_id)
     start_in(tx, tournament, season.started_at)
     return tournament.id
 

@@ -71,8 +71,8 @@ class Ledger(Generic[Counted]):
         """Return rows by the names of their columns; ``common`` are the values that all have."""
         names = (*self.key, *self.columns)
         return [
-            common | dict(zip(names, self.key_values(key) + self.row(one), strict=True))
-            for key, one in counted.items()
+            common | dict(zip(names, self.key_values(key) + self.row(row), strict=True))
+            for key, row in counted.items()
         ]
 
     def add(self, tx: Transaction, counted: Mapping[Key, Counted], **common: object) -> None:
@@ -91,7 +91,7 @@ class WrongRow(NamedTuple):
 
     part: "Part[Any]"
     key: Key
-    kept: Row | None
+    stored: Row | None
     """What is stored; None if nothing is."""
     right: Row | None
     """What should be; None if there should be no row."""
@@ -100,10 +100,10 @@ class WrongRow(NamedTuple):
     def different(self) -> list[str]:
         """The columns that are wrong; all, if only one of both is there."""
         ledger = self.part.ledger
-        if self.kept is None or self.right is None:
+        if self.stored is None or self.right is None:
             return list(ledger.columns)
-        both = zip(ledger.columns, self.kept, self.right, strict=True)
-        return [name for name, kept, right in both if not _is_close(kept, right, ledger.relative)]
+        both = zip(ledger.columns, self.stored, self.right, strict=True)
+        return [name for name, stored, right in both if not _is_close(stored, right, ledger.relative)]
 
     @property
     def for_fits(self) -> bool:
@@ -135,11 +135,11 @@ class Part(Generic[Counted]):
         ledger, missing = self.ledger, len(self.counted)
         keys, columns = self._columns(ledger.key), self._columns(ledger.columns)
         for values in tx.connection().execute(select_columns(*keys, *columns).where(*self._conditions())):
-            key, kept = self._key(values[: len(keys)]), tuple(values[len(keys) :])
+            key, stored = self._key(values[: len(keys)]), tuple(values[len(keys) :])
             counted = self.counted.get(key)
             missing -= counted is not None
-            row = WrongRow(self, key, kept, None if counted is None else ledger.row(counted))
-            if kept != row.right and row.different:
+            row = WrongRow(self, key, stored, None if counted is None else ledger.row(counted))
+            if stored != row.right and row.different:
                 yield row
         if missing:
             rows = tx.connection().execute(select_columns(*keys).where(*self._conditions()))
@@ -176,16 +176,16 @@ class Part(Generic[Counted]):
         return values[0] if len(self.ledger.key) == 1 else tuple(values)
 
 
-def _is_close(kept: Any, right: Any, relative: float) -> bool:
-    return bool(kept == right) or (
-        isinstance(kept, float | int)
+def _is_close(stored: Any, right: Any, relative: float) -> bool:
+    return bool(stored == right) or (
+        isinstance(stored, float | int)
         and isinstance(right, float | int)
-        and math.isclose(kept, right, rel_tol=relative, abs_tol=CLOSE)
+        and math.isclose(stored, right, rel_tol=relative, abs_tol=CLOSE)
     )
 
 
 def _names(row: type) -> tuple[str, ...]:
-    return tuple(one.name for one in fields(row))
+    return tuple(field.name for field in fields(row))
 
 
 # Pools, as rated rounds close

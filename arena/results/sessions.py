@@ -68,7 +68,7 @@ def highlights(deals: Sequence[Record], ruleset: Mapping[str, object]) -> list[H
     ]
     if ruleset["bombs"]:
         most.append(_most(HighlightKind.BOMBS, played, _bombs(json.dumps(ruleset))))
-    return [_least(HighlightKind.CLOSEST, played, _distance), *(one for one in most if one.value)]
+    return [_least(HighlightKind.CLOSEST, played, _distance), *(best for best in most if best.value)]
 
 
 def is_played_out(deal: Record) -> bool:
@@ -82,8 +82,8 @@ def _least(kind: HighlightKind, deals: Iterable[Record], value: Callable[[Record
 
 
 def _most(kind: HighlightKind, deals: Iterable[Record], value: Callable[[Record], int]) -> Highlighted:
-    found = _least(kind, deals, lambda deal: -value(deal))
-    return found._replace(value=-found.value)
+    highlight = _least(kind, deals, lambda deal: -value(deal))
+    return highlight._replace(value=-highlight.value)
 
 
 def _distance(deal: Record) -> int:
@@ -122,7 +122,7 @@ class SessionTallies(NamedTuple):
 
     def highlight_rows(self, session_id: int) -> dict[tuple[int, str], tuple[int, int, int, int]]:
         """Return the highlights as rows of their ledger, by key."""
-        return {(session_id, one.kind): (*self.pool, one.deal, one.value) for one in self.highlights}
+        return {(session_id, best.kind): (*self.pool, best.deal, best.value) for best in self.highlights}
 
     def fault_counts(self) -> dict[FaultKey, int]:
         """Return the faults as rows of their ledger, in the same order everywhere."""
@@ -143,12 +143,12 @@ def tallies_of(
 ADD_HIGHLIGHT = insert(Highlight)
 
 
-def keep(tx: Transaction, session_id: int, found: SessionTallies) -> None:
+def keep(tx: Transaction, session_id: int, tallies: SessionTallies) -> None:
     """Store the tallies of a session that is being stored itself."""
-    rows = HIGHLIGHTS.rows(found.highlight_rows(session_id))
+    rows = HIGHLIGHTS.rows(tallies.highlight_rows(session_id))
     if rows:
         tx.connection().execute(ADD_HIGHLIGHT, rows)
-    FAULTS.add(tx, found.fault_counts())
+    FAULTS.add(tx, tallies.fault_counts())
 
 
 # Counted again
@@ -174,12 +174,12 @@ def recounted(tx: Transaction) -> Iterator[Recounted]:
             deals = [json.loads(line) for line in zlib.decompress(session.records).splitlines()]
             seats = [bots[session.match_id][position] for position in session.seating]
             pool = Pool(session.ruleset_id, session.table_size)
-            found = tallies_of(pool, contents[session.ruleset_id], deals, seats)
-            right |= found.highlight_rows(session.id)
-            faults.update(found.fault_counts())
+            tallies = tallies_of(pool, contents[session.ruleset_id], deals, seats)
+            right |= tallies.highlight_rows(session.id)
+            faults.update(tallies.fault_counts())
         names = {
-            one.id: f"{one.name}/{one.round}/{one.table_number}/{one.number}: its highlights are wrong"
-            for one in sessions
+            id.id: f"{id.name}/{id.round}/{id.table_number}/{id.number}: its highlights are wrong"
+            for id in sessions
         }
         which = col(Highlight.session_id).in_(names)
         yield Recounted(Part(HIGHLIGHTS, right, partial(_about_highlights, names), which=which), faults)
@@ -217,10 +217,10 @@ def _sessions(tx: Transaction, after: int) -> Sequence[Any]:
 def _bots(tx: Transaction, match_ids: set[int]) -> dict[int, list[int]]:
     """Return the bot versions of matches by position."""
     seats = select(Seat.match_id, Seat.version_id).where(col(Seat.match_id).in_(match_ids))
-    found: dict[int, list[int]] = {}
+    bots: dict[int, list[int]] = {}
     for match_id, version_id in tx.exec(seats.order_by(col(Seat.match_id), col(Seat.position))):
-        found.setdefault(match_id, []).append(version_id)
-    return found
+        bots.setdefault(match_id, []).append(version_id)
+    return bots
 
 
 def wrong_faults(tx: Transaction, counted: Mapping[FaultKey, int]) -> list[WrongRow]:
@@ -245,5 +245,5 @@ def _about_faults(tx: Transaction, row: WrongRow) -> str:
 
 
 def _more(row: WrongRow) -> int:
-    [kept], [right] = row.kept or (0,), row.right or (0,)
-    return int(right - kept)
+    [stored], [right] = row.stored or (0,), row.right or (0,)
+    return int(right - stored)

@@ -22,7 +22,7 @@ from referee.signing import KeyFileError, SigningKey
 def signing_key(settings: Settings, referee: str) -> SigningKey:
     """Return a referee's key from the data folder; generate it at the first start. Raise SettingsError."""
     folder = settings.prepare().data / "referee-keys"
-    return _kept(folder, folder / f"{quote(referee, safe='')}.pem", "referee")
+    return _read_or_draw(folder, folder / f"{quote(referee, safe='')}.pem", "referee")
 
 
 def arena_key(settings: Settings) -> SigningKey:
@@ -31,7 +31,7 @@ def arena_key(settings: Settings) -> SigningKey:
     Raise SettingsError.
     """
     folder = settings.prepare().data / "arena-key"
-    return _kept(folder, folder / "decisions.pem", "arena")
+    return _read_or_draw(folder, folder / "decisions.pem", "arena")
 
 
 def register_arena_key(storage: Storage, settings: Settings, now: datetime) -> None:
@@ -43,7 +43,7 @@ def register_arena_key(storage: Storage, settings: Settings, now: datetime) -> N
             put_rows(tx, ArenaKey, [{"name": ArenaKey.DECISIONS, "key": public, "since": now}])
 
 
-def _kept(folder: Path, file: Path, whose: str) -> SigningKey:
+def _read_or_draw(folder: Path, file: Path, whose: str) -> SigningKey:
     try:
         make_private(folder)
         if not file.exists():

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from arena.core.formats import FORMATS, Course, Rated, Setup
+from arena.core.formats import FORMATS, Rated, Setup, Situation
 from arena.core.ranking import Standing
 
 SETUP = Setup(size=4, rounds=None, lots=bytes(32))
 ENTRANTS = [*range(1, 14)]
-COURSE = Course(
+SITUATION = Situation(
     entrants=ENTRANTS,
     present=ENTRANTS,
     owners={entrant: entrant for entrant in ENTRANTS},
@@ -19,7 +19,7 @@ COURSE = Course(
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_first_round_when_paired_then_seats_are_full_and_nobody_has_two(name: str) -> None:
-    pairing = FORMATS[name].next(SETUP, COURSE)[0]
+    pairing = FORMATS[name].next(SETUP, SITUATION)[0]
     seated = [entrant for table in pairing.tables for entrant in table]
     assert {len(table) for table in pairing.tables} == {SETUP.size}
     assert len(set(seated)) == len(seated)
@@ -29,7 +29,7 @@ def test_first_round_when_paired_then_seats_are_full_and_nobody_has_two(name: st
 
 @pytest.mark.parametrize("name", [name for name, format in FORMATS.items() if format.late_entry])
 def test_next_round_when_some_are_absent_then_they_are_not_seated(name: str) -> None:
-    [pairing] = FORMATS[name].next(SETUP, replace(COURSE, present=ENTRANTS[:9]))
+    [pairing] = FORMATS[name].next(SETUP, replace(SITUATION, present=ENTRANTS[:9]))
     assert {entrant for table in pairing.tables for entrant in table} <= set(ENTRANTS[:9])
 
 

@@ -165,7 +165,7 @@ def test_round_robin_at_least_once_takes_few_rounds_and_leaves_nobody_apart(
     count: int, size: int, rounds: int, bound: int
 ) -> None:
     entrants = range(100, 100 + count)
-    pairings = round_robin(entrants, size, SEED, once=True)
+    pairings = round_robin(entrants, size, SEED, meet_once=True)
     assert least_rounds(count, size) == bound
     assert len(pairings) == rounds
     for pairing in pairings:

@@ -14,7 +14,7 @@ from arena.results.strength.matrices import Matrices
 from arena.results.strength.ranges import places
 from arena.results.strength.scale import HELD, figure
 from arena.results.strength.sums import Scored, Sums, scored
-from arena.results.strength.versions import Lines
+from arena.results.strength.versions import Lineages
 from benchmarks.coverage import held, seasons
 from benchmarks.worlds import Row, synthetic
 
@@ -108,7 +108,7 @@ def test_posterior_when_spread_and_gain_are_known_then_it_is_that_of_the_joint_d
         sums.add(match)
     kind = Kind.of(Counts.of(sums), range(7))
     kind.variance = 25.0
-    system = Matrices([kind], Lines(range(7), lines))
+    system = Matrices([kind], Lineages(range(7), lines))
     system.grid = np.array([tau])
     found = system.posterior(g**2, np.zeros(7, dtype=np.intp))
     mean, covariance = by_definition(matches, 3, related_by(lines, 7), 5.0, tau, g)
@@ -177,7 +177,7 @@ def test_graph_when_a_pool_is_large_then_it_is_near_the_matrices(
     sums, _ = season(Row("", 160, 4, 40, "round-robin", 1.0, 0.4), versions)
     kind = Kind.of(Counts.of(sums), range(160))
     kind.variance = 25.0
-    lines = Lines(range(160), np.arange(160).reshape(-1, versions).tolist())
+    lines = Lineages(range(160), np.arange(160).reshape(-1, versions).tolist())
     exact, near = Matrices([kind], lines), Graph([kind], lines)
     groups = np.zeros(160, dtype=np.intp)
     one, other = exact.posterior(0.16, groups), near.posterior(0.16, groups)

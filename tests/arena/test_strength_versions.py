@@ -10,7 +10,7 @@ from arena.results.strength.counts import Array
 from arena.results.strength.fit import Fit, fit
 from arena.results.strength.pools import Pool, lines_in
 from arena.results.strength.sums import Scored, Sums
-from arena.results.strength.versions import Lines, walk
+from arena.results.strength.versions import Lineages, walk
 from benchmarks.worlds import POINTS, synthetic
 from tests.arena.fakes import ROOT
 from tests.arena.world import World
@@ -79,14 +79,14 @@ def test_fit_when_bots_have_several_versions_then_intervals_are_narrower_and_hol
 
 
 def test_lines_when_versions_are_given_then_each_differs_by_a_step_from_the_one_before() -> None:
-    lines = Lines([10, 11, 12, 13, 14], [[12, 10, 14, 99], [11]])
+    lines = Lineages([10, 11, 12, 13, 14], [[12, 10, 14, 99], [11]])
     related = lines.prior(0.5)
     assert related[0, 0] + related[2, 2] - 2 * related[0, 2] == 0.25
     assert related[4, 4] + related[2, 2] - 2 * related[4, 2] == 0.5
     assert related[1].tolist() == [0, 1, 0, 0, 0]
     assert walk(3, 2.0).tolist() == [[1, 1, 1], [1, 5, 5], [1, 5, 9]]
     assert [side.tolist() for side in lines.pairs()] == [[2, 0], [0, 4]]
-    assert not Lines([10, 11], [[10], [11, 99]])
+    assert not Lineages([10, 11], [[10], [11, 99]])
 
 
 def test_lines_when_a_pool_is_read_then_they_are_the_versions_that_played_in_it(world: World) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from arena.core.parts import LimitsLine, SessionLine
 from arena.errors import SpecError
-from arena.trust.exports.lines import Difference, Lines
+from arena.trust.exports.lines import Difference, Export
 from arena.trust.verify.forfeits import Forfeits
 from referee.deals.action import Stage
 from referee.matches.match import Limits, MatchSpec, SessionResult, Update
@@ -302,7 +302,7 @@ def check_deal(record: Record, **limits: object) -> str:
         signed=None,
     )
     with pytest.raises(Difference) as told:
-        Forfeits(Lines([]), LimitsLine.model_validate(given), line).add(
+        Forfeits(Export([]), LimitsLine.model_validate(given), line).add(
             "deal 1", {"deal": 1, "actions": ()} | record
         )
     return str(told.value)

@@ -6,7 +6,7 @@ line in ``FORMATS``, and its tests.
 
 from collections.abc import Mapping
 
-from arena.core.formats.base import MOST_ENTRANTS, PAIRING_VERSION, Course, Format, Rated, Setup
+from arena.core.formats.base import MOST_ENTRANTS, PAIRING_VERSION, Format, Rated, Setup, Situation
 from arena.core.formats.continuous import Continuous
 from arena.core.formats.gauntlet import Gauntlet
 from arena.core.formats.knockout import Knockout
@@ -18,4 +18,4 @@ FORMATS: Mapping[str, Format] = {
 }
 """Every format by its name."""
 
-__all__ = ["FORMATS", "MOST_ENTRANTS", "PAIRING_VERSION", "Course", "Format", "Rated", "Setup"]
+__all__ = ["FORMATS", "MOST_ENTRANTS", "PAIRING_VERSION", "Format", "Rated", "Setup", "Situation"]

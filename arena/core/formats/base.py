@@ -43,8 +43,8 @@ class Rated(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
-    """The course of a tournament so far; what is expensive is computed only when a format asks for it.
+class Situation:
+    """A tournament as it is when a round is paired; what is expensive is computed only on request.
 
     Entrants are given as their numbers in the list of entrants.
     """
@@ -149,7 +149,7 @@ class Format(ABC):
         return 0 if rounds is None else max(0, rounds - paired) * (entrants // setup.size)
 
     @abstractmethod
-    def next(self, setup: Setup, course: Course) -> list[Pairing]:
+    def next(self, setup: Setup, situation: Situation) -> list[Pairing]:
         """Return the next round, or several that do not depend on results; none if nothing is left."""
 
     def check(self, setup: Setup, entrants: int, *, more: bool = False) -> None:
@@ -192,6 +192,6 @@ class Format(ABC):
         """Return how many bots have to be free for a batch; ``others_play`` if tables are being played."""
         return setup.size
 
-    def reasons(self, setup: Setup, course: Course, pairing: Pairing) -> list[TableReason]:
-        """Return why the round after ``course`` has these tables; empty if ``schedule`` says it."""
+    def reasons(self, setup: Setup, situation: Situation, pairing: Pairing) -> list[TableReason]:
+        """Return why the round after ``situation`` has these tables; empty if ``schedule`` says it."""
         return []

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from arena.core.elo import uncertainty
-from arena.core.formats.base import MOST_ENTRANTS, Course, Format, Option, Setup
+from arena.core.formats.base import MOST_ENTRANTS, Format, Option, Setup, Situation
 from arena.core.pairing.chance import generator
 from arena.core.pairing.owners import first_seated
 from arena.core.pairing.search import Costs, placed, seat
@@ -49,22 +49,22 @@ class Continuous(Format):
         """
         return GATHER.of(setup) if others_play else setup.size
 
-    def next(self, setup: Setup, course: Course) -> list[Pairing]:
+    def next(self, setup: Setup, situation: Situation) -> list[Pairing]:
         """Return the next batch; none if there are too few owners.
 
         It has no byes: whoever keeps waiting has not missed anything.
         """
-        seats, tables = course.recent()
-        rated = course.ratings()
+        seats, tables = situation.recent()
+        rated = situation.ratings()
         first = sorted(
-            course.present, key=lambda number: (seats.get(number, 0), rated[number].weight, number)
+            situation.present, key=lambda number: (seats.get(number, 0), rated[number].weight, number)
         )
         waiting = [
             Waiting(number, rated[number].value, uncertainty(rated[number].weight, setup.size) / 2)
             for number in first
         ]
-        recent = replace(course.history(setup), tables=tables, byes=())
-        batch = continuous(waiting, setup.size, recent, course.paired + 1, setup.lots)
+        recent = replace(situation.history(setup), tables=tables, byes=())
+        batch = continuous(waiting, setup.size, recent, situation.paired + 1, setup.lots)
         return [Pairing(batch.tables)] if batch.tables else []
 
 
@@ -86,9 +86,9 @@ class Closeness(Costs):
     """
 
     def __init__(self, waiting: Sequence[Waiting], size: int, recent: History) -> None:
-        super().__init__([one.entrant for one in waiting], size, recent, gaps=False)
-        self.level = [round(one.rating) for one in waiting]
-        self.slack = [round(one.uncertainty) for one in waiting]
+        super().__init__([bot.entrant for bot in waiting], size, recent, gaps=False)
+        self.level = [round(bot.rating) for bot in waiting]
+        self.slack = [round(bot.uncertainty) for bot in waiting]
         self.repeat = REMATCH**2
         reach = max(self.level, default=0) - min(self.level, default=0)
         # More than an exchange can spare, as in Costs.
@@ -113,10 +113,10 @@ def continuous(waiting: Sequence[Waiting], size: int, recent: History, batch: in
     line for every table keep waiting, too; nobody is passed over for any other reason.
     """
     rng = generator(seed, f"continuous/{batch}")
-    line = [one.entrant for one in waiting]
+    line = [bot.entrant for bot in waiting]
     seated = first_seated(line, size, recent.owners if recent.owners_apart else {})
     playing = sorted(
-        (one for one in waiting if one.entrant in seated), key=lambda one: (-one.rating, one.entrant)
+        (bot for bot in waiting if bot.entrant in seated), key=lambda bot: (-bot.rating, bot.entrant)
     )
     swaps = SWAPS_A_TABLE * (len(playing) // size)
     tables = seat(len(playing), size, Closeness(playing, size, recent), rng, swaps)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from random import Random
 
-from arena.core.formats.base import Course, Format, Option, Setup
+from arena.core.formats.base import Format, Option, Setup, Situation
 from arena.core.pairing.chance import generator, shuffled
 from arena.core.pairing.search import placed
 from arena.core.pairing.values import History, Pairing, Tables
@@ -35,13 +35,13 @@ class Gauntlet(Format):
         tables = min(challengers, (entrants - challengers) // (setup.size - 1))
         return max(0, (self.total(setup, entrants) or 0) - paired) * tables
 
-    def next(self, setup: Setup, course: Course) -> list[Pairing]:
+    def next(self, setup: Setup, situation: Situation) -> list[Pairing]:
         """Return the next round."""
-        challengers, history = CHALLENGERS.of(setup), course.history(setup)
-        whole = gauntlet_rounds(len(course.entrants), challengers, setup.size)
+        challengers, history = CHALLENGERS.of(setup), situation.history(setup)
+        whole = gauntlet_rounds(len(situation.entrants), challengers, setup.size)
         times = -(-(setup.rounds or whole) // whole)
-        number = course.paired + 1
-        return [gauntlet(course.entrants, challengers, setup.size, history, number, setup.lots, times)]
+        number = situation.paired + 1
+        return [gauntlet(situation.entrants, challengers, setup.size, history, number, setup.lots, times)]
 
     def never_meet(self, setup: Setup, bots: Sequence[str]) -> set[str]:
         """Return the challengers."""
@@ -103,5 +103,5 @@ def _tables(group: Sequence[int], field: Sequence[int], share: int, first: int) 
 
 
 def _seated(tables: Tables, entrants: Sequence[int], history: History, rng: Random) -> Pairing:
-    seated = {one for table in tables for one in table}
-    return placed(tables, [one for one in entrants if one not in seated], history, rng)
+    seated = {entrant for table in tables for entrant in table}
+    return placed(tables, [entrant for entrant in entrants if entrant not in seated], history, rng)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import islice
 from random import Random
 
-from arena.core.formats.base import Course, Format, Option, Setup
+from arena.core.formats.base import Format, Option, Setup, Situation
 from arena.core.pairing.chance import below, generator
 from arena.core.pairing.search import Costs, placed
 from arena.core.pairing.values import History, Pairing, Tables
@@ -46,14 +46,14 @@ class Knockout(Format):
         """Return how many tables are still to be paired if nobody withdraws; ``entrants`` began."""
         return sum(knockout_tables(entrants, setup.size, ADVANCE.of(setup))[paired:])
 
-    def next(self, setup: Setup, course: Course) -> list[Pairing]:
+    def next(self, setup: Setup, situation: Situation) -> list[Pairing]:
         """Return the next round; none once the final has been played."""
         advance, size = ADVANCE.of(setup), setup.size
-        gone = set(course.entrants).difference(course.present)
-        alive = still_in(course.entrants, size, advance, _played(course), gone)
-        history = course.history(setup)
-        found = knockout(course.entrants, size, advance, alive, history, course.paired + 1, setup.lots)
-        return [found] if found else []
+        gone = set(situation.entrants).difference(situation.present)
+        alive = still_in(situation.entrants, size, advance, _played(situation), gone)
+        history = situation.history(setup)
+        paired = knockout(situation.entrants, size, advance, alive, history, situation.paired + 1, setup.lots)
+        return [paired] if paired else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +66,14 @@ class KnockoutRound:
     """Who advanced without playing."""
 
 
-def _played(course: Course) -> list[KnockoutRound]:
+def _played(situation: Situation) -> list[KnockoutRound]:
     """Return the rounds so far."""
     tables: dict[int, list[MatchOutcome]] = {}
-    for outcome in course.outcomes():
+    for outcome in situation.outcomes():
         tables.setdefault(outcome.round, []).append(outcome)
     return [
         KnockoutRound(tables.get(number, []), pairing.byes)
-        for number, pairing in enumerate(course.pairings, start=1)
+        for number, pairing in enumerate(situation.pairings, start=1)
     ]
 
 
@@ -84,11 +84,11 @@ def knockout_rounds(entrants: int, size: int, advance: int) -> int:
 
 def knockout_tables(entrants: int, size: int, advance: int) -> list[int]:
     """Return how many tables each round of a knockout has if nobody withdraws."""
-    found: list[int] = []
+    counts: list[int] = []
     while entrants > size:
-        tables, entrants = _plan(entrants, size, advance, first=not found)
-        found.append(tables)
-    return [*found, 1]
+        tables, entrants = _plan(entrants, size, advance, first=not counts)
+        counts.append(tables)
+    return [*counts, 1]
 
 
 def still_in(
@@ -107,7 +107,7 @@ def still_in(
     alive = len(last.byes) + size * len(last.tables)
     left = 1 if alive == size else _plan(alive, size, advance, first=len(rounds) == 1)[1]
     best = _best_first(last.tables)
-    return set(islice((one for one in (*last.byes, *best) if one not in gone), left))
+    return set(islice((entrant for entrant in (*last.byes, *best) if entrant not in gone), left))
 
 
 def _best_first(tables: Sequence[MatchOutcome]) -> list[int]:
@@ -115,12 +115,12 @@ def _best_first(tables: Sequence[MatchOutcome]) -> list[int]:
 
     Those who played no session come last.
     """
-    found = []
+    places = []
     for table in tables:
         # Negative, so that the best are the first.
         ordered = sorted(([-value for value in merit], entrant) for entrant, merit in table.merits.items())
-        found += [(merit[0], place, merit, entrant) for place, (merit, entrant) in enumerate(ordered)]
-    return [entrant for *_, entrant in sorted(found)]
+        places += [(merit[0], place, merit, entrant) for place, (merit, entrant) in enumerate(ordered)]
+    return [entrant for *_, entrant in sorted(places)]
 
 
 def knockout(

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from random import Random
 
-from arena.core.formats.base import Choice, Course, Format, Setup
+from arena.core.formats.base import Choice, Format, Setup, Situation
 from arena.core.pairing.chance import generator, shuffled
 from arena.core.pairing.coverings import covering
 from arena.core.pairing.designs import (
@@ -78,13 +78,15 @@ class RoundRobin(Format):
             return len(covering(entrants, setup.size))
         return setup.rounds or round_robin_rounds(entrants, setup.size)
 
-    def next(self, setup: Setup, course: Course) -> list[Pairing]:
+    def next(self, setup: Setup, situation: Situation) -> list[Pairing]:
         """Return the next rounds of the schedule; none after the last."""
         if MEETINGS.of(setup) == AT_LEAST_ONCE:
             return round_robin_on(
-                course.entrants, setup.size, setup.lots, None, course.pairings, AHEAD, once=True
+                situation.entrants, setup.size, setup.lots, None, situation.pairings, AHEAD, meet_once=True
             )
-        return round_robin_on(course.entrants, setup.size, setup.lots, setup.rounds, course.pairings, AHEAD)
+        return round_robin_on(
+            situation.entrants, setup.size, setup.lots, setup.rounds, situation.pairings, AHEAD
+        )
 
 
 def round_robin_rounds(entrants: int, size: int) -> int:
@@ -95,7 +97,7 @@ def round_robin_rounds(entrants: int, size: int) -> int:
 
 
 def round_robin(
-    entrants: Sequence[int], size: int, seed: bytes, rounds: int | None = None, *, once: bool = False
+    entrants: Sequence[int], size: int, seed: bytes, rounds: int | None = None, *, meet_once: bool = False
 ) -> list[Pairing]:
     """Return all rounds of a round-robin, drawn by lot from ``seed``.
 
@@ -105,10 +107,10 @@ def round_robin(
     makes meetings and byes as even as it can. With ``once``, and without ``rounds``, every pair meets at
     least once (see ``coverings.covering``). There are at least ``size`` entrants.
     """
-    found: list[Pairing] = []
-    while more := round_robin_on(entrants, size, seed, rounds, found, most=ALL, once=once):
-        found += more
-    return found
+    pairings: list[Pairing] = []
+    while more := round_robin_on(entrants, size, seed, rounds, pairings, most=ALL, meet_once=meet_once):
+        pairings += more
+    return pairings
 
 
 def round_robin_on(
@@ -119,7 +121,7 @@ def round_robin_on(
     before: Sequence[Pairing],
     most: int,
     *,
-    once: bool = False,
+    meet_once: bool = False,
 ) -> list[Pairing]:
     """Return the rounds of ``round_robin`` after those ``before``: as many as fit ``most`` tables, or one.
 
@@ -129,7 +131,7 @@ def round_robin_on(
     if rounds is not None and _one_by_one(len(entrants), size, rounds):
         return [_next(entrants, size, seed, before)] if first < rounds else []
     rng = generator(seed, "round-robin")
-    plan = [covering(len(entrants), size)] if once else _plan(len(entrants), size, rounds, rng)
+    plan = [covering(len(entrants), size)] if meet_once else _plan(len(entrants), size, rounds, rng)
     drawn = [(tables, names) for part in plan for names in [shuffled(entrants, rng)] for tables in part]
     positions = Positions(table for pairing in before for table in pairing.tables)
     stop = min(len(drawn), first + max(1, most // (len(entrants) // size)))
@@ -189,12 +191,12 @@ def _after(before: Schedule, points: int, size: int, rounds: int, rng: Random) -
     if not rounds:
         return ()
     classes = Classes(points, 1)
-    found = base_rounds(classes, size, rounds, rng)
+    base = base_rounds(classes, size, rounds, rng)
     meetings = Meetings(classes)
-    for tables in (*before, *found):
+    for tables in (*before, *base):
         meetings.add(tables[:-1])
-    settle(found, meetings, SWAPS + SWAPS_EACH * points * rounds, COLD, rng)
-    return tuple(found)
+    settle(base, meetings, SWAPS + SWAPS_EACH * points * rounds, COLD, rng)
+    return tuple(base)
 
 
 def _named(tables: Tables, names: Sequence[int], positions: Positions, rng: Random) -> Pairing:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from arena.core.formats.base import Course, Format, Setup
+from arena.core.formats.base import Format, Setup, Situation
 from arena.core.pairing.chance import generator, shuffled
 from arena.core.pairing.owners import first_seated
 from arena.core.pairing.report import TableReason, explain
@@ -31,26 +31,26 @@ class Swiss(Format):
         """Return the rounds that were asked for."""
         return setup.rounds
 
-    def next(self, setup: Setup, course: Course) -> list[Pairing]:
+    def next(self, setup: Setup, situation: Situation) -> list[Pairing]:
         """Return the next round; none if no table can be seated."""
-        standing, history = self._standing(setup, course)
-        pairing = swiss(standing, setup.size, history, course.paired + 1, setup.lots)
+        standing, history = self._standing(setup, situation)
+        pairing = swiss(standing, setup.size, history, situation.paired + 1, setup.lots)
         return [pairing] if pairing.tables else []
 
-    def reasons(self, setup: Setup, course: Course, pairing: Pairing) -> list[TableReason]:
+    def reasons(self, setup: Setup, situation: Situation, pairing: Pairing) -> list[TableReason]:
         """Return the reasons for the tables of a round after the first, which is drawn by lot."""
-        if not course.paired:
+        if not situation.paired:
             return []
-        standing, history = self._standing(setup, course)
+        standing, history = self._standing(setup, situation)
         return explain(standing, setup.size, history, pairing)
 
-    def _standing(self, setup: Setup, course: Course) -> tuple[list[int], History]:
+    def _standing(self, setup: Setup, situation: Situation) -> tuple[list[int], History]:
         """Return who plays, best first, and the past that matters to the round."""
-        byes = [entrant for pairing in course.pairings for entrant in pairing.byes]
-        lines = standings(course.entrants, course.outcomes(), byes, self.criteria)
-        present = set(course.present)
+        byes = [entrant for pairing in situation.pairings for entrant in pairing.byes]
+        lines = standings(situation.entrants, situation.outcomes(), byes, self.criteria)
+        present = set(situation.present)
         standing = [line.entrant for line in lines if line.entrant in present]
-        return standing, course.history(setup, {line.entrant: line.score for line in lines})
+        return standing, situation.history(setup, {line.entrant: line.score for line in lines})
 
 
 def swiss(standing: Sequence[int], size: int, history: History, round: int, seed: bytes) -> Pairing:

@@ -36,8 +36,8 @@ def covering(points: int, size: int) -> Schedule:
         return equal
     while True:
         for order in orders(points, size, rounds):
-            if found := searched(points, size, rounds, order):
-                return found
+            if rounds_found := searched(points, size, rounds, order):
+                return rounds_found
         rounds += 1 + rounds // LARGE
 
 

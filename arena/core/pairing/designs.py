@@ -39,7 +39,7 @@ Schedule = tuple[Tables, ...]
 """Rounds of tables of points 0 … n-1; the last list of each round holds the byes."""
 
 
-class Found(NamedTuple):
+class Candidate(NamedTuple):
     """The result of a search."""
 
     spread: int
@@ -65,13 +65,13 @@ def schedule(points: int, size: int) -> Schedule:
     if points > LARGE:
         return turned_rounds(points, size, whole, whole, COLD[-1], SWAPS_EACH * points).rounds
     equal = equal_rounds(points, size)
-    best: list[Found] = []
+    best: list[Candidate] = []
     for rounds in dict.fromkeys([*equal, whole]):
         for order, cold in product(orders(points, size, rounds), COLD):
-            found = turned_rounds(points, size, rounds, order, cold, SWAPS)
-            if found.spread <= (rounds not in equal):
-                return found.rounds
-            best += [found] if rounds == whole else []
+            candidate = turned_rounds(points, size, rounds, order, cold, SWAPS)
+            if candidate.spread <= (rounds not in equal):
+                return candidate.rounds
+            best += [candidate] if rounds == whole else []
     return min(best, key=itemgetter(0)).rounds
 
 
@@ -83,13 +83,13 @@ def part(points: int, size: int, rounds: int) -> Schedule:
     """
     if not rounds:
         return ()
-    found: list[Found] = []
+    candidates: list[Candidate] = []
     for order in dict.fromkeys([*orders(points, size, rounds), 1]):
         more = PART_SWAPS_EACH * points * rounds if order == 1 else 0
-        found.append(turned_rounds(points, size, rounds, order, PART_COLD, SWAPS + more))
-        if not found[-1].uneven:
+        candidates.append(turned_rounds(points, size, rounds, order, PART_COLD, SWAPS + more))
+        if not candidates[-1].uneven:
             break
-    return min(found, key=itemgetter(1)).rounds
+    return min(candidates, key=itemgetter(1)).rounds
 
 
 def constructed(points: int, size: int) -> Schedule | None:
@@ -162,7 +162,7 @@ def meets_equally(rounds: Schedule, points: int) -> bool:
     return meetings.spread() == 0
 
 
-def turned_rounds(points: int, size: int, rounds: int, order: int, cold: float, swaps: int) -> Found:
+def turned_rounds(points: int, size: int, rounds: int, order: int, cold: float, swaps: int) -> Candidate:
     """Return rounds that are the turns of searched base rounds."""
     rng = generator(b"", f"{points} points, tables of {size}, {rounds} rounds, turns of {order}, {cold}")
     classes = Classes(points, order)
@@ -172,7 +172,7 @@ def turned_rounds(points: int, size: int, rounds: int, order: int, cold: float, 
         meetings.add(base[:-1])
     settle(bases, meetings, swaps, cold, rng)
     uneven = (meetings.cost() - meetings.least()) * order
-    return Found(meetings.spread(), uneven, turns(bases, classes))
+    return Candidate(meetings.spread(), uneven, turns(bases, classes))
 
 
 def turns(bases: list[Tables], classes: Classes) -> Schedule:
@@ -235,11 +235,11 @@ def is_prime(number: int) -> bool:
 def powers(prime: int) -> list[int]:
     """Return the powers 0 … prime - 2 of the least primitive root: all numbers from 1 to prime - 1."""
     for base in range(2, prime):
-        found = [1]
-        while (following := found[-1] * base % prime) != 1:
-            found.append(following)
-        if len(found) == prime - 1:
-            return found
+        values = [1]
+        while (following := values[-1] * base % prime) != 1:
+            values.append(following)
+        if len(values) == prime - 1:
+            return values
     return [1]
 
 
@@ -248,14 +248,14 @@ def cosets(prime: int, size: int) -> Tables:
 
     Tables are the cosets of the numbers whose power ``size`` is 1: every difference occurs equally often.
     """
-    found, tables = powers(prime), (prime - 1) // size
-    return [*([found[at + step * tables] for step in range(size)] for at in range(tables)), [0]]
+    values, tables = powers(prime), (prime - 1) // size
+    return [*([values[at + step * tables] for step in range(size)] for at in range(tables)), [0]]
 
 
 def kirkman_triple(prime: int) -> Schedule:
     """Return triples of 3p points, where p is a prime 6t + 1: every two meet once in 9t + 1 rounds."""
-    found, t = powers(prime), prime // 6
-    ring = [found[at % len(found)] for at in range(2 * len(found))]
+    values, t = powers(prime), prime // 6
+    ring = [values[at % len(values)] for at in range(2 * len(values))]
 
     def across(at: int) -> list[int]:
         return [ring[at], prime + ring[at + 2 * t], 2 * prime + ring[at + 4 * t]]
@@ -270,10 +270,10 @@ def kirkman_triple(prime: int) -> Schedule:
 
 def kirkman_double(prime: int) -> Schedule:
     """Return triples of 2p + 1 points, where p is a prime 6t + 1: every two meet once in 6t + 1 rounds."""
-    found, t = powers(prime), prime // 6
-    ring = [found[at % len(found)] for at in range(3 * len(found))]
+    values, t = powers(prime), prime // 6
+    ring = [values[at % len(values)] for at in range(3 * len(values))]
     half = (ring[t] + 1) * (prime + 1) // 2 % prime
-    m = found.index(half)
+    m = values.index(half)
     base = [[0, prime, 2 * prime]]
     base += [
         [ring[i + k], ring[i + k + t], prime + ring[i + k + m]] for i in range(t) for k in (0, 2 * t, 4 * t)

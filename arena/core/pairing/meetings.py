@@ -191,11 +191,11 @@ def _try_bye(rounds: list[Tables], swap: Swap, meetings: Meetings, limit: float,
         if back is None:
             return 0
         draft.append(back)
-    change = sum([one.make(meetings) for one in draft])
+    change = sum([step.make(meetings) for step in draft])
     if change <= 0 or change <= limit * rng.random():
         return change
-    for one in reversed(draft):
-        one.make(meetings)
+    for step in reversed(draft):
+        step.make(meetings)
     return 0
 
 

@@ -25,7 +25,7 @@ def by_owner(bots: Sequence[str]) -> list[list[str]]:
 
 def check_entry(bot: str, others: Sequence[str], size: int) -> None:
     """Raise SpecError if ``bot`` is one too many of its owner among the ``others`` at tables of ``size``."""
-    own = [one for one in others if owner_of(one) == owner_of(bot)]
+    own = [entered for entered in others if owner_of(entered) == owner_of(bot)]
     check_tables([*own, bot], len(others) + 1, size)
 
 
@@ -75,17 +75,17 @@ def first_seated(line: Sequence[int], size: int, owners: Mapping[int, int]) -> s
 
     Whoever is not in ``owners`` shares no owner with anyone; if it is empty, nobody is passed over.
     """
-    of = [(one, owners[one]) if one in owners else (one, None) for one in line]
+    of = [(entrant, owners[entrant]) if entrant in owners else (entrant, None) for entrant in line]
     alone = sum(owner is None for _, owner in of)
     counts = Counter(owner for _, owner in of if owner is not None)
     tables = most_tables([*counts.values(), *[1] * alone], size)
     seated: set[int] = set()
     seats: Counter[int] = Counter()
-    for one, owner in of:
+    for entrant, owner in of:
         if len(seated) == tables * size:
             break
         if owner is None or seats[owner] < tables:
-            seated.add(one)
+            seated.add(entrant)
             if owner is not None:
                 seats[owner] += 1
     return seated
@@ -99,7 +99,7 @@ def parted(tables: Tables, owner: Sequence[int]) -> Tables:
     tables = [[*table] for table in tables]
     counts = [Counter(owner[place] for place in table) for table in tables]
     for here, table in enumerate(tables):
-        while (twice := next((one for one, times in counts[here].items() if times > 1), None)) is not None:
+        while (twice := next((who for who, times in counts[here].items() if times > 1), None)) is not None:
             # An owner with no more places than there are tables, and with two here, has none at some table.
             # There, all places are of others; here, two fewer are, so some other owner has more places there
             # than here. Exchanging one of each leaves fewer pairs of one owner than before, so this ends.

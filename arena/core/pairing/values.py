@@ -78,8 +78,8 @@ class Batches:
         batches = self._first[-entrants:]
         first = batches[0] if batches else 0
         latest = max(0, len(self._tables) - entrants)
-        seats = {one: times for one in present if (times := len(self._since(one, latest)))}
-        places = {at for one in present for at in self._since(one, first)}
+        seats = {entrant: times for entrant in present if (times := len(self._since(entrant, latest)))}
+        places = {at for entrant in present for at in self._since(entrant, first)}
         return Recent(seats, [self._tables[at] for at in sorted(places) if self._is_recent(at)])
 
     def _since(self, entrant: int, first: int) -> Sequence[int]:

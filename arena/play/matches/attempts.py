@@ -51,20 +51,20 @@ class FinishedDeals:
         ``banked`` says that seats have banks, so that it can only continue after a deal for which they are
         known. The deals after that one are dropped from this object.
         """
-        found = self._finished(ruleset, banked)
-        if found is None:
+        deals = self._finished(ruleset, banked)
+        if deals is None:
             self._cut(len(list(takewhile(_can_be_read, self.records))))
-        while found is None and self.records:
-            found = self._finished(ruleset, banked)
-            if found is None:
+        while deals is None and self.records:
+            deals = self._finished(ruleset, banked)
+            if deals is None:
                 self._cut(len(self.records) - 1)
-        return found
+        return deals
 
     def _finished(self, ruleset: Mapping[str, object], banked: bool) -> Finished | None:
         with suppress(*UNREADABLE):
             banks = tuple(map(int, json.loads(self.banks[-1])))
-            found = finished_deals(self.records, banks, ruleset)
-            return found if len(banks) == (len(found.scores) if banked else 0) else None
+            deals = finished_deals(self.records, banks, ruleset)
+            return deals if len(banks) == (len(deals.scores) if banked else 0) else None
         return None
 
     def _cut(self, count: int) -> None:
@@ -115,14 +115,14 @@ def kept_deals(tx: Transaction, match_id: int) -> dict[int, FinishedDeals]:
     Deals after a missing one are left out.
     """
     on_sqlite = tx.connection().dialect.name == "sqlite"
-    kept: dict[int, FinishedDeals] = {}
+    by_session: dict[int, FinishedDeals] = {}
     for session, deal, record, bank_ms in tx.exec(_select_deals(on_sqlite), params={"match": match_id}):
-        deals = kept.setdefault(session, FinishedDeals())
+        deals = by_session.setdefault(session, FinishedDeals())
         deals.stored += 1
         if deal == len(deals.records) + 1:
             deals.records.append(_read(record))
             deals.banks.append(_read(bank_ms))
-    return kept
+    return by_session
 
 
 @cache

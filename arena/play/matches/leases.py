@@ -92,7 +92,7 @@ class Claim:
     pool: Pool
     before: Mapping[int, Sequence[str]] = field(default_factory=dict)
     """Lean records of the deals that earlier attempts finished, by the session's number."""
-    kept: set[int] = field(default_factory=set)
+    with_deals: set[int] = field(default_factory=set)
     """Sessions of which finished deals are, or may be, in the database."""
 
 

@@ -59,7 +59,7 @@ def deal_anew_if_changed(storage: Storage, now: datetime) -> None:
             deal_anew(tx, now)
 
 
-def deal_anew_after(storage: Storage, claimed: Claim, now: datetime, found: AttemptsBegun) -> None:
+def deal_anew_after(storage: Storage, claimed: Claim, now: datetime, begun: AttemptsBegun) -> None:
     """Deal anew because a referee has begun attempts that the database does not know.
 
     Do nothing if the match is no longer this attempt's: another worker may have done so.
@@ -72,9 +72,9 @@ def deal_anew_after(storage: Storage, claimed: Claim, now: datetime, found: Atte
                 "%s: %s, of which the database knows nothing; it went back to an earlier state, and what is "
                 "unfinished gets new cards",
                 claimed.spec.match_id,
-                found,
+                begun,
             )
-            deal_anew(tx, now, found.latest)
+            deal_anew(tx, now, begun.latest)
 
 
 def _give_back(tx: Transaction, tournament: Tournament, now: datetime) -> None:

@@ -80,12 +80,12 @@ def _select_bots() -> Any:
     )
 
 
-def resumed(spec: MatchSpec, kept: Mapping[int, FinishedDeals]) -> MatchSpec:
+def resumed(spec: MatchSpec, finished: Mapping[int, FinishedDeals]) -> MatchSpec:
     """Return a match whose sessions continue after their stored deals, as far as these can be read."""
     banked = spec.limits.bank_ms > 0
     sessions = [
-        replace(session, after=kept[session.number].finished(spec.ruleset, banked=banked))
-        if session.number in kept
+        replace(session, after=finished[session.number].finished(spec.ruleset, banked=banked))
+        if session.number in finished
         else session
         for session in spec.sessions
     ]

@@ -75,18 +75,18 @@ def store_session(storage: Storage, claimed: Claim, result: SessionResult, now: 
     deals = [json.loads(record) for record in records]
     row = _session_row(claimed, seating, result, deals, now)
     bots = [claimed.spec.bots[position].version_id for position in seating]
-    found = tallies_of(claimed.pool, claimed.spec.ruleset, deals, bots)
+    tallies = tallies_of(claimed.pool, claimed.spec.ruleset, deals, bots)
     seats = [
         {"at": position, "more_points": points, "more_faults": faults}
         for position, points, faults in zip(seating, result.points, result.faults, strict=True)
     ]
     with storage.write() as tx:
         sessions_done = _count_session(tx, claimed, len(deals), now)
-        if result.number in claimed.kept:
+        if result.number in claimed.with_deals:
             forget_deals(tx, claimed.match_id, result.number)
         session_id = tx.connection().execute(ADD_SESSION, row).scalar_one()
         tx.connection().execute(ADD_RECORDS, {"session_id": session_id, "records": packed})
-        keep(tx, session_id, found)
+        keep(tx, session_id, tallies)
         tx.connection().execute(ADD_TO_SEAT, [seat | {"match": claimed.match_id} for seat in seats])
         if result.forfeits:
             _tell_forfeits(tx, claimed, seating, result, now)
@@ -153,7 +153,7 @@ def store_deals(storage: Storage, claimed: Claim, finished: Sequence[DealsFinish
 
     Raise LeaseLost, and store nothing, if the match is no longer this attempt's.
     """
-    claimed.kept.update(deals.number for deals in finished)
+    claimed.with_deals.update(deals.number for deals in finished)
     with storage.write() as tx:
         update_claimed(tx, claimed, lease_until=now + claimed.lease)
         keep_deals(tx, claimed.match_id, finished)

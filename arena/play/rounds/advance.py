@@ -19,7 +19,7 @@ from arena.core.formats import FORMATS
 from arena.play.matches.leases import DUE, LAPSED, due_at
 from arena.play.rounds.batches import Connected, everyone, pair_batch
 from arena.play.rounds.closing import close
-from arena.play.rounds.planning import Entered, course_of, lock_running, plan_round, setup_of
+from arena.play.rounds.planning import Entered, lock_running, plan_round, setup_of, situation_of
 from arena.store.models import Match, MatchState, Round, RoundState, Tournament, TournamentState
 from arena.store.storage import Storage, Transaction, changed
 from arena.tournaments.entrants import list_entrants, present_in
@@ -132,19 +132,19 @@ def pair_rounds(storage: Storage, tournament_id: int, now: datetime) -> bool:
         if _opened_or_planned(tx, tournament_id):
             return False  # somebody else paired this one, and the next one follows from its results
         entrants = list_entrants(tx, tournament)
-        course = course_of(tx, tournament, entrants)
-        pairings = FORMATS[tournament.format].next(setup_of(tournament), course)
+        situation = situation_of(tx, tournament, entrants)
+        pairings = FORMATS[tournament.format].next(setup_of(tournament), situation)
     with storage.write() as tx:
-        locked = lock_running(tx, tournament_id, now, col(Tournament.paired) == course.paired)
+        locked = lock_running(tx, tournament_id, now, col(Tournament.paired) == situation.paired)
         if locked is None:
             return False
         if locked.paired == locked.rounds:
             return False  # it was stopped meanwhile
-        if present_in(tx, locked, course.paired + 1) != course.present:
+        if present_in(tx, locked, situation.paired + 1) != situation.present:
             return False  # somebody came or left meanwhile, and was told from which round on that counts
         entered = {entrant.number: Entered(entrant.entrant_id, entrant.version_id) for entrant in entrants}
         locked.rounds = _rounds_in_all(locked, len(entrants), len(pairings))
-        for number, pairing in enumerate(pairings, start=course.paired + 1):
+        for number, pairing in enumerate(pairings, start=situation.paired + 1):
             plan_round(tx, locked, number, pairing, entered, now)
         locked.paired += len(pairings)
         counted = (locked.name, locked.paired, locked.rounds)
@@ -243,8 +243,8 @@ def _opened_or_planned(tx: Transaction, tournament_id: int) -> bool:
 
 def _round(tx: Transaction, tournament_id: int, state: RoundState, *, last: bool = False) -> Round | None:
     """Return the first round in this state, or the last one."""
-    found = tx.exec(_select_round(last), params={"tournament": tournament_id, "in_state": state})
-    round: Round | None = found.first()
+    open_round = tx.exec(_select_round(last), params={"tournament": tournament_id, "in_state": state})
+    round: Round | None = open_round.first()
     return round
 
 

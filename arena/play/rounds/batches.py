@@ -17,7 +17,7 @@ from sqlalchemy.orm import aliased
 from sqlmodel import col, func, select
 
 from arena.core.elo import START
-from arena.core.formats import FORMATS, Course, Rated
+from arena.core.formats import FORMATS, Rated, Situation
 from arena.core.pairing import RECENT, Recent
 from arena.play.rounds.planning import Entered, lock_running, plan_round, setup_of, tables_paired
 from arena.store.models import (
@@ -138,12 +138,12 @@ def free_entrants(tx: Transaction, tournament: Tournament, *, away: bool) -> lis
         .where(Entrant.tournament_id == tournament.id, col(Entrant.state).in_(states))
         .where(col(Entrant.withdrawn_after).is_(None))
     )
-    found = [
+    free = [
         FreeEntrant(entrant.number, entrant.id, entrant.version_id, owner_id, entrant.state)
         for entrant, owner_id in tx.exec(rows)
     ]
     # Not in the database, which would go through the numbers of all entrants to sort them.
-    return sorted(found, key=lambda entrant: entrant.number)
+    return sorted(free, key=lambda entrant: entrant.number)
 
 
 def others_play(tx: Transaction, tournament: Tournament) -> bool:
@@ -190,7 +190,7 @@ class _Batch:
             self._entrants = _count_entrants(tx, tournament)
             self._rated = _ratings(tx, tournament, present)
             numbers = {entrant.entrant_id: entrant.number for entrant in present}
-            course = Course(
+            situation = Situation(
                 entrants=range(1, self._entrants + 1),
                 present=[entrant.number for entrant in present],
                 paired=tournament.paired,
@@ -198,7 +198,7 @@ class _Batch:
                 ratings=lambda: self._rated,
                 recent=partial(recent_tables, tx, tournament, self._entrants, numbers),
             )
-            pairings = FORMATS[tournament.format].next(setup_of(tournament), course)
+            pairings = FORMATS[tournament.format].next(setup_of(tournament), situation)
         self._pairing = pairings[0] if pairings else None
         """None with too few owners; others will become free, or enter."""
 

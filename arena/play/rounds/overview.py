@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import cache, partial
 from typing import Any
 
-from arena.core.formats import FORMATS, Course
+from arena.core.formats import FORMATS, Situation
 from arena.core.pairing import Balance, Pairing, TableReason, balance
 from arena.core.ranking import MatchOutcome
 from arena.core.specs import TournamentFields
@@ -130,7 +130,7 @@ def _reasons(
     for at, (row, pairing) in enumerate(rounds):
         if wanted not in (None, row.number) or _is_only(row, pairing):
             continue
-        course = Course(
+        situation = Situation(
             entrants=[entrant.number for entrant in entrants],
             present={*pairing.byes, *(entrant for table in pairing.tables for entrant in table)},
             paired=at,
@@ -138,7 +138,7 @@ def _reasons(
             owners={entrant.number: entrant.owner_id for entrant in entrants},
             outcomes=partial(_before, row.number, played),
         )
-        reasons[row.number] = format.reasons(setup, course, pairing)
+        reasons[row.number] = format.reasons(setup, situation, pairing)
     return reasons
 
 

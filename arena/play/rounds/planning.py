@@ -9,7 +9,7 @@ from typing import NamedTuple
 from sqlalchemy import ColumnElement, Update, bindparam, update
 from sqlmodel import col, func, select
 
-from arena.core.formats import Course, Setup
+from arena.core.formats import Setup, Situation
 from arena.core.pairing import Pairing
 from arena.core.pairing.chance import lots
 from arena.results.standings.outcomes import outcomes
@@ -116,9 +116,9 @@ def setup_of(tournament: Tournament) -> Setup:
     )
 
 
-def course_of(tx: Transaction, tournament: Tournament, entrants: Sequence[EntrantInfo]) -> Course:
-    """Return the course of a tournament that is paired in rounds, for use while the transaction lasts."""
-    return Course(
+def situation_of(tx: Transaction, tournament: Tournament, entrants: Sequence[EntrantInfo]) -> Situation:
+    """Return the situation in which the next round is paired, for use while the transaction lasts."""
+    return Situation(
         entrants=[entrant.number for entrant in entrants],
         present=present_in(tx, tournament, tournament.paired + 1),
         paired=tournament.paired,

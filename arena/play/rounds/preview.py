@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlmodel import col, select
 
 from arena.actors import Actor, Role
-from arena.core.formats import FORMATS, Course, Setup
+from arena.core.formats import FORMATS, Setup, Situation
 from arena.core.pairing.chance import lots
 from arena.core.specs import TournamentSpec
 from arena.store.models import Bot
@@ -62,7 +62,7 @@ def preview(storage: Storage, actor: Actor, spec: TournamentSpec, now: datetime)
     if not warnings:
         tables, rounds = format.tables_to_come(setup, len(names), 0), format.total(setup, len(names))
         if not format.in_batches:
-            first = next(iter(format.next(setup, Course([*names], [*names], owners=owners))), None)
+            first = next(iter(format.next(setup, Situation([*names], [*names], owners=owners))), None)
     return Preview(
         tournament=spec.name,
         ruleset=ruleset.label,

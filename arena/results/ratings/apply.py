@@ -40,14 +40,14 @@ def rate_round(
     ratings = _ratings(tx, tournament, tables)
     changes: list[dict[str, object]] = [
         {
-            "match_id": one.table.match.id,
-            "seat_id": one.seat.id,
-            "rating_id": one.rating.id,
-            "before": one.before,
-            "after": one.after,
+            "match_id": change.table.match.id,
+            "seat_id": change.seat.id,
+            "rating_id": change.rating.id,
+            "before": change.before,
+            "after": change.after,
             "created_at": now,
         }
-        for one in rate_tables(tx, tournament, tables, played, ratings)
+        for change in rate_tables(tx, tournament, tables, played, ratings)
     ]
     if changes:
         tx.connection().execute(insert(RatingChange), changes)
@@ -148,8 +148,8 @@ def _ratings(tx: Transaction, tournament: Tournament, tables: Sequence[Table]) -
     """Return the pool's ratings of all who sit at the tables; those who have none yet get one."""
     seated = {version_id: None for table in tables for version_id in table.version_ids}  # in order
     in_pool = (Rating.ruleset_id == tournament.ruleset_id, Rating.table_size == tournament.table_size)
-    found = tx.exec(select(Rating).where(*in_pool, col(Rating.version_id).in_(seated)))
-    ratings = {rating.version_id: rating for rating in found}
+    rows = tx.exec(select(Rating).where(*in_pool, col(Rating.version_id).in_(seated)))
+    ratings = {rating.version_id: rating for rating in rows}
     for version_id in seated:
         if version_id not in ratings:
             ratings[version_id] = new_rating(tournament, version_id)

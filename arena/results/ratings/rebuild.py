@@ -67,12 +67,12 @@ def rebuild(storage: Storage) -> Rebuilt:
 
     Check each seat's points, each row of ``rating_changes``, and all ledgers (``arena.results.ledgers``).
     """
-    found = Rebuilt(0, 0, 0, None)
+    result = Rebuilt(0, 0, 0, None)
     with storage.read() as tx:
         try:
             for replay in _replay_all(tx):
                 _require_none(tx, _wrong_rows(tx, parts_of(tx, replay)))
-                found = found.with_ruleset(replay, _count_ratings(tx, replay))
+                result = result.with_ruleset(replay, _count_ratings(tx, replay))
             _require_none(tx, wrong_standings(tx))
             faults: Counter[FaultKey] = Counter()
             for sessions in recounted(tx):
@@ -80,8 +80,8 @@ def rebuild(storage: Storage) -> Rebuilt:
                 faults += sessions.faults
             _require_none(tx, wrong_faults(tx, faults))
         except Wrong as wrong:
-            return replace(found, problem=str(wrong))
-    return found
+            return replace(result, problem=str(wrong))
+    return result
 
 
 def mend(storage: Storage, actor: Actor, now: datetime) -> Rebuilt:
@@ -94,7 +94,7 @@ def mend(storage: Storage, actor: Actor, now: datetime) -> Rebuilt:
     these rows are corrected.
     """
     actor.require(Role.OPERATOR, "mend ratings")
-    found = Rebuilt(0, 0, 0, None)
+    result = Rebuilt(0, 0, 0, None)
     try:
         with storage.read() as tx:
             replays = [
@@ -105,12 +105,12 @@ def mend(storage: Storage, actor: Actor, now: datetime) -> Rebuilt:
         for replay, ratings, wrong in replays:
             if wrong:
                 mended += _mend_pools(storage, replay, wrong, actor, now)
-            found = found.with_ruleset(replay, ratings)
+            result = result.with_ruleset(replay, ratings)
         mended += _mend_standings(storage, actor, now)
         mended += _mend_sessions(storage, actor, now)
     except Wrong as wrong:
-        return replace(found, problem=str(wrong))
-    return replace(found, mended=mended)
+        return replace(result, problem=str(wrong))
+    return replace(result, mended=mended)
 
 
 def _require_none(tx: Transaction, wrong: Iterable[WrongRow]) -> None:
@@ -144,7 +144,7 @@ def _count_ratings(tx: Transaction, replay: Replay) -> int:
 
 def _mend_pools(storage: Storage, replay: Replay, wrong: list[WrongRow], actor: Actor, now: datetime) -> int:
     """Correct what is wrong in the rows of a ruleset's pools; return how many things were."""
-    missing = [row.key for row in wrong if row.part.ledger is TOTALS and row.kept is None]
+    missing = [row.key for row in wrong if row.part.ledger is TOTALS and row.stored is None]
     if missing:  # rows refer to them, and all of these are missing
         with _locked(storage, replay) as tx:
             parts_of(tx, replay)[0].correct(tx, missing)

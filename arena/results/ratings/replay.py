@@ -106,17 +106,17 @@ def _replay_round(tx: Transaction, tournament: Tournament, round: Round, replay:
     for change in rate_tables(tx, tournament, tables, played, ratings):
         number, seat = change.table.match.table_number, change.seat
         where = f"table {number}, seat {seat.position}"
-        found = stored.pop(seat.id, None)
-        if found is None:
+        rated = stored.pop(seat.id, None)
+        if rated is None:
             raise Wrong(f"{where}: the change of its rating is missing")
         for name, given, expected in (
             ("points", seat.points, _points_at(played.get(number, ()), seat.position)),
-            ("rating before", found.before, change.before),
-            ("rating after", found.after, change.after),
+            ("rating before", rated.before, change.before),
+            ("rating after", rated.after, change.after),
         ):
             if abs(given - expected) > CLOSE:
                 raise Wrong(f"{where}: {name}: is {given:g}, should be {expected:g}")
-        change.rating.value = found.after
+        change.rating.value = rated.after
     if stored:
         raise Wrong("a rating was changed for nobody at its tables")
     replay.matches += len(tables)
@@ -124,8 +124,8 @@ def _replay_round(tx: Transaction, tournament: Tournament, round: Round, replay:
 
 def _points_at(sessions: Sequence[PlayedSession], position: int) -> int:
     """Return the sum of the points of all deals at a position of a table."""
-    seats = ((one, one.seating.index(position)) for one in sessions)
-    return sum(points[seat] for one, seat in seats for points in one.points)
+    seats = ((session, session.seating.index(position)) for session in sessions)
+    return sum(points[seat] for session, seat in seats for points in session.points)
 
 
 def parts_of(tx: Transaction, replay: Replay) -> list[Part[Any]]:
@@ -162,10 +162,10 @@ def _about_sums(where: str, size: int, duplicate: bool) -> str:
 def _about_rating(tx: Transaction, row: WrongRow) -> str:
     """Return what is wrong with a rating: the first value that is."""
     bot, name = tx.get_one(BotVersion, row.key[1]).name, row.different[0]
-    if row.kept is None or row.right is None:
-        return f"{bot}: its rating is {'missing' if row.kept is None else 'from no match'}"
+    if row.stored is None or row.right is None:
+        return f"{bot}: its rating is {'missing' if row.stored is None else 'from no match'}"
     at = RATINGS.columns.index(name)
-    is_, should_be = row.kept[at], row.right[at]
+    is_, should_be = row.stored[at], row.right[at]
     if name == "last_played":
         return f"{bot}: last match: is {is_}, should be {should_be}"
     return f"{bot}: {'rating' if name == 'value' else name}: is {is_:g}, should be {should_be:g}"

@@ -89,13 +89,13 @@ def outcomes(tx: Transaction, tournament: Tournament, *which: ColumnElement[bool
         .where(Match.tournament_id == tournament.id, Match.state == MatchState.DONE, *which)
         .order_by(col(Round.number), col(Match.table_number), col(Seat.position))
     )
-    found = []
+    ended = []
     for key, seats in groupby(tx.exec(rows), key=lambda row: (row[0], row[1])):
         points: dict[int, float] = {entrant: points for _, _, entrant, points in seats}
         if key in compared:
             points = dict(zip(points, compared[key], strict=True))
-        found.append(MatchOutcome(*key, points, forfeited.get(key, {})))
-    return found
+        ended.append(MatchOutcome(*key, points, forfeited.get(key, {})))
+    return ended
 
 
 def duplicate_points(
@@ -105,10 +105,10 @@ def duplicate_points(
 
     ``which`` are conditions on rounds.
     """
-    found: dict[tuple[int, int], tuple[float, ...]] = {}
+    points_at: dict[tuple[int, int], tuple[float, ...]] = {}
     for round, tables in played_deals(tx, tournament, *which):
-        found |= {(round, table): points for table, points in scores_of(tables).items()}
-    return found
+        points_at |= {(round, table): points for table, points in scores_of(tables).items()}
+    return points_at
 
 
 def scores_of(tables: Mapping[int, Sequence[PlayedSession]]) -> dict[int, tuple[float, ...]]:
@@ -183,4 +183,4 @@ def corrections_of(tx: Transaction, tournament: Tournament) -> list[Correction]:
         return []
     of_it = (TournamentEvent.tournament_id == tournament.id, TournamentEvent.kind == "corrected")
     events = tx.exec(select(TournamentEvent).where(*of_it).order_by(col(TournamentEvent.number)))
-    return [read_correction(one.number, one.at.isoformat(), one.details) for one in events]
+    return [read_correction(event.number, event.at.isoformat(), event.details) for event in events]

@@ -33,16 +33,16 @@ def add_round(
 
     Its byes count only if all of it was played.
     """
-    found = Sums()
+    sums = Sums()
     seated = {
         table.match.table_number: {seat.entrant_id: seat.points for seat in table.seats} for table in tables
     }
-    found.add_round(round.number, seated, played, duplicate=tournament.duplicate)
+    sums.add_round(round.number, seated, played, duplicate=tournament.duplicate)
     if round.byes and round.state == RoundState.CLOSED:
         sat_out = (Entrant.tournament_id == tournament.id, col(Entrant.number).in_(round.byes))
-        found.add_byes(tx.exec(select(Entrant.id).where(*sat_out)))
-    ENTRANTS.add(tx, found.entrants)
-    ENCOUNTERS.add(tx, found.pairs)
+        sums.add_byes(tx.exec(select(Entrant.id).where(*sat_out)))
+    ENTRANTS.add(tx, sums.entrants)
+    ENCOUNTERS.add(tx, sums.pairs)
     round.summed = True
 
 
@@ -51,9 +51,9 @@ def current_sums(tx: Transaction, tournament: Tournament) -> Sums:
 
     Its pairs are those of the other rounds alone; ``kept_meetings`` has the others.
     """
-    found = Sums(dict(_kept_entrants(tx, tournament)))
-    add_rounds(tx, tournament, found, col(Round.summed).is_(False), col(Round.state).in_(BEGUN))
-    return found
+    sums = Sums(dict(_kept_entrants(tx, tournament)))
+    add_rounds(tx, tournament, sums, col(Round.summed).is_(False), col(Round.state).in_(BEGUN))
+    return sums
 
 
 def kept_meetings(tx: Transaction, tournament: Tournament) -> Iterable[tuple[int, int, int]]:
@@ -92,13 +92,13 @@ def pairs_among(
     Only their own rows are read, however many others there are.
     """
     those = (col(Encounter.entrant_id).in_(entrant_ids), col(Encounter.other_id).in_(entrant_ids))
-    found = Sums(pairs=dict(_kept_pairs(tx, tournament, *those)))
+    sums = Sums(pairs=dict(_kept_pairs(tx, tournament, *those)))
     open_rounds = (col(Round.summed).is_(False), col(Round.state).in_(BEGUN))
     theirs = select(Seat.match_id).where(col(Seat.entrant_id).in_(entrant_ids))
     # Comparing duplicate deals makes no difference to who finished before whom.
-    _add_played(tx, tournament, found, *open_rounds, col(Match.id).in_(theirs), duplicate=False)
+    _add_played(tx, tournament, sums, *open_rounds, col(Match.id).in_(theirs), duplicate=False)
     wanted = {*entrant_ids}
-    return {both: pair for both, pair in found.pairs.items() if wanted.issuperset(both)}
+    return {both: pair for both, pair in sums.pairs.items() if wanted.issuperset(both)}
 
 
 def _kept_entrants(tx: Transaction, tournament: Tournament) -> Iterator[tuple[int, Sum]]:
@@ -125,24 +125,24 @@ def _encounters(tournament: Tournament, *columns: Any) -> Select[Any]:
     return rows.where(col(Entrant.tournament_id) == tournament.id)
 
 
-def add_rounds(tx: Transaction, tournament: Tournament, found: Sums, *which: ColumnElement[bool]) -> None:
+def add_rounds(tx: Transaction, tournament: Tournament, sums: Sums, *which: ColumnElement[bool]) -> None:
     """Add the finished matches of the rounds that meet these conditions, and the byes of closed ones."""
-    _add_played(tx, tournament, found, *which, duplicate=tournament.duplicate)
+    _add_played(tx, tournament, sums, *which, duplicate=tournament.duplicate)
     closed = (col(Round.tournament_id) == tournament.id, col(Round.state) == RoundState.CLOSED, *which)
     byes = [number for numbers in tx.exec(select(Round.byes).where(*closed)) for number in numbers]
     if byes:
         numbered = (Entrant.tournament_id == tournament.id, col(Entrant.number).in_(set(byes)))
         ids = dict(tx.exec(select(Entrant.number, Entrant.id).where(*numbered)).all())
-        found.add_byes(ids[number] for number in byes)
+        sums.add_byes(ids[number] for number in byes)
 
 
 def _add_played(
-    tx: Transaction, tournament: Tournament, found: Sums, *which: ColumnElement[bool], duplicate: bool
+    tx: Transaction, tournament: Tournament, sums: Sums, *which: ColumnElement[bool], duplicate: bool
 ) -> None:
     """Add the finished matches that meet these conditions on rounds and matches."""
     seated = _seated(tx, tournament, *which)
     for number, played in played_deals(tx, tournament, *which):
-        found.add_round(number, seated[number], played, duplicate=duplicate)
+        sums.add_round(number, seated[number], played, duplicate=duplicate)
 
 
 def _seated(

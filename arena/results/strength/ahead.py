@@ -52,28 +52,28 @@ class Results(NamedTuple):
     """Variance of a bot's results in a deal, as a multiple of that of independent results without ties."""
 
 
-def finishing_ahead(kinds: Sequence[Counts], found: Fit) -> list[Ahead] | None:
+def finishing_ahead(kinds: Sequence[Counts], fit: Fit) -> list[Ahead] | None:
     """Return how often each bot of a fit finishes ahead; None if that is known for no deal."""
-    results = _results(kinds, found)
+    results = _results(kinds, fit)
     if results is None:
         return None
-    abilities = abilities_of(results, len(found.bots))
-    groups = np.array(found.groups)
-    gain = SLOPE * found.gain / found.deviation
-    dense = len(found.bots) <= DENSE
+    abilities = abilities_of(results, len(fit.bots))
+    groups = np.array(fit.groups)
+    gain = SLOPE * fit.gain / fit.deviation
+    dense = len(fit.bots) <= DENSE
     shares, errors = (_exactly if dense else _nearly)(results, abilities, groups, gain)
     return [_interval(float(share), float(error)) for share, error in zip(shares, errors, strict=True)]
 
 
-def _results(kinds: Sequence[Counts], found: Fit) -> Results | None:
+def _results(kinds: Sequence[Counts], fit: Fit) -> Results | None:
     met = np.concatenate([kind.meetings for kind in kinds])
     size = kinds[0].size
     deals, decided = float(met["deals"].sum()), float(met["ahead"].sum() + met["behind"].sum())
     if not decided:
         return None
     return Results(
-        np.searchsorted(found.bots, met["one"]),
-        np.searchsorted(found.bots, met["other"]),
+        np.searchsorted(fit.bots, met["one"]),
+        np.searchsorted(fit.bots, met["other"]),
         met["deals"].astype(np.float64),
         (met["deals"] + met["ahead"] - met["behind"]) / 2,
         (size + 1) / 3 * decided / deals,
@@ -85,18 +85,18 @@ def _results(kinds: Sequence[Counts], found: Fit) -> Results | None:
 
 def abilities_of(results: Results, count: int) -> Array:
     """Return b for each of ``count`` bots."""
-    found = np.zeros(count)
+    abilities = np.zeros(count)
     for _ in range(STEPS):
-        chances = _chance(found[results.firsts] - found[results.seconds])
-        ghost = _chance(found)
+        chances = _chance(abilities[results.firsts] - abilities[results.seconds])
+        ghost = _chance(abilities)
         excess = results.wins - results.deals * chances
         slope = _sums(results, excess, -excess, count) + 0.5 - ghost
         weights = results.deals * chances * (1 - chances)
         step = np.clip(_solve(results, weights, ghost * (1 - ghost), slope), -LONGEST, LONGEST)
-        found += step
+        abilities += step
         if float(np.abs(step).max()) < CLOSE:
             break
-    return found
+    return abilities
 
 
 def _chance(differences: Array) -> Array:
@@ -115,7 +115,7 @@ def _solve(results: Results, weights: Array, ghost: Array, right: Array) -> Arra
     if count <= DENSE:
         return np.asarray(np.linalg.solve(_laplacian(results, weights, count) + np.diag(ghost), right))
     diagonal = _sums(results, weights, weights, count) + ghost
-    found, left = np.zeros(count), right.copy()
+    solution, left = np.zeros(count), right.copy()
     scaled = left / diagonal
     way, size = scaled, float(left @ scaled)
     goal = NEAR * math.sqrt(float(left @ left))
@@ -125,17 +125,17 @@ def _solve(results: Results, weights: Array, ghost: Array, right: Array) -> Arra
         met = _sums(results, weights * way[results.seconds], weights * way[results.firsts], count)
         image = diagonal * way - met
         length = size / float(way @ image)
-        found, left = found + length * way, left - length * image
+        solution, left = solution + length * way, left - length * image
         scaled = left / diagonal
         size, before = float(left @ scaled), size
         way = scaled + size / before * way
-    return found
+    return solution
 
 
 def _matrix(results: Results, values: Array, count: int) -> Array:
-    found = np.zeros((count, count))
-    np.add.at(found, (results.firsts, results.seconds), values)
-    return found + found.T
+    matrix = np.zeros((count, count))
+    np.add.at(matrix, (results.firsts, results.seconds), values)
+    return matrix + matrix.T
 
 
 def _laplacian(results: Results, weights: Array, count: int) -> Array:

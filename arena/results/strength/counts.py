@@ -72,14 +72,14 @@ def groups_of(count: int, met: Iterable[tuple[NDArray[np.intp], NDArray[np.intp]
     first = np.arange(count)
     while True:
         lower = np.minimum(first[ends[0]], first[ends[1]])
-        found = first.copy()
-        np.minimum.at(found, first[ends[0]], lower)
-        np.minimum.at(found, first[ends[1]], lower)
-        while np.any(found[found] != found):
-            found = found[found]
-        if np.array_equal(found, first):
+        groups = first.copy()
+        np.minimum.at(groups, first[ends[0]], lower)
+        np.minimum.at(groups, first[ends[1]], lower)
+        while np.any(groups[groups] != groups):
+            groups = groups[groups]
+        if np.array_equal(groups, first):
             break
-        first = found
+        first = groups
     leaders, sizes = np.unique(first, return_counts=True)
     order = np.lexsort((leaders, -sizes))
     number = np.empty(len(leaders), dtype=np.intp)
@@ -149,8 +149,8 @@ class Posterior:
 
 def weights_of(chances: Sequence[float], grid: Array) -> Array:
     """Return the weights of spreads, from the logarithms of their likelihoods; the prior is uniform."""
-    found = np.exp(np.array(chances) - max(chances)) * grid
-    return np.asarray(found / found.sum())
+    weights = np.exp(np.array(chances) - max(chances)) * grid
+    return np.asarray(weights / weights.sum())
 
 
 def centred(values: Array, groups: Places) -> Array:

@@ -41,7 +41,7 @@ from arena.results.strength.counts import Array, Counts, Kind, Posterior, bots_o
 from arena.results.strength.graph import Graph
 from arena.results.strength.matrices import Matrices
 from arena.results.strength.sums import Sums
-from arena.results.strength.versions import Lines
+from arena.results.strength.versions import Lineages
 
 TYPICAL_GAIN = 0.08
 """g / s to expect before anything is known of it; mixtures of the sample bots have about 0.06."""
@@ -116,7 +116,7 @@ def fit_counts(kinds: Sequence[Counts], lines: Sequence[Sequence[int]] = ()) -> 
         return None
     played = [Kind.of(sums, bots) for sums in kinds if sums.matches]
     groups = groups_of(len(bots), [(kind.firsts, kind.seconds) for kind in played])
-    related = Lines(bots, lines)
+    related = Lineages(bots, lines)
 
     def system(kinds: Sequence[Kind]) -> System:
         return Matrices(kinds, related) if len(bots) <= DENSE else Graph(kinds, related)
@@ -180,6 +180,6 @@ def _gain(kinds: Sequence[Kind], strengths: Array, freedom: float, absorbed: flo
         return expected
     free = max(1.0, free - freedom)
     weight = max(weight - absorbed, weight / 50)
-    found, error = (left - free) / weight, 2 * free * (1 + noise) / weight**2
+    gain, error = (left - free) / weight, 2 * free * (1 + noise) / weight**2
     doubt = (2 * expected) ** 2
-    return max(expected / 16, (found / error + expected / doubt) / (1 / error + 1 / doubt))
+    return max(expected / 16, (gain / error + expected / doubt) / (1 / error + 1 / doubt))

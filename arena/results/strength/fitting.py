@@ -59,17 +59,17 @@ def fit_pool(storage: Storage, pool: Pool, now: datetime) -> None:
     with storage.read() as tx:
         kinds = counts_of(tx, pool)
         baselines, lines = baselines_in(tx).get(pool, []), lines_in(tx, pool)
-    found = fit_counts(kinds, lines)
-    if found is None:
+    fit = fit_counts(kinds, lines)
+    if fit is None:
         return
-    rows = [pool._asdict() | row for row in _rows(found, kinds, set(baselines))]
-    kept = StrengthFit(
+    rows = [pool._asdict() | row for row in _rows(fit, kinds, set(baselines))]
+    stored = StrengthFit(
         **pool._asdict(),
         matches=sum(sums.matches for sums in kinds),
         deals=sum(sums.deals for sums in kinds),
-        deviation=found.deviation,
-        spread=found.spread,
-        gain=found.gain,
+        deviation=fit.deviation,
+        spread=fit.spread,
+        gain=fit.gain,
         baselines=baselines,
         seconds=time.monotonic() - begun,
         fitted_at=now,
@@ -78,40 +78,40 @@ def fit_pool(storage: Storage, pool: Pool, now: datetime) -> None:
     with storage.write() as tx:
         sums = update(StrengthSums).where(col(StrengthSums.ruleset_id) == pool.ruleset_id)
         changed(tx, sums.values(matches=StrengthSums.matches))  # only one at a time gets past here
-        _keep(tx, pool, kept, rows)
+        _keep(tx, pool, stored, rows)
 
 
-def _keep(tx: Transaction, pool: Pool, kept: StrengthFit, rows: Sequence[dict[str, Any]]) -> None:
+def _keep(tx: Transaction, pool: Pool, stored: StrengthFit, rows: Sequence[dict[str, Any]]) -> None:
     """Store a fit and its strengths, unless the latest stored one covers as much."""
     latest = latest_fits(tx).get(pool)
-    if latest is not None and latest.matches >= kept.matches:
-        if latest.matches > kept.matches or latest.baselines == kept.baselines:
+    if latest is not None and latest.matches >= stored.matches:
+        if latest.matches > stored.matches or latest.baselines == stored.baselines:
             return
         tx.delete(latest)  # the baselines have changed
         tx.flush()
-    add_to_histories(tx, rows, kept.fitted_at, kept.deviation)
+    add_to_histories(tx, rows, stored.fitted_at, stored.deviation)
     of_pool = (col(Strength.ruleset_id) == pool.ruleset_id, col(Strength.table_size) == pool.table_size)
     tx.connection().execute(delete(Strength).where(*of_pool))
     tx.connection().execute(insert(Strength), rows)
-    forget_between(tx, pool, kept.fitted_at)
-    tx.add(kept)
+    forget_between(tx, pool, stored.fitted_at)
+    tx.add(stored)
 
 
-def _rows(found: Fit, kinds: Sequence[Counts], baselines: Set[int]) -> Iterator[dict[str, Any]]:
+def _rows(fit: Fit, kinds: Sequence[Counts], baselines: Set[int]) -> Iterator[dict[str, Any]]:
     """Yield a row for each bot."""
-    deals = np.zeros(found.bots[-1] + 1)
+    deals = np.zeros(fit.bots[-1] + 1)
     for kind in kinds:
         deals[kind.scores["bot"]] += kind.scores["deals"]
-    known = finishing_ahead(kinds, found)
-    ahead: Sequence[Ahead | None] = [None] * len(found.bots) if known is None else known
+    known = finishing_ahead(kinds, fit)
+    ahead: Sequence[Ahead | None] = [None] * len(fit.bots) if known is None else known
     settled = set(np.flatnonzero(deals >= ENOUGH).tolist())
-    standing = zip(places(found), above_anchor(found, baselines, settled), ahead, strict=True)
+    standing = zip(places(fit), above_anchor(fit, baselines, settled), ahead, strict=True)
     for at, (place, above, often) in enumerate(standing):
-        bot = found.bots[at]
+        bot = fit.bots[at]
         yield {
             "version_id": bot,
-            "value": float(found.strengths[at]),
-            "error": math.sqrt(float(found.variances[at])),
+            "value": float(fit.strengths[at]),
+            "error": math.sqrt(float(fit.variances[at])),
             "above": above.value,
             "above_error": above.error,
             "anchored": above.anchored,
@@ -119,7 +119,7 @@ def _rows(found: Fit, kinds: Sequence[Counts], baselines: Set[int]) -> Iterator[
             "ahead_low": None if often is None else often.low,
             "ahead_high": None if often is None else often.high,
             "deals": int(deals[bot]),
-            "group_number": found.groups[at] + 1,
+            "group_number": fit.groups[at] + 1,
             "rank": place.rank,
             "best": place.best,
             "worst": place.worst,

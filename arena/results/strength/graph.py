@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from arena.results.strength.counts import GRID, Array, Kind, Places, Posterior, centred
-from arena.results.strength.versions import SHARES, Lines, walk
+from arena.results.strength.versions import SHARES, Lineages, walk
 
 ITERATIONS, CLOSE = 300, 1e-7
 """How long strengths are refined, and the residual, relative to the scores, at which that ends."""
@@ -22,7 +22,7 @@ STEP = 4
 class Graph:
     """See ``arena.results.strength.fit`` for A, L and b."""
 
-    def __init__(self, kinds: Sequence[Kind], lines: Lines) -> None:
+    def __init__(self, kinds: Sequence[Kind], lines: Lineages) -> None:
         count = len(kinds[0].scores)
         self._lines, self._share = lines, SHARES[-1]
         self._before, self._after = lines.pairs()
@@ -98,21 +98,21 @@ class Graph:
     def _chance(self, at: int, share: float) -> float:
         """Return the logarithm of a spread's likelihood, up to a constant."""
         spread = self._variance(at)
-        found = self._solve(self.noise / spread, share)
+        solved = self._solve(self.noise / spread, share)
         logs = np.log(spread * self.degrees + self.noise)
         for block in self._lines.blocks:
             roots = np.sqrt(self.degrees[block])
             covariance = spread * roots[:, :, None] * walk(block.shape[1], share) * roots[:, None, :]
             covariance = covariance + self.noise * np.eye(block.shape[1])
             logs[block] = np.linalg.slogdet(covariance)[1][:, None] / block.shape[1]
-        return -0.5 * (float(logs.sum()) - float(self.scores @ found) / self.noise)
+        return -0.5 * (float(logs.sum()) - float(self.scores @ solved) / self.noise)
 
     def _solve(self, ridge: float, share: float) -> Array:
         """Return x with (A + ridge K^-1) x = b, by conjugate gradients.
 
         K is the prior covariance of the strengths in units of tau^2 (``arena.results.strength.versions``).
         """
-        found = np.zeros(len(self.scores))
+        solution = np.zeros(len(self.scores))
         left = self.scores.copy()
         tie = ridge / share**2
         diagonal = self.degrees + ridge * self._first
@@ -128,12 +128,12 @@ class Graph:
             image[self._before] -= tie * way[self._after]
             image[self._after] -= tie * way[self._before]
             step = size / float(way @ image)
-            found = found + step * way
+            solution = solution + step * way
             left = left - step * image
             scaled = left / diagonal
             size, before = float(left @ scaled), size
             way = scaled + size / before * way
-        return found
+        return solution
 
     def _neighbours(self, values: Array) -> Array:
         """Return for each bot the weighted sum over those that it met."""

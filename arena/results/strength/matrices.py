@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from arena.results.strength.counts import GRID, Array, Kind, Places, Posterior, centred, weights_of
-from arena.results.strength.versions import SHARES, Lines
+from arena.results.strength.versions import SHARES, Lineages
 
 NEGLIGIBLE = 1e-4
 """A spread of no more weight than this is left out."""
@@ -20,7 +20,7 @@ RIDGE = 1e-9
 class Matrices:
     """See ``arena.results.strength.fit`` for A, L and b."""
 
-    def __init__(self, kinds: Sequence[Kind], lines: Lines) -> None:
+    def __init__(self, kinds: Sequence[Kind], lines: Lineages) -> None:
         count = len(kinds[0].scores)
         self._lines = lines
         met = np.zeros((count, count))
@@ -63,13 +63,13 @@ class Matrices:
         noise = self.laplacian + gain * self.squares
         related = self._lines.prior(self._share(noise, groups))
         twice = self.laplacian @ related @ self.laplacian if self._lines else self.laplacian @ self.laplacian
-        found = [self._factor(spread**2 * twice + noise, groups) for spread in self.grid]
-        weights = weights_of([one.chance for one in found], self.grid)
+        factors = [self._factor(spread**2 * twice + noise, groups) for spread in self.grid]
+        weights = weights_of([factor.chance for factor in factors], self.grid)
         strengths, covariances = np.zeros(len(groups)), np.zeros((len(groups), len(groups)))
         for at in np.flatnonzero(weights > NEGLIGIBLE):
             prior = self.grid[at] ** 2 * related + np.diag(gain / np.bincount(groups)[groups])
-            shared = np.linalg.solve(found[at].factor, self.laplacian @ prior)
-            mean = centred(shared.T @ found[at].half, groups)
+            shared = np.linalg.solve(factors[at].factor, self.laplacian @ prior)
+            mean = centred(shared.T @ factors[at].half, groups)
             error = centred(centred(prior - shared.T @ shared, groups).T, groups)
             strengths += weights[at] * mean
             covariances += weights[at] * (error + np.outer(mean, mean))

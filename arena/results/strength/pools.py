@@ -41,10 +41,10 @@ def baselines_in(tx: Transaction) -> dict[Pool, list[int]]:
         .join(StrengthSums, col(StrengthSums.id) == StrengthScore.sums_id)
         .distinct()
     )
-    found: dict[Pool, list[int]] = {}
+    by_pool: dict[Pool, list[int]] = {}
     for ruleset_id, size, version_id in sorted(tx.exec(scored)):
-        found.setdefault(Pool(ruleset_id, size), []).append(version_id)
-    return found
+        by_pool.setdefault(Pool(ruleset_id, size), []).append(version_id)
+    return by_pool
 
 
 def lines_in(tx: Transaction, pool: Pool) -> list[list[int]]:
@@ -77,4 +77,4 @@ def latest_fits(tx: Transaction) -> dict[Pool, StrengthFit]:
     newest = select(func.max(StrengthFit.id)).group_by(*fitted)
     without_lines = defer(StrengthFit.lines)  # type: ignore[arg-type]
     fits = select(StrengthFit).where(col(StrengthFit.id).in_(newest)).options(without_lines)
-    return {Pool(found.ruleset_id, found.table_size): found for found in tx.exec(fits)}
+    return {Pool(fit.ruleset_id, fit.table_size): fit for fit in tx.exec(fits)}

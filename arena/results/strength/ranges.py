@@ -36,7 +36,7 @@ def above_anchor(fit: Fit, baselines: Set[int], settled: Set[int]) -> list[Above
     A group's anchor is its baselines; if it has none, its settled bots, so that a newcomer makes nobody's
     strength uncertain; if it has none of these either, all of it. Both are given as bots.
     """
-    found = [
+    draws = [
         Above(float(value), float(variance) ** 0.5, False)
         for value, variance in zip(fit.strengths, fit.variances, strict=True)
     ]
@@ -50,8 +50,8 @@ def above_anchor(fit: Fit, baselines: Set[int], settled: Set[int]) -> list[Above
             members = np.flatnonzero(own)
             lines = _above(fit, members, np.flatnonzero(anchor), anchored)
             for bot, above in zip(members, lines, strict=True):
-                found[bot] = above
-    return found
+                draws[bot] = above
+    return draws
 
 
 def _above(fit: Fit, members: Places, anchor: Places, anchored: bool) -> Iterator[Above]:
@@ -92,7 +92,7 @@ class Place:
 
 def places(fit: Fit) -> list[Place]:
     """Return where each bot of a fit stands, in the order of its bots."""
-    found: dict[int, Place] = {}
+    by_version: dict[int, Place] = {}
     groups = np.array(fit.groups)
     for group in range(int(groups.max()) + 1):
         members = np.flatnonzero(groups == group)
@@ -100,8 +100,8 @@ def places(fit: Fit) -> list[Place]:
         best, worst = _ranks(fit, order)
         tiers = _tiers(fit, order)
         for at, bot in enumerate(order):
-            found[int(bot)] = Place(at + 1, best[at], worst[at], tiers[at])
-    return [found[at] for at in range(len(fit.bots))]
+            by_version[int(bot)] = Place(at + 1, best[at], worst[at], tiers[at])
+    return [by_version[at] for at in range(len(fit.bots))]
 
 
 def _ranks(fit: Fit, order: Places) -> tuple[list[int], list[int]]:
@@ -143,10 +143,10 @@ def _errors(fit: Fit, order: Places, at: int) -> Array:
 def _apart(count: int) -> float:
     """Return how far off the worst of all comparisons with one of ``count`` equally known bots may be."""
     rng = np.random.default_rng(0)
-    one = rng.standard_normal(DRAWS)
+    draw = rng.standard_normal(DRAWS)
     farthest = np.zeros(DRAWS)
     for _ in range(count - 1):
-        farthest = np.maximum(farthest, np.abs(rng.standard_normal(DRAWS) - one))
+        farthest = np.maximum(farthest, np.abs(rng.standard_normal(DRAWS) - draw))
     return float(np.quantile(farthest, CONFIDENCE) / np.sqrt(2))
 
 

@@ -57,17 +57,17 @@ def counted_deals(played: Played, *, duplicate: bool) -> dict[int, list[CountedD
     """Return the deals of a round's finished matches that count, by table and session."""
     if not duplicate:
         return {
-            table: [_counted(one, one.points[: one.clean], one.points[: one.clean]) for one in sessions]
+            table: [_counted(each, each.points[: each.clean], each.points[: each.clean]) for each in sessions]
             for table, sessions in played.items()
         }
-    found: dict[int, list[CountedDeals]] = {}
+    by_table: dict[int, list[CountedDeals]] = {}
     for (table, sessions), compared in zip(played.items(), deal_scores(list(played.values())), strict=True):
         for session, scores in zip(sessions, compared, strict=True):
-            right = [at for at, one in enumerate(scores[: session.clean]) if not one.fouled]
+            right = [at for at, each in enumerate(scores[: session.clean]) if not each.fouled]
             points = [session.points[at] for at in right]
             counted = _counted(session, points, [scores[at].by_seat for at in right])
-            found.setdefault(table, []).append(counted)
-    return found
+            by_table.setdefault(table, []).append(counted)
+    return by_table
 
 
 def _counted(session: PlayedSession, points: Deals, scores: Sequence[Sequence[float]]) -> CountedDeals:
@@ -162,7 +162,7 @@ class Sums:
             self._add_seats(bots, session)
             for position, column in zip(session.seating, zip(*session.points, strict=True), strict=False):
                 columns[position].extend(column)  # there are no columns if no deal counts
-        match = scored(bots, [deal for one in sessions for deal in one.by_position()])
+        match = scored(bots, [deal for each in sessions for deal in each.by_position()])
         if match is not None:
             self.add(match)
             self._add_meetings(match_id, bots, columns)

@@ -16,13 +16,13 @@ SHARES = (0.125, 0.25, 0.5, 1.0)
 """The steps that are tried, in units of tau; all are equally likely before anything is known."""
 
 
-class Lines:
+class Lineages:
     """The versions of each bot that has several, as places in an order of versions."""
 
     def __init__(self, bots: Sequence[int], lines: Sequence[Sequence[int]] = ()) -> None:
         """Take the versions of each bot, oldest first; only those among ``bots`` count."""
         place: Mapping[int, int] = {bot: at for at, bot in enumerate(bots)}
-        known = [[place[one] for one in line if one in place] for line in lines]
+        known = [[place[version] for version in line if version in place] for line in lines]
         several = [line for line in known if len(line) > 1]
         self._count = len(bots)
         self.blocks: list[Places] = [
@@ -36,10 +36,10 @@ class Lines:
 
     def prior(self, share: float) -> Array:
         """Return the covariances of the strengths, in units of tau^2."""
-        found = np.eye(self._count)
+        matrix = np.eye(self._count)
         for block in self.blocks:
-            found[block[:, :, None], block[:, None, :]] = walk(block.shape[1], share)
-        return found
+            matrix[block[:, :, None], block[:, None, :]] = walk(block.shape[1], share)
+        return matrix
 
     def pairs(self) -> tuple[Places, Places]:
         """Return the places of all versions that have a next one, and of these next ones."""
@@ -50,9 +50,9 @@ class Lines:
 
     def followers(self) -> NDArray[np.bool_]:
         """Return which versions are not the first of their line."""
-        found = np.zeros(self._count, dtype=np.bool_)
-        found[self.pairs()[1]] = True
-        return found
+        mask = np.zeros(self._count, dtype=np.bool_)
+        mask[self.pairs()[1]] = True
+        return mask
 
 
 def walk(versions: int, share: float) -> Array:

@@ -36,7 +36,7 @@ class Line:
     """The part that it claims to be; None for a deal record."""
 
 
-class Lines:
+class Export:
     """Hands out the lines of an export, each of which must be what the format has in its place."""
 
     def __init__(self, texts: Iterable[bytes], seen: Callable[[int], None] = lambda _: None) -> None:

@@ -233,11 +233,11 @@ def _pool(
         rating_id: {"tournament": name, "round": number, "table": table}
         for rating_id, name, number, table in rows
     }
-    found: list[dict[str, object]] = [
+    ratings: list[dict[str, object]] = [
         {"bot": names[change.seat_id], "rating": change.before, "since": since.get(change.rating_id)}
         for change in sorted(changes, key=lambda change: change.id)
     ]
-    return [one for one in found if _elsewhere(one["since"], tournament)]
+    return [rating for rating in ratings if _elsewhere(rating["since"], tournament)]
 
 
 def _elsewhere(since: object, tournament: Tournament) -> bool:

@@ -46,7 +46,7 @@ class OwnFault(Value):
     credit_ms: int
 
     @property
-    def told(self) -> ToldFault:
+    def without_deal(self) -> ToldFault:
         """Return it without its deal."""
         return ToldFault(self.action, self.kind, self.ms, self.credit_ms)
 
@@ -87,14 +87,14 @@ class LogLine(Value):
         return self.seats[self.seat] if 0 <= self.seat < len(self.seats) else "?"
 
     @property
-    def seen(self) -> dict[int, str]:
+    def seen_deals(self) -> dict[int, str]:
         """Return the deals that it certainly saw to their ends, in order, each with the start of a digest."""
         if self.digests is not None:
             return {number: self.digests[str(number)] for number in sorted(map(int, self.digests))}
         return {self.deals: self.deals_digest} if self.deals > 0 and self.deals_digest else {}
 
 
-class _Seen:
+class _LogSummary:
     """What all lines of a log together say about the sessions that were played."""
 
     def __init__(self, lines: Iterable[LogLine]) -> None:
@@ -110,7 +110,7 @@ class _Seen:
                 self.results.add(attempt)
             if line.digests is None:  # which deals the bot saw before the last one, such a line does not say
                 self._whole[attempt] = max(line.deals, self._whole.get(attempt, 0))
-            self._deals.update((*attempt, deal) for deal in line.seen)
+            self._deals.update((*attempt, deal) for deal in line.seen_deals)
             self.latest[line.tournament] = max(line.attempt, self.latest.get(line.tournament, 0))
 
     def has(self, session: str, attempt: int, deal: int) -> bool:
@@ -147,18 +147,18 @@ class Comparison:
 
 def read_log(path: Path) -> BotLog:
     """Return the log in a file. Raise OSError."""
-    found = BotLog(str(path))
+    bot_log = BotLog(str(path))
     with path.open("rb") as texts:
         skip_mark(texts)
         for number, text in enumerate(texts, start=1):
             try:
                 read_json(text)
-                found.lines[number] = LogLine.model_validate_json(text)
+                bot_log.lines[number] = LogLine.model_validate_json(text)
             except JsonError as error:
-                found.unreadable[number] = str(error)
+                bot_log.unreadable[number] = str(error)
             except ValidationError as error:
-                found.unreadable[number] = str(problems(error, LogLine.model_json_schema(), _WORDING)[0])
-    return found
+                bot_log.unreadable[number] = str(problems(error, LogLine.model_json_schema(), _WORDING)[0])
+    return bot_log
 
 
 def sessions_in(logs: Iterable[BotLog]) -> frozenset[str]:
@@ -176,53 +176,53 @@ def compare(log: BotLog, reports: Sequence[Report], others: Sequence[BotLog] = (
         if report.commitment:
             by_name.setdefault(report.tournament, []).append(report)
     lines = {number: line for number, line in log.lines.items() if line.tournament in by_name}
-    found = Comparison(log.name, tuple(sorted({line.bot for line in lines.values()})))
-    found.remarks += [f"line {number} is left out: {why}" for number, why in log.unreadable.items()]
+    comparison = Comparison(log.name, tuple(sorted({line.bot for line in lines.values()})))
+    comparison.remarks += [f"line {number} is left out: {why}" for number, why in log.unreadable.items()]
     if not lines:
-        found.problems.append("has no session of these tournaments")
-    more = [line for other in others for line in other.lines.values() if line.bot in found.bots]
-    seen = _Seen([*lines.values(), *more])
+        comparison.problems.append("has no session of these tournaments")
+    more = [line for other in others for line in other.lines.values() if line.bot in comparison.bots]
+    summary = _LogSummary([*lines.values(), *more])
     for number, line in lines.items():
         of_name = by_name[line.tournament]
-        report = next((one for one in of_name if one.commitment == line.commitment), of_name[0])
-        _compare(found, f"line {number}: session {line.session}", line, report, seen)
+        report = next((each for each in of_name if each.commitment == line.commitment), of_name[0])
+        _compare(comparison, f"line {number}: session {line.session}", line, report, summary)
     for of_name in by_name.values():
-        found.problems += _others_of_that_name(of_name, lines.values())
+        comparison.problems += _others_of_that_name(of_name, lines.values())
         for report in of_name:
-            _remark_unseen(found, report, lines)
-    return found
+            _remark_unseen(comparison, report, lines)
+    return comparison
 
 
 def _others_of_that_name(reports: Sequence[Report], lines: Iterable[LogLine]) -> Iterator[str]:
     """Yield the exports of tournaments that have the name of one in which the bot played, but are others."""
-    sent = {line.commitment for line in lines if line.tournament == reports[0].tournament}
-    for report in reports if any(report.commitment in sent for report in reports) else ():
-        if report.commitment not in sent:
+    commitments = {line.commitment for line in lines if line.tournament == reports[0].tournament}
+    for report in reports if any(report.commitment in commitments for report in reports) else ():
+        if report.commitment not in commitments:
             yield (
                 f"{report.tournament}: one export is of another tournament of this name: its commitment is "
-                f"{report.commitment}, and the bot was sent {', '.join(sorted(sent))}"
+                f"{report.commitment}, and the bot was sent {', '.join(sorted(commitments))}"
             )
 
 
-def _compare(found: Comparison, where: str, line: LogLine, report: Report, seen: _Seen) -> None:
+def _compare(comparison: Comparison, where: str, line: LogLine, report: Report, summary: _LogSummary) -> None:
     played = report.sessions.get(line.session)
     if reason := _untrue(line):
         problems = [reason]
-    elif line.commitment != report.commitment and _was_locked_again(line, report, seen):
-        found.remarks.append(f"{where}: is not in the export: the arena went back, and locked it again")
+    elif line.commitment != report.commitment and _was_locked_again(line, report, summary):
+        comparison.remarks.append(f"{where}: is not in the export: the arena went back, and locked it again")
         problems = []
     elif line.commitment != report.commitment:
         problems = [f"the bot was sent the commitment {line.commitment}, the export's is {report.commitment}"]
-    elif played is None or (line.bot not in played.seats and _is_undone(line, report, played, seen)):
-        problems = list(_missing(found, where, line, report, seen))
+    elif played is None or (line.bot not in played.seats and _is_undone(line, report, played, summary)):
+        problems = list(_missing(comparison, where, line, report, summary))
     elif line.attempt > played.attempt:
         problems = [f"attempt: the bot was in attempt {line.attempt}, the export has {played.attempt}"]
     elif line.signed is not None and line.attempt == played.attempt:
-        problems = [*_differences(line, line.signed, played, report), *_told_otherwise(line, played)]
-        found.same += not problems
+        problems = [*_differences(line, line.signed, played, report), *_other_faults(line, played)]
+        comparison.same += not problems
     else:
-        problems = list(_compare_part(found, where, line, played, seen))
-    found.problems += [f"{where}: {problem}" for problem in problems]
+        problems = list(_compare_part(comparison, where, line, played, summary))
+    comparison.problems += [f"{where}: {problem}" for problem in problems]
 
 
 def _untrue(line: LogLine) -> str | None:
@@ -235,7 +235,7 @@ def _untrue(line: LogLine) -> str | None:
         )
     if line.deals_digest is None:
         return None
-    if line.digests and not line.deals_digest.startswith(list(line.seen.values())[-1]):
+    if line.digests and not line.deals_digest.startswith(list(line.seen_deals.values())[-1]):
         return "the line was altered: the digest of its last deal is not that of all deals"
     result = Result(
         commitment=line.commitment,
@@ -252,7 +252,9 @@ def _untrue(line: LogLine) -> str | None:
     return None
 
 
-def _missing(found: Comparison, where: str, line: LogLine, report: Report, seen: _Seen) -> Iterator[str]:
+def _missing(
+    into: Comparison, where: str, line: LogLine, report: Report, summary: _LogSummary
+) -> Iterator[str]:
     """Yield a problem if the export lacks a session, unless it says why, or was not read to its end.
 
     A result that was signed counts, however the tournament ended: otherwise whole rounds could be left out by
@@ -260,10 +262,10 @@ def _missing(found: Comparison, where: str, line: LogLine, report: Report, seen:
     """
     if report.problem is not None:
         return
-    if _is_undone(line, report, report.sessions.get(line.session), seen):
-        found.remarks.append(f"{where}: is not in the export: the arena went back to an earlier state")
+    if _is_undone(line, report, report.sessions.get(line.session), summary):
+        into.remarks.append(f"{where}: is not in the export: the arena went back to an earlier state")
     elif line.signed is None and _is_cut_off(line, report):
-        found.remarks.append(f"{where}: is not in the export: it was being played at the cancellation")
+        into.remarks.append(f"{where}: is not in the export: it was being played at the cancellation")
     else:
         yield "is missing from the export"
 
@@ -279,12 +281,12 @@ def _place(line: LogLine) -> tuple[int, int]:
     return (int(name[1]), int(name[2])) if name else (0, 0)
 
 
-def _was_locked_again(line: LogLine, report: Report, seen: _Seen) -> bool:
+def _was_locked_again(line: LogLine, report: Report, summary: _LogSummary) -> bool:
     """Return whether the arena went back to before the tournament was locked, and the bot played on then."""
-    return any(line.attempt <= above < seen.latest[line.tournament] for above in report.restored)
+    return any(line.attempt <= above < summary.latest[line.tournament] for above in report.restored)
 
 
-def _is_undone(line: LogLine, report: Report, played: CheckedSession | None, seen: _Seen) -> bool:
+def _is_undone(line: LogLine, report: Report, played: CheckedSession | None, summary: _LogSummary) -> bool:
     """Return whether a session may have been undone when the arena went back, after which the bot played on.
 
     Rounds that were begun before the backup was made stay as they were paired. In any other, nothing has a
@@ -293,12 +295,12 @@ def _is_undone(line: LogLine, report: Report, played: CheckedSession | None, see
     first = report.first_attempts.get(_place(line)[0], math.inf)
     earliest = first if played is None else min(first, played.attempt)
     return any(
-        line.attempt <= above < min(seen.latest[line.tournament], earliest) for above in report.restored
+        line.attempt <= above < min(summary.latest[line.tournament], earliest) for above in report.restored
     )
 
 
 def _compare_part(
-    found: Comparison, where: str, line: LogLine, played: CheckedSession, seen: _Seen
+    comparison: Comparison, where: str, line: LogLine, played: CheckedSession, summary: _LogSummary
 ) -> Iterator[str]:
     """Compare a session with what a bot saw of an attempt that it did not see end, or that does not count.
 
@@ -307,7 +309,7 @@ def _compare_part(
     """
     again: list[int] = []
     kept = 0
-    for deal, digest in line.seen.items():
+    for deal, digest in line.seen_deals.items():
         counted = played.attempts[deal - 1] if 0 < deal <= len(played.attempts) else None
         if counted is None or counted > line.attempt:
             again.append(deal)
@@ -318,15 +320,15 @@ def _compare_part(
             return
         else:
             kept = deal
-    yield from _told_otherwise(line, played)
-    found.same += kept > 0 and line.signed is None
+    yield from _other_faults(line, played)
+    comparison.same += kept > 0 and line.signed is None
     if again:
-        yield from _played_again(found, where, line, played, seen, again)
+        yield from _played_again(comparison, where, line, played, summary, again)
     ended = (line.session, played.attempt)
     if line.signed is None:
         return
-    if ended in seen.results:
-        found.remarks.append(
+    if ended in summary.results:
+        comparison.remarks.append(
             f"{where}: the bot was sent the result of attempt {line.attempt}, "
             f"which came to nothing; attempt {played.attempt} counts"
         )
@@ -337,33 +339,33 @@ def _compare_part(
         )
 
 
-def _told_otherwise(line: LogLine, played: CheckedSession) -> Iterator[str]:
+def _other_faults(line: LogLine, played: CheckedSession) -> Iterator[str]:
     """Yield the deals in which the bot was told of other faults of its own than the export has.
 
     Deals are compared that count as the bot saw them. Of the first one on a stream that came in the midst of
     it, the bot may have missed some.
     """
-    for place, (deal, digest) in enumerate(line.seen.items() if line.own_faults is not None else ()):
+    for place, (deal, digest) in enumerate(line.seen_deals.items() if line.own_faults is not None else ()):
         if deal > len(played.digests) or not played.digests[deal - 1].startswith(digest):
             continue
-        told = tuple(one.told for one in line.own_faults or () if one.deal == deal)
+        own = tuple(fault.without_deal for fault in line.own_faults or () if fault.deal == deal)
         has = played.own_faults[deal - 1].get(line.bot, ())
         if line.resumed and place == 0:
-            has = has[len(has) - len(told) :] if len(told) <= len(has) else has
-        if told != has:
-            yield f"deal {deal}: the bot was told of {_said(told)} of its own, the export has {_said(has)}"
+            has = has[len(has) - len(own) :] if len(own) <= len(has) else has
+        if own != has:
+            yield f"deal {deal}: the bot was told of {_listed(own)} of its own, the export has {_listed(has)}"
 
 
-def _said(faults: Sequence[ToldFault]) -> str:
+def _listed(faults: Sequence[ToldFault]) -> str:
     return ", ".join(f"{one.kind} at action {one.action} ({one.ms} ms)" for one in faults) or "no fault"
 
 
 def _played_again(
-    found: Comparison,
+    comparison: Comparison,
     where: str,
     line: LogLine,
     played: CheckedSession,
-    seen: _Seen,
+    summary: _LogSummary,
     deals: Sequence[int],
 ) -> Iterator[str]:
     """Yield the deals that do not count, unless the bot saw their replacements."""
@@ -371,18 +373,18 @@ def _played_again(
         deal
         for deal in deals
         if not (
-            seen.has(line.session, played.attempts[deal - 1], deal)
+            summary.has(line.session, played.attempts[deal - 1], deal)
             if deal <= len(played.attempts)
-            else (line.session, played.attempt) in seen.results
+            else (line.session, played.attempt) in summary.results
         )
     ]
     if unseen:
-        yield f"{_told(unseen, line)}, and this log has no other in place of it"
+        yield f"{_uncounted(unseen, line)}, and this log has no other in place of it"
     elif line.signed is None:
-        found.remarks.append(f"{where}: {_told(deals, line)}")
+        comparison.remarks.append(f"{where}: {_uncounted(deals, line)}")
 
 
-def _told(deals: Sequence[int], line: LogLine) -> str:
+def _uncounted(deals: Sequence[int], line: LogLine) -> str:
     last = f" to {deals[-1]}" if len(deals) > 1 else ""
     return f"deal {deals[0]}{last} of attempt {line.attempt} does not count"
 
@@ -409,8 +411,8 @@ def _differences(line: LogLine, signed: SignedLine, played: CheckedSession, repo
         yield "the bot was sent another signature than the export has: it was signed again"
 
 
-def _remark_unseen(found: Comparison, report: Report, lines: Mapping[int, LogLine]) -> None:
-    for bot in found.bots:
+def _remark_unseen(comparison: Comparison, report: Report, lines: Mapping[int, LogLine]) -> None:
+    for bot in comparison.bots:
         here = {
             line.session
             for line in lines.values()
@@ -418,7 +420,7 @@ def _remark_unseen(found: Comparison, report: Report, lines: Mapping[int, LogLin
         }
         more = report.played_by.get(bot, 0) - len(here & set(report.sessions))
         if more > 0:
-            found.remarks.append(f"{report.tournament}: {more} sessions of {bot} are not in this log")
+            comparison.remarks.append(f"{report.tournament}: {more} sessions of {bot} are not in this log")
 
 
 def _shown(value: object) -> str:

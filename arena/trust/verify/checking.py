@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable
 from arena.core.corrections import CorrectionError, adjusted, demoted, disqualified_by
 from arena.core.parts import EndPart, RoundPart, standing_object
 from arena.core.ranking import standings
-from arena.trust.exports.lines import Difference, Lines
-from arena.trust.verify.events import Course, check_events
+from arena.trust.exports.lines import Difference, Export
+from arena.trust.verify.events import Summary, check_events
 from arena.trust.verify.head import Head, check_head
 from arena.trust.verify.report import Report
 from arena.trust.verify.rounds import Rounds
@@ -29,13 +29,13 @@ def check_export(
     """
     report = Report(wanted=wanted)
     try:
-        lines = Lines(texts, lambda size: seen(size, report.deals))
+        lines = Export(texts, lambda size: seen(size, report.deals))
         head = check_head(lines, report)
-        course = check_events(lines, report, head)
-        rounds = Rounds(lines, report, head, course.void, course.restored)
+        summary = check_events(lines, report, head)
+        rounds = Rounds(lines, report, head, summary.void, summary.restored)
         while lines.next_is(RoundPart):
             rounds.check_next()
-        _check_end(lines, head, course, rounds)
+        _check_end(lines, head, summary, rounds)
         lines.end()
     except Difference as difference:
         report.problem = str(difference)
@@ -44,23 +44,23 @@ def check_export(
     return report
 
 
-def _check_end(lines: Lines, head: Head, course: Course, rounds: Rounds) -> None:
+def _check_end(lines: Export, head: Head, summary: Summary, rounds: Rounds) -> None:
     part = lines.take_part(EndPart)
-    rounds.check_number(course.stopped)
-    for round, table in course.void:
+    rounds.check_number(summary.stopped)
+    for round, table in summary.void:
         raise lines.wrong(f"the events name attempts at round {round}, table {table}, which is not there")
-    for round, table in course.named:
+    for round, table in summary.named:
         if (round, table) not in rounds.tables:
             raise lines.wrong(f"the events name round {round}, table {table}, which is not there")
     try:
-        outcomes = adjusted(rounds.outcomes, course.corrections)
+        outcomes = adjusted(rounds.outcomes, summary.corrections)
     except CorrectionError as error:
         raise lines.wrong(f"the events name a correction of nothing: {error}") from None
     expected = [
         standing_object(line, head.names[line.entrant])
         for line in demoted(
             standings(list(head.names), outcomes, rounds.byes, head.format.criteria),
-            disqualified_by(course.corrections),
+            disqualified_by(summary.corrections),
         )
     ]
     lines.same("standings: lines", len(part.standings), len(expected))

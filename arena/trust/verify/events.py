@@ -9,7 +9,7 @@ from arena.core.corrections import Correction, CorrectionError, disqualified_by,
 from arena.core.formats import FORMATS
 from arena.core.parts import RESTORED_ABOVE, EventPart, PartError
 from arena.trust.exports.details import check_details
-from arena.trust.exports.lines import Lines
+from arena.trust.exports.lines import Export
 from arena.trust.verify.head import Head, check_time
 from arena.trust.verify.report import Report, note_attempt
 from arena.trust.verify.signatures import note_added_key
@@ -34,8 +34,8 @@ OPEN = ("created", "running", "paused", "failed")
 
 
 @dataclass(slots=True)
-class Course:
-    """The course of a tournament according to its events."""
+class Summary:
+    """A tournament according to its events."""
 
     state: str = "created"
     stopped: int | None = None
@@ -65,14 +65,14 @@ class _Stay:
     """For each absence, the first and the last round that it missed before it entered again."""
 
 
-def check_events(lines: Lines, report: Report, head: Head) -> Course:
+def check_events(lines: Export, report: Report, head: Head) -> Summary:
     """Read the events; check that each may follow the one before, and that the entrants agree with them.
 
     Raise Difference.
     """
-    course, previous, number = Course(), head.part.digest, 0
+    summary, previous, number = Summary(), head.part.digest, 0
     now = check_time(lines, "locked_at", head.part.locked_at)
-    stays = [_Stay(one.bot, 1, 0 if one.withdrawn else None) for one in head.part.entrants]
+    stays = [_Stay(entrant.bot, 1, 0 if entrant.withdrawn else None) for entrant in head.part.entrants]
     while lines.next_is(EventPart):
         event, number = lines.take_part(EventPart), number + 1
         _check_details(lines, event)
@@ -80,7 +80,7 @@ def check_events(lines: Lines, report: Report, head: Head) -> Course:
         if event.previous != previous:
             raise lines.wrong("previous: is not the digest of what came before: the chain is broken")
         now = check_time(lines, "at", event.at, now)
-        _check_state(lines, head, course, event)
+        _check_state(lines, head, summary, event)
         if event.event == "entered":
             _enter(lines, event, stays)
         elif event.event == "withdrew":
@@ -88,68 +88,68 @@ def check_events(lines: Lines, report: Report, head: Head) -> Course:
         elif event.event == "key_added":
             note_added_key(lines, report, event)
         elif event.event == "stopped":
-            course.stopped = event.details["rounds"]
+            summary.stopped = event.details["rounds"]
         elif event.event == "void":
-            _note_void(lines, report, head, course, event)
+            _note_void(lines, report, head, summary, event)
         elif event.event == "lost":
             _check_lost(lines, head, event)
-            course.named.append(_place(event))
+            summary.named.append(_place(event))
         elif event.event == "refused":
-            course.named.append(_place(event))
+            summary.named.append(_place(event))
         elif event.event == "restored":
-            _note_restored(lines, course, event)
+            _note_restored(lines, summary, event)
         elif event.event in DECISIONS:
-            _note_decision(lines, report, head, course, event, stays)
+            _note_decision(lines, report, head, summary, event, stays)
         lines.close(event)
         previous = event.digest
     _check_entrants(lines, head, stays)
-    if course.state != head.tournament.state:
+    if summary.state != head.tournament.state:
         raise lines.wrong(
-            f"the events leave the tournament {course.state}, but it is said to be {head.tournament.state}"
+            f"the events leave the tournament {summary.state}, but it is said to be {head.tournament.state}"
         )
-    report.restored = course.restored
-    report.provisional = head.tournament.confirm and not course.confirmed
-    return course
+    report.restored = summary.restored
+    report.provisional = head.tournament.confirm and not summary.confirmed
+    return summary
 
 
-def _check_details(lines: Lines, event: EventPart) -> None:
+def _check_details(lines: Export, event: EventPart) -> None:
     try:
         check_details(event)
     except PartError as error:
         raise lines.wrong(error) from None
 
 
-def _check_state(lines: Lines, head: Head, course: Course, event: EventPart) -> None:
+def _check_state(lines: Export, head: Head, summary: Summary, event: EventPart) -> None:
     """Check that an event is possible in the tournament's state, and update the state."""
     to = AFTER.get(event.event)
     if to is not None:
-        if course.state not in to:
-            raise lines.wrong(f"event: a tournament that is {course.state} cannot be {event.event}")
+        if summary.state not in to:
+            raise lines.wrong(f"event: a tournament that is {summary.state} cannot be {event.event}")
         if event.event == "started":
-            first = course.state == "created"
+            first = summary.state == "created"
             value = head.tournament.beacon_value if first else None
             lines.same("details.beacon_value", event.details.get("beacon_value"), value)
             if first:
                 lines.same("at", event.at, head.tournament.started_at)
-        course.state = to[course.state]
-        if course.state not in OPEN:
+        summary.state = to[summary.state]
+        if summary.state not in OPEN:
             lines.same("at", event.at, head.tournament.finished_at)
-        if course.state == "finished":
+        if summary.state == "finished":
             lines.same("details.rounds", event.details["rounds"], head.tournament.rounds)
     elif event.event in DECISIONS:
-        if course.state in OPEN or course.confirmed:
-            state = "confirmed" if course.confirmed else course.state
+        if summary.state in OPEN or summary.confirmed:
+            state = "confirmed" if summary.confirmed else summary.state
             raise lines.wrong(f"event: {event.event} in a tournament that is {state}")
         if event.event == "confirmed" and not head.tournament.confirm:
             raise lines.wrong("event: confirmed in a tournament whose results were not provisional")
-    elif course.state not in OPEN or (event.event in ("void", "lost") and course.state == "created"):
-        raise lines.wrong(f"event: {event.event} in a tournament that is {course.state}")
+    elif summary.state not in OPEN or (event.event in ("void", "lost") and summary.state == "created"):
+        raise lines.wrong(f"event: {event.event} in a tournament that is {summary.state}")
     elif event.event == "entered" and not FORMATS[head.part.pairing].late_entry:
         raise lines.wrong(f"event: nobody can enter a {head.part.pairing} late")
 
 
 def _note_decision(
-    lines: Lines, report: Report, head: Head, course: Course, event: EventPart, stays: Sequence[_Stay]
+    lines: Export, report: Report, head: Head, summary: Summary, event: EventPart, stays: Sequence[_Stay]
 ) -> None:
     """Record a decision of the organiser, which the arena signed together with the events before it."""
     signed = Signed(**event.details["signed"])
@@ -160,7 +160,7 @@ def _note_decision(
     if not is_valid(signed):
         raise lines.wrong("details.signed: the signature is not that of the key")
     if event.event == "confirmed":
-        course.confirmed = True
+        summary.confirmed = True
         return
     try:
         correction = read_correction(event.number, event.at, event.details)
@@ -168,36 +168,36 @@ def _note_decision(
         raise lines.wrong(f"details.{error}") from None
     stay = _numbered(lines, stays, correction.entrant)
     lines.same("details.bot", correction.bot, stay.bot)
-    out = correction.entrant in disqualified_by(course.corrections)
+    out = correction.entrant in disqualified_by(summary.corrections)
     if correction.correction != "points" and out == (correction.correction == "disqualified"):
         raise lines.wrong(f"details.correction: {stay.bot} {'is' if out else 'is not'} disqualified")
-    course.corrections.append(correction)
+    summary.corrections.append(correction)
     report.corrections.append(correction)
 
 
-def _note_void(lines: Lines, report: Report, head: Head, course: Course, event: EventPart) -> None:
+def _note_void(lines: Export, report: Report, head: Head, summary: Summary, event: EventPart) -> None:
     """Count void attempts, which must be numbered consecutively for each session.
 
     After a backup was restored, they continue above the number that the event gives.
     """
-    above = max(course.restored, default=0)
-    void = course.void.setdefault(_place(event), {})
+    above = max(summary.restored, default=0)
+    void = summary.void.setdefault(_place(event), {})
     for session, attempt in _by_session(lines, head, event, "attempts"):
         lines.same(f"details.attempts.{session}", attempt, max(void.get(session, 0), above) + 1)
         void[session] = attempt
         note_attempt(report, _place(event)[0], attempt)
 
 
-def _note_restored(lines: Lines, course: Course, event: EventPart) -> None:
+def _note_restored(lines: Export, summary: Summary, event: EventPart) -> None:
     """Record the number above which attempts begin after a backup was restored; it grows each time."""
     above = event.details["attempts_above"]
-    before = max(course.restored, default=RESTORED_ABOVE - 1)
+    before = max(summary.restored, default=RESTORED_ABOVE - 1)
     if above <= before:
         raise lines.wrong(f"details.attempts_above: is {above}, which is not above {before}")
-    course.restored.append(above)
+    summary.restored.append(above)
 
 
-def _check_lost(lines: Lines, head: Head, event: EventPart) -> None:
+def _check_lost(lines: Export, head: Head, event: EventPart) -> None:
     """Check an event about unreadable deals, which names the last readable deal of each session."""
     for session, after in _by_session(lines, head, event, "after"):
         if after >= head.deals:
@@ -208,7 +208,7 @@ def _place(event: EventPart) -> tuple[int, int]:
     return event.details["round"], event.details["table"]
 
 
-def _by_session(lines: Lines, head: Head, event: EventPart, name: str) -> list[tuple[int, Any]]:
+def _by_session(lines: Export, head: Head, event: EventPart, name: str) -> list[tuple[int, Any]]:
     """Return what an event of a match says about each of its sessions."""
     given = event.details[name]
     if not given:
@@ -222,7 +222,7 @@ def _by_session(lines: Lines, head: Head, event: EventPart, name: str) -> list[t
     return [(numbers[session], value) for session, value in given.items()]
 
 
-def _enter(lines: Lines, event: EventPart, stays: list[_Stay]) -> None:
+def _enter(lines: Export, event: EventPart, stays: list[_Stay]) -> None:
     """Record that an entrant entered: a new one, or one that had withdrawn."""
     number, first = event.details["entrant"], event.details["first_round"]
     bot = event.details.get("bot")
@@ -239,26 +239,26 @@ def _enter(lines: Lines, event: EventPart, stays: list[_Stay]) -> None:
     stay.last = None
 
 
-def _withdraw(lines: Lines, event: EventPart, stays: Sequence[_Stay]) -> None:
+def _withdraw(lines: Export, event: EventPart, stays: Sequence[_Stay]) -> None:
     stay = _numbered(lines, stays, event.details["entrant"])
     if stay.last is not None:
         raise lines.wrong(f"details.entrant: {stay.bot} has withdrawn already")
     stay.last = event.details["last_round"]
 
 
-def _numbered(lines: Lines, stays: Sequence[_Stay], number: int) -> _Stay:
+def _numbered(lines: Export, stays: Sequence[_Stay], number: int) -> _Stay:
     if not 1 <= number <= len(stays):
         raise lines.wrong(f"details.entrant: there is no entrant {number} yet")
     return stays[number - 1]
 
 
-def _check_entrants(lines: Lines, head: Head, stays: Sequence[_Stay]) -> None:
+def _check_entrants(lines: Export, head: Head, stays: Sequence[_Stay]) -> None:
     """Check that the entrants, and when they came and left, agree with the head and the events."""
     expected = [(stay.bot, stay.first) for stay in stays]
-    given = [(one.bot, one.entered_at_round) for one in head.tournament.entrants]
+    given = [(listed.bot, listed.entered_at_round) for listed in head.tournament.entrants]
     if given != expected:
         at = next(
-            (at for at, (one, other) in enumerate(zip(given, expected, strict=False)) if one != other),
+            (at for at, (listed, other) in enumerate(zip(given, expected, strict=False)) if listed != other),
             min(len(given), len(expected)),
         )
         raise lines.wrong(f"entrants.{at}: does not match the head and the events")

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from arena.core.parts import LimitsLine, MatchPart, SessionLine
-from arena.trust.exports.lines import Difference, Lines
+from arena.trust.exports.lines import Difference, Export
 from arena.trust.verify.head import Head
 from referee.records.replay import is_played_for
 
@@ -15,7 +15,7 @@ GRACE_MS = 1000
 class Forfeits:
     """The forfeits of one session, deal by deal: each needs a reason, and has the agreed consequence."""
 
-    def __init__(self, lines: Lines, limits: LimitsLine, line: SessionLine) -> None:
+    def __init__(self, lines: Export, limits: LimitsLine, line: SessionLine) -> None:
         self._lines = lines
         self._limits = limits
         self._line = line
@@ -30,18 +30,18 @@ class Forfeits:
     @property
     def seats(self) -> list[int]:
         """Return all seats whose bots have forfeited the session, in order."""
-        return sorted({one["seat"] for one in self._played_for} | self._ended_by)
+        return sorted({forfeit["seat"] for forfeit in self._played_for} | self._ended_by)
 
     def add(self, where: str, record: Mapping[str, Any]) -> None:
         """Check the next deal. Raise Difference."""
-        gone = {one["seat"] for one in self._played_for}
+        gone = {forfeit["seat"] for forfeit in self._played_for}
         new = self._new(where, record)
-        gone |= {one["seat"] for one in new if one["why"] == "absent"}
+        gone |= {forfeit["seat"] for forfeit in new if forfeit["why"] == "absent"}
         for at in range(1, len(record.get("faults", ())) + 1):
             self._add_fault(where, record, at, gone, new)
-        for one in new:
-            if one["seat"] not in gone:
-                raise self._wrong_faults(where, "played_for", one["seat"])
+        for forfeit in new:
+            if forfeit["seat"] not in gone:
+                raise self._wrong_faults(where, "played_for", forfeit["seat"])
         _check_untimed(self._lines, where, record)
         self._check_end(where, record, gone)
         self._attempt = record.get("attempt", 1)
@@ -52,11 +52,11 @@ class Forfeits:
         given, known = list(record.get("played_for", ())), len(self._played_for)
         lines.same(f"{where}: played_for: since earlier deals", given[:known], self._played_for)
         first = record.get("attempt", 1) != self._attempt
-        for one in given[known:]:
-            place = f"{where}: played_for: seat {one['seat']}"
-            lines.same(f"{place}: by", one["by"], limits.on_forfeit)
-            lines.same(f"{place}: deal", one["deal"], record["deal"])
-            if one["why"] == "absent" and (one["action"] or not first):
+        for forfeit in given[known:]:
+            place = f"{where}: played_for: seat {forfeit['seat']}"
+            lines.same(f"{place}: by", forfeit["by"], limits.on_forfeit)
+            lines.same(f"{place}: deal", forfeit["deal"], record["deal"])
+            if forfeit["why"] == "absent" and (forfeit["action"] or not first):
                 raise lines.wrong(f"{place}: absent: the session was being played already")
         if len(given) == len(self._line.seating):
             raise lines.wrong(f"{where}: played_for: nobody is left")
@@ -74,7 +74,7 @@ class Forfeits:
         self.faults[seat] += 1
         if self.faults[seat] < limit:
             return
-        if any(one["seat"] == seat and one["action"] == action for one in new):
+        if any(forfeit["seat"] == seat and forfeit["action"] == action for forfeit in new):
             gone.add(seat)
         elif at < len(faults) or record.get("forfeit") != seat:
             raise self._lines.wrong(f"{where}: faults: seat {seat} has {limit} and does not forfeit")
@@ -107,9 +107,9 @@ class Forfeits:
         return self._lines.wrong(f"{where}: {field}: seat {seat} has {self.faults[seat]} faults of {limit}")
 
 
-def _check_untimed(lines: Lines, where: str, record: Mapping[str, Any]) -> None:
+def _check_untimed(lines: Export, where: str, record: Mapping[str, Any]) -> None:
     """Check that nobody was asked for a seat that is played for."""
-    played_for = {one["seat"]: one for one in record.get("played_for", ())}
+    played_for = {end["seat"]: end for end in record.get("played_for", ())}
     if not played_for:
         return
     faults, times = record.get("faults", ()), record.get("ms", "").split()
@@ -117,28 +117,28 @@ def _check_untimed(lines: Lines, where: str, record: Mapping[str, Any]) -> None:
         index
         for index, (action, ms) in enumerate(zip(record["actions"], times, strict=False))
         if ms != "-"
-        and (one := played_for.get(int(action[0])))
-        and is_played_for(one, record["deal"], index, faults)
+        and (end := played_for.get(int(action[0])))
+        and is_played_for(end, record["deal"], index, faults)
     ]
     answered = [
         answer["action"]
         for answer in record.get("answers", ())
-        if (one := played_for.get(answer["seat"])) and _is_after(record["deal"], answer["action"], one)
+        if (end := played_for.get(answer["seat"])) and _is_after(record["deal"], answer["action"], end)
     ]
     if own or answered:
         raise lines.wrong(f"{where}: played_for: a seat was asked after its forfeit")
 
 
-def _is_after(deal: int, action: int, one: Mapping[str, Any]) -> bool:
+def _is_after(deal: int, action: int, forfeit: Mapping[str, Any]) -> bool:
     """Return whether an exchange or a bomb window before an action comes after a forfeit.
 
     A bot that forfeits by a fault has answered in the window before the action at which it made the fault, or
     made it there; one that is absent has answered nowhere.
     """
-    return (deal, action) > (one["deal"], one["action"]) or one["why"] == "absent"
+    return (deal, action) > (forfeit["deal"], forfeit["action"]) or forfeit["why"] == "absent"
 
 
-def _check_absent(lines: Lines, where: str, line: SessionLine, record: Mapping[str, Any]) -> None:
+def _check_absent(lines: Export, where: str, line: SessionLine, record: Mapping[str, Any]) -> None:
     """Check which of the absent bots forfeits; nobody has decided anything in the deal."""
     absent: list[int] = record["absent"]
     if absent != sorted(set(absent)):
@@ -151,7 +151,7 @@ def _check_absent(lines: Lines, where: str, line: SessionLine, record: Mapping[s
 
 
 def _check_used(
-    lines: Lines, where: str, limits: LimitsLine, line: SessionLine, record: Mapping[str, Any]
+    lines: Export, where: str, limits: LimitsLine, line: SessionLine, record: Mapping[str, Any]
 ) -> None:
     if not limits.match_seconds:
         raise lines.wrong(f"{where}: used_ms: matches have no time limit")
@@ -162,7 +162,7 @@ def _check_used(
 class Overruns:
     """What the sessions of a match say about exceeding its time limit, and the bots' thinking times."""
 
-    def __init__(self, lines: Lines, head: Head, match: MatchPart) -> None:
+    def __init__(self, lines: Export, head: Head, match: MatchPart) -> None:
         self._lines = lines
         self._limits = head.part.limits
         self._match = match
@@ -187,7 +187,7 @@ class Overruns:
 
     def check(self) -> None:
         """Check that the times used agree with the deals, except for pending decisions. Raise Difference."""
-        whole = self._match.state == "done" and all(one.attempts == 1 for one in self._match.sessions)
+        whole = self._match.state == "done" and all(session.attempts == 1 for session in self._match.sessions)
         limits = self._limits
         owed = len(self._used) * (limits.decision_ms + limits.credit_ms + GRACE_MS)
         for used, thought in self._used:
@@ -204,7 +204,7 @@ def _by_position(line: SessionLine, seats: Sequence[int]) -> list[int]:
 def _decisions(record: Mapping[str, Any]) -> list[tuple[int, int]]:
     """Return the seat of each decision in a deal, and the milliseconds that it took."""
     actions, times = record["actions"], record.get("ms", "").split()
-    found = [(int(action[0]), int(ms)) for action, ms in zip(actions, times, strict=False) if ms != "-"]
-    found += [(answer["seat"], answer["ms"]) for answer in record.get("answers", ())]
+    times_of = [(int(action[0]), int(ms)) for action, ms in zip(actions, times, strict=False) if ms != "-"]
+    times_of += [(answer["seat"], answer["ms"]) for answer in record.get("answers", ())]
     last = [one for one in record.get("faults", ()) if one["action"] == len(actions) and "turn" not in one]
-    return found + [(fault["seat"], fault.get("ms", 0)) for fault in last]
+    return times_of + [(fault["seat"], fault.get("ms", 0)) for fault in last]

@@ -9,7 +9,7 @@ from arena.core.formats import FORMATS, PAIRING_VERSION, Format, Setup
 from arena.core.pairing.chance import lots
 from arena.core.parts import EntrantLine, HeadEntrant, HeadPart, TournamentPart
 from arena.core.specs import form_text, is_in_form
-from arena.trust.exports.lines import Lines
+from arena.trust.exports.lines import Export
 from arena.trust.verify.report import Report
 from arena.trust.verify.signatures import HEX_32, note_head_keys
 from referee.deals.shuffle import luck, seed_hash
@@ -42,7 +42,7 @@ class Head:
     """The settings by which rounds are paired."""
 
 
-def check_head(lines: Lines, report: Report) -> Head:
+def check_head(lines: Export, report: Report) -> Head:
     """Read the first two lines, and check them. Raise Difference."""
     part = lines.take_part(HeadPart)
     ruleset = _check_settled(lines, part)
@@ -65,7 +65,7 @@ def check_head(lines: Lines, report: Report) -> Head:
         ruleset=ruleset,
         luck=luck(seed, tournament.beacon_value),
         names={entrant.number: entrant.bot for entrant in tournament.entrants},
-        owners={one.number: first.setdefault(one.owner, one.number) for one in tournament.entrants},
+        owners={bot.number: first.setdefault(bot.owner, bot.number) for bot in tournament.entrants},
         deals=most_deals(ruleset, part.deals or 0),
         setup=Setup(
             size=part.table_size,
@@ -77,7 +77,7 @@ def check_head(lines: Lines, report: Report) -> Head:
     )
 
 
-def _check_settled(lines: Lines, part: HeadPart) -> Ruleset:
+def _check_settled(lines: Export, part: HeadPart) -> Ruleset:
     """Check the contents of the first line by themselves, and return its ruleset."""
     if not NAME.fullmatch(part.tournament):
         raise lines.wrong(f"tournament: {part.tournament!r} is not a name")
@@ -103,20 +103,20 @@ def _check_settled(lines: Lines, part: HeadPart) -> Ruleset:
     return ruleset
 
 
-def _check_listed(lines: Lines, entrants: Sequence[EntrantLine | HeadEntrant]) -> None:
+def _check_listed(lines: Export, entrants: Sequence[EntrantLine | HeadEntrant]) -> None:
     for place, entrant in enumerate(entrants, start=1):
         where = f"entrants.{place - 1}"
         lines.same(f"{where}.number", entrant.number, place)
-        found = BOT.fullmatch(entrant.bot)
-        if found is None:
+        parts = BOT.fullmatch(entrant.bot)
+        if parts is None:
             raise lines.wrong(f"{where}.bot: {entrant.bot!r} is not owner/bot@version")
-        lines.same(f"{where}.owner", entrant.owner, found[1])
+        lines.same(f"{where}.owner", entrant.owner, parts[1])
     bots = [entrant.bot for entrant in entrants]
     if len(set(bots)) < len(bots):
         raise lines.wrong("entrants: a bot is listed twice")
 
 
-def _seed(lines: Lines, head: HeadPart, part: TournamentPart) -> bytes:
+def _seed(lines: Export, head: HeadPart, part: TournamentPart) -> bytes:
     ended = part.state in ENDED
     if part.seed is None:
         text = "is missing" if ended else "is not revealed before the tournament has ended"
@@ -137,7 +137,7 @@ def _seed(lines: Lines, head: HeadPart, part: TournamentPart) -> bytes:
     return seed
 
 
-def _check_times(lines: Lines, head: HeadPart, part: TournamentPart) -> None:
+def _check_times(lines: Export, head: HeadPart, part: TournamentPart) -> None:
     """Check that times are valid and in order: an arena whose clock is set back repeats its latest time."""
     now = check_time(lines, "created_at", part.created_at)
     now = check_time(lines, "locked_at", head.locked_at, now)
@@ -147,7 +147,7 @@ def _check_times(lines: Lines, head: HeadPart, part: TournamentPart) -> None:
         raise lines.wrong("started_at: is there, but the head was never locked")
 
 
-def check_time(lines: Lines, name: str, text: str | None, after: datetime | None = None) -> datetime | None:
+def check_time(lines: Export, name: str, text: str | None, after: datetime | None = None) -> datetime | None:
     """Check that a field is None, or a time with its zone, not before ``after``; return the later of the two.
 
     Raise Difference.

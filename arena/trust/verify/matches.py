@@ -8,7 +8,7 @@ from arena.core.canonical import SHARED, deals_digest
 from arena.core.duplicate import PlayedSession, forfeited_from
 from arena.core.parts import MatchPart, RoundPart, SessionLine
 from arena.core.seating import seatings
-from arena.trust.exports.lines import Lines
+from arena.trust.exports.lines import Export
 from arena.trust.verify.forfeits import Forfeits, Overruns
 from arena.trust.verify.head import Head
 from arena.trust.verify.report import Report
@@ -34,7 +34,7 @@ class CheckedMatch:
 
 
 def check_match(
-    lines: Lines,
+    lines: Export,
     report: Report,
     head: Head,
     round: RoundPart,
@@ -84,13 +84,13 @@ def check_match(
     return CheckedMatch(part, sessions)
 
 
-def _check_session_line(lines: Lines, where: str, session: SessionLine, bots: Sequence[str]) -> None:
+def _check_session_line(lines: Export, where: str, session: SessionLine, bots: Sequence[str]) -> None:
     for name in ("points", "faults"):
         lines.same(f"{where}.{name}: how many", len(getattr(session, name)), len(bots))
 
 
 def _session(
-    lines: Lines, report: Report, head: Head, match: MatchPart, line: SessionLine, overruns: Overruns
+    lines: Export, report: Report, head: Head, match: MatchPart, line: SessionLine, overruns: Overruns
 ) -> PlayedSession:
     table = None if head.part.duplicate else match.table
     seed = session_seed(head.luck, match.round, table, line.session)
@@ -136,7 +136,7 @@ def _session(
     )
 
 
-def _attempt(lines: Lines, where: str, record: Mapping[str, object], line: SessionLine) -> int:
+def _attempt(lines: Export, where: str, record: Mapping[str, object], line: SessionLine) -> int:
     """Return the attempt that dealt a deal; the replayer checks that it never falls within a session."""
     attempt = record.get("attempt", 1)
     if not isinstance(attempt, int) or attempt > line.attempts:
@@ -145,7 +145,7 @@ def _attempt(lines: Lines, where: str, record: Mapping[str, object], line: Sessi
 
 
 def _check_deal(
-    lines: Lines,
+    lines: Export,
     where: str,
     record: dict[str, object],
     shared: Mapping[str, object],

@@ -3,24 +3,24 @@
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from arena.core.formats import Course, Rated
+from arena.core.formats import Rated, Situation
 from arena.core.pairing import Batches, Pairing
 from arena.core.parts import RoundPart
 from arena.core.ranking import MatchOutcome
-from arena.trust.exports.lines import Lines
+from arena.trust.exports.lines import Export
 from arena.trust.verify.head import Head
 
 
 class Pairings:
     """Pairs a tournament again, round by round."""
 
-    def __init__(self, lines: Lines, head: Head) -> None:
+    def __init__(self, lines: Export, head: Head) -> None:
         self._lines = lines
         self._head = head
         self._played: list[Pairing] = []
         self._planned: list[Pairing] = []
         """Later rounds that already follow from what has been played."""
-        self._entered = sorted(one.entered_at_round for one in head.tournament.entrants)
+        self._entered = sorted(entrant.entered_at_round for entrant in head.tournament.entrants)
 
     def check_round(self, part: RoundPart, outcomes: Sequence[MatchOutcome]) -> None:
         """Check a round that was paired after all rounds before it, with these outcomes, had ended."""
@@ -30,8 +30,8 @@ class Pairings:
         """Check the batches of a continuous tournament against the bots that were free and their ratings."""
         batches = Batches()
         for part in sorted(parts, key=lambda part: part.round):
-            found = self._head.format.next(self._head.setup, self._batch_course(part, batches))
-            self._check(part, found[0] if found else None)
+            paired = self._head.format.next(self._head.setup, self._batch_situation(part, batches))
+            self._check(part, paired[0] if paired else None)
             batches.add(self._played[-1])
 
     def check_number(self, outcomes: Sequence[MatchOutcome], stopped: int | None) -> None:
@@ -48,34 +48,36 @@ class Pairings:
         """Return the next round; None if there is none."""
         if not self._planned:
             number = len(self._played) + 1
-            present = [one.number for one in self._head.tournament.entrants if one.plays_in(number)]
-            course = self._course(number, present, outcomes)
-            self._planned = self._head.format.next(self._head.setup, course)
+            present = [entry.number for entry in self._head.tournament.entrants if entry.plays_in(number)]
+            situation = self._situation(number, present, outcomes)
+            self._planned = self._head.format.next(self._head.setup, situation)
         return self._planned.pop(0) if self._planned else None
 
-    def _course(self, number: int, present: Sequence[int], outcomes: Sequence[MatchOutcome]) -> Course:
-        """Return the course of the tournament when the round of this number was paired."""
-        entrants = [one.number for one in self._head.tournament.entrants if one.entered_at_round <= number]
-        return Course(
+    def _situation(self, number: int, present: Sequence[int], outcomes: Sequence[MatchOutcome]) -> Situation:
+        """Return the situation in which the round of this number was paired."""
+        entrants = [
+            entry.number for entry in self._head.tournament.entrants if entry.entered_at_round <= number
+        ]
+        return Situation(
             entrants=entrants,
             present=present,
             paired=len(self._played),
             pairings=self._played,
-            owners={one: self._head.owners[one] for one in entrants},
+            owners={entry: self._head.owners[entry] for entry in entrants},
             outcomes=lambda: outcomes,
         )
 
-    def _batch_course(self, part: RoundPart, batches: Batches) -> Course:
-        """Return the course of a continuous tournament when a batch was paired after these."""
+    def _batch_situation(self, part: RoundPart, batches: Batches) -> Situation:
+        """Return the situation in which a batch of a continuous tournament was paired after these."""
         free = part.free or ()
-        present = [one.entrant for one in free]
+        present = [bot.entrant for bot in free]
         entrants = bisect_right(self._entered, part.round)
-        return Course(
+        return Situation(
             entrants=range(1, entrants + 1),
             present=present,
             paired=len(self._played),
-            owners={one: self._head.owners[one] for one in present if one in self._head.owners},
-            ratings=lambda: {one.entrant: Rated(one.rating, one.weight) for one in free},
+            owners={bot: self._head.owners[bot] for bot in present if bot in self._head.owners},
+            ratings=lambda: {bot.entrant: Rated(bot.rating, bot.weight) for bot in free},
             recent=lambda: batches.recent(entrants, present),
         )
 

@@ -154,25 +154,25 @@ def note_attempt(report: Report, round: int, attempt: int) -> None:
 
 def unproven(reports: Sequence[Report]) -> list[str]:
     """Return in words what these exports do not prove even if they are correct."""
-    found = list(UNPROVEN)
+    claims = list(UNPROVEN)
     names = {report.tournament for report in reports}
     missing = {link.where[0] for report in reports for link in report.links} - names
     if any(report.beacon is None for report in reports):
-        found.append(ALONE)
-    spoken = [one for one in reports if one.beacon_value is not None]
-    found += [STATED.format(one.beacon, one.beacon_value) for one in spoken]
-    for value in dict.fromkeys(one.beacon_value for one in spoken):
-        alike = dict.fromkeys(one.tournament for one in spoken if one.beacon_value == value)
-        found.append((TOGETHER if len(alike) > 1 else TICKETS).format(" and ".join(alike)))
+        claims.append(ALONE)
+    spoken = [each for each in reports if each.beacon_value is not None]
+    claims += [STATED.format(each.beacon, each.beacon_value) for each in spoken]
+    for value in dict.fromkeys(each.beacon_value for each in spoken):
+        alike = dict.fromkeys(each.tournament for each in spoken if each.beacon_value == value)
+        claims.append((TOGETHER if len(alike) > 1 else TICKETS).format(" and ".join(alike)))
     if any(None in rated.sources.values() for report in reports for rated in report.rated):
-        found.append(NEW)
+        claims.append(NEW)
     if any(report.pairing and FORMATS[report.pairing].in_batches for report in reports):
-        found.append(BATCHES)
+        claims.append(BATCHES)
     if any(report.corrections for report in reports):
-        found.append(DECIDED)
+        claims.append(DECIDED)
     if missing:
-        found.append(ELSEWHERE.format(", ".join(sorted(missing))))
-    return found
+        claims.append(ELSEWHERE.format(", ".join(sorted(missing))))
+    return claims
 
 
 def check_links(reports: Sequence[Report]) -> str | None:
@@ -211,17 +211,17 @@ def _not_latest(reports: Sequence[Report]) -> str | None:
     for pool in sorted({report.ruleset_hash for report in reports}):
         latest: dict[str, Where] = {}
         end, before = 0, ""
-        rated = [(one, report) for report in reports if report.ruleset_hash == pool for one in report.rated]
-        for one, report in sorted(rated, key=lambda pair: pair[0].first):
-            name = f"{report.tournament}, round {one.round}"
-            if one.first < end:
-                return f"{name}: was rated after {one.first} matches, as was {before}"
-            end, before = one.first + one.tables, name
-            for bot, source in one.sources.items():
+        rated = [(part, report) for report in reports if report.ruleset_hash == pool for part in report.rated]
+        for part, report in sorted(rated, key=lambda pair: pair[0].first):
+            name = f"{report.tournament}, round {part.round}"
+            if part.first < end:
+                return f"{name}: was rated after {part.first} matches, as was {before}"
+            end, before = part.first + part.tables, name
+            for bot, source in part.sources.items():
                 last = latest.get(bot)
                 if last is not None and source != last and (source is None or source[0] in names):
                     return f"{name}: the rating of {bot} is not its latest, of {last[0]}, round {last[1]}"
-            latest |= one.places
+            latest |= part.places
     return None
 
 

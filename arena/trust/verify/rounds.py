@@ -9,7 +9,7 @@ from arena.core.duplicate import scores
 from arena.core.elo import START, Share, apply_match, match_weight, shares
 from arena.core.parts import Change, PoolLine, RoundEndPart, RoundPart
 from arena.core.ranking import MatchOutcome
-from arena.trust.exports.lines import Lines
+from arena.trust.exports.lines import Export
 from arena.trust.verify.head import Head
 from arena.trust.verify.matches import CheckedMatch, check_match
 from arena.trust.verify.pairings import Pairings
@@ -28,7 +28,7 @@ class Rounds:
 
     def __init__(
         self,
-        lines: Lines,
+        lines: Export,
         report: Report,
         head: Head,
         void: dict[tuple[int, int], dict[int, int]],
@@ -127,7 +127,7 @@ class Rounds:
         if part.state not in STATES.get(head.tournament.state, ("open", "closed")):
             raise lines.wrong(f"state: is {part.state!r} in a tournament that is {head.tournament.state}")
         lines.same("free: is there", part.free is not None, head.format.in_batches)
-        free = [one.entrant for one in part.free or ()]
+        free = [bot.entrant for bot in part.free or ()]
         if len(set(free)) < len(free):
             raise lines.wrong("free: an entrant is listed twice")
         everyone = [*(number for table in part.tables for number in table), *part.byes]

@@ -6,7 +6,7 @@ from itertools import accumulate
 from typing import Any
 
 from arena.core.parts import EventPart, HeadPart, MatchPart, SessionLine
-from arena.trust.exports.lines import Lines
+from arena.trust.exports.lines import Export
 from arena.trust.verify.report import CheckedSession, Key, Report, ToldFault, note_attempt
 from referee.matches.match import Signed
 from referee.records.results import NO_DEALS, Result, add_deal, record_as_shown, shown_digest
@@ -16,19 +16,19 @@ HEX_32 = re.compile(r"[0-9a-f]{64}")
 """32 bytes."""
 
 
-def note_head_keys(lines: Lines, report: Report, head: HeadPart) -> None:
+def note_head_keys(lines: Export, report: Report, head: HeadPart) -> None:
     """Record the keys of the referees that had been started when the tournament was locked.
 
     Raise Difference.
     """
-    names = [one.referee for one in head.referees]
+    names = [referee.referee for referee in head.referees]
     if names != sorted(set(names)):
         raise lines.wrong("referees: are not in the order of their names")
-    for place, one in enumerate(head.referees):
-        _note(lines, report, f"referees.{place}.key", one.key, Key(one.referee))
+    for place, referee in enumerate(head.referees):
+        _note(lines, report, f"referees.{place}.key", referee.key, Key(referee.referee))
 
 
-def note_added_key(lines: Lines, report: Report, event: EventPart) -> None:
+def note_added_key(lines: Export, report: Report, event: EventPart) -> None:
     """Record the key of a referee that was added later, or whose key is new. Raise Difference."""
     referee, key = event.details["referee"], event.details["key"]
     if key in report.keys:
@@ -36,14 +36,14 @@ def note_added_key(lines: Lines, report: Report, event: EventPart) -> None:
     _note(lines, report, "details.key", key, Key(referee, event.at))
 
 
-def _note(lines: Lines, report: Report, where: str, key: str, known: Key) -> None:
+def _note(lines: Export, report: Report, where: str, key: str, known: Key) -> None:
     if not HEX_32.fullmatch(key):
         raise lines.wrong(f"{where}: is not 64 hexadecimal digits")
     report.keys.setdefault(key, known)
 
 
 def check_signed(
-    lines: Lines,
+    lines: Export,
     report: Report,
     commitment: str,
     match: MatchPart,
@@ -97,11 +97,11 @@ def note_session(
 
 def _faults(seats: Sequence[str], record: Mapping[str, Any]) -> dict[str, tuple[ToldFault, ...]]:
     """Return the faults of each bot in a deal."""
-    found: dict[str, tuple[ToldFault, ...]] = dict.fromkeys(seats, ())
-    for one in record.get("faults", ()):
-        told = ToldFault(one["action"], one["kind"], one.get("ms", 0), one.get("credit_ms", 0))
-        found[seats[one["seat"]]] += (told,)
-    return found
+    by_seat: dict[str, tuple[ToldFault, ...]] = dict.fromkeys(seats, ())
+    for fault in record.get("faults", ()):
+        told = ToldFault(fault["action"], fault["kind"], fault.get("ms", 0), fault.get("credit_ms", 0))
+        by_seat[seats[fault["seat"]]] += (told,)
+    return by_seat
 
 
 def session_id(tournament: str, match: MatchPart, line: SessionLine) -> str:
