@@ -32,10 +32,10 @@ class SettingsError(FieldsWrong, ArenaError):
     """Settings are wrong. Each is named, by its own name or that of the variable that it comes from."""
 
     def __init__(self, setting: str, reason: str, *others: Problem) -> None:
-        super().__init__(_told(setting), reason, *(Problem(_told(one.field), one.reason) for one in others))
+        super().__init__(_named(setting), reason, *(Problem(_named(p.field), p.reason) for p in others))
 
 
-def _told(setting: str) -> str:
+def _named(setting: str) -> str:
     return setting if setting.isupper() else f"setting {setting}"
 
 

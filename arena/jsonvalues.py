@@ -20,7 +20,7 @@ class NotDecoded(ValueError):
 
 def is_internal(hint: object) -> bool:
     """Return whether a field of this type is left out of JSON."""
-    return any(getattr(one, "exclude", None) for one in getattr(hint, "__metadata__", ()))
+    return any(getattr(note, "exclude", None) for note in getattr(hint, "__metadata__", ()))
 
 
 def to_json(value: object) -> Any:
@@ -36,14 +36,14 @@ def from_text(kind: type[T], text: bytes | str) -> T:
     """
     hashed: Any = kind
     try:
-        found: T = _adapter(hashed).validate_json(text, strict=True)
+        value: T = _adapter(hashed).validate_json(text, strict=True)
     except ValidationError as error:
         [first, *_] = error.errors(include_url=False, include_context=False, include_input=False)
         if first["type"] == "json_invalid":
             raise ValueError(first["msg"]) from None
-        place = "".join(f"[{one}]" if isinstance(one, int) else f".{one}" for one in first["loc"]).lstrip(".")
+        place = "".join(f"[{at}]" if isinstance(at, int) else f".{at}" for at in first["loc"]).lstrip(".")
         raise NotDecoded(f"{place}: {first['msg']}" if place else first["msg"]) from None
-    return found
+    return value
 
 
 @cache

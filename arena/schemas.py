@@ -118,15 +118,15 @@ def _copy(schema: Schema) -> Schema:
 def _plain(value: Any) -> Any:
     """Return a schema in readable form: without generated titles, and with descriptions on one line."""
     if isinstance(value, list):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     if not isinstance(value, Mapping):
         return value
-    found = {key: _plain(one) for key, one in value.items() if key != "title" or not isinstance(one, str)}
-    if isinstance(found.get("description"), str):
-        found["description"] = " ".join(
-            found["description"].replace("``", "`").replace("None", "null").split()
+    plain = {key: _plain(item) for key, item in value.items() if key != "title" or not isinstance(item, str)}
+    if isinstance(plain.get("description"), str):
+        plain["description"] = " ".join(
+            plain["description"].replace("``", "`").replace("None", "null").split()
         )
-    return found
+    return plain
 
 
 HOUSE = {

@@ -48,7 +48,7 @@ def _columns(kind: Any) -> Iterator[tuple[str, ...]]:
     for field in fields(kind):
         if is_internal(field.type):
             continue
-        within = [one for one in (field.type, *get_args(field.type)) if is_dataclass(one)]
+        within = [type_ for type_ in (field.type, *get_args(field.type)) if is_dataclass(type_)]
         if within:
             yield from ((field.name, *path) for path in _columns(within[0]))
         else:

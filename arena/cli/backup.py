@@ -85,7 +85,7 @@ def restore(
         found.commit()
     lost = asdict(found.lost) if found.lost else dict.fromkeys(Lost.__dataclass_fields__)
     done = f"{settings.shown()['database_url']} is as it was backed up"
-    _tell(found.anew, as_json, {"file": str(file), **lost}, done)
+    _tell(found.redealt, as_json, {"file": str(file), **lost}, done)
 
 
 def _losses(lost: Lost | None) -> Iterator[str]:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from arena.cli.context import Given
+from arena.cli.context import GlobalOptions
 from referee.cli.app import HELP_OPTIONS, version_shown
 from referee.cli.later import Later, Whole
 
@@ -140,7 +140,7 @@ def arena(
     if data is not None and server:
         raise typer.BadParameter("an arena here or one on the network, not both", param_hint="'--server'")
     named = server if data is not None or server else os.environ.get("ARENA_SERVER")
-    ctx.obj = Given(data, named or None)
+    ctx.obj = GlobalOptions(data, named or None)
 
 
 WHOLE = Whole(app, COMMANDS)

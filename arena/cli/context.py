@@ -46,7 +46,7 @@ def confirm(what: str, yes: bool) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class GlobalOptions:
     """The global options, given before the command."""
 
     data: Path | None
@@ -102,7 +102,7 @@ def local_context(storage: "Storage", settings: "Settings") -> "Context":
 
 def is_here(ctx: typer.Context) -> bool:
     """Return whether this call is about the local arena."""
-    given: Given = ctx.obj
+    given: GlobalOptions = ctx.obj
     return given.server is None
 
 
@@ -135,14 +135,14 @@ def client_of(ctx: typer.Context) -> Iterator["Client"]:
     from arena.client.logins import check_key, own_logins
     from referee.cli.output import warn
 
-    given: Given = ctx.obj
+    given: GlobalOptions = ctx.obj
     address, key = address_of(given.server or ""), os.environ.get("ARENA_KEY")
     if key:
         key = check_key(key)
     elif (login := own_logins().find(address)) is not None:
         key = login.key
     try:
-        with Client(address, key or None, told=warn) as client:
+        with Client(address, key or None, report=warn) as client:
             yield client
     except NotSignedIn as error:
         raise NotSignedIn(f"{error}: arena login {address}") from None
@@ -158,7 +158,7 @@ def own_settings(ctx: typer.Context, **overrides: object) -> "Settings":
     """Return this machine's settings, whichever arena the call is about. Raise SettingsError."""
     from arena.host.settings import load_settings
 
-    given: Given = ctx.obj
+    given: GlobalOptions = ctx.obj
     if given.data is not None:
         overrides["data"] = given.data
     return load_settings(overrides)

@@ -2,7 +2,7 @@
 
 import typer
 
-from arena.cli.context import Given, client_of, is_here, settings_of
+from arena.cli.context import GlobalOptions, client_of, is_here, settings_of
 from arena.host.settings import PREFIX
 from arena.operations import operator
 from arena.running.doctor import examine
@@ -38,7 +38,7 @@ def doctor(ctx: typer.Context, as_json: AsJson = False) -> None:
 
 
 def _findings(ctx: typer.Context) -> list[Finding]:
-    given: Given = ctx.obj
+    given: GlobalOptions = ctx.obj
     if is_here(ctx):
         return examine({} if given.data is None else {"data": given.data}, utc_now)
     with client_of(ctx) as arena:

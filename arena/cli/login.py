@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from arena.actors import KeyScope, Role
-from arena.cli.context import Given
+from arena.cli.context import GlobalOptions
 from arena.client import Client, sessions
 from arena.client.call import address_of, require_secret
 from arena.client.logins import Login, check_key, own_logins
@@ -113,7 +113,7 @@ def _revoke(address: str, login: Login) -> str:
 
 
 def _address(ctx: typer.Context, url: str | None) -> str:
-    given: Given = ctx.obj
+    given: GlobalOptions = ctx.obj
     if not (url or given.server):
         raise typer.BadParameter("which arena? Give its URL", param_hint="'URL'")
     return address_of(url or given.server or "")

@@ -131,7 +131,7 @@ class Bar:
         self._live.stop()
 
 
-class Lines:
+class PlainLines:
     """Prints a line at the start, at the end, after each tenth, and for each note."""
 
     def __init__(self, out: Console) -> None:
@@ -258,4 +258,4 @@ def follow_there(
 def _display(out: Console, as_json: bool) -> Display:
     if as_json:
         return JsonLines()
-    return Bar(out) if out.is_terminal else Lines(out)
+    return Bar(out) if out.is_terminal else PlainLines(out)

@@ -24,7 +24,7 @@ from arena.client.streams import (
     SILENCE_SECONDS,
     Following,
     Happened,
-    Lines,
+    LineSplitter,
     Looking,
     Stream,
     Told,
@@ -48,14 +48,14 @@ class AsyncClient:
         *,
         timeout: float = TIMEOUT_SECONDS,
         patience: float = PATIENCE_SECONDS,
-        told: Callable[[str], None] = lambda _: None,
+        report: Callable[[str], None] = lambda _: None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         transport: httpx2.AsyncBaseTransport | None = None,
     ) -> None:
         self.address = address_of(url)
         if key is not None:
             require_secret(self.address)
-        self._patience, self._told, self._sleep = patience, told, sleep
+        self._patience, self._told, self._sleep = patience, report, sleep
         self._known = Known()
         if transport is None and is_near(host_of(self.address)):
             transport = httpx2.AsyncHTTPTransport()  # with one of its own, a client looks for no proxy
@@ -104,7 +104,7 @@ class AsyncClient:
 
         Raise Unreachable if the connection is lost before the last line.
         """
-        lines = Lines()
+        lines = LineSplitter()
         async with self._opened(export_of(tournament, deals)) as response:
             async for chunk in response.aiter_bytes():
                 for line in lines.take(chunk):
@@ -129,10 +129,10 @@ class AsyncClient:
         while not seen.ended:
             try:
                 async with self._opened(seen.call, timeout=SILENCE_SECONDS, headers=seen.headers) as response:
-                    async for sent in httpx2.EventSource(response):
-                        told = seen.take(sent)
-                        if told is not None:
-                            yield told
+                    async for event in httpx2.EventSource(response):
+                        value = seen.take(event)
+                        if value is not None:
+                            yield value
                 seen.lost(None)
             except Lost as error:
                 seen.lost(error)

@@ -91,10 +91,10 @@ class Call(Generic[T]):
     def parameters(self) -> tuple[tuple[str, str], ...]:
         """Return the query as it is sent."""
         return tuple(
-            (name, _text(one))
+            (name, _text(item))
             for name, value in self.query.items()
             if value is not None
-            for one in (value if isinstance(value, list | tuple) else [value])
+            for item in (value if isinstance(value, list | tuple) else [value])
         )
 
     def with_query(self, **changed: object) -> "Call[T]":
@@ -147,8 +147,8 @@ def in_one(call: Call[T]) -> Generator[Call[T], T, T]:
     wanted: Call[T] | None = call
     while wanted is not None:
         page: Any = yield wanted.with_query(limit=min(limit - len(lines), LARGEST_PAGE))
-        found = getattr(page, call.lines)
-        lines += found
+        values = getattr(page, call.lines)
+        lines += values
         wanted = following(wanted, page) if len(lines) < limit else None
-    joined: T = replace(page, **{call.lines: type(found)(lines)})
+    joined: T = replace(page, **{call.lines: type(values)(lines)})
     return joined

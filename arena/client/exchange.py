@@ -49,16 +49,16 @@ KINDS: Mapping[str, Callable[[str], ArenaError]] = {
 
 def error_of(response: httpx2.Response, where: str) -> ArenaError:
     """Return the exception that an answer stands for; ``where`` names its sender."""
-    found = _problem(response)
-    if found is None:
+    problem = _problem(response)
+    if problem is None:
         return Unreachable(f"{where} answers {_status(response)}: is it the address of an arena?")
-    kind, told = found["type"].rpartition("/")[2], found["detail"]
-    problems = [Problem(str(one["field"]), str(one["reason"])) for one in found.get("problems") or ()]
+    kind, text = problem["type"].rpartition("/")[2], problem["detail"]
+    problems = [Problem(str(each["field"]), str(each["reason"])) for each in problem.get("problems") or ()]
     if kind == "wrong-fields" and problems:
         return SpecError.of(problems)
-    if kind == "unknown" and found.get("reasons"):
-        return UnknownError(*map(str, found["reasons"]))
-    return KINDS.get(kind, ArenaError)(told)
+    if kind == "unknown" and problem.get("reasons"):
+        return UnknownError(*map(str, problem["reasons"]))
+    return KINDS.get(kind, ArenaError)(text)
 
 
 def _problem(response: httpx2.Response) -> Any:
@@ -66,8 +66,8 @@ def _problem(response: httpx2.Response) -> Any:
     if response.headers.get("Content-Type", "").partition(";")[0] != PROBLEM:
         return None
     try:
-        found = json.loads(response.content)
-        return found if isinstance(found["type"], str) and isinstance(found["detail"], str) else None
+        body = json.loads(response.content)
+        return body if isinstance(body["type"], str) and isinstance(body["detail"], str) else None
     except (ValueError, KeyError, TypeError):
         return None
 
@@ -104,14 +104,14 @@ class Pause(NamedTuple):
     """The reason, for people; empty if the wait is short."""
 
 
-class Kept(NamedTuple):
+class CachedAnswer(NamedTuple):
     """A cached answer that may still be valid."""
 
     tag: str
     body: bytes
 
 
-Known: TypeAlias = OrderedDict[str, Kept]
+Known: TypeAlias = OrderedDict[str, CachedAnswer]
 """Answers by URL, the latest last."""
 
 Step: TypeAlias = httpx2.Request | Pause
@@ -129,12 +129,12 @@ def exchange(
     If the arena asks to wait, the steps include a pause, up to ``patience`` seconds in all. Raise the error
     that the arena answers with, and Unreachable.
     """
-    url, kept = str(request.url), known.get(str(request.url))
-    if kept is not None:
-        request.headers["If-None-Match"] = kept.tag
+    url, cached = str(request.url), known.get(str(request.url))
+    if cached is not None:
+        request.headers["If-None-Match"] = cached.tag
     response = yield from _answered(request, patience)
-    if response.status_code == HTTPStatus.NOT_MODIFIED and kept is not None:
-        body = kept.body
+    if response.status_code == HTTPStatus.NOT_MODIFIED and cached is not None:
+        body = cached.body
     else:
         require_success(response)
         body = response.content
@@ -144,12 +144,12 @@ def exchange(
 
 def prepare(call: Call[Any]) -> dict[str, Any]:
     """Return the arguments with which a call's request is built; they make every POST repeatable."""
-    sent: dict[str, Any] = {"method": call.method, "params": call.parameters or None}
+    arguments: dict[str, Any] = {"method": call.method, "params": call.parameters or None}
     if call.body is not None:
-        sent["json"] = call.body
+        arguments["json"] = call.body
     if call.method == "POST":
-        sent["headers"] = {"Idempotency-Key": str(uuid4())}
-    return sent
+        arguments["headers"] = {"Idempotency-Key": str(uuid4())}
+    return arguments
 
 
 def _answered(request: httpx2.Request, patience: float) -> Generator[Step, Outcome, httpx2.Response]:
@@ -177,8 +177,8 @@ def _may_be_repeated(request: httpx2.Request, error: httpx2.RequestError) -> boo
 
 def _asked_to_wait(response: httpx2.Response) -> int | None:
     """Return the seconds after which a request may be repeated; None if it may not be."""
-    asked = response.headers.get("Retry-After", "")
-    return max(1, int(asked)) if response.status_code in AGAIN and asked.isdecimal() else None
+    header = response.headers.get("Retry-After", "")
+    return max(1, int(header)) if response.status_code in AGAIN and header.isdecimal() else None
 
 
 def unreachable(request: httpx2.Request, error: httpx2.RequestError) -> Unreachable:
@@ -225,7 +225,7 @@ def _decoded(call: Call[T], response: httpx2.Response, body: bytes) -> T:
 def _remember(known: Known, url: str, request: httpx2.Request, response: httpx2.Response) -> None:
     tag = response.headers.get("ETag")
     if request.method == "GET" and tag:
-        known[url] = Kept(tag, response.content)
+        known[url] = CachedAnswer(tag, response.content)
         known.move_to_end(url)
         while len(known) > REMEMBERED:
             known.popitem(last=False)

@@ -41,16 +41,16 @@ class Logins:
 
     def forget(self, address: str) -> None:
         """Delete the key for an arena, if there is one. Raise StorageError."""
-        kept = self._read()
-        if kept.pop(address, None) is not None:
-            self._write(kept)
+        logins = self._read()
+        if logins.pop(address, None) is not None:
+            self._write(logins)
 
     def _read(self) -> dict[str, Login]:
         try:
             if open_to_others(self.file):
                 raise StorageError(f"others may read {self.file}; make it yours alone: chmod 600 {self.file}")
-            found = json.loads(self.file.read_text(encoding="utf-8"))
-            return {str(address): Login(**one) for address, one in found.items()}
+            content = json.loads(self.file.read_text(encoding="utf-8"))
+            return {str(address): Login(**login) for address, login in content.items()}
         except FileNotFoundError:
             return {}
         except OSError as error:
@@ -58,10 +58,10 @@ class Logins:
         except (ValueError, TypeError, AttributeError):
             raise StorageError(f"{self.file} is not what this version writes; remove it") from None
 
-    def _write(self, kept: Mapping[str, Login]) -> None:
+    def _write(self, logins: Mapping[str, Login]) -> None:
         try:
             make_private(self.file.parent)
-            text = json.dumps({address: asdict(one) for address, one in kept.items()}, indent=2)
+            text = json.dumps({address: asdict(login) for address, login in logins.items()}, indent=2)
             file = written_path(self.file)  # of those who keep their settings elsewhere, a link leads there
             with NamedTemporaryFile("w", dir=file.parent, prefix=f".{FILE}.", delete=False) as part:
                 try:  # it is made for its user alone

@@ -32,8 +32,8 @@ def export_of(tournament: str, deals: bool) -> Call[Any]:
     return Call("GET", "/tournaments/{tournament}/export", str, named, {"deals": deals})
 
 
-class Lines:
-    """Lines of a text that comes in chunks; each ends with a line feed."""
+class LineSplitter:
+    """LineSplitter of a text that comes in chunks; each ends with a line feed."""
 
     def __init__(self) -> None:
         self._rest = b""
@@ -74,16 +74,16 @@ class Stream(Generic[T]):
         """Return the headers of the next connection."""
         return {"Accept": "text/event-stream"}
 
-    def take(self, sent: httpx2.ServerSentEvent) -> T | None:
+    def take(self, event: httpx2.ServerSentEvent) -> T | None:
         """Decode an event of the stream; return None if it carries nothing. Raise Unreachable."""
         try:
-            told = self._read(sent.event, sent.data)
+            value = self._read(event.event, event.data)
         except (NotDecoded, ValueError, KeyError, TypeError) as error:
             raise Unreachable(f"the event stream is not as this version expects: {error}") from None
-        if told is not None:
+        if value is not None:
             self._in_vain = 0
-        self.ended = self.ended or sent.event == "end"
-        return told
+        self.ended = self.ended or event.event == "end"
+        return value
 
     def _read(self, kind: str, data: str) -> T | None:
         """Decode an event. Raise whatever shows that it is not one."""
@@ -116,9 +116,9 @@ class Following(Stream[Told]):
         if kind == "status":
             return from_text(TournamentStatus, data)
         if kind == "event":
-            found = dict(json.loads(data))
-            self.last = int(found["number"])
-            return found
+            fields = dict(json.loads(data))
+            self.last = int(fields["number"])
+            return fields
         return None
 
 

@@ -24,7 +24,7 @@ from arena.client.streams import (
     SILENCE_SECONDS,
     Following,
     Happened,
-    Lines,
+    LineSplitter,
     Looking,
     Stream,
     Told,
@@ -55,14 +55,14 @@ class Client:
         *,
         timeout: float = TIMEOUT_SECONDS,
         patience: float = PATIENCE_SECONDS,
-        told: Callable[[str], None] = lambda _: None,
+        report: Callable[[str], None] = lambda _: None,
         sleep: Callable[[float], None] = time.sleep,
         transport: httpx2.BaseTransport | None = None,
     ) -> None:
         self.address = address_of(url)
         if key is not None:
             require_secret(self.address)
-        self._patience, self._told, self._sleep = patience, told, sleep
+        self._patience, self._told, self._sleep = patience, report, sleep
         self._known = Known()
         if transport is None and is_near(host_of(self.address)):
             transport = httpx2.HTTPTransport()  # with one of its own, a client looks for no proxy
@@ -109,7 +109,7 @@ class Client:
 
         Raise Unreachable if the connection is lost before the last line.
         """
-        lines = Lines()
+        lines = LineSplitter()
         with self._opened(export_of(tournament, deals)) as response:
             for chunk in response.iter_bytes():
                 yield from lines.take(chunk)
@@ -133,10 +133,10 @@ class Client:
         while not seen.ended:
             try:
                 with self._opened(seen.call, timeout=SILENCE_SECONDS, headers=seen.headers) as response:
-                    for sent in httpx2.EventSource(response):
-                        told = seen.take(sent)
-                        if told is not None:
-                            yield told
+                    for event in httpx2.EventSource(response):
+                        value = seen.take(event)
+                        if value is not None:
+                            yield value
                 seen.lost(None)
             except Lost as error:
                 seen.lost(error)

@@ -22,7 +22,7 @@ def without_secrets(url: str) -> str:
 
     Text that is not a URL is returned unchanged.
     """
-    return ";".join(_hide(one) for one in re.split(r";(?=[\w.+-]+://)", url))
+    return ";".join(_hide(part) for part in re.split(r";(?=[\w.+-]+://)", url))
 
 
 def _hide(url: str) -> str:
@@ -70,8 +70,8 @@ def check_broker(url: str) -> str:
         raise ValueError(NO_BROKER)
     if scheme in SERVERS:
         try:
-            for one in url.split(";"):  # they stand in for each other
-                parse_url(one)
+            for address in url.split(";"):  # they stand in for each other
+                parse_url(address)
         except (ValueError, TypeError, KeyError):  # whose texts may hold a password
             raise ValueError(f"{NO_BROKER}; a password has %2F for /, %3F for ? and %23 for #") from None
     return url

@@ -128,9 +128,9 @@ class Supervisor:
 
     def _reap_others(self) -> None:
         own = [child.process.pid for child in self._children.values() if child.process is not None]
-        found = os.WEXITED | os.WNOHANG | os.WNOWAIT  # one of our own stays for ``poll``
+        flags = os.WEXITED | os.WNOHANG | os.WNOWAIT  # one of our own stays for ``poll``
         with suppress(ChildProcessError):
-            while (ended := os.waitid(os.P_ALL, 0, found)) is not None and ended.si_pid not in own:
+            while (ended := os.waitid(os.P_ALL, 0, flags)) is not None and ended.si_pid not in own:
                 os.waitpid(ended.si_pid, 0)
 
     def pid(self, name: str) -> int | None:

@@ -287,7 +287,7 @@ class Settings(BaseSettings):
         data = _absolute("data", Path(str(given.get("data") or variables.get("data") or DEFAULT_DATA)))
         written = _read_config(_config_file(data))
         left = found_in(data, {*given, *variables, *written})
-        sources = (InitSettingsSource(settings_cls, one) for one in (written, left))
+        sources = (InitSettingsSource(settings_cls, values) for values in (written, left))
         return init_settings, env_settings, *sources
 
     @property
@@ -320,7 +320,7 @@ class Settings(BaseSettings):
         """Return the token with which workers authenticate to referees; generate one if there is none."""
         if self.worker_token is not None:
             return self.worker_token.get_secret_value()
-        return self._kept("worker-token", "worker token", "bt_worker_")
+        return self._generated("worker-token", "worker token", "bt_worker_")
 
     def webhook_secret(self) -> str:
         """Return the secret with which webhooks' secrets are encrypted.
@@ -329,9 +329,9 @@ class Settings(BaseSettings):
         in the data folder, which is generated if there is none.
         """
         given = self.webhook_key or self.worker_token
-        return given.get_secret_value() if given else self._kept("webhook-key", "key of webhooks")
+        return given.get_secret_value() if given else self._generated("webhook-key", "key of webhooks")
 
-    def _kept(self, name: str, what: str, start: str = "") -> str:
+    def _generated(self, name: str, what: str, start: str = "") -> str:
         """Return a secret that is generated once and kept in a private file. Raise SettingsError."""
         file = self.data / name
         try:
@@ -364,7 +364,7 @@ class Settings(BaseSettings):
             self.tls_client_ca,
             (self.tls_client_certificate, self.tls_client_key),
         )
-        rehearsal.require([split_address(one)[0] for one in ([address] if address else self.referees)])
+        rehearsal.require([split_address(host)[0] for host in ([address] if address else self.referees)])
         return ServerTls(certificate, key, authorities)
 
     def check_web_tls(self) -> None:
@@ -480,18 +480,18 @@ def _absolute(name: str, path: Path) -> Path:
     Raise SettingsError if it cannot be a path.
     """
     try:
-        found = os.path.abspath(path.expanduser())
+        absolute = os.path.abspath(path.expanduser())
     except RuntimeError:
         raise SettingsError(name, f"{path}: there is no such home folder") from None
-    if wrong := _control_in(found):
+    if wrong := _control_in(absolute):
         raise SettingsError(name, wrong)
     try:
-        found.encode()
+        absolute.encode()
     except UnicodeEncodeError:
         raise SettingsError(
-            name, f"{found} is no text in UTF-8; with the locale C, set PYTHONUTF8=1"
+            name, f"{absolute} is no text in UTF-8; with the locale C, set PYTHONUTF8=1"
         ) from None
-    return Path(found)
+    return Path(absolute)
 
 
 def _config_file(data: Path) -> Path:
@@ -518,8 +518,8 @@ def load_settings(overrides: Mapping[str, object] | None = None) -> Settings:
         return Settings(**given)  # type: ignore[arg-type]
     except ValidationError as error:
         # What depends on a wrong setting is wrong for the same reason, and is not reported again.
-        found = {problem.reason: problem for problem in reversed([*map(_problem, error.errors())])}
-        problems = [one._replace(field=_origin(one.field, given)) for one in reversed(found.values())]
+        by_reason = {problem.reason: problem for problem in reversed([*map(_problem, error.errors())])}
+        problems = [each._replace(field=_origin(each.field, given)) for each in reversed(by_reason.values())]
         raise SettingsError.of(problems) from None
     except OSError as error:
         raise SettingsError(CONFIG, f"cannot read {error.filename}: {error.strerror}") from None

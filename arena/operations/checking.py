@@ -11,7 +11,7 @@ from arena.operations.operation import Operation, Parameter
 from referee.errors import Problem
 from referee.validation import Node, first_of, node_at, shown, suggestion, wanted
 
-Found = Mapping[str, Any]
+Details = Mapping[str, Any]
 """An error that pydantic found."""
 
 
@@ -37,19 +37,19 @@ def read_texts(
     Those in ``known`` are left out. A list is given as several texts, with an item in each line. Raise
     SpecError, which names every parameter that is missing or wrong.
     """
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     wrong: list[Problem] = []
     for name, parameter in operation.parameters.items():
         if name in known:
             continue
         if name in texts:
             several = schema_of(parameter.kind).get("type") == "array"
-            found[name] = _checked(parameter, _lines(texts[name]) if several else texts[name][-1], wrong)
+            values[name] = _checked(parameter, _lines(texts[name]) if several else texts[name][-1], wrong)
         elif parameter.required:
             wrong.append(Problem(name, "is missing"))
     if wrong:
         raise SpecError.of(wrong)
-    return found
+    return values
 
 
 def _lines(texts: Sequence[str]) -> list[str]:
@@ -63,8 +63,8 @@ def _checked(parameter: Parameter, value: object, wrong: list[Problem]) -> Any:
     try:
         return adapter.validate_python(value)
     except ValidationError as error:
-        problems = [Problem(parameter.name, reason(one, schema)) for one in error.errors(include_url=False)]
-        wrong += first_of(problems, lambda one: [one])
+        problems = [Problem(parameter.name, reason(each, schema)) for each in error.errors(include_url=False)]
+        wrong += first_of(problems, lambda each: [each])
         return None
 
 
@@ -79,27 +79,27 @@ def _adapter(kind: Any) -> tuple[TypeAdapter[Any], Node]:
     return adapter, adapter.json_schema()
 
 
-def reason(one: Found, schema: Node) -> str:
+def reason(error: Details, schema: Node) -> str:
     """Return what is wrong with a value, by pydantic's error and the JSON Schema of the whole."""
-    kind, limits = one["type"], one.get("ctx", {})
+    kind, limits = error["type"], error.get("ctx", {})
     if kind == "missing":
         return "is missing"
     if kind == "extra_forbidden":
-        known = list(node_at(schema, one["loc"][:-1]).get("properties", {}))  # type: ignore[call-overload]
-        return f"is not a field{suggestion(str(one['loc'][-1]), known)}"
+        known = list(node_at(schema, error["loc"][:-1]).get("properties", {}))  # type: ignore[call-overload]
+        return f"is not a field{suggestion(str(error['loc'][-1]), known)}"
     if kind == "string_too_long":
-        return f"must have at most {limits['max_length']} characters, not {len(one['input'])}"
+        return f"must have at most {limits['max_length']} characters, not {len(error['input'])}"
     if kind == "string_too_short":
-        return f"must have at least {limits['min_length']} characters, not {len(one['input'])}"
+        return f"must have at least {limits['min_length']} characters, not {len(error['input'])}"
     if kind in ("too_short", "too_long"):
         bound, number = ("least", "min_length") if kind == "too_short" else ("most", "max_length")
         items = "item" if limits[number] == 1 else "items"
         return f"must have at {bound} {limits[number]} {items}, not {limits['actual_length']}"
-    if isinstance(one["input"], bytes):
+    if isinstance(error["input"], bytes):
         return "must be JSON, with the header Content-Type: application/json"
     if kind.startswith("datetime_"):
-        return f"must be a time like 2026-01-05T18:00:00Z, not {shown(one['input'])}"
-    node = node_at(schema, one["loc"])
+        return f"must be a time like 2026-01-05T18:00:00Z, not {shown(error['input'])}"
+    node = node_at(schema, error["loc"])
     if kind == "value_error" or not {"type", "enum", "const"} & node.keys():
-        return str(one["msg"]).removeprefix("Value error, ")
-    return f"must be {wanted(node)}, not {shown(one['input'])}"
+        return str(error["msg"]).removeprefix("Value error, ")
+    return f"must be {wanted(node)}, not {shown(error['input'])}"

@@ -43,7 +43,7 @@ def leaderboard(
     """Show the ratings: a leaderboard for each ruleset and table size, the best first."""
     from arena.queries import leaderboards as queries  # an arena without ratings answers without it
 
-    asked = queries.LeaderboardQuery(
+    query = queries.LeaderboardQuery(
         ruleset=ruleset,
         table_size=table_size,
         league=league,
@@ -56,7 +56,7 @@ def leaderboard(
         provisional=provisional,
         since=since,
     )
-    return queries.leaderboard(context.storage, asked, limit, cursor, around)
+    return queries.leaderboard(context.storage, query, limit, cursor, around)
 
 
 @operation("GET", "/baselines", tag="results")

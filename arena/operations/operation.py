@@ -71,8 +71,8 @@ class Parts:
         owner, _, rest = value.partition("/")
         bot, _, number = (rest, "", "") if self.versions else rest.partition("@")
         names = (*self.names, self.query) if self.query else self.names
-        found = dict(zip(names, (owner, bot, number), strict=False))
-        return {name: part for name, part in found.items() if part or name != self.query}
+        parts = dict(zip(names, (owner, bot, number), strict=False))
+        return {name: part for name, part in parts.items() if part or name != self.query}
 
     def join(self, parts: Mapping[str, str]) -> str:
         """Return the name that has these parts: the opposite of ``split``."""
@@ -173,9 +173,9 @@ def _parameter(name: str, hint: Any, default: Any) -> Parameter:
     if get_origin(hint) is not Annotated:
         return Parameter(name, hint, default, "")
     kind, *notes = get_args(hint)
-    texts = [one for one in notes if isinstance(one, str)]
-    parts = [one for one in notes if isinstance(one, Parts)]
-    limits = tuple(one for one in notes if not isinstance(one, str | Parts))
+    texts = [note for note in notes if isinstance(note, str)]
+    parts = [note for note in notes if isinstance(note, Parts)]
+    limits = tuple(note for note in notes if not isinstance(note, str | Parts))
     return Parameter(
         name,
         Annotated[(kind, *limits)] if limits else kind,

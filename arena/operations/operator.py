@@ -39,8 +39,8 @@ def list_changes(
     cursor: Cursor = None,
 ) -> queries.ChangePage:
     """List who changed what, the latest change first."""
-    asked = queries.ChangeQuery(subject, account)
-    return queries.changes(context.storage, context.actor, asked, limit, cursor)
+    query = queries.ChangeQuery(subject, account)
+    return queries.changes(context.storage, context.actor, query, limit, cursor)
 
 
 @operation("GET", "/operator/referees", KeyScope.OPERATE, tag="operator")

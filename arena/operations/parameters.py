@@ -31,8 +31,8 @@ class SchemaOf:
     def __get_pydantic_json_schema__(self, _: Any, handler: Any) -> Any:
         module, _, name = self.place.partition(":")
         schema = handler(getattr(import_module(module), name).__pydantic_core_schema__)
-        found = handler.resolve_ref_schema(schema)
-        found["required"] = [one for one in found["required"] if one not in self.optional]
+        resolved = handler.resolve_ref_schema(schema)
+        resolved["required"] = [key for key in resolved["required"] if key not in self.optional]
         return schema
 
 

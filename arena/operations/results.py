@@ -52,7 +52,7 @@ def search_names(
     context: Context,
     q: Annotated[Annotated[str, MaxLen(200)], "How the names begin, or `owner/` and how its bots begin."],
     limit: Annotated[int, Interval(ge=1, le=LARGEST_PAGE), "Maximum number of names of each kind."] = 8,
-) -> search.Found:
+) -> search.SearchResult:
     """Return the bots, owners, tournaments and leagues whose names begin with a text."""
     return search.search(context.storage, q, limit)
 
@@ -73,8 +73,8 @@ def list_matches(
     cursor: Cursor = None,
 ) -> matches.MatchPage:
     """List matches that are done, the newest first, with points and changes of Elo."""
-    asked = matches.MatchQuery(bot, opponent, ruleset, tournament, round, since, until, faults, result)
-    return matches.find_matches(context.storage, asked, limit, cursor)
+    query = matches.MatchQuery(bot, opponent, ruleset, tournament, round, since, until, faults, result)
+    return matches.find_matches(context.storage, query, limit, cursor)
 
 
 @operation("GET", MATCH, tag="results")
@@ -130,8 +130,8 @@ def find_deals(
 
     Deals that other tables of a duplicate tournament still have to play are left out.
     """
-    asked = highlights.HighlightQuery(kind, ruleset, table_size, bot, tournament)
-    return highlights.find_deals(context.storage, asked, limit, cursor)
+    query = highlights.HighlightQuery(kind, ruleset, table_size, bot, tournament)
+    return highlights.find_deals(context.storage, query, limit, cursor)
 
 
 @operation("GET", f"{ROUND}/tables", tag="results", lines="tables")
@@ -141,8 +141,8 @@ def list_tables(
     """Return the tables of a round, played or not: the bots, the progress and the points of each."""
     question = ("tables", tournament, round)
     place = read_place(question, cursor)
-    found = rounds.round_tables(context.storage, tournament, round, limit, place)
-    return replace(found, next=next_place(question, place + limit, found.count))
+    tables = rounds.round_tables(context.storage, tournament, round, limit, place)
+    return replace(tables, next=next_place(question, place + limit, tables.count))
 
 
 @operation("GET", f"{ROUND}/sessions/{{session}}/deals/{{deal}}", tag="results")
@@ -158,8 +158,8 @@ def show_same_deal(
     """Return a deal of a duplicate round at all its tables, and what each bot made of its cards."""
     question = ("same deal", tournament, round, session, deal)
     place = read_place(question, cursor)
-    found = deals.same_deal(context.storage, tournament, round, session, deal, place + 1, limit)
-    return replace(found, next=next_place(question, place + limit, found.tables[-1].table))
+    same = deals.same_deal(context.storage, tournament, round, session, deal, place + 1, limit)
+    return replace(same, next=next_place(question, place + limit, same.tables[-1].table))
 
 
 @operation("GET", "/crosstable", tag="results")

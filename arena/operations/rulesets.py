@@ -34,7 +34,7 @@ def try_cards(
 ) -> sandbox.Tried:
     """Return what cards are under a ruleset, what beats them, and whether they beat others."""
     played = load_ruleset(rulesets.find_ruleset(context.storage, ruleset).ruleset)
-    put, other = (sandbox.read_cards(played, *one) for one in (("cards", cards), ("against", against)))
+    put, other = (sandbox.read_cards(played, *pair) for pair in (("cards", cards), ("against", against)))
     return sandbox.try_cards(played, put, other)
 
 

@@ -99,9 +99,9 @@ def sign_up(
             if invitation is not None and invitation.owner_id is not None:
                 tx.add(Membership(account_id=account.id, owner_id=invitation.owner_id, since=now))
                 tx.flush()
-            found = info_of(tx, account)
-            record(tx, _actor(account, found), "account.create", name, now, role=account.role)
-            return found
+            info = info_of(tx, account)
+            record(tx, _actor(account, info), "account.create", name, now, role=account.role)
+            return info
     except IntegrityError:
         raise TakenError(f"there already is an account {name}") from None
 
@@ -252,7 +252,7 @@ def sign_out_everywhere(tx: Transaction, account_id: int | None) -> None:
 
 def find_account(tx: Transaction, name: str) -> Account:
     """Return the account of this name. Raise UnknownError."""
-    found = tx.exec(select(Account).where(Account.name == name)).first()
-    if found is None:
+    account = tx.exec(select(Account).where(Account.name == name)).first()
+    if account is None:
         raise unknown(tx, "account", name, col(Account.name))
-    return found
+    return account

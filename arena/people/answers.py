@@ -36,12 +36,12 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Once:
+class RepeatableRequest:
     """A request that is to be executed only once."""
 
     secret: bytes
     """The idempotency key, and the API key or cookie of whoever sent it."""
-    request: bytes
+    content: bytes
     """Method, path, and body."""
 
     @property
@@ -55,15 +55,15 @@ class Once:
         return Seal(self.secret, b"kept answer")
 
 
-def begin(storage: Storage, once: Once, now: datetime) -> Answer | None:
+def begin(storage: Storage, request: RepeatableRequest, now: datetime) -> Answer | None:
     """Return None if this request is to be executed now, or else the answer that it had before.
 
     Raise SpecError if the key was sent with another request, StateError if there is no answer yet.
     """
-    row = _claim(storage, once, now)
+    row = _claim(storage, request, now)
     if row is None:
         return None
-    if row.request_hash != sha256(once.request).hexdigest():
+    if row.request_hash != sha256(request.content).hexdigest():
         raise SpecError("Idempotency-Key", "was used with another request; use a new key for each")
     if row.status is None or row.sealed is None:
         if row.held_until is not None and now < row.held_until:
@@ -72,54 +72,54 @@ def begin(storage: Storage, once: Once, now: datetime) -> Answer | None:
             "the answer to the request with this Idempotency-Key is lost, because the arena stopped; "
             "check whether the request took effect, and use a new key if it did not"
         )
-    return _open(once, row.status, row.sealed)
+    return _open(request, row.status, row.sealed)
 
 
-def _claim(storage: Storage, once: Once, now: datetime) -> KeptAnswer | None:
+def _claim(storage: Storage, request: RepeatableRequest, now: datetime) -> KeptAnswer | None:
     """Note that a request is being executed, and return None; or return the row that its key already has."""
     claim = KeptAnswer(
-        key_hash=once.name,
-        request_hash=sha256(once.request).hexdigest(),
+        key_hash=request.name,
+        request_hash=sha256(request.content).hexdigest(),
         created_at=now,
         held_until=now + HELD,
     )
     try:
         with storage.write() as tx:
             changed(tx, delete(KeptAnswer).where(col(KeptAnswer.created_at) <= now - KEPT))
-            found = tx.get(KeptAnswer, once.name)
-            if found is None:
+            row = tx.get(KeptAnswer, request.name)
+            if row is None:
                 tx.add(claim)
-            return found
+            return row
     except IntegrityError:  # another process was faster
         with storage.read() as tx:
-            return tx.get(KeptAnswer, once.name)
+            return tx.get(KeptAnswer, request.name)
 
 
-def hold(storage: Storage, once: Once, now: datetime) -> None:
+def hold(storage: Storage, request: RepeatableRequest, now: datetime) -> None:
     """Note that a request that was begun is still being executed."""
-    mine = (col(KeptAnswer.key_hash) == once.name, col(KeptAnswer.status).is_(None))
+    mine = (col(KeptAnswer.key_hash) == request.name, col(KeptAnswer.status).is_(None))
     with storage.write() as tx:
         changed(tx, update(KeptAnswer).where(*mine).values(held_until=now + HELD))
 
 
-def keep(storage: Storage, once: Once, answer: Answer) -> None:
+def keep(storage: Storage, request: RepeatableRequest, answer: Answer) -> None:
     """Keep the answer to a request that was begun."""
-    sealed = once.seal.close(answer.kind.encode("latin-1") + b"\n" + answer.body)
-    mine = col(KeptAnswer.key_hash) == once.name
+    sealed = request.seal.close(answer.kind.encode("latin-1") + b"\n" + answer.body)
+    mine = col(KeptAnswer.key_hash) == request.name
     with storage.write() as tx:
         changed(tx, update(KeptAnswer).where(mine).values(status=answer.status, sealed=sealed))
 
 
-def forget(storage: Storage, once: Once) -> None:
+def forget(storage: Storage, request: RepeatableRequest) -> None:
     """Let a request that was begun but not executed be sent again."""
-    mine = (col(KeptAnswer.key_hash) == once.name, col(KeptAnswer.status).is_(None))
+    mine = (col(KeptAnswer.key_hash) == request.name, col(KeptAnswer.status).is_(None))
     with storage.write() as tx:
         changed(tx, delete(KeptAnswer).where(*mine))
 
 
-def _open(once: Once, status: int, sealed: str) -> Answer:
+def _open(request: RepeatableRequest, status: int, sealed: str) -> Answer:
     try:
-        plain = once.seal.open(sealed)
+        plain = request.seal.open(sealed)
     except Unsealable:
         raise StateError("the answer to this Idempotency-Key cannot be read; use a new key") from None
     kind, _, body = plain.partition(b"\n")

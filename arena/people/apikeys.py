@@ -145,10 +145,10 @@ def _use(storage: Storage, row: ApiKey, now: datetime) -> None:
 
 def _find(tx: Transaction, actor: Actor, name: str) -> ApiKey:
     mine = (ApiKey.account_id == actor.account_id, ApiKey.name == name)
-    found = tx.exec(select(ApiKey).where(*mine)).first()
-    if found is None:
+    key = tx.exec(select(ApiKey).where(*mine)).first()
+    if key is None:
         raise UnknownError(f"{actor.account} has no key {name!r}")
-    return found
+    return key
 
 
 def _info(row: ApiKey) -> KeyInfo:

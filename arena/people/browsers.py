@@ -48,11 +48,11 @@ def sign_in(storage: Storage, name: str, password: str, now: datetime) -> tuple[
 def actor_in_browser(storage: Storage, session: str, now: datetime) -> Actor | None:
     """Return who is signed in with this session's id; None if nobody is any more."""
     with storage.read() as tx:
-        found = _find(tx, session, now)
-        actor = None if found is None else actor_of(tx, found.account_id)
-    if found is not None and found.expires_at - now < STAYS - RENEWED:
+        row = _find(tx, session, now)
+        actor = None if row is None else actor_of(tx, row.account_id)
+    if row is not None and row.expires_at - now < STAYS - RENEWED:
         with storage.write() as tx:
-            mine = col(BrowserSession.id_hash) == found.id_hash
+            mine = col(BrowserSession.id_hash) == row.id_hash
             changed(tx, update(BrowserSession).where(mine).values(expires_at=now + STAYS))
     return actor
 
@@ -64,5 +64,5 @@ def sign_out(storage: Storage, session: str) -> None:
 
 
 def _find(tx: Transaction, session: str, now: datetime) -> BrowserSession | None:
-    found = tx.get(BrowserSession, hash_token(session))
-    return None if found is None or found.expires_at <= now else found
+    row = tx.get(BrowserSession, hash_token(session))
+    return None if row is None or row.expires_at <= now else row

@@ -137,8 +137,8 @@ def list_invitations(storage: Storage, actor: Actor, now: datetime) -> list[Invi
     rows = select(Invitation, Owner.name).outerjoin(Owner, col(Owner.id) == Invitation.owner_id)
     usable = (col(Invitation.used_at).is_(None), col(Invitation.expires_at) > now)
     with storage.read() as tx:
-        found = tx.exec(rows.where(*usable).order_by(col(Invitation.id).desc())).all()
-    return [_info(row, owner) for row, owner in found if _may(actor, row.role, owner)]
+        invitations = tx.exec(rows.where(*usable).order_by(col(Invitation.id).desc())).all()
+    return [_info(row, owner) for row, owner in invitations if _may(actor, row.role, owner)]
 
 
 def revoke_invitation(storage: Storage, actor: Actor, number: int, now: datetime) -> InvitationInfo:
@@ -166,11 +166,11 @@ def use_invitation(tx: Transaction, code: str, now: datetime) -> Invitation:
 
     It is valid as long as whoever made it may make such an invitation. Raise SpecError if it is not.
     """
-    found = require_invitation(tx, code, now)
-    unused = (col(Invitation.id) == found.id, col(Invitation.used_at).is_(None))
+    invitation = require_invitation(tx, code, now)
+    unused = (col(Invitation.id) == invitation.id, col(Invitation.used_at).is_(None))
     if not changed(tx, update(Invitation).where(*unused).values(used_at=now)):
         raise SpecError("invitation", USED)
-    return found
+    return invitation
 
 
 def check_invitation(storage: Storage, code: str, now: datetime) -> None:
@@ -181,18 +181,18 @@ def check_invitation(storage: Storage, code: str, now: datetime) -> None:
 
 def require_invitation(tx: Transaction, code: str, now: datetime) -> Invitation:
     """Return the valid invitation with this code. Raise SpecError if there is none."""
-    found = tx.exec(select(Invitation).where(Invitation.code_hash == hash_token(code))).first()
-    if found is None:
+    invitation = tx.exec(select(Invitation).where(Invitation.code_hash == hash_token(code))).first()
+    if invitation is None:
         raise SpecError("invitation", WRONG_CODE)
-    if found.used_at is not None:
+    if invitation.used_at is not None:
         raise SpecError("invitation", USED)
-    if found.expires_at <= now:
-        raise SpecError("invitation", f"expired on {found.expires_at:%Y-%m-%d}")
-    owner = None if found.owner_id is None else tx.get_one(Owner, found.owner_id).name
-    inviter = found.inviter_id  # None at the arena's own terminal
-    if inviter is not None and not _may(actor_of(tx, inviter), found.role, owner):
+    if invitation.expires_at <= now:
+        raise SpecError("invitation", f"expired on {invitation.expires_at:%Y-%m-%d}")
+    owner = None if invitation.owner_id is None else tx.get_one(Owner, invitation.owner_id).name
+    inviter = invitation.inviter_id  # None at the arena's own terminal
+    if inviter is not None and not _may(actor_of(tx, inviter), invitation.role, owner):
         raise SpecError("invitation", WRONG_CODE)
-    return found
+    return invitation
 
 
 def join_owner(storage: Storage, actor: Actor, code: str, now: datetime) -> str:
@@ -213,7 +213,7 @@ def join_owner(storage: Storage, actor: Actor, code: str, now: datetime) -> str:
 
 def find_owner(tx: Transaction, name: str) -> Owner:
     """Return the owner of this name. Raise UnknownError."""
-    found = tx.exec(select(Owner).where(Owner.name == name)).first()
-    if found is None:
+    owner = tx.exec(select(Owner).where(Owner.name == name)).first()
+    if owner is None:
         raise unknown(tx, "owner", name, col(Owner.name))
-    return found
+    return owner

@@ -74,7 +74,7 @@ def leave_owner(storage: Storage, actor: Actor, name: str, account: str, now: da
     with storage.write() as tx:
         owner, member = find_owner(tx, name), find_account(tx, account)
         of_it = select(Membership).where(Membership.owner_id == owner.id).with_for_update()
-        members = {one.account_id: one.since for one in tx.exec(of_it)}
+        members = {row.account_id: row.since for row in tx.exec(of_it)}
         if member.id not in members:
             raise StateError(f"{account} is not a member of {name}")
         mine = members.get(actor.account_id or 0)

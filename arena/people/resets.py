@@ -87,11 +87,11 @@ def use_reset(storage: Storage, code: str, password: str, now: datetime) -> None
 
 def _require(tx: Transaction, code: str, now: datetime) -> Account:
     """Return the account that a code is for, as long as whoever made it may. Raise SpecError."""
-    found = tx.exec(select(PasswordReset).where(PasswordReset.code_hash == hash_token(code))).first()
-    if found is None or found.expires_at <= now:
+    reset = tx.exec(select(PasswordReset).where(PasswordReset.code_hash == hash_token(code))).first()
+    if reset is None or reset.expires_at <= now:
         raise SpecError("code", WRONG_CODE)
-    if found.maker_id is not None:  # None at the arena's own terminal
-        maker = actor_of(tx, found.maker_id)
+    if reset.maker_id is not None:  # None at the arena's own terminal
+        maker = actor_of(tx, reset.maker_id)
         if maker is None or maker.role is not Role.OPERATOR:
             raise SpecError("code", WRONG_CODE)
-    return tx.get_one(Account, found.account_id)
+    return tx.get_one(Account, reset.account_id)

@@ -69,10 +69,10 @@ class DatabaseAuthenticator:
         )
         good = (col(BotVersion.token_hash) == hash_token(token), col(BotVersion.revoked_at).is_(None))
         with self._storage.read() as tx:
-            found = tx.connection().execute(select(*columns).where(*good)).first()
-        if found is None:
+            row = tx.connection().execute(select(*columns).where(*good)).first()
+        if row is None:
             return None
-        version_id, name, number, expires_at, last_used_on = found
+        version_id, name, number, expires_at, last_used_on = row
         self._use(BotVersion, version_id, name, expires_at, last_used_on)
         return BotIdentity(version_id, name, number)
 
@@ -88,10 +88,10 @@ class DatabaseAuthenticator:
         columns: tuple[Any, ...] = (Token.id, Token.name, Token.scope, Token.expires_at, Token.last_used_on)
         good = (col(Token.token_hash) == hash_token(token), col(Token.revoked_at).is_(None))
         with self._storage.read() as tx:
-            found = tx.connection().execute(select(*columns).where(*good)).first()
-        if found is None:
+            row = tx.connection().execute(select(*columns).where(*good)).first()
+        if row is None:
             return None
-        token_id, name, scope, expires_at, last_used_on = found
+        token_id, name, scope, expires_at, last_used_on = row
         self._use(Token, token_id, name, expires_at, last_used_on)
         return Scope(scope)
 
@@ -119,19 +119,19 @@ class DatabaseAuthenticator:
         columns: tuple[Any, ...] = (
             *(BotVersion.id, BotVersion.token_number, BotVersion.revoked_at, BotVersion.expires_at),
         )
-        asked = select(*columns).where(col(BotVersion.id).in_([bot.version_id for bot in bots]))
+        rows = select(*columns).where(col(BotVersion.id).in_([bot.version_id for bot in bots]))
         with self._storage.read() as tx:
-            found = {version_id: rest for version_id, *rest in tx.connection().execute(asked)}
+            by_version = {version_id: rest for version_id, *rest in tx.connection().execute(rows)}
         now = self._clock()
-        whys = {bot.version_id: _why_worthless(bot, found.get(bot.version_id), now) for bot in bots}
+        whys = {bot.version_id: _why_worthless(bot, by_version.get(bot.version_id), now) for bot in bots}
         return {version_id: why for version_id, why in whys.items() if why}
 
 
-def _why_worthless(bot: BotIdentity, found: Sequence[Any] | None, now: datetime) -> str:
+def _why_worthless(bot: BotIdentity, row: Sequence[Any] | None, now: datetime) -> str:
     """Return why the token that a bot used is invalid, by its version's row; empty if it is valid."""
-    if found is None:
+    if row is None:
         return "the token was revoked while the stream was open"
-    number, revoked_at, expires_at = found
+    number, revoked_at, expires_at = row
     if revoked_at is not None:
         return "the token was revoked while the stream was open"
     if number != bot.token:

@@ -54,10 +54,10 @@ def log_for(storage: Storage, actor: Actor, query: LogQuery, cursor: str | None 
     if cursor is not None:
         [before] = read_cursor(question, cursor, int)
         query = replace(query, before=before)
-    found = read_log(storage, versions, replace(query, limit=query.limit + 1))[::-1]
-    last, more = query.limit - 1, len(found) > query.limit
+    lines = read_log(storage, versions, replace(query, limit=query.limit + 1))[::-1]
+    last, more = query.limit - 1, len(lines) > query.limit
     return LogPage(
-        tuple(map(_line, found[: query.limit])), make_cursor(question, (found[last].id,)) if more else None
+        tuple(map(_line, lines[: query.limit])), make_cursor(question, (lines[last].id,)) if more else None
     )
 
 
@@ -115,7 +115,7 @@ def deals_for(storage: Storage, actor: Actor, query: DealQuery, cursor: str | No
         query = replace(query, before=(session, position, deal))
     page = read_deals(storage, versions, query)
     deals = tuple(
-        OwnDeal(one.bot, one.session_id, one.seat, one.at, one.points, one.lost, one.record)
-        for one in page.deals
+        OwnDeal(line.bot, line.session_id, line.seat, line.at, line.points, line.lost, line.record)
+        for line in page.deals
     )
     return OwnDeals(deals, None if page.before is None else make_cursor(question, page.before))

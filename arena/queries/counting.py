@@ -55,13 +55,13 @@ def counted_sheets(storage: Storage, name: str, rounds: Collection[int]) -> Shee
 
     ``sheets`` is faster where nothing was compared, corrected or forfeited.
     """
-    found: dict[int, dict[int, RoundResult]] = defaultdict(dict)
+    sheets: dict[int, dict[int, RoundResult]] = defaultdict(dict)
     counted = count_rounds(storage, name, rounds)
     for (round, table), one in counted.matches.items():
         there = counted.entrants[round, table]
         for entrant, place, score in zip(there, one.places, one.scores, strict=True):
-            found[entrant][round] = RoundResult(table, place, score)
-    return found
+            sheets[entrant][round] = RoundResult(table, place, score)
+    return sheets
 
 
 def deal_scores_at(storage: Storage, name: str, round: int, table: int) -> Mapping[int, Sequence[DealScore]]:
@@ -71,9 +71,9 @@ def deal_scores_at(storage: Storage, name: str, round: int, table: int) -> Mappi
     """
     with storage.read() as tx:
         tournament = find_tournament(tx, name)
-        found = dict(played_deals(tx, tournament, col(Round.number) == round)).get(round, {})
-    scored = dict(zip(found, deal_scores(list(found.values())), strict=True)).get(table, [])
-    return {one.number: deals for one, deals in zip(found.get(table, ()), scored, strict=True)}
+        sessions_at = dict(played_deals(tx, tournament, col(Round.number) == round)).get(round, {})
+    scored = dict(zip(sessions_at, deal_scores(list(sessions_at.values())), strict=True)).get(table, [])
+    return {session.number: deals for session, deals in zip(sessions_at.get(table, ()), scored, strict=True)}
 
 
 def count_matches(storage: Storage, lines: Sequence[MatchLine]) -> list[Counted | None]:
@@ -84,7 +84,7 @@ def count_matches(storage: Storage, lines: Sequence[MatchLine]) -> list[Counted 
         rounds[line.tournament].add(line.round)
         if any(line.forfeits):
             forfeited[line.tournament].add(line.round)
-    found: dict[str, CountedRounds] = {}
+    counted: dict[str, CountedRounds] = {}
     with storage.read() as tx:
         its = col(TournamentEvent.tournament_id) == col(Tournament.id)
         several = select(Tournament, exists().where(its, col(TournamentEvent.kind) == "corrected"))
@@ -92,14 +92,14 @@ def count_matches(storage: Storage, lines: Sequence[MatchLine]) -> list[Counted 
             name = tournament.name
             special = rounds[name] if tournament.duplicate or changed else forfeited[name]
             if special:
-                found[name] = _count(tx, tournament, special)
-    return [_counted(line, found.get(line.tournament)) for line in lines]
+                counted[name] = _count(tx, tournament, special)
+    return [_counted(line, counted.get(line.tournament)) for line in lines]
 
 
-def _counted(line: MatchLine, found: CountedRounds | None) -> Counted | None:
-    if found is not None:
-        known = found.matches.get((line.round, line.table))
-        if known is not None or found.duplicate:
+def _counted(line: MatchLine, rounds: CountedRounds | None) -> Counted | None:
+    if rounds is not None:
+        known = rounds.matches.get((line.round, line.table))
+        if known is not None or rounds.duplicate:
             return known
     return Counted(line.points, _places(line.points), as_played=True)
 
@@ -109,22 +109,22 @@ def _count(tx: Transaction, tournament: Tournament, rounds: Collection[int]) -> 
     if tournament.duplicate and tournament.finished_at is None:
         which.append(col(Round.state) == RoundState.CLOSED)
     played = outcomes(tx, tournament, *which)
-    there = {(one.round, one.table) for one in played}
-    corrections = [one for one in corrections_of(tx, tournament) if (one.round, one.table) in there]
+    there = {(each.round, each.table) for each in played}
+    corrections = [each for each in corrections_of(tx, tournament) if (each.round, each.table) in there]
     counted = adjusted(played, corrections)
-    changed = {(one.round, one.table) for one in corrections} if not tournament.duplicate else there
+    changed = {(each.round, each.table) for each in corrections} if not tournament.duplicate else there
     return CountedRounds(
         tournament.duplicate,
         {
-            (one.round, one.table): _of(one, as_played=(one.round, one.table) not in changed)
-            for one in counted
+            (each.round, each.table): _of(each, as_played=(each.round, each.table) not in changed)
+            for each in counted
         },
-        {(one.round, one.table): tuple(one.points) for one in counted},
+        {(each.round, each.table): tuple(each.points) for each in counted},
     )
 
 
-def _of(one: MatchOutcome, *, as_played: bool) -> Counted:
-    return Counted(tuple(one.points.values()), _places(list(one.merits.values())), as_played)
+def _of(outcome: MatchOutcome, *, as_played: bool) -> Counted:
+    return Counted(tuple(outcome.points.values()), _places(list(outcome.merits.values())), as_played)
 
 
 def _places(values: Sequence[float] | Sequence[Merit]) -> tuple[int, ...]:

@@ -62,21 +62,21 @@ def same_deal(
     Raise UnknownError; StateError while other tables still have to play it, and if each table has its own.
     """
     with storage.read() as tx:
-        found = find_tournament(tx, tournament)
-        if not found.duplicate:
+        its = find_tournament(tx, tournament)
+        if not its.duplicate:
             raise StateError(
-                f"every table of {found.name} plays deals of its own: it is not a duplicate tournament"
+                f"every table of {its.name} plays deals of its own: it is not a duplicate tournament"
             )
-        played = _sessions(tx, _shown_round(tx, found, round))
-        here = [(match, one) for match, one in played if one.number == number]
-        longest = max((len(one.deal_points) for _, one in here), default=0)
+        played = _sessions(tx, _shown_round(tx, its, round))
+        here = [(match, session) for match, session in played if session.number == number]
+        longest = max((len(session.deal_points) for _, session in here), default=0)
         if not 1 <= deal <= longest:
             raise UnknownError(
-                f"no session {number} with a deal {deal} is done in round {round} of {found.name}"
+                f"no session {number} with a deal {deal} is done in round {round} of {its.name}"
             )
-        tables = tuple(_tables(tx, found, round, here, deal, first, most))
-    numbers = tuple(sorted({one.number for _, one in played}))
-    return SameDeal(found.name, round, number, deal, longest, numbers, tables)
+        tables = tuple(_tables(tx, its, round, here, deal, first, most))
+    numbers = tuple(sorted({session.number for _, session in played}))
+    return SameDeal(its.name, round, number, deal, longest, numbers, tables)
 
 
 def _shown_round(tx: Transaction, tournament: Tournament, number: int) -> int:
@@ -111,7 +111,7 @@ def _tables(
     most: int,
 ) -> list[AtTable]:
     compared = deal_scores([[_played(session)] for _, session in here])
-    found = []
+    tables = []
     read = 0
     for (match, session), [scores] in zip(here, compared, strict=True):
         if len(scores) < deal:
@@ -125,8 +125,8 @@ def _tables(
         own, score = tuple(session.deal_points[deal - 1]), scores[deal - 1]
         attempt = session.deal_attempts[deal - 1] if session.deal_attempts else 1
         line = AtTable(match.table_number, seats, own, score.by_seat, score.fouled, attempt, record)
-        found.append(line)
-    return found
+        tables.append(line)
+    return tables
 
 
 def _played(row: Session) -> PlayedSession:
@@ -197,12 +197,12 @@ def deal_in_session(
     if not 1 <= deal <= len(records):
         raise UnknownError(f"no deal {deal} in session {number}: it has {len(records)}")
     with storage.read() as tx:
-        found = find_tournament(tx, tournament)
+        its = find_tournament(tx, tournament)
         numbers = (
             select(Session.number)
             .join(Match, col(Match.id) == Session.match_id)
             .join(Round, col(Round.id) == Match.round_id)
-            .where(Match.tournament_id == found.id, Round.number == round, Match.table_number == table)
+            .where(Match.tournament_id == its.id, Round.number == round, Match.table_number == table)
             .order_by(col(Session.number))
         )
-        return DealInSession(records[deal - 1], len(records), tuple(tx.exec(numbers)), found.duplicate)
+        return DealInSession(records[deal - 1], len(records), tuple(tx.exec(numbers)), its.duplicate)

@@ -78,20 +78,20 @@ def faults_by_bot(
     by_kind = [func.sum(case((col(FaultTally.kind) == kind, count), else_=0)) for kind in KINDS]
     rows = select_columns(col(FaultTally.version_id), total, *by_kind).group_by(col(FaultTally.version_id))
     with storage.read() as tx:
-        rows = rows.where(count > 0, *_wanted(tx, query))
+        rows = rows.where(count > 0, *_conditions(tx, query))
         if cursor is not None:
             most, last = read_cursor(query, cursor, int, int)
             after = col(FaultTally.version_id) > last
             rows = rows.having(or_(total < most, and_(total == most, after)))
         rows = rows.order_by(total.desc(), col(FaultTally.version_id)).limit(limit + 1)
-        found = [tuple(map(int, row)) for row in tx.execute(rows)]
-        names = _names(tx, [row[0] for row in found])
-    lines = tuple(FaultsLine(names[version_id], *counts) for version_id, *counts in found[:limit])
-    last_key = (found[limit - 1][1], found[limit - 1][0]) if len(found) > limit else None
+        numbers = [tuple(map(int, row)) for row in tx.execute(rows)]
+        names = _names(tx, [row[0] for row in numbers])
+    lines = tuple(FaultsLine(names[version_id], *counts) for version_id, *counts in numbers[:limit])
+    last_key = (numbers[limit - 1][1], numbers[limit - 1][0]) if len(numbers) > limit else None
     return FaultsPage(lines, None if last_key is None else make_cursor(query, last_key))
 
 
-def _wanted(tx: Transaction, query: FaultQuery) -> Iterator[Any]:
+def _conditions(tx: Transaction, query: FaultQuery) -> Iterator[Any]:
     if query.owner is not None:
         own = select_columns(col(BotVersion.id)).join(Bot, col(Bot.id) == BotVersion.bot_id)
         own = own.where(col(Bot.owner_id) == find_owner(tx, query.owner))

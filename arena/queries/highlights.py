@@ -99,14 +99,14 @@ def find_deals(
     """
     with storage.read() as tx:
         after = None if cursor is None else read_cursor(query, cursor, int, int)
-        wanted = _wanted(tx, query)
+        wanted = _filter_of(tx, query)
         pools = {
             pool: _few_matches(tx, pool, played, wanted, limit + 1)
             for pool, played in _pools(tx, query, wanted).items()
         }
-        found = _merged(tx, query.kind, pools, wanted, after, limit + 1)
-        lines = tuple(_lines(tx, {query.kind: found[:limit]}))
-        return DealPage(lines, make_cursor(query, found[limit - 1]) if len(found) > limit else None)
+        places = _merged(tx, query.kind, pools, wanted, after, limit + 1)
+        lines = tuple(_lines(tx, {query.kind: places[:limit]}))
+        return DealPage(lines, make_cursor(query, places[limit - 1]) if len(places) > limit else None)
 
 
 def notable_deals(storage: Storage, bot: str, each: int = 2) -> tuple[DealLine, ...]:
@@ -115,7 +115,7 @@ def notable_deals(storage: Storage, bot: str, each: int = 2) -> tuple[DealLine, 
     Raise UnknownError, and SpecError for a malformed name.
     """
     with storage.read() as tx:
-        wanted = _Wanted(None, [version.id for version in versions_called(tx, bot)]).looked_into(tx)
+        wanted = _Filter(None, [version.id for version in versions_called(tx, bot)]).looked_into(tx)
         query = HighlightQuery(HighlightKind.CLOSEST, bot=bot)
         pools = {
             pool: _few_matches(tx, pool, played, wanted, each)
@@ -123,10 +123,10 @@ def notable_deals(storage: Storage, bot: str, each: int = 2) -> tuple[DealLine, 
         }
         few = [match_id for ids in pools.values() for match_id in ids or ()]
         many = {pool: ids for pool, ids in pools.items() if ids is None}
-        found = _among(tx, [*HighlightKind], few)
-        for kind, places in found.items():
-            found[kind] = sorted(places + _merged(tx, kind, many, wanted, None, each))[:each]
-        lines = _lines(tx, found)
+        by_kind = _among(tx, [*HighlightKind], few)
+        for kind, places in by_kind.items():
+            by_kind[kind] = sorted(places + _merged(tx, kind, many, wanted, None, each))[:each]
+        lines = _lines(tx, by_kind)
         best: dict[tuple[object, ...], DealLine] = {}
         for line in lines:
             at = (line.tournament, line.round, line.table, line.session, line.deal)
@@ -134,7 +134,7 @@ def notable_deals(storage: Storage, bot: str, each: int = 2) -> tuple[DealLine, 
         return tuple(best.values())
 
 
-def _pools(tx: Transaction, query: HighlightQuery, wanted: "_Wanted") -> dict[Pool, int]:
+def _pools(tx: Transaction, query: HighlightQuery, wanted: "_Filter") -> dict[Pool, int]:
     """Return the pools with their numbers of rated matches.
 
     Each ruleset has one pool, because it sets how many sit at a table.
@@ -155,7 +155,7 @@ def _pools(tx: Transaction, query: HighlightQuery, wanted: "_Wanted") -> dict[Po
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class _Filter:
     """The matches whose deals are wanted."""
 
     tournament_id: int | None
@@ -164,7 +164,7 @@ class _Wanted:
     hides: bool = True
     """Whether there may be matches whose deals may not be shown; a few tournaments have them."""
 
-    def looked_into(self, tx: Transaction) -> "_Wanted":
+    def looked_into(self, tx: Transaction) -> "_Filter":
         """Return the same, with ``hides`` looked up if that is quick."""
         if self.tournament_id is None and self.version_ids is None:
             return self
@@ -210,10 +210,10 @@ class _Wanted:
         return select_columns(col(Seat.match_id)).where(col(Seat.entrant_id).in_(entered.where(*under)))
 
 
-def _wanted(tx: Transaction, query: HighlightQuery) -> _Wanted:
+def _filter_of(tx: Transaction, query: HighlightQuery) -> _Filter:
     tournament = None if query.tournament is None else find_tournament(tx, query.tournament)
     versions = None if query.bot is None else [version.id for version in versions_called(tx, query.bot)]
-    return _Wanted(tournament, versions).looked_into(tx)
+    return _Filter(tournament, versions).looked_into(tx)
 
 
 class _Way(NamedTuple):
@@ -231,7 +231,7 @@ def _way(kind: HighlightKind, pool: Pool, match_ids: Sequence[int] | None) -> _W
 
 
 def _few_matches(
-    tx: Transaction, pool: Pool, played: int, wanted: _Wanted, limit: int
+    tx: Transaction, pool: Pool, played: int, wanted: _Filter, limit: int
 ) -> Sequence[int] | None:
     """Return the matches of a pool whose deals are wanted; None for all, or for too many.
 
@@ -246,7 +246,7 @@ def _few_matches(
     return None if len(match_ids) > few else _shown(tx, wanted, match_ids)
 
 
-def _shown(tx: Transaction, wanted: _Wanted, match_ids: Sequence[int]) -> Sequence[int]:
+def _shown(tx: Transaction, wanted: _Filter, match_ids: Sequence[int]) -> Sequence[int]:
     """Return those of these matches whose deals may be shown."""
     if not wanted.hides:
         return match_ids
@@ -268,7 +268,7 @@ def _merged(
     tx: Transaction,
     kind: HighlightKind,
     pools: Mapping[Pool, Sequence[int] | None],
-    wanted: _Wanted,
+    wanted: _Filter,
     after: Key | None,
     limit: int,
 ) -> list[Place]:
@@ -278,7 +278,7 @@ def _merged(
 
 
 def _places(
-    tx: Transaction, kind: HighlightKind, way: _Way, wanted: _Wanted, after: Key | None, limit: int
+    tx: Transaction, kind: HighlightKind, way: _Way, wanted: _Filter, after: Key | None, limit: int
 ) -> list[Place]:
     if way.match_ids is not None:
         places = sorted(_among(tx, [kind], way.match_ids)[kind])
@@ -299,12 +299,12 @@ def _among(
     tx: Transaction, kinds: Sequence[HighlightKind], match_ids: Sequence[int]
 ) -> dict[HighlightKind, list[Place]]:
     """Return by kind the places of the deals of these matches, in any order."""
-    found: dict[HighlightKind, list[Place]] = {kind: [] for kind in kinds}
+    by_kind: dict[HighlightKind, list[Place]] = {kind: [] for kind in kinds}
     for part in _parts(match_ids):
         rows = tx.connection().execute(_of_matches(), {"matches": part, "kinds": kinds}).all()
         for kind, value, session in rows:
-            found[kind].append((value if kind is HighlightKind.CLOSEST else -value, -session))
-    return found
+            by_kind[kind].append((value if kind is HighlightKind.CLOSEST else -value, -session))
+    return by_kind
 
 
 _OF_KINDS = col(Highlight.kind).in_(bindparam("kinds", expanding=True))
@@ -330,10 +330,10 @@ def _rising(tx: Transaction, way: _Way, rows: Select[Any], after: Key | None, li
         reached = tx.exec(values.where(value > reached)).one()
 
 
-def _rows(tx: Transaction, found: Mapping[HighlightKind, Sequence[Place]]) -> list[Any]:
+def _rows(tx: Transaction, by_kind: Mapping[HighlightKind, Sequence[Place]]) -> list[Any]:
     """Return the rows of deals for display, in the order of ``found``."""
-    wanted = [(-session, kind) for kind, places in found.items() for _, session in places]
-    given = {"sessions": {session for session, _ in wanted}, "kinds": [*found]}
+    wanted = [(-session, kind) for kind, places in by_kind.items() for _, session in places]
+    given = {"sessions": {session for session, _ in wanted}, "kinds": [*by_kind]}
     rows = tx.connection().execute(_select_shown(), given).all()
     by_place = {(row[0], row[1]): row[2:] for row in rows}
     return [by_place[place] for place in wanted]
@@ -360,10 +360,10 @@ def _select_shown() -> Select[Any]:
     )
 
 
-def _lines(tx: Transaction, found: Mapping[HighlightKind, Sequence[Place]]) -> Iterator[DealLine]:
-    rows = _rows(tx, found)
+def _lines(tx: Transaction, by_kind: Mapping[HighlightKind, Sequence[Place]]) -> Iterator[DealLine]:
+    rows = _rows(tx, by_kind)
     names = names_of(tx, {row[7] for row in rows})
-    kinds = (kind for kind, places in found.items() for _ in places)
+    kinds = (kind for kind, places in by_kind.items() for _ in places)
     for kind, row in zip(kinds, rows, strict=True):
         deal, value, table_size, session, seating, deal_points, finished_at, match_id, table, *called = row
         round, tournament, ruleset, version = called

@@ -120,14 +120,14 @@ def history(
     with storage.read() as tx:
         before = [*NEWEST] if cursor is None else [*read_cursor(query, cursor, int, int)]
         lists = [
-            found
+            list_
             for rated in _rated(tx, query, versions_called(tx, query.bot))
-            for found in _entries(tx, query, rated, before, limit + 1)
+            for list_ in _entries(tx, query, rated, before, limit + 1)
         ]
         entries = list(islice(merge(*lists, key=_place, reverse=True), limit + 1))
         lines = _lines(tx, entries[:limit])
-    for one in entries[:limit]:
-        before[one.is_strength] = min(before[one.is_strength], one.id)
+    for entry in entries[:limit]:
+        before[entry.is_strength] = min(before[entry.is_strength], entry.id)
     return HistoryPage(lines, make_cursor(query, tuple(before)) if len(entries) > limit else None)
 
 
@@ -143,7 +143,7 @@ def latest(
         all_rated = _rated(tx, query, versions_called(tx, query.bot))
         for kind, limit in limits.items():
             of_kind = replace(query, kind=kind)
-            lists = [found for rated in all_rated for found in _entries(tx, of_kind, rated, NEWEST, limit)]
+            lists = [list_ for rated in all_rated for list_ in _entries(tx, of_kind, rated, NEWEST, limit)]
             entries += islice(merge(*lists, key=_place, reverse=True), limit)
         return _lines(tx, sorted(entries, key=_place, reverse=True))
 
@@ -155,8 +155,8 @@ def _rated(tx: Transaction, query: HistoryQuery, versions: Sequence[BotVersion])
     """Return the ratings of versions in the pools that were asked for, in the order of the versions."""
     names = {version.id: version.name for version in versions}
     rated: Any = select(Rating.version_id, Rating.id, Rating.ruleset_id, Rating.table_size)
-    found = tx.exec(rated.where(col(Rating.version_id).in_(names))).all()
-    ratings = {(version_id, Pool(*pool)): rating_id for version_id, rating_id, *pool in found}
+    of_versions = tx.exec(rated.where(col(Rating.version_id).in_(names))).all()
+    ratings = {(version_id, Pool(*pool)): rating_id for version_id, rating_id, *pool in of_versions}
     pools = choose_pools(tx, query.ruleset, query.table_size, [pool for _, pool in ratings])
     return [
         _Rated(ratings[version_id, pool.pool], version_id, name, pool)
@@ -220,12 +220,10 @@ def _newest_points() -> Select[Any]:
 
 def _lines(tx: Transaction, entries: Sequence[_Entry]) -> tuple[HistoryLine, ...]:
     """Return lines; only for these is looked up where the matches were played."""
-    match_ids = [one.values[-1] for one in entries if not one.is_strength]
+    match_ids = [e.values[-1] for e in entries if not e.is_strength]
     rows = tx.connection().execute(_where_played(), {"matches": match_ids}).all() if match_ids else ()
     played = {row[0]: row[1:] for row in rows}
-    return tuple(
-        _fitted(one) if one.is_strength else _changed(one, *played[one.values[-1]]) for one in entries
-    )
+    return tuple(_fitted(e) if e.is_strength else _changed(e, *played[e.values[-1]]) for e in entries)
 
 
 @cache

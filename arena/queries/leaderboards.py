@@ -18,9 +18,9 @@ from arena.errors import SpecError, UnknownError
 from arena.queries.board import Before, CutPool, Leaderboard, LeaderboardLine
 from arena.queries.names import NamedPool, choose_pools, placed_in, versions_called, versions_of_owner
 from arena.queries.places import (
+    Filter,
     Key,
     Placed,
-    Wanted,
     find_lines,
     lines_after,
     lines_before,
@@ -35,19 +35,19 @@ from arena.store.storage import Ids, Storage, Transaction, among
 
 def earlier(tx: Transaction, pools: Mapping[Pool, Sequence[Placed]], since: datetime) -> dict[int, Before]:
     """Return by rating the standing of these at a time; those of all pools are read at once."""
-    wanted = {"since": since, "ratings": [one.rating_id for of_pool in pools.values() for one in of_pool]}
+    wanted = {"since": since, "ratings": [rated.rating_id for of_pool in pools.values() for rated in of_pool]}
     connection = tx.connection()
     elo = {row[0]: row[1] for row in connection.execute(_last_changes(), wanted).all()}
     points = connection.execute(_last_points(), wanted).all()
     figures = {rating_id: figure(value, deviation) for rating_id, value, deviation in points}
-    found = {}
+    before = {}
     for pool, of_pool in pools.items():
         ranks = _ranks(tx, pool, since) if of_pool else {}
-        for one in of_pool:
-            found[one.rating_id] = Before(
-                elo.get(one.rating_id), figures.get(one.rating_id), ranks.get(one.version_id)
+        for rated in of_pool:
+            before[rated.rating_id] = Before(
+                elo.get(rated.rating_id), figures.get(rated.rating_id), ranks.get(rated.version_id)
             )
-    return found
+    return before
 
 
 _SINCE: Any = bindparam("since")
@@ -153,7 +153,7 @@ def leaderboard(
     SpecError for a cursor of another list.
     """
     with storage.read() as tx:
-        among, wanted = _wanted(tx, query)
+        among, wanted = _filter_of(tx, query)
         pools = choose_pools(tx, query.ruleset, query.table_size, among)
         if around is not None:
             return _around(tx, query, pools, wanted, limit, around)
@@ -171,7 +171,7 @@ def _place_of(
 ) -> tuple[Key, list[NamedPool]]:
     """Return where a cursor continues, and its pool, if that is among these."""
     ruleset_id, size, *key = read_cursor(query, cursor, int, int, int, float, int)
-    return Key._make(key), [one for one in pools if one.pool == (ruleset_id, size)]
+    return Key._make(key), [pool for pool in pools if pool.pool == (ruleset_id, size)]
 
 
 def _cut(
@@ -184,7 +184,7 @@ def _cut(
 
 
 def _around(
-    tx: Transaction, query: LeaderboardQuery, pools: Sequence[NamedPool], wanted: Wanted, limit: int, bot: str
+    tx: Transaction, query: LeaderboardQuery, pools: Sequence[NamedPool], wanted: Filter, limit: int, bot: str
 ) -> Leaderboard:
     """Return the lines around a bot: half of them above it, if there are enough."""
     newest = newest_rated(tx, [version.id for version in versions_called(tx, bot)])
@@ -205,10 +205,10 @@ def lines_of(tx: Transaction, pool: NamedPool, version_ids: Sequence[int]) -> di
     """Return the lines of the bot versions that are rated in a pool."""
     placed = find_lines(tx, pool.pool, version_ids)
     lines = _lines(tx, pool, placed, {})
-    return {one.version_id: line for one, line in zip(placed, lines, strict=True)}
+    return {place.version_id: line for place, line in zip(placed, lines, strict=True)}
 
 
-def _wanted(tx: Transaction, query: LeaderboardQuery) -> tuple[list[Pool] | None, Wanted]:
+def _filter_of(tx: Transaction, query: LeaderboardQuery) -> tuple[list[Pool] | None, Filter]:
     """Return the pools from which bots are wanted, None for all, and which bots."""
     conditions: dict[str, object] = {}
     versions: set[int] | None = None
@@ -227,7 +227,7 @@ def _wanted(tx: Transaction, query: LeaderboardQuery) -> tuple[list[Pool] | None
         conditions["active_since"] = query.active_since
     if query.matches > 1:
         conditions["matches"] = query.matches
-    return among, Wanted(conditions, versions, query.provisional)
+    return among, Filter(conditions, versions, query.provisional)
 
 
 def _shown(
@@ -244,19 +244,19 @@ def _lines(
 ) -> Iterator[LeaderboardLine]:
     """Yield the lines of these bots of a pool."""
     counted = offsets(tx, pool.pool, placed)
-    for one in placed:
+    for entry in placed:
         yield LeaderboardLine(
             ruleset=pool.ruleset,
             table_size=pool.table_size,
-            place=counted.place(one),
-            bot=one.bot,
-            owner=one.bot.partition("/")[0],
-            language=one.language,
-            strength=one.strength,
-            provisional=one.provisional,
-            rating=one.rating,
-            matches=one.matches,
-            deals=one.deals,
-            last_played_at=one.last_played,
-            before=before.get(one.rating_id),
+            place=counted.place(entry),
+            bot=entry.bot,
+            owner=entry.bot.partition("/")[0],
+            language=entry.language,
+            strength=entry.strength,
+            provisional=entry.provisional,
+            rating=entry.rating,
+            matches=entry.matches,
+            deals=entry.deals,
+            last_played_at=entry.last_played,
+            before=before.get(entry.rating_id),
         )

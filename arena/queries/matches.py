@@ -156,8 +156,8 @@ def find_places(storage: Storage, query: MatchQuery, limit: int) -> list[MatchPl
             .join(Tournament, col(Tournament.id) == Match.tournament_id)
             .where(among(Match.id, match_ids))
         )
-        found = {match_id: MatchPlace(*place) for match_id, *place in tx.execute(rows)}
-        return [found[match_id] for match_id in match_ids]
+        by_match = {match_id: MatchPlace(*place) for match_id, *place in tx.execute(rows)}
+        return [by_match[match_id] for match_id in match_ids]
 
 
 class _Way(NamedTuple):
@@ -196,7 +196,7 @@ def find_matches(
 def _plan(tx: Transaction, query: MatchQuery) -> tuple[_Way, list[Any]]:
     """Return the way to the matches that were asked for, and the conditions on it."""
     own = aliased(Seat)
-    return _way(tx, query, own), [*_wanted(tx, query, own)]
+    return _way(tx, query, own), [*_conditions(tx, query, own)]
 
 
 def _way(tx: Transaction, query: MatchQuery, own: Any) -> _Way:
@@ -233,10 +233,10 @@ def _entered(tx: Transaction, query: MatchQuery, own: Any) -> list[ColumnElement
     if query.ruleset is not None:
         entered = entered.join(Tournament, col(Tournament.id) == Entrant.tournament_id)
         entered = entered.where(col(Tournament.ruleset_id).in_(rulesets_called(tx, query.ruleset)))
-    found = tx.exec(entered.limit(FEW + 1)).all()
-    if not found:
+    rows_found = tx.exec(entered.limit(FEW + 1)).all()
+    if not rows_found:
         return [false()]
-    return [own.entrant_id == entrant for entrant in found] if len(found) <= FEW else []
+    return [own.entrant_id == entrant for entrant in rows_found] if len(rows_found) <= FEW else []
 
 
 def _under(tx: Transaction, query: MatchQuery, rows: Select[Any]) -> Iterator[Select[Any]]:
@@ -252,7 +252,7 @@ def _seated(own: Any) -> Select[Any]:
     return select_columns(own.match_id).join(Match, col(Match.id) == own.match_id)
 
 
-def _wanted(tx: Transaction, query: MatchQuery, own: Any) -> Iterator[Any]:
+def _conditions(tx: Transaction, query: MatchQuery, own: Any) -> Iterator[Any]:
     """Yield the conditions on Match and on the bot's own seat."""
     yield col(Match.state) == MatchState.DONE
     if query.since is not None:
@@ -304,24 +304,24 @@ def _sits(seat: Any, own: Any, version_ids: Collection[int]) -> Iterator[ColumnE
 def _find_round(tx: Transaction, tournament_id: int, query: MatchQuery) -> int:
     """Return the id of the round that was asked for; raise UnknownError."""
     this = select(Round.id).where(Round.tournament_id == tournament_id, Round.number == query.round)
-    found = tx.exec(this).first()
-    if found is None:
+    row = tx.exec(this).first()
+    if row is None:
         raise UnknownError(f"{query.tournament} has no round {query.round} yet")
-    return found
+    return row
 
 
 def _keys(
     tx: Transaction, way: _Way, wanted: Sequence[ColumnElement[bool]], after: Key | None, limit: int
 ) -> list[Key]:
     """Return the keys of the next matches, in order."""
-    found = []
+    keys = []
     for selection in way.selections:
         rows = selection.where(*wanted)
         if after is not None:
             rows = rows.where(tuple_(*way.order) < tuple_(*after))
         rows = rows.order_by(*(column.desc() for column in way.order)).limit(limit)
-        found.append([tuple(row) for row in tx.execute(rows)])
-    return list(islice(dict.fromkeys(merge(*found, reverse=True)), limit))
+        keys.append([tuple(row) for row in tx.execute(rows)])
+    return list(islice(dict.fromkeys(merge(*keys, reverse=True)), limit))
 
 
 def match_lines(tx: Transaction, match_ids: Sequence[int]) -> Iterator[MatchLine]:
@@ -335,9 +335,9 @@ def match_lines(tx: Transaction, match_ids: Sequence[int]) -> Iterator[MatchLine
         for match_id, seating, forfeited in tx.connection().execute(_forfeits(), wanted)
         for seat in forfeited
     )
-    found = {match_id: rest for match_id, *rest in tx.connection().execute(_select_shown(), wanted)}
+    by_match = {match_id: rest for match_id, *rest in tx.connection().execute(_select_shown(), wanted)}
     for match_id in match_ids:
-        table, finished_at, deals, tournament, round, ruleset, version = found[match_id]
+        table, finished_at, deals, tournament, round, ruleset, version = by_match[match_id]
         names, points, faults, changes = zip(*seats[match_id], strict=True)
         yield MatchLine(
             tournament=tournament,

@@ -86,8 +86,8 @@ def crosstable(
     UnknownError, and SpecError if two of the bots share a version.
     """
     with storage.read() as tx:
-        found = versions_called_each(tx, bots)
-        sides = {bot: [version.id for version in versions] for bot, versions in found.items()}
+        versions_of = versions_called_each(tx, bots)
+        sides = {bot: [version.id for version in versions] for bot, versions in versions_of.items()}
         pools = choose_pools(tx, ruleset, table_size)
         met = _crossed(tx, [named.pool for named in pools], _sides(sides))
         pairs = [*permutations(sides, 2)]
@@ -101,15 +101,15 @@ def crosstable(
 
 def _sides(sides: Mapping[str, Collection[int]]) -> dict[int, str]:
     """Return the side of each bot version. Raise SpecError if a version is on two sides."""
-    found: dict[int, str] = {}
+    by_version: dict[int, str] = {}
     for bot, versions in sides.items():
         for version_id in versions:
-            if version_id in found:
-                raise SpecError("bot", f"{found[version_id]} and {bot} have a version in common")
-            found[version_id] = bot
+            if version_id in by_version:
+                raise SpecError("bot", f"{by_version[version_id]} and {bot} have a version in common")
+            by_version[version_id] = bot
     if len(sides) < 2:
         raise SpecError("bot", "at least two different bots are needed")
-    return found
+    return by_version
 
 
 def _crossed(
@@ -197,10 +197,10 @@ def meetings_of(sums: Any, version_ids: Any, others: Any = None) -> Select[Any]:
 def met_most(tx: Transaction, version_ids: Collection[int], limit: int) -> list[OpponentLine]:
     """Return the bot versions that these met in the most deals, over all pools."""
     wanted = {"sums": [*pool_sums(tx)], "versions": version_ids, "most": limit}
-    found = [tuple(map(int, row)) for row in tx.connection().execute(_met_most(), wanted)]
-    named = select(BotVersion.id, BotVersion.name).where(col(BotVersion.id).in_([row[0] for row in found]))
+    counts = [tuple(map(int, row)) for row in tx.connection().execute(_met_most(), wanted)]
+    named = select(BotVersion.id, BotVersion.name).where(col(BotVersion.id).in_([row[0] for row in counts]))
     names = dict(tx.exec(named).all())
-    return [OpponentLine(names[other_id], Met(*rest)) for other_id, *rest in found]
+    return [OpponentLine(names[other_id], Met(*rest)) for other_id, *rest in counts]
 
 
 @cache

@@ -51,18 +51,18 @@ def versions_called_each(tx: Transaction, names: Sequence[str]) -> dict[str, lis
 
 def find_owner(tx: Transaction, name: str) -> int:
     """Return the id of an owner. Raise UnknownError."""
-    found = tx.exec(select(Owner.id).where(Owner.name == name)).first()
-    if found is None:
+    owner_id = tx.exec(select(Owner.id).where(Owner.name == name)).first()
+    if owner_id is None:
         raise unknown(tx, "owner", name, col(Owner.name))
-    return found
+    return owner_id
 
 
 def versions_of_owner(tx: Transaction, name: str) -> set[int]:
     """Return the ids of all versions of an owner's bots. Raise UnknownError."""
-    found = {*tx.connection().execute(_versions_of_owner(), {"owner": name}).scalars()}
-    if not found:
+    versions = {*tx.connection().execute(_versions_of_owner(), {"owner": name}).scalars()}
+    if not versions:
         find_owner(tx, name)
-    return found
+    return versions
 
 
 @cache
@@ -73,10 +73,10 @@ def _versions_of_owner() -> Select[Any]:
 
 def find_tournament(tx: Transaction, name: str) -> int:
     """Return the id of a tournament. Raise UnknownError."""
-    found = tx.exec(select(Tournament.id).where(Tournament.name == name)).first()
-    if found is None:
+    tournament_id = tx.exec(select(Tournament.id).where(Tournament.name == name)).first()
+    if tournament_id is None:
         raise unknown(tx, "tournament", name, col(Tournament.name))
-    return found
+    return tournament_id
 
 
 def rulesets_called(tx: Transaction, name: str) -> list[int]:
@@ -86,10 +86,10 @@ def rulesets_called(tx: Transaction, name: str) -> list[int]:
     """
     columns = (StoredRuleset.id, StoredRuleset.name, StoredRuleset.version, StoredRuleset.hash)
     rows = tx.exec(select(*columns)).all()
-    found = [id for id, own, version, hash in rows if is_called(name, own, version, hash)]
-    if not found:
+    ids = [id for id, own, version, hash in rows if is_called(name, own, version, hash)]
+    if not ids:
         raise UnknownError(f"no ruleset {name!r} was played{suggestion(name, [own for _, own, *_ in rows])}")
-    return found
+    return ids
 
 
 def is_called(called: str, name: str, version: int, hash: str) -> bool:
@@ -104,20 +104,20 @@ def placed_in(
 
     ``number`` is None for the latest season, ``division`` None for all divisions. Raise UnknownError.
     """
-    found = tx.exec(select(League).where(League.name == league)).first()
-    if found is None:
+    league_id = tx.exec(select(League).where(League.name == league)).first()
+    if league_id is None:
         raise unknown(tx, "league", league, col(League.name))
-    season = _season(tx, found, number)
+    season = _season(tx, league_id, number)
     divisions = tx.exec(select(SeasonDivision).where(SeasonDivision.season_id == season.id)).all()
-    chosen = [one for one in divisions if division in (None, one.name)]
+    chosen = [place for place in divisions if division in (None, place.name)]
     if not chosen:
-        names = [one.name for one in divisions]
+        names = [place.name for place in divisions]
         raise UnknownError(f"no division {division!r} in {league}{suggestion(division or '', names)}")
     played = select(Tournament.ruleset_id, Tournament.table_size).where(
-        col(Tournament.id).in_([one.tournament_id for one in chosen if one.tournament_id is not None])
+        col(Tournament.id).in_([place.tournament_id for place in chosen if place.tournament_id is not None])
     )
     pools = [Pool(*row) for row in tx.exec(played)]
-    places = col(SeasonPlace.division_id).in_([one.id for one in chosen])
+    places = col(SeasonPlace.division_id).in_([place.id for place in chosen])
     return pools, select(SeasonPlace.version_id).where(places)
 
 
@@ -167,8 +167,8 @@ def list_pools(storage: Storage) -> list[NamedPool]:
 
 def rated_pools(tx: Transaction) -> list[NamedPool]:
     """Return the pools in which there are ratings, by name; each ruleset has one table size."""
-    found = [NamedPool(*row) for row in tx.connection().execute(_rated_pools())]
-    return sorted(found, key=lambda one: (one.ruleset, one.table_size, one.ruleset_id))
+    pools = [NamedPool(*row) for row in tx.connection().execute(_rated_pools())]
+    return sorted(pools, key=lambda pool: (pool.ruleset, pool.table_size, pool.ruleset_id))
 
 
 @cache

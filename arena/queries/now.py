@@ -80,7 +80,7 @@ def on_now(storage: Storage, tables: int) -> Now:
     with storage.read() as tx:
         running = _in_state(tx, TournamentState.RUNNING)
         waiting = _in_state(tx, TournamentState.CREATED)
-        names = {one.id: one.tournament for one in running}
+        names = {tournament.id: tournament.tournament for tournament in running}
         return Now(running, tuple(_tables(tx, names, tables)), waiting, tuple(_starts(tx)))
 
 
@@ -127,10 +127,10 @@ def _seats(tx: Transaction, match_ids: Sequence[int]) -> Mapping[int, list[tuple
         .where(among(Seat.match_id, match_ids))
         .order_by(col(Seat.match_id), col(Seat.position))
     )
-    found: dict[int, list[tuple[str, int]]] = {}
+    by_match: dict[int, list[tuple[str, int]]] = {}
     for match_id, name, points in tx.exec(rows):
-        found.setdefault(match_id, []).append((name, points))
-    return found
+        by_match.setdefault(match_id, []).append((name, points))
+    return by_match
 
 
 def _shown(tx: Transaction, match_ids: Sequence[int]) -> frozenset[int]:

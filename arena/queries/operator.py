@@ -61,9 +61,9 @@ def work(storage: Storage, actor: Actor, limit: int = 100) -> Work:
     oldest = joined.join(Round, col(Round.id) == Match.round_id).where(*running).order_by(Match.id)
     counted = select(Match.state, func.count()).join(Tournament, col(Tournament.id) == Match.tournament_id)
     with storage.read() as tx:
-        found = tuple(WorkLine(*row) for row in tx.exec(oldest.limit(limit)))
+        lines = tuple(WorkLine(*row) for row in tx.exec(oldest.limit(limit)))
         counts = dict(tx.exec(counted.where(*running).group_by(Match.state)).all())
-    return Work(counts.get(MatchState.WAITING, 0), counts.get(MatchState.RUNNING, 0), found)
+    return Work(counts.get(MatchState.WAITING, 0), counts.get(MatchState.RUNNING, 0), lines)
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,7 +88,7 @@ class Placed(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class Filter:
     """Which bots of a pool are wanted."""
 
     conditions: Mapping[str, object] = field(default_factory=dict)
@@ -114,9 +114,9 @@ class Offsets:
 
 def offsets(tx: Transaction, pool: Pool, lines: Collection[Placed]) -> Offsets:
     """Count the bots of a pool in the parts before those of some lines; none is before the first group."""
-    last = max((one.strength.group for one in lines if one.strength is not None), default=1)
+    last = max((line.strength.group for line in lines if line.strength is not None), default=1)
     below = LAST_GROUP
-    if all(one.strength is not None for one in lines):
+    if all(line.strength is not None for line in lines):
         if last == 1:
             return Offsets({1: 0}, 0)
         below = last
@@ -136,24 +136,24 @@ def _by_group() -> Select[Any]:
     return counted.group_by(group).order_by(group)
 
 
-def lines_after(tx: Transaction, pool: Pool, wanted: Wanted, key: Key | None, limit: int) -> list[Placed]:
+def lines_after(tx: Transaction, pool: Pool, wanted: Filter, key: Key | None, limit: int) -> list[Placed]:
     """Return the wanted lines that follow ``key``, or the first ones."""
-    found: list[Placed] = []
+    placed: list[Placed] = []
     for part in (FITTED, UNFITTED):
         if key is None or key.part <= part:
             at = key if key is not None and key.part == part else None
-            found += _lines(tx, pool, part, wanted, at, limit - len(found))
-    return found
+            placed += _lines(tx, pool, part, wanted, at, limit - len(placed))
+    return placed
 
 
-def lines_before(tx: Transaction, pool: Pool, wanted: Wanted, key: Key, limit: int) -> list[Placed]:
+def lines_before(tx: Transaction, pool: Pool, wanted: Filter, key: Key, limit: int) -> list[Placed]:
     """Return the wanted lines that come directly before ``key``, in order."""
-    found: list[Placed] = []
+    placed: list[Placed] = []
     for part in (UNFITTED, FITTED):
         if key.part >= part:
             at = key if key.part == part else None
-            found += _lines(tx, pool, part, wanted, at, limit - len(found), back=True)
-    return found[::-1]
+            placed += _lines(tx, pool, part, wanted, at, limit - len(placed), back=True)
+    return placed[::-1]
 
 
 def newest_rated(tx: Transaction, version_ids: Collection[int]) -> dict[Pool, int]:
@@ -172,11 +172,11 @@ def _newest_rated() -> Select[Any]:
 
 def find_lines(tx: Transaction, pool: Pool, version_ids: Sequence[int]) -> list[Placed]:
     """Return the lines of the bot versions that are rated in the pool, in order."""
-    return lines_after(tx, pool, Wanted(among=version_ids), None, len(version_ids))
+    return lines_after(tx, pool, Filter(among=version_ids), None, len(version_ids))
 
 
 def _lines(
-    tx: Transaction, pool: Pool, part: int, wanted: Wanted, key: Key | None, limit: int, back: bool = False
+    tx: Transaction, pool: Pool, part: int, wanted: Filter, key: Key | None, limit: int, back: bool = False
 ) -> list[Placed]:
     if limit < 1 or (part == UNFITTED and wanted.provisional is False):
         return []
@@ -230,7 +230,7 @@ def _placed(tx: Transaction, pool: Pool, rows: Sequence[Any]) -> list[Placed]:
         return []
     if len(rows[0]) > _REST:
         strengths = [_strength(*row[_REST:]) for row in rows]
-        return [Placed._make((*row[:_REST], one, one.rank)) for row, one in zip(rows, strengths, strict=True)]
+        return [Placed._make((*row[:_REST], fit, fit.rank)) for row, fit in zip(rows, strengths, strict=True)]
     counted = _counted(tx, pool, [row.version_id for row in rows])
     return [Placed._make((*row, None, counted[row.version_id])) for row in rows]
 

@@ -50,9 +50,9 @@ def find_bots(
         if cursor is not None:
             [last] = read_cursor((owner,), cursor, int)
             rows = rows.where(col(BotVersion.id) < last)
-        found = tx.connection().execute(rows).all()
-    bots = tuple(VersionInfo(*row[:-1]) for row in found[:limit])
-    return VersionPage(bots, make_cursor((owner,), (found[limit - 1][-1],)) if len(found) > limit else None)
+        page = tx.connection().execute(rows).all()
+    bots = tuple(VersionInfo(*row[:-1]) for row in page[:limit])
+    return VersionPage(bots, make_cursor((owner,), (page[limit - 1][-1],)) if len(page) > limit else None)
 
 
 VERSIONS = 20

@@ -61,7 +61,7 @@ def list_rulesets(storage: Storage, limit: int, cursor: str | None = None) -> Ru
     presets = [_line(load_ruleset(name)) for name in preset_names()]
     lines = {at - len(presets): line for at, line in enumerate(presets) if at - len(presets) > after}
     others = select(StoredRuleset).where(
-        col(StoredRuleset.id) > after, col(StoredRuleset.hash).not_in([one.hash for one in presets])
+        col(StoredRuleset.id) > after, col(StoredRuleset.hash).not_in([preset.hash for preset in presets])
     )
     with storage.read() as tx:
         rows = tx.exec(others.order_by(col(StoredRuleset.id)).limit(limit + 1)).all()
@@ -72,8 +72,8 @@ def list_rulesets(storage: Storage, limit: int, cursor: str | None = None) -> Ru
 
 
 def _line(ruleset: Ruleset) -> RulesetLine:
-    told = summary(ruleset)
-    return RulesetLine(ruleset.label, ruleset.name, ruleset.version, ruleset.players, told, ruleset.hash)
+    text = summary(ruleset)
+    return RulesetLine(ruleset.label, ruleset.name, ruleset.version, ruleset.players, text, ruleset.hash)
 
 
 def find_ruleset(storage: Storage, called: str) -> RulesetShown:
@@ -82,16 +82,16 @@ def find_ruleset(storage: Storage, called: str) -> RulesetShown:
     Raise UnknownError, and StateError if several match.
     """
     presets = [load_ruleset(name) for name in preset_names()]
-    found = {one.hash: one for one in presets if is_called(called, one.name, one.version, one.hash)}
-    if not found:
+    by_hash = {one.hash: one for one in presets if is_called(called, one.name, one.version, one.hash)}
+    if not by_hash:
         with storage.read() as tx:
             ids = rulesets_called(tx, called)
             rows = tx.exec(select(StoredRuleset).where(col(StoredRuleset.id).in_(ids))).all()
-            found = {row.hash: load_ruleset(row.content) for row in rows}
-    if len(found) > 1:
-        several = ", ".join(f"{one.label} ({hash[:12]})" for hash, one in sorted(found.items()))
+            by_hash = {row.hash: load_ruleset(row.content) for row in rows}
+    if len(by_hash) > 1:
+        several = ", ".join(f"{one.label} ({hash[:12]})" for hash, one in sorted(by_hash.items()))
         raise StateError(f"several rulesets are called {called!r}: {several}; name one by its hash")
-    return shown(next(iter(found.values())))
+    return shown(next(iter(by_hash.values())))
 
 
 def check_ruleset(given: Mapping[str, object]) -> RulesetShown:

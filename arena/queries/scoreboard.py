@@ -45,11 +45,11 @@ def sheets(storage: Storage, tournament_id: int, entrants: Sequence[int], after:
     Duplicate tournaments have none: there, points count against those of the same seat at other tables.
     """
     wanted = {"tournament": tournament_id, "entrants": [*entrants], "after": after}
-    found: dict[int, dict[int, RoundResult]] = defaultdict(dict)
+    results: dict[int, dict[int, RoundResult]] = defaultdict(dict)
     with storage.read() as tx:
         for entrant, round, table, ahead, points in tx.connection().execute(_results(), wanted):
-            found[entrant][round] = RoundResult(table, ahead + 1, points)
-    return found
+            results[entrant][round] = RoundResult(table, ahead + 1, points)
+    return results
 
 
 @cache
@@ -187,13 +187,13 @@ def certainty(first: StandingLine, second: StandingLine) -> str | None:
     lead = lead_of(mine, its)
     by = f"{abs(lead.points):.2f} ± {lead.plus_minus:.2f} points a deal"
     if lead.points < 0:
-        told = f"{second.bot}, the second, made {by} more, which is not what decides here"
+        sentence = f"{second.bot}, the second, made {by} more, which is not what decides here"
     else:
-        told = f"The lead over {second.bot}, the second, is {by}"
+        sentence = f"The lead over {second.bot}, the second, is {by}"
     if lead.kind is VerdictKind.APART:
-        return f"{told}: more than the luck of the cards."
+        return f"{sentence}: more than the luck of the cards."
     settle = "" if lead.more is None else f" About {lead.more:,} more deals of each would tell."
-    return f"{told}: with other cards it might have been the other way round.{settle}"
+    return f"{sentence}: with other cards it might have been the other way round.{settle}"
 
 
 def _mean_of(line: StandingLine) -> Mean | None:
@@ -225,14 +225,14 @@ def standings(storage: Storage, name: str) -> list[StandingLine]:
             StandingLine(
                 **{field.name: getattr(line, field.name) for field in fields(Standing)},
                 bot=names[line.entrant],
-                raw=found.raw,
-                deals=found.deals,
-                plus_minus=spread(found.deals, found.total, found.squares),
+                raw=sum_of.raw,
+                deals=sum_of.deals,
+                plus_minus=spread(sum_of.deals, sum_of.total, sum_of.squares),
                 disqualified=line.entrant in disqualified,
                 forfeits=forfeited[line.entrant],
             )
             for line in _ranked(tournament, entrants, totals, disqualified)
-            for found in [sums.entrants.get(ids[line.entrant], Sum())]
+            for sum_of in [sums.entrants.get(ids[line.entrant], Sum())]
         ]
 
 
@@ -241,7 +241,7 @@ def _corrected(
 ) -> tuple[Sums, set[int]]:
     """Return the sums with corrections applied, and who is disqualified."""
     sums, corrections = current_sums(tx, tournament), corrections_of(tx, tournament)
-    if any(one.points for one in corrections):
+    if any(correction.points for correction in corrections):
         ids = {entrant.number: entrant.entrant_id for entrant in entrants}
         adjust_sums(sums, outcomes(tx, tournament), corrections, ids)
     return sums, disqualified_by(corrections)

@@ -14,7 +14,7 @@ AFTER_ALL = "~"
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchResult:
     """Names that begin with a text, in alphabetical order."""
 
     bots: tuple[str, ...]
@@ -30,18 +30,18 @@ class Found:
         return self.bots + self.owners + self.tournaments + self.leagues
 
 
-def search(storage: Storage, text: str, limit: int) -> Found:
+def search(storage: Storage, text: str, limit: int) -> SearchResult:
     """Return up to ``limit`` names of each kind; none for an empty text."""
     wanted = text.strip().lower().partition("@")[0]
     if not wanted:
-        return Found((), (), (), ())
+        return SearchResult((), (), (), ())
     with storage.read() as tx:
         owner, of_owner, bot = wanted.partition("/")
         if of_owner:
             its = and_(col(Owner.name) == owner, _begins(Bot.name, bot))
-            return Found(_bots(tx, its, limit), (), (), ())
+            return SearchResult(_bots(tx, its, limit), (), (), ())
         listed = col(Tournament.test).is_(False)
-        return Found(
+        return SearchResult(
             bots=_bots(tx, _begins(Bot.name, wanted), limit),
             owners=_names(tx, Owner.name, wanted, limit),
             tournaments=_names(tx, Tournament.name, wanted, limit, listed),
@@ -63,5 +63,5 @@ def _names(
 
 def _bots(tx: Transaction, wanted: ColumnElement[bool], limit: int) -> tuple[str, ...]:
     rows = select(Owner.name, Bot.name).join(Bot, col(Bot.owner_id) == Owner.id).where(wanted)
-    found = tx.exec(rows.order_by(col(Bot.name), col(Owner.name)).limit(limit))
-    return tuple(f"{owner}/{bot}" for owner, bot in found)
+    rows_found = tx.exec(rows.order_by(col(Bot.name), col(Owner.name)).limit(limit))
+    return tuple(f"{owner}/{bot}" for owner, bot in rows_found)

@@ -62,19 +62,19 @@ class PlayedMatch:
 def played_match(storage: Storage, tournament: str, round: int, table: int) -> PlayedMatch:
     """Return a match by tournament, round and table; raise UnknownError if there is none."""
     with storage.read() as tx:
-        found = _find(tx, tournament, round, table)
-        match = found.match
+        place = _find(tx, tournament, round, table)
+        match = place.match
         names, points = names_and_points(tx, match)
         shown = are_shown(tx, match.round_id)
         return PlayedMatch(
-            tournament=found.tournament.name,
-            round=found.round,
+            tournament=place.tournament.name,
+            round=place.round,
             table=match.table_number,
             state=match.state.value,
             problem=match.problem,
             bots=names,
             points=points if match.finished_at is not None and match.state == "done" else None,
-            ruleset=tx.get_one(StoredRuleset, found.tournament.ruleset_id).content,
+            ruleset=tx.get_one(StoredRuleset, place.tournament.ruleset_id).content,
             sessions=tuple(_played_session(session, names, shown) for session in sessions_of(tx, match)),
             withheld=None if shown else STILL_PLAYED,
         )
@@ -107,16 +107,16 @@ def shown_deals(
     Raise UnknownError, and StateError while other tables still have to play these deals.
     """
     with storage.read() as tx:
-        found = _find(tx, tournament, round, table)
-        if not are_shown(tx, found.match.round_id):
+        place = _find(tx, tournament, round, table)
+        if not are_shown(tx, place.match.round_id):
             raise StateError(STILL_PLAYED)
-        sessions = sessions_of(tx, found.match)
-        asked = [session for session in sessions if session.number == number]
-        if not asked:
-            done = ", ".join(str(one.number) for one in sessions) or "none"
+        sessions = sessions_of(tx, place.match)
+        wanted = [session for session in sessions if session.number == number]
+        if not wanted:
+            done = ", ".join(str(played.number) for played in sessions) or "none"
             raise UnknownError(f"no session {number} is done in this match; done: {done}")
-        names, _ = names_and_points(tx, found.match)
-        return [*full_records(tx, found.tournament, round, found.match, asked[0], names)]
+        names, _ = names_and_points(tx, place.match)
+        return [*full_records(tx, place.tournament, round, place.match, wanted[0], names)]
 
 
 def are_shown(tx: Transaction, round_id: int) -> bool:
@@ -125,13 +125,13 @@ def are_shown(tx: Transaction, round_id: int) -> bool:
     return tx.exec(rounds.where(Round.id == round_id, may_be_shown())).first() is not None
 
 
-class _Found(NamedTuple):
+class _Place(NamedTuple):
     tournament: Tournament
     round: int
     match: Match
 
 
-def _find(tx: Transaction, tournament: str, round: int, table: int) -> _Found:
+def _find(tx: Transaction, tournament: str, round: int, table: int) -> _Place:
     """Return a match by its place. Raise UnknownError."""
     row = find_tournament(tx, tournament)
     match = tx.exec(
@@ -141,4 +141,4 @@ def _find(tx: Transaction, tournament: str, round: int, table: int) -> _Found:
     ).first()
     if match is None:
         raise UnknownError(f"no round {round}, table {table} in tournament {tournament!r}")
-    return _Found(row, round, match)
+    return _Place(row, round, match)

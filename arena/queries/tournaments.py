@@ -111,14 +111,14 @@ def _lines(tx: Transaction, of_page: Sequence[bool], *, all_points: bool) -> tup
         .where(*of_page)
         .order_by(col(Match.table_number), col(Seat.position))
     )
-    found = []
+    lines = []
     for (table, state, sessions, deals, finished_at), seats in groupby(
-        map(tuple, tx.execute(rows)), key=lambda one: one[:5]
+        map(tuple, tx.execute(rows)), key=lambda row: row[:5]
     ):
-        names, points, faults = zip(*(one[5:] for one in seats), strict=True)
+        names, points, faults = zip(*(row[5:] for row in seats), strict=True)
         shown_points = points if all_points or state == MatchState.DONE else None
-        found.append(TableLine(table, state, sessions, deals, finished_at, names, shown_points, faults))
-    return tuple(found)
+        lines.append(TableLine(table, state, sessions, deals, finished_at, names, shown_points, faults))
+    return tuple(lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +147,9 @@ def list_tournaments(
         [before] = read_cursor(question, cursor, int)
         rows = rows.where(col(Tournament.id) < before)
     with storage.read() as tx:
-        found = tx.exec(rows.limit(limit + 1)).all()
-        statuses = statuses_of(tx, found[:limit])
-    more = make_cursor(question, (statuses[-1].id,)) if len(found) > limit else None
+        page = tx.exec(rows.limit(limit + 1)).all()
+        statuses = statuses_of(tx, page[:limit])
+    more = make_cursor(question, (statuses[-1].id,)) if len(page) > limit else None
     return TournamentPage(statuses, more)
 
 

@@ -50,8 +50,8 @@ def verdict(one: LeaderboardLine, other: LeaderboardLine) -> Verdict:
         return Verdict(VerdictKind.STRANGERS, one, other, None, None, None)
     if mine.points < its.points:
         one, other, mine, its = other, one, its, mine
-    found = lead_of(mine, its)
-    return Verdict(found.kind, one, other, found.points, found.plus_minus, found.more)
+    lead = lead_of(mine, its)
+    return Verdict(lead.kind, one, other, lead.points, lead.plus_minus, lead.more)
 
 
 class Mean(NamedTuple):
@@ -102,28 +102,30 @@ class VerdictShown:
     """The same in words."""
 
 
-def verdict_shown(found: Verdict) -> VerdictShown:
+def verdict_shown(result: Verdict) -> VerdictShown:
     """Return a verdict in words."""
-    better, worse = found.better.bot, found.worse.bot
-    return VerdictShown(found.kind, better, worse, found.lead, found.plus_minus, found.more, sentence(found))
+    better, worse = result.better.bot, result.worse.bot
+    return VerdictShown(
+        result.kind, better, worse, result.lead, result.plus_minus, result.more, sentence(result)
+    )
 
 
-def sentence(found: Verdict) -> str:
+def sentence(result: Verdict) -> str:
     """Return a verdict as a sentence, or two."""
-    better, worse = found.better.bot, found.worse.bot
-    match found.kind:
+    better, worse = result.better.bot, result.worse.bot
+    lead = "" if result.lead is None else f"{result.lead:.2f} ± {result.plus_minus:.2f} points a deal"
+    match result.kind:
         case VerdictKind.APART:
-            return f"{better} is ahead of {worse}, by {found.lead:.2f} ± {found.plus_minus:.2f} points a deal"
+            return f"{better} is ahead of {worse}, by {lead}"
         case VerdictKind.OPEN:
-            between = f"the difference is {found.lead:.2f} ± {found.plus_minus:.2f} points a deal"
             rest = "that is too small for more deals to settle it"
-            if found.more is not None:
-                rest = f"about {found.more:,} more deals of each would settle it, if that lead is real"
-            return f"{better} and {worse} cannot be told apart: {between}; {rest}"
+            if result.more is not None:
+                rest = f"about {result.more:,} more deals of each would settle it, if that lead is real"
+            return f"{better} and {worse} cannot be told apart: the difference is {lead}; {rest}"
         case VerdictKind.STRANGERS:
             return f"{better} and {worse} have never met, not even indirectly: they are not comparable"
         case VerdictKind.UNKNOWN:
-            missing = better if found.better.strength is None else worse
+            missing = better if result.better.strength is None else worse
             return f"nobody can say which is better: {missing} has no strength yet"
 
 

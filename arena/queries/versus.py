@@ -128,8 +128,8 @@ def _pools(
         of_it = [row for row in rows if pool_of[row.sums_id] == named.pool]
         if of_it:
             two = [rated.get(named.pool) for rated in newest]
-            lines = lines_of(tx, named, [one for one in two if one is not None])
-            one, other = (lines.get(version_id or 0) for version_id in two)
+            lines = lines_of(tx, named, [id for id in two if id is not None])
+            one, other = (lines.get(id or 0) for id in two)
             shown = verdict_shown(verdict(one, other)) if one and other else None
             yield PoolLine(named.ruleset, named.table_size, _total(of_it), shown)
 
@@ -144,7 +144,7 @@ def _versions(
         yield VersionsLine(own[version_id], others[other_id], _total(of_them))
 
 
-class _Both(NamedTuple):
+class _Meeting(NamedTuple):
     """A session with the positions of the two."""
 
     seating: list[int]
@@ -156,10 +156,10 @@ class _Both(NamedTuple):
 
 def _sessions(
     tx: Transaction, own: Collection[int], others: Collection[int], match_ids: Collection[int]
-) -> list[_Both]:
+) -> list[_Meeting]:
     """Return the newest sessions of these matches."""
     wanted = {"matches": match_ids, "own": own, "others": others}
-    return [_Both(*row) for row in tx.connection().execute(_newest_sessions(), wanted).all()]
+    return [_Meeting(*row) for row in tx.connection().execute(_newest_sessions(), wanted).all()]
 
 
 @cache
@@ -177,12 +177,12 @@ def _newest_sessions() -> Select[Any]:
     )
 
 
-def _seats(sessions: Sequence[_Both]) -> Iterator[SeatLine]:
+def _seats(sessions: Sequence[_Meeting]) -> Iterator[SeatLine]:
     leads: dict[int, list[int]] = {}
     for session in sessions:
         seat, against = session.seating.index(session.position), session.seating.index(session.other)
         deals = session.deal_points[: min(session.forfeited_from, default=None)]
         leads.setdefault(seat, []).extend(points[seat] - points[against] for points in deals)
-    for seat, found in sorted(leads.items()):
-        ahead, behind = sum(lead > 0 for lead in found), sum(lead < 0 for lead in found)
-        yield SeatLine(seat, len(found), ahead, behind, sum(found))
+    for seat, leads_there in sorted(leads.items()):
+        ahead, behind = sum(lead > 0 for lead in leads_there), sum(lead < 0 for lead in leads_there)
+        yield SeatLine(seat, len(leads_there), ahead, behind, sum(leads_there))

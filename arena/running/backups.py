@@ -71,15 +71,17 @@ def contents(database: Path) -> Contents | None:
     """Return the contents of a database; None if it is missing, unreadable, or has another schema."""
     if not database.is_file():
         return None
-    tournaments = (
+    query = (
         "SELECT name, state, coalesce(("
         "SELECT sum(sessions_done) FROM matches WHERE tournament_id = one.id"
         "), 0) FROM tournaments AS one WHERE NOT test ORDER BY id"
     )
     readable = f"file:{quote(str(database.absolute()))}?mode=ro"
-    with suppress(sqlite3.Error), closing(sqlite3.connect(readable, uri=True, timeout=0)) as asked:
-        found = {name: (state, done) for name, state, done in asked.execute(tournaments)}
-        return Contents(found, frozenset(name for (name,) in asked.execute("SELECT name FROM bot_versions")))
+    with suppress(sqlite3.Error), closing(sqlite3.connect(readable, uri=True, timeout=0)) as opened:
+        states = {name: (state, done) for name, state, done in opened.execute(query)}
+        return Contents(
+            states, frozenset(name for (name,) in opened.execute("SELECT name FROM bot_versions"))
+        )
     return None
 
 
@@ -87,10 +89,10 @@ def deal_anew(storage: Storage, actor: Actor, now: datetime) -> list[str]:
     """Make sure that everything still to be played gets new cards; return the names of those tournaments."""
     actor.require(Role.OPERATOR, "restore an arena")
     with storage.write() as tx:
-        found = new_cards.deal_anew(tx, now)
-        for tournament in found:
+        dealt = new_cards.deal_anew(tx, now)
+        for tournament in dealt:
             record(tx, actor, "tournament.restore", tournament.name, now)
-        return [tournament.name for tournament in found if not tournament.test]
+        return [tournament.name for tournament in dealt if not tournament.test]
 
 
 BESIDE = ("-wal", "-shm", "-journal")
@@ -139,7 +141,7 @@ class Restoration:
     """The database that would be replaced; None if there is none yet."""
     lost: Lost | None
     """What it contains and the backup lacks; None if they cannot be compared."""
-    anew: tuple[str, ...]
+    redealt: tuple[str, ...]
     """The tournaments whose unfinished sessions are dealt new cards."""
     draft: Path
     database: Path
@@ -174,12 +176,12 @@ def prepared(settings: Settings, actor: Actor, source: Path, now: datetime) -> I
                 raise SchemaError(NEWER)
         with Storage(URL.create("sqlite", database=str(draft)).render_as_string()) as storage:
             migrate(storage)
-            anew = tuple(deal_anew(storage, actor, now))
+            redealt = tuple(deal_anew(storage, actor, now))
         with _one_line(source), closing(sqlite3.connect(draft)) as whole:
             whole.execute("PRAGMA journal_mode = DELETE")  # nothing is left in a log that is not moved
         after = contents(draft)
         lost = before - after if before and after else None
-        yield Restoration(database if database.exists() else None, lost, anew, draft, database)
+        yield Restoration(database if database.exists() else None, lost, redealt, draft, database)
 
 
 def _database(settings: Settings, instead: str) -> Path:
@@ -207,9 +209,9 @@ def _copy(source: Path, target: Path) -> str:
     with closing(sqlite3.connect(readable, uri=True)) as of, closing(sqlite3.connect(target)) as to:
         of.backup(to)
         to.execute("PRAGMA journal_mode = DELETE")  # all of it in one file, until it is opened again
-        found = [text for (text,) in to.execute("PRAGMA integrity_check")]
-        if found != ["ok"]:
-            raise StorageError(f"{source} is damaged: {found[0]}")
+        problems = [text for (text,) in to.execute("PRAGMA integrity_check")]
+        if problems != ["ok"]:
+            raise StorageError(f"{source} is damaged: {problems[0]}")
         with suppress(sqlite3.OperationalError):
             for (revision,) in to.execute("SELECT version_num FROM alembic_version"):
                 return str(revision)

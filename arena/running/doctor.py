@@ -125,41 +125,41 @@ def _to_trust(settings: Settings) -> str:
 
 
 def _python() -> list[Finding]:
-    found = platform.python_version()
+    version = platform.python_version()
     needed = SpecifierSet(metadata.metadata(PACKAGE)["Requires-Python"])
-    if not needed.contains(found, prereleases=True):
-        return [fail("python", found, f"the arena needs {needed}")]
-    return [ok("python", found)]
+    if not needed.contains(version, prereleases=True):
+        return [fail("python", version, f"the arena needs {needed}")]
+    return [ok("python", version)]
 
 
 def descriptors_for(permitted: int) -> Finding:
     """Return the finding about how many descriptors a process that is started here may use."""
-    found = f"{permitted} for each process"
+    limit = f"{permitted} for each process"
     if permitted >= ENOUGH_DESCRIPTORS:
-        return ok("descriptors", found)
+        return ok("descriptors", limit)
     bots = descriptors.room(permitted)
     advice = "set LimitNOFILE=65536 in the unit, or raise the hard limit (ulimit -Hn)"
-    return warn("descriptors", f"{found}: a referee started here has room for {bots} connections", advice)
+    return warn("descriptors", f"{limit}: a referee started here has room for {bots} connections", advice)
 
 
 def _packages() -> list[Finding]:
     """Compare what the arena requires with what is installed."""
     try:
-        required = [Requirement(one) for one in metadata.requires(PACKAGE) or ()]
+        required = [Requirement(package) for package in metadata.requires(PACKAGE) or ()]
         own = metadata.version(PACKAGE)
     except metadata.PackageNotFoundError:
         return [fail("packages", f"{PACKAGE} is not installed", "install it in this environment")]
     wrong = []
-    for one in required:
-        if one.marker is not None and not one.marker.evaluate({"extra": ""}):
+    for package in required:
+        if package.marker is not None and not package.marker.evaluate({"extra": ""}):
             continue
         try:
-            version = metadata.version(one.name)
+            version = metadata.version(package.name)
         except metadata.PackageNotFoundError:
-            wrong.append(f"{one.name} is missing")
+            wrong.append(f"{package.name} is missing")
             continue
-        if not one.specifier.contains(version, prereleases=True):
-            wrong.append(f"{one.name} is {version}, but {one.specifier} is needed")
+        if not package.specifier.contains(version, prereleases=True):
+            wrong.append(f"{package.name} is {version}, but {package.specifier} is needed")
     if wrong:
         return [fail("packages", "; ".join(wrong), "install the requirements again")]
     return [ok("packages", f"{PACKAGE} {own}, and all that it needs")]
@@ -185,10 +185,10 @@ def _private(folder: Path) -> Finding:
 
 def disk(folder: Path, free: int) -> Finding:
     """Return the finding for this number of free bytes on the disk of a folder."""
-    found = f"{free / (1 << 30):.1f} GiB free in {folder}"
+    space = f"{free / (1 << 30):.1f} GiB free in {folder}"
     if free < DISK_FULL:
-        return fail("disk", found, "make room: results cannot be stored on a full disk")
-    return warn("disk", found, "make room soon") if free < DISK_LOW else ok("disk", found)
+        return fail("disk", space, "make room: results cannot be stored on a full disk")
+    return warn("disk", space, "make room soon") if free < DISK_LOW else ok("disk", space)
 
 
 def _lock(settings: Settings) -> Finding:
@@ -215,18 +215,18 @@ def _database(settings: Settings, clock: Callable[[], datetime]) -> list[Finding
         revision = find_revision(storage)
         if settings.embedded_database and (damage := _damage(storage)):
             return [fail("database", f"{shown} is damaged: {damage}", "restore a backup")]
-        found = [ok("database", f"{shown} answers in {(time.monotonic() - begun) * 1000:.0f} ms")]
-        found.append(_migrations(revision))
+        findings = [ok("database", f"{shown} answers in {(time.monotonic() - begun) * 1000:.0f} ms")]
+        findings.append(_migrations(revision))
         if revision != HEAD:
-            return found
-        return [*found, *_clocks(storage, settings, clock), *_work(storage, settings, clock())]
+            return findings
+        return [*findings, *_clocks(storage, settings, clock), *_work(storage, settings, clock())]
 
 
 def _damage(storage: Storage) -> str:
     """Return the damage that SQLite finds in a database; empty if there is none."""
     with storage.read() as tx:
-        found = tx.connection().exec_driver_sql("PRAGMA quick_check(1)").scalar()
-    return "" if found == "ok" else " ".join(str(found).split())
+        damage = tx.connection().exec_driver_sql("PRAGMA quick_check(1)").scalar()
+    return "" if damage == "ok" else " ".join(str(damage).split())
 
 
 def _migrations(revision: str | None) -> Finding:
@@ -274,8 +274,8 @@ def _clocks(storage: Storage, settings: Settings, clock: Callable[[], datetime])
 
 
 def _aware(time_: datetime | str) -> datetime:
-    found = datetime.fromisoformat(time_) if isinstance(time_, str) else time_
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    moment = datetime.fromisoformat(time_) if isinstance(time_, str) else time_
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _work(storage: Storage, settings: Settings, now: datetime) -> list[Finding]:
@@ -295,7 +295,7 @@ def _work(storage: Storage, settings: Settings, now: datetime) -> list[Finding]:
         overdue = list(
             tx.exec(select(League.name).where(col(League.next_at) < late, col(League.problem).is_(None)))
         )
-    found = [
+    lines = [
         warn("leases", f"{leases} matches have an expired lease", "is `arena beat` running?")
         if leases
         else ok("leases", "no expired lease is left"),
@@ -307,13 +307,13 @@ def _work(storage: Storage, settings: Settings, now: datetime) -> list[Finding]:
         if unclaimed
         else ok("matches", "none waits for a worker"),
     ]
-    found += [
+    lines += [
         warn("tournaments", f"{name} has failed", f"see and go on with: arena tournament start {name}")
         for name in failed
     ]
-    found += [warn("leagues", f"{name}: {why}", f"arena league show {name}") for name, why in leagues]
-    found += [warn("leagues", f"{name}: a season is overdue", "is `arena beat` running?") for name in overdue]
-    return found
+    lines += [warn("leagues", f"{name}: {why}", f"arena league show {name}") for name, why in leagues]
+    lines += [warn("leagues", f"{name}: a season is overdue", "is `arena beat` running?") for name in overdue]
+    return lines
 
 
 def _broker(settings: Settings, clock: Callable[[], datetime]) -> list[Finding]:
@@ -340,17 +340,17 @@ def _folder_queue(folder: Path, shown: str, settings: Settings, now: datetime) -
     except OSError as error:
         advice = "let the arena's user read and write there, or name another place"
         return [fail("broker", f"cannot read {error.filename}: {error.strerror}", advice)]
-    found = ok("broker", f"{shown} can be read")
+    finding = ok("broker", f"{shown} can be read")
     if not waiting:
-        return [found, ok("queue", "no message waits")]
+        return [finding, ok("queue", "no message waits")]
     stamp = waiting[0].partition("_")[0]
     if not stamp.isdecimal():
-        return [found, ok("queue", f"{len(waiting)} messages wait")]
+        return [finding, ok("queue", f"{len(waiting)} messages wait")]
     age = now.timestamp() - int(stamp) / 1e9
     text = f"{len(waiting)} messages wait, the oldest for {max(0.0, age):.0f} s"
     if age > settings.lease_seconds + 2 * settings.beat_seconds:
-        return [found, warn("queue", text, "is `arena worker` running?")]
-    return [found, ok("queue", text)]
+        return [finding, warn("queue", text, "is `arena worker` running?")]
+    return [finding, ok("queue", text)]
 
 
 def _referee(settings: Settings, address: str) -> list[Finding]:

@@ -55,32 +55,32 @@ class Findings:
     findings: list[Finding]
 
 
-def ok(check: str, found: str) -> Finding:
+def ok(check: str, text: str) -> Finding:
     """Return the finding that something is in order."""
-    return Finding(check, Level.OK, found)
+    return Finding(check, Level.OK, text)
 
 
-def warn(check: str, found: str, advice: str) -> Finding:
+def warn(check: str, text: str, advice: str) -> Finding:
     """Return the finding that something may become a problem, with advice."""
-    return Finding(check, Level.WARN, found, advice)
+    return Finding(check, Level.WARN, text, advice)
 
 
-def fail(check: str, found: str, advice: str) -> Finding:
+def fail(check: str, text: str, advice: str) -> Finding:
     """Return the finding that something is wrong, with advice, which may be empty."""
-    return Finding(check, Level.FAIL, found, advice)
+    return Finding(check, Level.FAIL, text, advice)
 
 
 def run_all(checks: Mapping[str, Check], seconds: float) -> list[Finding]:
     """Run checks at once, for at most ``seconds``, and return their findings in the order of the checks."""
-    found: dict[str, Sequence[Finding]] = {}
+    findings: dict[str, Sequence[Finding]] = {}
 
     def run(name: str, check: Check) -> None:
         try:
-            found[name] = check()
+            findings[name] = check()
         except (ArenaError, RefereeError) as error:
-            found[name] = [fail(name, str(error), advice_on(name, str(error)))]
+            findings[name] = [fail(name, str(error), advice_on(name, str(error)))]
         except Exception as error:  # whatever a library raises is a finding, and the other checks go on
-            found[name] = [
+            findings[name] = [
                 fail(name, f"{type(error).__name__}: {reason(error)}", advice_on(name, str(error)))
             ]
 
@@ -93,27 +93,27 @@ def run_all(checks: Mapping[str, Check], seconds: float) -> list[Finding]:
     for name, thread in threads.items():
         thread.join(max(0.0, end - time.monotonic()))
         if thread.is_alive():
-            found[name] = [fail(name, f"no answer in {seconds:g} s", advice_on(name, ""))]
-    return [finding for name in checks for finding in found[name]]
+            findings[name] = [fail(name, f"no answer in {seconds:g} s", advice_on(name, ""))]
+    return [finding for name in checks for finding in findings[name]]
 
 
-def advice_on(check: str, found: str) -> str:
+def advice_on(check: str, text: str) -> str:
     """Return the advice for a check of something that a setting names and that failed in this way."""
     setting = SETTING_OF.get(check.partition(" ")[0])
     if setting is None:
         return ""
-    if "cannot write" in found:
+    if "cannot write" in text:
         return "let the arena's user write there, or name another place"
-    if found.startswith("setting "):
+    if text.startswith("setting "):
         return "correct it"
     variable = PREFIX + setting.upper()
-    if any(word in found.lower() for word in REFUSALS):
+    if any(word in text.lower() for word in REFUSALS):
         return f"correct the user or the password in {variable}"
-    if "not exist" in found or "not found" in found:
+    if "not exist" in text or "not found" in text:
         return f"create it, or correct {variable}"
-    if "not a database" in found or "is damaged" in found:
+    if "not a database" in text or "is damaged" in text:
         return f"restore a backup, or correct {variable}"
-    if "no space left" in found:
+    if "no space left" in text:
         return UNWRITABLE[errno.ENOSPC]
     return f"is it running, and can it be reached from here? if it is elsewhere, correct {variable}"
 

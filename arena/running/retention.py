@@ -37,10 +37,10 @@ class Retention:
 def retention(storage: Storage, settings: Settings, actor: Actor) -> Retention:
     """Return what is kept, and for how long. Raise NotAllowed."""
     actor.require(Role.OPERATOR, "see what is kept")
-    return Retention(_size(storage, settings), tuple(_kept()))
+    return Retention(_size(storage, settings), tuple(_kept_lines()))
 
 
-def _kept() -> Iterator[KeptLine]:
+def _kept_lines() -> Iterator[KeptLine]:
     yield KeptLine("Tournaments, matches, deals, ratings, entries", "for ever: results are proven with them")
     yield KeptLine(
         "Accounts, bots, keys, tokens, changes in the audit log", "for ever; secrets only as hashes"
@@ -64,6 +64,6 @@ def _size(storage: Storage, settings: Settings) -> int:
     if settings.embedded_database:
         file = Path(make_url(settings.database_url).database or "")
         parts = (file, file.with_name(f"{file.name}-wal"))
-        return sum(one.stat().st_size for one in parts if one.exists())
+        return sum(part.stat().st_size for part in parts if part.exists())
     with storage.read() as tx:
         return int(tx.execute(text("SELECT pg_database_size(current_database())")).scalar_one())

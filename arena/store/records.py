@@ -72,10 +72,10 @@ def names_of(tx: Transaction, match_ids: Collection[int]) -> dict[int, list[str]
         .where(among(Seat.match_id, match_ids))
         .order_by(col(Seat.match_id), col(Seat.position))
     )
-    found: dict[int, list[str]] = {}
+    names: dict[int, list[str]] = {}
     for match_id, name in tx.exec(rows):
-        found.setdefault(match_id, []).append(name)
-    return found
+        names.setdefault(match_id, []).append(name)
+    return names
 
 
 def full_records(

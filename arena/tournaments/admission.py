@@ -188,9 +188,9 @@ def find_waiting(
         EntryRequest.bot_id == _bot_id(tx, bot),
         col(EntryRequest.state).in_(states),
     )
-    asked = tx.exec(select(EntryRequest).where(*its).order_by(col(EntryRequest.id))).all()
-    exactly = [request for request in asked if request.bot == bot]
-    requests = exactly if exactly or "@" in bot else asked
+    rows = tx.exec(select(EntryRequest).where(*its).order_by(col(EntryRequest.id))).all()
+    exactly = [request for request in rows if request.bot == bot]
+    requests = exactly if exactly or "@" in bot else rows
     if len(requests) > 1:
         which = ", ".join(request.bot for request in requests)
         raise StateError(f"{len(requests)} versions of {bot} have asked; name one: {which}")
@@ -241,13 +241,13 @@ def invite(
         if not 1 <= len(invited) <= MOST_INVITED:
             raise SpecError("invited", f"must be 1 to {MOST_INVITED} owners or bots")
         known = {row.invited for row in _invitations(tx, contest)}
-        for one in dict.fromkeys(invited):
-            _require_known(tx, one)
-            if one not in known:
-                row = EntryInvitation(invited=one, invited_by=actor.account, invited_at=now)
+        for bot in dict.fromkeys(invited):
+            _require_known(tx, bot)
+            if bot not in known:
+                row = EntryInvitation(invited=bot, invited_by=actor.account, invited_at=now)
                 setattr(row, f"{kind}_id", contest.id)
                 tx.add(row)
-                record(tx, actor, f"{kind}.invite", name, now, invited=one)
+                record(tx, actor, f"{kind}.invite", name, now, invited=bot)
         tx.flush()
         return _shown_to(tx, actor, contest)
 

@@ -62,16 +62,16 @@ def find_entrants(tx: Transaction, tournament: Tournament, bot: str) -> Sequence
 
 
 def only_entrant(
-    tournament: Tournament, bot: str, found: Sequence[tuple[Entrant, str]]
+    tournament: Tournament, bot: str, entries: Sequence[tuple[Entrant, str]]
 ) -> tuple[Entrant, str]:
     """Return the entrant that a bot stands for. Raise StateError if there is none, or more than one."""
-    if not found:
+    if not entries:
         raise StateError(f"{bot} is not in tournament {tournament.name}")
-    if len(found) > 1:
-        which = ", ".join(name for _, name in found)
-        reason = f"{len(found)} versions of {bot} are in tournament {tournament.name}; name one: {which}"
+    if len(entries) > 1:
+        which = ", ".join(name for _, name in entries)
+        reason = f"{len(entries)} versions of {bot} are in tournament {tournament.name}; name one: {which}"
         raise StateError(reason)
-    return found[0]
+    return entries[0]
 
 
 def present_in(tx: Transaction, tournament: Tournament, round: int) -> list[int]:
@@ -93,12 +93,12 @@ def forfeited_sessions(tx: Transaction, tournament: Tournament) -> Counter[int]:
 
     For summed rounds the number is stored; for others the sessions are read.
     """
-    kept = (
+    played = (
         select(Entrant.number, EntrantSum.forfeits)
         .join(EntrantSum, col(EntrantSum.entrant_id) == Entrant.id)
         .where(Entrant.tournament_id == tournament.id, EntrantSum.forfeits > 0)
     )
-    return Counter(dict(tx.exec(kept).all())) + _in_other_rounds(tx, tournament)
+    return Counter(dict(tx.exec(played).all())) + _in_other_rounds(tx, tournament)
 
 
 def forfeited_shares(

@@ -148,8 +148,8 @@ def organised(tx: Transaction, actor: Actor, find: Find[C], name: str, what: str
 
 def status_of(tx: Transaction, tournament: Tournament) -> TournamentStatus:
     """Return the status of a tournament as part of a transaction."""
-    [found] = statuses_of(tx, [tournament])
-    return found
+    [status] = statuses_of(tx, [tournament])
+    return status
 
 
 def statuses_of(tx: Transaction, tournaments: Sequence[Tournament]) -> list[TournamentStatus]:

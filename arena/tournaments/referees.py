@@ -216,16 +216,16 @@ class Referees:
     """Why none can be asked; empty if they were."""
 
 
-def connected_in(found: Referees, owner: str | None = None) -> tuple[list[ConnectedBot], list[str]]:
+def connected_in(referees: Referees, owner: str | None = None) -> tuple[list[ConnectedBot], list[str]]:
     """Return the bots that are connected, of all owners or of one, by name.
 
     Also return a line for each referee that takes no matches, and why. Raise StateError if no referee
     reported its bots.
     """
-    silent = [f"referee {line.referee} {line.problem}" for line in found.referees if line.problem]
-    if len(silent) == len(found.referees) and not any(line.bots for line in found.referees):
-        raise StateError(f"no referee reported its bots: {', '.join(silent) or found.problem}")
-    bots = [bot for line in found.referees for bot in line.bots if owner in (None, owner_of(bot.bot))]
+    silent = [f"referee {line.referee} {line.problem}" for line in referees.referees if line.problem]
+    if len(silent) == len(referees.referees) and not any(line.bots for line in referees.referees):
+        raise StateError(f"no referee reported its bots: {', '.join(silent) or referees.problem}")
+    bots = [bot for line in referees.referees for bot in line.bots if owner in (None, owner_of(bot.bot))]
     return sorted(bots, key=lambda bot: (bot.bot, bot.referee)), silent
 
 

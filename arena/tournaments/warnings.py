@@ -31,18 +31,18 @@ def warnings_of(tx: Transaction, tournament: Tournament) -> list[str]:
     return [*lines, *warnings_about(tournament, size, len(bots)), *_of_requests(tx, tournament)]
 
 
-def not_ready(asked: Tournament | TournamentSpec, size: int, bots: Sequence[str]) -> list[str]:
+def not_ready(planned: Tournament | TournamentSpec, size: int, bots: Sequence[str]) -> list[str]:
     """Return what keeps a tournament of these bots, in the order of seeding, from being started."""
     try:
-        require_ready(asked, size, bots)
+        require_ready(planned, size, bots)
     except SpecError as error:
         return [str(problem) for problem in error.problems]
     return []
 
 
-def warnings_about(asked: Tournament | TournamentSpec, size: int, entrants: int) -> list[str]:
+def warnings_about(planned: Tournament | TournamentSpec, size: int, entrants: int) -> list[str]:
     """Return what makes little sense about a tournament of so many entrants at tables of ``size``."""
-    return [*plan_warnings(asked.format, asked, size, entrants), *_of_limits(asked)]
+    return [*plan_warnings(planned.format, planned, size, entrants), *_of_limits(planned)]
 
 
 def plan_warnings(format: str, plan: Plan, size: int, entrants: int) -> Iterator[str]:
@@ -66,8 +66,8 @@ def _of_limits(tournament: TournamentFields) -> Iterator[str]:
 
 
 def _of_requests(tx: Transaction, tournament: Tournament) -> Iterator[str]:
-    asked = (EntryRequest.tournament_id == tournament.id, EntryRequest.state == EntryState.ASKED)
-    waiting = tx.exec(select(func.count()).select_from(EntryRequest).where(*asked)).one()
+    its = (EntryRequest.tournament_id == tournament.id, EntryRequest.state == EntryState.ASKED)
+    waiting = tx.exec(select(func.count()).select_from(EntryRequest).where(*its)).one()
     if waiting:
         who = (
             f"{waiting} bots that have asked to enter have"

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from arena.errors import ArenaError, SpecError, StorageError
-from arena.people.answers import Answer, Once, begin, forget, hold, keep
+from arena.people.answers import Answer, RepeatableRequest, begin, forget, hold, keep
 from arena.web.asking import credentials_in, look_up
 from arena.web.context import Web, web_of
 from arena.web.limits import RefusedBody
@@ -60,7 +60,7 @@ class DoneOnce:
             await self._app(request.scope, again, send)
             return None
         path = str(request.url.path).encode() + b"?" + request.scope["query_string"]
-        once = Once("\n".join([*shown, key]).encode(), b"\n".join([b"POST", path, body]))
+        once = RepeatableRequest("\n".join([*shown, key]).encode(), b"\n".join([b"POST", path, body]))
         before = await run_in_threadpool(begin, web.storage, once, web.clock())
         if before is not None:
             return _response(before)
@@ -93,7 +93,7 @@ class _Collected:
 
 
 @asynccontextmanager
-async def _held(web: Web, once: Once) -> AsyncIterator[None]:
+async def _held(web: Web, once: RepeatableRequest) -> AsyncIterator[None]:
     """Renew during the block the claim that a request is being worked on; it lapses if the process dies."""
 
     async def go_on() -> None:

@@ -29,7 +29,7 @@ from arena.errors import (
     TooMany,
     UnknownError,
 )
-from arena.operations.checking import Found, reason
+from arena.operations.checking import Details, reason
 from arena.web.headers import ALWAYS
 from arena.web.pages.errors import error_page, wants_page
 from referee.errors import FieldsWrong, Problem, RefereeError
@@ -46,7 +46,7 @@ def problems_in(request: Request, error: RequestValidationError) -> list[Problem
     return first_of(error.errors(), lambda one: [_problem(one, schema)])
 
 
-def _problem(one: Found, schema: Node) -> Problem:
+def _problem(one: Details, schema: Node) -> Problem:
     where, *path = one["loc"]
     if one["type"] == "json_invalid":
         return Problem(str(where), f"is not JSON: {one['ctx']['error']}, at character {path[0]}")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from arena.cli.context import Given
+from arena.cli.context import GlobalOptions
 from referee.cli.rules import rules_app
 from referee.errors import RulesetError
 from referee.ruleset import load_ruleset, preset_names
@@ -16,7 +16,7 @@ SEED = "0123456789abcdef" * 4
 
 
 def run(*arguments: str, lines: str | bytes = "") -> Result:
-    return CliRunner().invoke(rules_app, list(arguments), input=lines, obj=Given(None))
+    return CliRunner().invoke(rules_app, list(arguments), input=lines, obj=GlobalOptions(None))
 
 
 def answers(result: Result) -> list[Any]:

@@ -31,8 +31,8 @@ class LiveDeal:
         self._out: Sequence[int] = self._deal.out
         self._data: list[Data] = []
         self._last: Step | None = None
-        told = words.dealt_words(self.names, dealer, sizes)
-        self._note(Step(0, Kind.DEALT, dealer, self._hands(), words=told))
+        sentence = words.dealt_words(self.names, dealer, sizes)
+        self._note(Step(0, Kind.DEALT, dealer, self._hands(), words=sentence))
 
     def data(self) -> Data:
         """Return the data that the page's script draws: all steps so far."""
@@ -49,16 +49,16 @@ class LiveDeal:
     def now(self) -> tuple[tuple[int, ...], Words, int | None]:
         """Return how many cards each seat holds, what happened last, and whose turn it is."""
         assert self._last is not None, "the deal was not dealt"
-        asked = self._last.asked[0] if self._last.asked else None
-        return tuple(self._deal.counts), self._last.words, asked
+        seat = self._last.asked[0] if self._last.asked else None
+        return tuple(self._deal.counts), self._last.words, seat
 
     def exchange(self, seat: int) -> Data:
         """Record that a seat gave a card to another, unseen by all others. Return the step."""
         returned = self._last is not None and self._last.kind is Kind.GIVE
         kind = Kind.RETURN if returned else Kind.GIVE
         what = "returns a card" if returned else "gives the highest card"
-        told = (f"{self.names[seat]} {what} in the exchange.",)
-        return self._note(Step(0, kind, seat, self._hands(), words=told))
+        sentence = (f"{self.names[seat]} {what} in the exchange.",)
+        return self._note(Step(0, kind, seat, self._hands(), words=sentence))
 
     def play(self, seat: int, mask: int, out_of_turn: bool = False) -> Data:
         """Record a play. Return the step."""
@@ -79,26 +79,26 @@ class LiveDeal:
         deal.add(seat, 0, drawn)
         step = Step(0, Kind.PASS, seat, self._hands(), drawn=(UNKNOWN,) * drawn, trick=deal.tricks)
         locks = self._rules.ruleset.pass_locks
-        told, hidden = words.pass_words(self.names[seat], step, locks, leading)
-        return self._act(replace(step, drawn=(), words=hidden or told))
+        sentence, hidden = words.pass_words(self.names[seat], step, locks, leading)
+        return self._act(replace(step, drawn=(), words=hidden or sentence))
 
     def end(self, end: str, left: Sequence[int], out: Sequence[int], points: Sequence[int]) -> Data:
         """Record the end, at which everybody sees the hands. Return the step."""
         hands = tuple([in_order(self._rules, mask) for mask in left])
         self._out = list(out)
-        told = words.end_words(self.names, end, hands, points)
+        sentence = words.end_words(self.names, end, hands, points)
         return self._note(
-            Step(0, Kind.END, None, hands, trick=self._deal.tricks, points=tuple(points), words=told)
+            Step(0, Kind.END, None, hands, trick=self._deal.tricks, points=tuple(points), words=sentence)
         )
 
     def _act(self, step: Step) -> Data:
         """Record an action, and whose turn is next."""
-        deal, told, won = self._deal, step.words, None
+        deal, sentence, won = self._deal, step.words, None
         if deal.winner != NOBODY and not self._is_over():
             won = deal.winner
-            told += (f" {self.names[won]} wins the trick.",)
-        asked = (deal.turn,) if deal.counts[deal.turn] else ()
-        return self._note(replace(step, words=told, won_by=won, asked=asked))
+            sentence += (f" {self.names[won]} wins the trick.",)
+        to_act = (deal.turn,) if deal.counts[deal.turn] else ()
+        return self._note(replace(step, words=sentence, won_by=won, asked=to_act))
 
     def _is_over(self) -> bool:
         """Return whether enough seats have gone out to end the deal."""

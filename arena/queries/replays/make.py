@@ -60,23 +60,23 @@ class _Maker:
 
     def _open(self) -> None:
         deal, dealt = self._deal, self._deal.dealt
-        told = words.dealt_words(self.names, deal.dealer, list(map(int.bit_count, dealt)))
-        self._note(Step(0, Kind.DEALT, deal.dealer, self._texts(dealt), words=told), dealt)
+        sentence = words.dealt_words(self.names, deal.dealer, list(map(int.bit_count, dealt)))
+        self._note(Step(0, Kind.DEALT, deal.dealer, self._texts(dealt), words=sentence), dealt)
         for seat, (first, opening) in enumerate(zip(dealt, deal.opening, strict=True)):
             if first != opening:
                 self._take(seat, self._rules.remove(opening, first))
         if deal.exchange is not None and deal.stage is not Stage.EXCHANGE:
             self._exchange()
-        self._asked(deal.owing())
+        self._note_owing(deal.owing())
 
     def _take(self, seat: int, mask: int) -> None:
         cards = in_order(self._rules, mask)
-        told, hidden = words.take_words(self.names[seat], cards)
+        sentence, hidden = words.take_words(self.names[seat], cards)
         shown = self._rules.ruleset.leftover_shown
         step = Step(
             *(0, Kind.TAKE, seat, self._texts(self._deal.opening), cards),
             knows=None if shown else (seat,),
-            words=told,
+            words=sentence,
             hidden_words=() if shown else hidden,
         )
         self._note(step, self._deal.opening)
@@ -90,16 +90,18 @@ class _Maker:
         knows = (exchange.loser, exchange.winner)
         given, returned = in_order(rules, exchange.given), in_order(rules, exchange.returned)
         loser, winner = self.names[exchange.loser], self.names[exchange.winner]
-        told, hidden = words.exchange_words(loser, winner, given, returned=False)
+        sentence, hidden = words.exchange_words(loser, winner, given, returned=False)
         hands = self._texts(between)
-        step = Step(0, Kind.GIVE, exchange.loser, hands, given, knows=knows, words=told, hidden_words=hidden)
+        step = Step(
+            0, Kind.GIVE, exchange.loser, hands, given, knows=knows, words=sentence, hidden_words=hidden
+        )
         self._note(step, between)
         held = rules.cards(between[exchange.winner])
         distinct = [(text,) for text in dict.fromkeys(hands[exchange.winner])]
         options = Options(len(set(held)), tuple(distinct[:MOST_LISTED]), may_pass=False)
         faults = tuple(_fault(one) for one in self._record.faults if one.get("turn") == "exchange")
         ms, credit = self._exchange_times()
-        told, hidden = words.exchange_words(winner, loser, returned, returned=True)
+        sentence, hidden = words.exchange_words(winner, loser, returned, returned=True)
         telling = words.fault_words(self.names, faults)
         step = Step(
             *(0, Kind.RETURN, exchange.winner, self._texts(self._deal.start), returned),
@@ -108,15 +110,15 @@ class _Maker:
             credit_ms=credit,
             faults=faults,
             knows=knows,
-            words=told + telling,
+            words=sentence + telling,
             hidden_words=hidden + telling,
         )
         self._note(step, self._deal.start)
 
     def _exchange_times(self) -> tuple[int | None, int]:
-        for one in self._given.get("answers", ()):
-            if one["turn"] == "exchange":
-                return one["ms"], one["credit_ms"]
+        for answer in self._given.get("answers", ()):
+            if answer["turn"] == "exchange":
+                return answer["ms"], answer["credit_ms"]
         return None, 0
 
     def _close(self) -> None:
@@ -125,9 +127,9 @@ class _Maker:
         faults = self._faults(index)
         if record.forfeit is not None:
             deal.forfeit(record.forfeit)
-        told = words.fault_words(self.names, faults)
+        sentence = words.fault_words(self.names, faults)
         if record.forfeit is not None:
-            told += (f" {self.names[record.forfeit]} forfeits the session.",)
+            sentence += (f" {self.names[record.forfeit]} forfeits the session.",)
         hands = self._texts(deal.left)
         step = Step(
             *(0, Kind.END, None, hands),
@@ -135,7 +137,7 @@ class _Maker:
             faults=faults,
             answers=self._answers(index),
             points=tuple(record.points),
-            words=words.end_words(self.names, record.end, hands, record.points) + told,
+            words=words.end_words(self.names, record.end, hands, record.points) + sentence,
         )
         self._note(step, deal.left)
 
@@ -177,27 +179,27 @@ class _Maker:
             asked=deal.owing(),
             won_by=last if won else None,
         )
-        self._note(self._told(step, before, leading), deal.hands)
+        self._note(self._with_words(step, before, leading), deal.hands)
 
-    def _told(self, step: Step, before: tuple[str, Cards] | None, leading: bool) -> Step:
+    def _with_words(self, step: Step, before: tuple[str, Cards] | None, leading: bool) -> Step:
         """Return the step of an action with its sentence."""
         assert step.seat is not None
         name = self.names[step.seat]
         hidden: Words = ()
         if step.kind is Kind.PASS:
             locks = self._rules.ruleset.pass_locks
-            told, hidden = words.pass_words(name, step, locks, leading)
+            sentence, hidden = words.pass_words(name, step, locks, leading)
         else:
             out = self._deal.out
             place = out.index(step.seat) + 1 if step.seat in out else 0
-            told = words.play_words(name, step, before, place)
+            sentence = words.play_words(name, step, before, place)
         more = words.fault_words(self.names, step.faults)
         if step.played_for:
             more += (f" {name} has forfeited the session: {words.DONE_FOR[step.played_for]}.",)
         if step.won_by is not None:
             more += (f" {self.names[step.won_by]} wins the trick.",)
         knows = (step.seat,) if hidden else None
-        return replace(step, words=told + more, hidden_words=hidden + more if hidden else (), knows=knows)
+        return replace(step, words=sentence + more, hidden_words=hidden + more if hidden else (), knows=knows)
 
     def _to_beat(self) -> tuple[str, Cards] | None:
         mask = self._deal.to_beat & self._rules.full
@@ -217,19 +219,19 @@ class _Maker:
     # What the record says of an action
 
     def _faults(self, index: int) -> tuple[Fault, ...]:
-        own = [one for one in self._record.faults if one["action"] == index]
-        return tuple([_fault(one) for one in own if one.get("turn") != "exchange"])
+        own = [fault for fault in self._record.faults if fault["action"] == index]
+        return tuple([_fault(fault) for fault in own if fault.get("turn") != "exchange"])
 
     def _answers(self, index: int) -> tuple[Answer, ...]:
-        own = [one for one in self._given.get("answers", ()) if one["action"] == index]
+        own = [each for each in self._given.get("answers", ()) if each["action"] == index]
         return tuple(
-            [Answer(one["seat"], one["ms"], one["credit_ms"]) for one in own if one["turn"] == "bomb"]
+            [Answer(each["seat"], each["ms"], each["credit_ms"]) for each in own if each["turn"] == "bomb"]
         )
 
     def _played_for(self, index: int, seat: int) -> str:
-        for one in self._record.played_for:
-            if one["seat"] == seat and is_played_for(one, self._record.deal, index, self._record.faults):
-                return str(one["by"])
+        for end in self._record.played_for:
+            if end["seat"] == seat and is_played_for(end, self._record.deal, index, self._record.faults):
+                return str(end["by"])
         return ""
 
     # How the table stands
@@ -238,7 +240,7 @@ class _Maker:
         number, out = len(self._steps), tuple(self._deal.out) if step.kind is not Kind.DEALT else ()
         self._steps.append(replace(step, number=number, out=out, costs=self._costs(hands)))
 
-    def _asked(self, seats: tuple[int, ...]) -> None:
+    def _note_owing(self, seats: tuple[int, ...]) -> None:
         """Add to the last step so far who owes a decision after it."""
         self._steps[-1] = replace(self._steps[-1], asked=seats)
 

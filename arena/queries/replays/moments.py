@@ -45,25 +45,25 @@ def stops(replay: Replay) -> tuple[int, ...]:
 
 def around(replay: Replay, number: int) -> tuple[int | None, int | None]:
     """Return the stops before and after a step; None where there is none."""
-    found = stops(replay)
-    before = max((stop for stop in found if stop < number), default=None)
-    return before, min((stop for stop in found if stop > number), default=None)
+    moments_at = stops(replay)
+    before = max((stop for stop in moments_at if stop < number), default=None)
+    return before, min((stop for stop in moments_at if stop > number), default=None)
 
 
 def moments(replay: Replay) -> tuple[Moment, ...]:
     """Return the steps of a deal that stand out, in order; a step may be there for several reasons."""
-    found = [
+    wrong = [
         Moment(step.number, MomentKind.FAULT, f"{fault.kind}: {replay.short[fault.seat]}")
         for step in replay.steps
         for fault in step.faults
     ]
-    found += [
+    wrong += [
         Moment(step.number, MomentKind.BOMB, f"bomb: {replay.short[step.seat]}")
         for step in replay.steps
         if step.bomb and step.seat is not None
     ]
-    found += _thoughts(replay)
-    return tuple(sorted(found, key=lambda one: one.step))
+    wrong += _thoughts(replay)
+    return tuple(sorted(wrong, key=lambda moment: moment.step))
 
 
 def _thoughts(replay: Replay) -> list[Moment]:
@@ -71,7 +71,7 @@ def _thoughts(replay: Replay) -> list[Moment]:
     if not decided:
         return []
     least = max(LONG * median(ms for ms, _ in decided), LONG_MS)
-    longest = sorted(decided, key=lambda one: (-one[0], one[1].number))[:THOUGHTS]
+    longest = sorted(decided, key=lambda thought: (-thought[0], thought[1].number))[:THOUGHTS]
     return [
         Moment(step.number, MomentKind.THOUGHT, f"{lasted(ms)}: {replay.short[step.seat]}")
         for ms, step in longest

@@ -40,7 +40,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Put:
+class EnteredCards:
     """The cards that were entered, and what they are."""
 
     cards: Cards
@@ -68,8 +68,8 @@ class Put:
 class Tried:
     """The cards that were entered, compared with those that they are to beat."""
 
-    put: Put
-    against: Put | None
+    put: EnteredCards
+    against: EnteredCards | None
     beats: bool = False
     """Whether the cards beat the others."""
     beaten: bool = False
@@ -85,15 +85,15 @@ def read_cards(ruleset: Ruleset, field: str, text: str) -> Cards:
     cards: list[str] = []
     end = 0
     while end < len(wanted):
-        found = CARD.match(wanted, end)
-        if found is None:
-            raise SpecError(field, f"{_said(wanted[end:])} is not a card; write them as 3D 3C 10H")
-        rank, suit = found.groups()
+        match = CARD.match(wanted, end)
+        if match is None:
+            raise SpecError(field, f"{_quoted(wanted[end:])} is not a card; write them as 3D 3C 10H")
+        rank, suit = match.groups()
         rank = rank if rank in ruleset.ranks else TENS.get(rank, rank)
         if rank not in ruleset.ranks:
-            raise SpecError(field, f"{found.group()} is not a card of this ruleset")
+            raise SpecError(field, f"{match.group()} is not a card of this ruleset")
         cards.append(rank + suit)
-        end = found.end()
+        end = match.end()
     rules = compile_ruleset(ruleset)
     try:
         return in_order(rules, rules.parse(" ".join(cards)))
@@ -101,33 +101,33 @@ def read_cards(ruleset: Ruleset, field: str, text: str) -> Cards:
         raise SpecError(field, str(error)) from None
 
 
-def _said(rest: str) -> str:
+def _quoted(rest: str) -> str:
     return f"{plain(rest[:8])!r}" + ("…" if len(rest) > 8 else "")
 
 
 def try_cards(ruleset: Ruleset, cards: Cards, against: Cards = ()) -> Tried:
     """Return what cards are and, if others are given, whether they beat those."""
     rules = compile_ruleset(ruleset)
-    put, other = (rules.parse(" ".join(one)) for one in (cards, against))
-    first, second = (rules.code(mask) if mask else 0 for mask in (put, other))
+    entered, other = (rules.parse(" ".join(given)) for given in (cards, against))
+    first, second = (rules.code(mask) if mask else 0 for mask in (entered, other))
     met = bool(first and second)
     return Tried(
-        _put(rules, put, first),
-        _put(rules, other, second) if other else None,
+        _entered(rules, entered, first),
+        _entered(rules, other, second) if other else None,
         met and rules.beats(first, second),
         met and rules.beats(second, first),
     )
 
 
-def _put(rules: Rules, mask: int, code: int) -> Put:
+def _entered(rules: Rules, mask: int, code: int) -> EnteredCards:
     cards = in_order(rules, mask)
     if not code:
-        return Put(cards, holds=_groups(rules, rules.list_plays(mask)))
+        return EnteredCards(cards, holds=_groups(rules, rules.list_plays(mask)))
     plays = rules.list_plays(rules.remove(rules.full, mask))
     beaten = rules.beaten(plays, code)
     totals = _totals(rules, plays)
     strengths = _strengths(rules.ruleset)[_group(rules, code)]
-    return Put(
+    return EnteredCards(
         cards,
         combination(rules.kind(code), cards),
         KIND_NAMES[rules.kind(code)],

@@ -38,7 +38,7 @@ def step_data(step: Step, before: Step | None) -> Data:
     """Return a step as JSON values, without fields that are empty or as they were before."""
     options = step.options
     held: Sequence[Cards] = before.hands if before else [()] * len(step.hands)
-    found: Mapping[str, object] = {
+    data: Mapping[str, object] = {
         "kind": step.kind.value,
         "seat": step.seat,
         "cards": " ".join(step.cards),
@@ -51,9 +51,9 @@ def step_data(step: Step, before: Step | None) -> Data:
         "folded": step.folded,
         "ms": step.ms,
         "credit_ms": step.credit_ms,
-        "faults": [{"seat": one.seat, "kind": one.kind, "ms": one.ms} for one in step.faults],
+        "faults": [{"seat": each.seat, "kind": each.kind, "ms": each.ms} for each in step.faults],
         "played_for": step.played_for,
-        "answers": [[one.seat, one.ms] for one in step.answers],
+        "answers": [[each.seat, each.ms] for each in step.answers],
         "asked": list(step.asked),
         "out": list(step.out),
         "hands": {
@@ -68,7 +68,7 @@ def step_data(step: Step, before: Step | None) -> Data:
         "hidden": _words(step.hidden_words),
     }
     return {
-        name: value for name, value in found.items() if value or (name in _MAY_BE_ZERO and value is not None)
+        name: value for name, value in data.items() if value or (name in _MAY_BE_ZERO and value is not None)
     }
 
 
@@ -167,12 +167,12 @@ def table_at(replay: Replay, number: int, viewer: int | None = None) -> Table:
     places = [_place(replay, step, trick, viewer, seat) for seat in range(len(replay.seats))]
     near = viewer or 0
     order = [*range(near + 1, near + len(places)), near]
-    plays = [one for one in trick if one.kind in _ON_TABLE][-PLAYS_SHOWN:]
+    plays = [play for play in trick if play.kind in _ON_TABLE][-PLAYS_SHOWN:]
     return Table(
         step=step,
         viewer=viewer,
         places=tuple([places[seat % len(places)] for seat in order]),
-        piles=tuple([_pile(replay, one) for one in plays]),
+        piles=tuple([_pile(replay, play) for play in plays]),
         words=words_for(step, viewer),
         shows_options=viewer is None or viewer == step.seat,
     )
@@ -192,7 +192,7 @@ def trick_until(replay: Replay, step: Step) -> list[Step]:
 def _place(replay: Replay, step: Step, trick: Sequence[Step], viewer: int | None, seat: int) -> Place:
     hand = step.hands[seat]
     shown = viewer in (None, seat) or step.kind is Kind.END
-    last = [one for one in trick if one.seat == seat]
+    last = [play for play in trick if play.seat == seat]
     return Place(
         seat=seat,
         name=replay.seats[seat],

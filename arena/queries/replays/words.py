@@ -96,8 +96,8 @@ def dealt_words(names: Sequence[str], dealer: int, counts: Sequence[int]) -> Wor
 def take_words(name: str, cards: Cards) -> tuple[Words, Words]:
     """Say that a seat takes the cards left over, once for those who see them and once for the others."""
     it = "the card" if len(cards) == 1 else f"the {len(cards)} cards"
-    told = f"{name} holds the lowest card and takes {it} left over"
-    return (f"{told}: ", cards, "."), (f"{told}.",)
+    sentence = f"{name} holds the lowest card and takes {it} left over"
+    return (f"{sentence}: ", cards, "."), (f"{sentence}.",)
 
 
 def exchange_words(giver: str, taker: str, cards: Cards, returned: bool) -> tuple[Words, Words]:

@@ -56,14 +56,14 @@ Send = Callable[[Played, Call[Any]], Any]
 
 
 def send_sync(played: Played, *calls: Call[Any], url: str = URL, key: str | None = "bt_key_x") -> Any:
-    how: dict[str, Any] = {"transport": httpx2.MockTransport(played), "told": played.told.append}
+    how: dict[str, Any] = {"transport": httpx2.MockTransport(played), "report": played.told.append}
     with Client(url, key, sleep=played.slept.append, **how) as client:
         return [client.send(call) for call in calls][-1]
 
 
 def send_async(played: Played, *calls: Call[Any]) -> Any:
     async def send() -> Any:
-        how: dict[str, Any] = {"transport": httpx2.MockTransport(played), "told": played.told.append}
+        how: dict[str, Any] = {"transport": httpx2.MockTransport(played), "report": played.told.append}
         async with AsyncClient(URL, "bt_key_x", sleep=played.sleep, **how) as client:
             return [await client.send(call) for call in calls][-1]
 

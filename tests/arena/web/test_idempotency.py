@@ -11,7 +11,7 @@ from sqlmodel import select
 
 from arena.errors import StateError, StorageError
 from arena.people import answers
-from arena.people.answers import Once
+from arena.people.answers import RepeatableRequest
 from arena.store.models import KeptAnswer
 from arena.store.storage import Storage
 from arena.web import idempotency
@@ -108,7 +108,7 @@ def test_answer_when_a_day_is_over_then_it_is_kept_no_longer(client_of: Ask, clo
 
 
 def test_requests_when_two_come_at_the_same_moment_then_one_is_done(storage: Storage, clock: Clock) -> None:
-    once, barrier = Once(b"secret", b"request"), Barrier(8)
+    once, barrier = RepeatableRequest(b"secret", b"request"), Barrier(8)
 
     def ask() -> str:
         barrier.wait(30)
