@@ -27,10 +27,11 @@ WIDTH = 120
 
 
 @command_of(operator.list_changes, arguments=["subject"])
-def audit(found: ChangePage) -> None:
+def audit(page: ChangePage) -> None:
     """Show who changed what, the latest change first."""
     rows = [
-        (moment(one.at), one.actor, one.action, one.subject, _in_words(one.details)) for one in found.entries
+        (moment(line.at), line.actor, line.action, line.subject, _in_words(line.details))
+        for line in page.entries
     ]
     columns = ["time", "who", "change", "of", "details"]
     if rows:
@@ -83,9 +84,9 @@ def create(
 
 @app.command("list")
 @command_of(accounts.list_accounts, metavars={"after": "NAME"})
-def list_(found: Accounts) -> None:
+def list_(page: Accounts) -> None:
     """List accounts by name."""
-    rows = [(one.account, one.role, " ".join(one.owners), _state(one)) for one in found.accounts]
+    rows = [(line.account, line.role, " ".join(line.owners), _state(line)) for line in page.accounts]
     show(["account", "role", "owners", "state"], rows, "no accounts yet: arena account create NAME --role …")
 
 
@@ -135,17 +136,17 @@ def enable(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
 def invite(made: Invited) -> None:
     """Create an invitation: a code with which one person can create an account."""
     until = moment(made.expires_at)
-    told = f"invitation {made.number}, for an {made.role}, until {until}. It cannot be shown again:"
-    say(told, made.code)
+    text = f"invitation {made.number}, for an {made.role}, until {until}. It cannot be shown again:"
+    say(text, made.code)
 
 
 @app.command("invitations")
 @command_of(accounts.list_invitations)
-def list_invitations(found: Invitations) -> None:
+def list_invitations(page: Invitations) -> None:
     """List the invitations that can still be used, without their codes."""
     rows = [
-        (one.number, one.role, one.owner or "", one.invited_by, moment(one.expires_at))
-        for one in found.invitations
+        (line.number, line.role, line.owner or "", line.invited_by, moment(line.expires_at))
+        for line in page.invitations
     ]
     show(["number", "role", "joins", "invited by", "expires"], rows, "no unused invitations")
 
@@ -183,18 +184,18 @@ def _state(account: AccountInfo) -> str:
 
 @app.command()
 @command_of(accounts.list_keys, before=require_server)
-def keys(found: Keys) -> None:
+def keys(page: Keys) -> None:
     """List your keys for an arena on the network, without the keys themselves."""
     rows = [
         (
-            one.name,
-            ", ".join(one.scopes),
-            moment(one.created_at),
-            moment(one.expires_at) or "never",
-            one.last_used_on or "never",
-            moment(one.revoked_at),
+            line.name,
+            ", ".join(line.scopes),
+            moment(line.created_at),
+            moment(line.expires_at) or "never",
+            line.last_used_on or "never",
+            moment(line.revoked_at),
         )
-        for one in found.keys
+        for line in page.keys
     ]
     show(["key", "good for", "made", "expires", "last used", "revoked"], rows, "no keys yet")
 

@@ -77,18 +77,18 @@ def restore(
         return
     with (
         unwound_on_signals(),
-        backups.prepared(settings, actor_at_terminal(), file, utc_now()) as found,
+        backups.prepared(settings, actor_at_terminal(), file, utc_now()) as restoration,
     ):
-        if found.replaced:
-            warn(*_losses(found.lost))
-            confirm(f"Replace {found.replaced} with {file}, and lose what it holds", yes)
-        found.commit()
-    lost = asdict(found.lost) if found.lost else dict.fromkeys(Lost.__dataclass_fields__)
+        if restoration.replaced:
+            warn(*_lost_lines(restoration.lost))
+            confirm(f"Replace {restoration.replaced} with {file}, and lose what it holds", yes)
+        restoration.commit()
+    lost = asdict(restoration.lost) if restoration.lost else dict.fromkeys(Lost.__dataclass_fields__)
     done = f"{settings.shown()['database_url']} is as it was backed up"
-    _tell(found.redealt, as_json, {"file": str(file), **lost}, done)
+    _tell(restoration.redealt, as_json, {"file": str(file), **lost}, done)
 
 
-def _losses(lost: Lost | None) -> Iterator[str]:
+def _lost_lines(lost: Lost | None) -> Iterator[str]:
     """Yield lines about what is lost with the database that is replaced."""
     if lost is None:
         yield "what is lost is not known: the present database cannot be compared with the backup"
@@ -101,10 +101,10 @@ def _losses(lost: Lost | None) -> Iterator[str]:
         yield f"lost: {counted(lost.sessions, 'finished session')}, {counted(lost.bots, 'bot version')}"
 
 
-def _tell(anew: Sequence[str], as_json: bool, given: dict[str, object], done: str) -> None:
+def _tell(redealt: Sequence[str], as_json: bool, given: dict[str, object], done: str) -> None:
     if as_json:
-        print_json({**given, "schema": HEAD, "anew": anew})
+        print_json({**given, "schema": HEAD, "anew": redealt})
         return
     say(f"{done}, schema {HEAD}")
-    if anew:
-        say(f"dealt with new cards from here on: {', '.join(anew)}")
+    if redealt:
+        say(f"dealt with new cards from here on: {', '.join(redealt)}")

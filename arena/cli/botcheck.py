@@ -48,15 +48,15 @@ def check_(
     Each result is shown as it comes. A signal ends the check, with a summary of the results so far.
     """
     unnamed = bot_command(bot)
-    asked = check_order(CheckOrder(command or unnamed, listen, scenario or None, wait, log))
+    order = check_order(CheckOrder(command or unnamed, listen, scenario or None, wait, log))
     local = unnamed is not None or (command and "/" not in bot)
     if not local:
         versions.check_bot(bot)
     if local or scenario or not store:
-        run_check(asked, bot, as_json=as_json)
+        run_check(order, bot, as_json=as_json)
         return
     with _kept_by(ctx, bot) as (name, store_report):
-        run_check(asked, name, as_json=as_json, store=store_report)
+        run_check(order, name, as_json=as_json, store=store_report)
 
 
 @contextmanager
@@ -64,8 +64,8 @@ def _kept_by(ctx: typer.Context, bot: str) -> Iterator[tuple[str, Callable[["Rep
     """Yield the version that is checked, and a function that stores the report."""
     with asking(ctx) as call:
         version = version_of(call, bot)
-        [found] = call(bots.show_bot, version, 1).versions
-        if found.revoked_at is not None:
+        [version_shown] = call(bots.show_bot, version, 1).versions
+        if version_shown.revoked_at is not None:
             raise StateError(f"the token of {version} is revoked: it will not play any more")
         yield (
             version,

@@ -40,7 +40,7 @@ def find(page: DealPage, kind: HighlightKind) -> None:
 
     Deals that other tables of a duplicate tournament still have to play are left out.
     """
-    rows = [(one.value, one.ruleset, _points(one), _shown_by(one)) for one in page.deals]
+    rows = [(line.value, line.ruleset, _points(line), _shown_by(line)) for line in page.deals]
     show([f">{kind.value}", "ruleset", "points by seat", "show it with"], rows, "no such deals")
 
 
@@ -57,7 +57,7 @@ def _shown_by(line: DealLine) -> str:
 @command_of(bots.list_faults, csv=True)
 def faults_(page: FaultsPage) -> None:
     """List bot versions with faults, the most first, in rated and unrated matches."""
-    rows = [(one.bot, one.faults, *(getattr(one, of.value) or "" for of in KINDS)) for one in page.bots]
+    rows = [(line.bot, line.faults, *(getattr(line, of.value) or "" for of in KINDS)) for line in page.bots]
     show(["bot version", ">faults", *(f">{of.value}" for of in KINDS)], rows, NO_FAULTS)
     if rows:
         note(ABSENCES)
@@ -69,51 +69,53 @@ NOT_COUNTED = "for matches in which a bot forfeited, see: arena match list --bot
 
 
 @command_of(bots.show_bot, csv="pools")
-def show_(found: Profile, bot: str) -> None:
+def show_(profile: Profile, bot: str) -> None:
     """Show a bot: its standing, results by seat, faults, most frequent opponents, and latest matches.
 
     With --csv: its standing, a line for each version and pool.
     """
-    say(f"{found.bot}: {found.language or 'no language told'}, {found.link or 'no link'}")
+    say(f"{profile.bot}: {profile.language or 'no language told'}, {profile.link or 'no link'}")
     versions = [
-        (one.bot, one.language, moment(one.created_at), moment(one.revoked_at)) for one in found.versions
+        (line.bot, line.language, moment(line.created_at), moment(line.revoked_at))
+        for line in profile.versions
     ]
     show(["bot version", "language", "registered", "revoked"], versions, "")
     say("")
-    show_leaderboards(found.pools)
-    _show_seats(found.seats)
-    if found.seats:
+    show_leaderboards(profile.pools)
+    _show_seats(profile.seats)
+    if profile.seats:
         note(
             "Counted by seat: points and first in rated deals that all bots of the table played, without a "
             "forfeit; faults and forfeits in all that is rated.",
             "",
         )
-    if found.faults:
-        kinds = ", ".join(f"{kind} {count}" for kind, count in found.faults.items())
-        note(f"faults, rated or not: {sum(found.faults.values())} ({kinds})", "")
+    if profile.faults:
+        kinds = ", ".join(f"{kind} {count}" for kind, count in profile.faults.items())
+        note(f"faults, rated or not: {sum(profile.faults.values())} ({kinds})", "")
     headline(f"Met most, in {PLAYED}")
     show(
         ["bot version", *_MET],
-        [(one.bot, *_met(one.met)) for one in found.opponents],
+        [(line.bot, *_met(line.met)) for line in profile.opponents],
         f"nobody yet; {NOT_COUNTED}",
     )
     headline("\nLatest matches")
-    show_matches(found.matches, bot)
+    show_matches(profile.matches, bot)
 
 
 def _show_seats(lines: Sequence[SeatLine]) -> None:
-    for (ruleset, size), seats in groupby(lines, key=lambda one: (one.ruleset, one.table_size)):
+    for (ruleset, size), seats in groupby(lines, key=lambda line: (line.ruleset, line.table_size)):
         headline(f"By seat: {ruleset}, tables of {size}")
         rows = [
-            (one.seat, one.deals, _signed(one.mean), _spread(one.plus_minus), *_rest(one)) for one in seats
+            (line.seat, line.deals, _signed(line.mean), _spread(line.plus_minus), *_outcome_columns(line))
+            for line in seats
         ]
         show([">seat", ">deals", ">points a deal", ">±", ">first", ">faults", ">forfeits"], rows, "")
         say("")
 
 
-def _rest(one: SeatLine) -> tuple[object, ...]:
-    first = f"{one.first / one.deals:.0%}" if one.deals else ""
-    return first, one.faults or "", one.forfeits or ""
+def _outcome_columns(line: SeatLine) -> tuple[object, ...]:
+    first = f"{line.first / line.deals:.0%}" if line.deals else ""
+    return first, line.faults or "", line.forfeits or ""
 
 
 def _signed(value: float | None) -> str:
@@ -150,41 +152,39 @@ def _history_row(line: HistoryLine) -> tuple[object, ...]:
 
 
 @command_of(bots.show_versus, metavars={"opponent": "OWNER/BOT[@VERSION]"}, csv="pools")
-def versus_(found: Versus, bot: str, opponent: str) -> None:
+def versus_(versus: Versus, bot: str, opponent: str) -> None:
     """Show two bots head to head: who finished ahead, points, by seat, by version, latest matches.
 
     With --csv: who finished ahead, a line for each pool.
     """
     say(f"{bot} against {opponent}, in {PLAYED}:")
-    if not found.pools:
+    if not versus.pools:
         note(f"none yet; {NOT_COUNTED}")
-    pools = [(f"{one.ruleset}, tables of {one.table_size}", *_met(one.met)) for one in found.pools]
-    show(["pool", *_MET], [*pools, ("all", *_met(found.met))], "")
-    if found.pools:
+    pools = [(f"{line.ruleset}, tables of {line.table_size}", *_met(line.met)) for line in versus.pools]
+    show(["pool", *_MET], [*pools, ("all", *_met(versus.met))], "")
+    if versus.pools:
         say("", "By all deals of both, also against others (±: in 95 of 100 cases):")
-        verdicts = [(f"{one.ruleset}, tables of {one.table_size}", one.verdict) for one in found.pools]
-        say(
-            *(f"  {pool}: {told.sentence if told else 'one of them is not rated'}" for pool, told in verdicts)
-        )
-    if len(found.versions) > 1:
+        verdicts = [(f"{line.ruleset}, tables of {line.table_size}", line.verdict) for line in versus.pools]
+        say(*(f"  {pool}: {it.sentence if it else 'one of them is not rated'}" for pool, it in verdicts))
+    if len(versus.versions) > 1:
         headline("\nBy version")
         show(
             ["bot version", "against", *_MET],
-            [(one.bot, one.opponent, *_met(one.met)) for one in found.versions],
+            [(line.bot, line.opponent, *_met(line.met)) for line in versus.versions],
             "",
         )
-    if found.seats:
-        headline(f"\nBy seat of {bot}, in their latest {found.sessions} sessions")
-        seats = [(one.seat, one.deals, one.ahead, one.behind, f"{one.lead:+d}") for one in found.seats]
+    if versus.seats:
+        headline(f"\nBy seat of {bot}, in their latest {versus.sessions} sessions")
+        seats = [(line.seat, line.deals, line.ahead, line.behind, f"{line.lead:+d}") for line in versus.seats]
         show([">seat", *_MET[1:]], seats, "")
     headline("\nLatest matches")
-    show_matches(found.matches, bot)
+    show_matches(versus.matches, bot)
 
 
 @command_of(results.show_crosstable, metavars={"bot": "OWNER/BOT[@VERSION]..."}, csv="crosstable")
-def crosstable_(found: Crosstable, bot: list[str]) -> None:
+def crosstable_(table: Crosstable, bot: list[str]) -> None:
     """Show how often these bots finished ahead of each other, in each pool in which they met."""
-    _show_crosstables(list(dict.fromkeys(bot)), found.crosstable)
+    _show_crosstables(list(dict.fromkeys(bot)), table.crosstable)
 
 
 def _show_crosstables(bots: Sequence[str], lines: Sequence[CrossLine]) -> None:
@@ -194,7 +194,7 @@ def _show_crosstables(bots: Sequence[str], lines: Sequence[CrossLine]) -> None:
     for (ruleset, size), pool in groupby(lines, key=lambda line: (line.ruleset, line.table_size)):
         headline(f"Deals finished before / deals together: {ruleset}, tables of {size}")
         cells = {(line.bot, line.opponent): f"{line.met.ahead}/{line.met.deals}" for line in pool}
-        rows = [(at, bot, *(cells.get((bot, one), "·") for one in bots)) for at, bot in enumerate(bots, 1)]
+        rows = [(at, bot, *(cells.get((bot, o), "·") for o in bots)) for at, bot in enumerate(bots, 1)]
         columns = [f">{at}" for at in range(1, len(bots) + 1)]
         for page in in_pages([">", "finished before"], columns, rows, out.width):
             out.print(page, "")

@@ -92,14 +92,8 @@ def list_(
     page = ask(ctx, bots.list_bots, owner, limit, cursor)
     if not print_answer(bots.list_bots, page, as_json, as_csv):
         rows = [
-            (
-                one.bot,
-                one.language,
-                moment(one.created_at),
-                moment(one.check_passed_at),
-                token_text(one),
-            )
-            for one in page.bots
+            (bot.bot, bot.language, moment(bot.created_at), moment(bot.check_passed_at), token_text(bot))
+            for bot in page.bots
         ]
         columns = ["bot version", "language", "registered", "check passed", "token"]
         show(columns, rows, "no bots yet: arena bot register OWNER/BOT")
@@ -107,17 +101,17 @@ def list_(
 
 
 def _list_connected(ctx: typer.Context, owner: str | None, as_json: bool, as_csv: bool) -> None:
-    found, silent = connected_in(ask(ctx, operator.referees), owner)
+    connected, silent = connected_in(ask(ctx, operator.referees), owner)
     warn(*silent)
     if as_json:
-        print_json({"bots": found})
+        print_json({"bots": connected})
         return
     if as_csv:
-        print_csv(ConnectedBot, found)
+        print_csv(ConnectedBot, connected)
         return
     rows = [
-        (one.bot, one.referee, one.sessions, one.max_sessions, "; ".join(one.bounds) or "everything")
-        for one in found
+        (bot.bot, bot.referee, bot.sessions, bot.max_sessions, "; ".join(bot.bounds) or "everything")
+        for bot in connected
     ]
     columns = ["bot version", "referee", ">sessions", ">at most", "plays"]
     show(columns, rows, "no bot is connected")
@@ -165,10 +159,10 @@ def version_of(call: Call, name: str, *, unexpired: bool = False) -> str:
         call(bots.show_bot, name, 1)  # which tells if there is none
         return name
     listed = call(bots.list_bots, name.partition("/")[0], MOST).bots
-    found = [one for one in listed if one.bot.partition("@")[0] == name]
-    if not found:
+    versions = [version for version in listed if version.bot.partition("@")[0] == name]
+    if not versions:
         call(bots.show_bot, name, 1)  # which tells what there is instead
-    return max(found, key=lambda one: _goodness(one, unexpired)).bot
+    return max(versions, key=lambda version: _goodness(version, unexpired)).bot
 
 
 def _goodness(version: VersionInfo, unexpired: bool) -> tuple[bool, bool, int]:
@@ -237,12 +231,12 @@ FOLLOWED = 200
 
 
 def _log_there(ctx: typer.Context, query: LogQuery, *, as_json: bool, follow: bool) -> None:
-    word: Any = next((one for one, kinds in ASKED.items() if kinds == query.kinds), None)
+    word: Any = next((called for called, kinds in ASKED.items() if kinds == query.kinds), None)
     with client_of(ctx) as arena:
 
         def read(limit: int = FOLLOWED) -> list[LogEntry]:
-            found = arena.call(bots.show_log, query.bot, word, query.session, limit).log
-            return [LogEntry(id=0, **_fields_of(line)) for line in found[::-1]]
+            entries = arena.call(bots.show_log, query.bot, word, query.session, limit).log
+            return [LogEntry(id=0, **_fields_of(line)) for line in entries[::-1]]
 
         entries = read(query.limit)
         for entry in entries:
@@ -280,12 +274,12 @@ def games(
     if referee is None:
         deals = ask(ctx, bots.show_own_deals, bot, session, lost, limit).deals
         names = [field.name for field in fields(BotDeal)]
-        found = [BotDeal(**{name: getattr(one, name) for name in names}) for one in deals]
+        read = [BotDeal(**{name: getattr(deal, name) for name in names}) for deal in deals]
     else:
         tls = own_settings(ctx).client_tls()
-        found = list(read_deals_from(referee, token_of(token, token_file), query, tls=tls))
+        read = list(read_deals_from(referee, token_of(token, token_file), query, tls=tls))
     show = print_deals_json if as_json else print_deals_whole if whole else print_deals
-    show(found[::-1])
+    show(read[::-1])
 
 
 def _fields_of(value: Any) -> dict[str, Any]:

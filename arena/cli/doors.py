@@ -54,13 +54,13 @@ def say_next(next: str | None) -> None:
         say(f"more: --cursor {next}")
 
 
-def more_of(found: Any) -> Iterator[str]:
+def more_of(answer: Any) -> Iterator[str]:
     """Yield how to go on after a page, or after the beginnings of several lists that were cut."""
-    for one in getattr(found, "cut", ()):
-        of_which = "" if found.next else f" of {one.ruleset}, tables of {one.table_size}"
-        yield f"more{of_which}: --cursor {one.next}"
-    if not hasattr(found, "cut") and getattr(found, "next", None) is not None:
-        yield f"more: --cursor {found.next}"
+    for part in getattr(answer, "cut", ()):
+        of_which = "" if answer.next else f" of {part.ruleset}, tables of {part.table_size}"
+        yield f"more{of_which}: --cursor {part.next}"
+    if not hasattr(answer, "cut") and getattr(answer, "next", None) is not None:
+        yield f"more: --cursor {answer.next}"
 
 
 def print_csv(
@@ -78,8 +78,8 @@ def moment_of(given: str, option: str) -> datetime:
     Without a zone it is in UTC. Raise BadParameter for anything else.
     """
     try:
-        found = datetime.fromisoformat(given)
-        return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+        moment = datetime.fromisoformat(given)
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except (ValueError, OverflowError):
         text = f"{given[:40]!r} is not a date: write 2026-01-31, or 2026-01-31T18:00 (UTC)"
         raise typer.BadParameter(text, param_hint=f"'{option}'") from None
@@ -130,12 +130,12 @@ def command_of(
             _parse_moments(operation, given, flags)
             if sure:
                 confirm(sure.format_map(given), yes)
-            found = quick(ctx, given) or ask(ctx, operation, **given)
-            if found is None and as_json:
+            answer = quick(ctx, given) or ask(ctx, operation, **given)
+            if answer is None and as_json:
                 print_json(_named(operation, given))
-            elif not print_answer(operation, found, as_json, as_csv, csv if isinstance(csv, str) else ""):
-                show(found, **{name: ctx if name == "ctx" else given[name] for name in wanted})
-                say(*more_of(found))
+            elif not print_answer(operation, answer, as_json, as_csv, csv if isinstance(csv, str) else ""):
+                show(answer, **{name: ctx if name == "ctx" else given[name] for name in wanted})
+                say(*more_of(answer))
 
         keyword = inspect.Parameter.KEYWORD_ONLY
         parameters = [inspect.Parameter("ctx", keyword, annotation=typer.Context)]
@@ -208,10 +208,10 @@ def _plain(kind: Any) -> tuple[Any, Interval | None]:
     limits: Interval | None = None
     if get_origin(kind) is Annotated:
         kind, *notes = get_args(kind)
-        limits = next((one for one in notes if isinstance(one, Interval)), None)
+        limits = next((note for note in notes if isinstance(note, Interval)), None)
     origin, inner = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
-        [only] = [one for one in inner if one is not NoneType]
+        [only] = [note for note in inner if note is not NoneType]
         kind, within = _plain(only)
         return kind | None, limits or within
     if origin in (list, tuple):
@@ -237,18 +237,18 @@ def _named(operation: Operation[Any, Any], given: Mapping[str, Any]) -> dict[str
 
 
 def print_answer(
-    operation: Operation[P, T], found: T, as_json: bool, as_csv: bool = False, lines: str = ""
+    operation: Operation[P, T], answer: T, as_json: bool, as_csv: bool = False, lines: str = ""
 ) -> bool:
     """Print an answer as JSON, or its lines as comma-separated values, if asked for; return whether it was.
 
     ``lines`` names the field with the lines if they are not those that ``limit`` counts.
     """
     if as_json:
-        print_json(to_json(found))
+        print_json(to_json(answer))
     elif as_csv:
         listed = lines or operation.lines
         [kind] = get_args(get_type_hints(operation.answer)[listed])[:1]
-        print_csv(kind, getattr(found, listed))
-        for line in more_of(found):
+        print_csv(kind, getattr(answer, listed))
+        for line in more_of(answer):
             print(line, file=sys.stderr)
     return as_json or as_csv

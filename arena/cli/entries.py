@@ -39,25 +39,25 @@ def stop(status: Changed) -> None:
 @command_of(tournaments.tournament_pairings)
 def pairings(shown: PairingsNamed, explain: bool) -> None:
     """Show who met whom in which round, and how even the pairings are."""
-    for one in shown.rounds:
-        headline(f"Round {one.round} ({one.state.value})")
-        _show_round(one, shown, explain)
+    for part in shown.rounds:
+        headline(f"Round {part.round} ({part.state.value})")
+        _show_round(part, shown, explain)
     _show_balance(shown.balance)
 
 
-def _show_round(one: RoundNamed, shown: PairingsNamed, explain: bool) -> None:
-    if one.reasons:
-        for at, reason in enumerate(one.reasons, start=1):
+def _show_round(part: RoundNamed, shown: PairingsNamed, explain: bool) -> None:
+    if part.reasons:
+        for at, reason in enumerate(part.reasons, start=1):
             say(f"Table {at}: {', '.join(map(shown.bots.__getitem__, reason.entrants))}")
             for line in reason_lines(reason, shown.bots):
                 say(f"  {line}")
     else:
-        rows = [(at, ", ".join(seated)) for at, seated in enumerate(one.tables, start=1)]
+        rows = [(at, ", ".join(seated)) for at, seated in enumerate(part.tables, start=1)]
         console().print(table([">table", "bot versions"], rows))
         if explain:
-            say("no other pairing was possible" if one.only else FORMATS[shown.format].schedule)
-    if one.byes:
-        say(f"sitting out: {', '.join(one.byes)}")
+            say("no other pairing was possible" if part.only else FORMATS[shown.format].schedule)
+    if part.byes:
+        say(f"sitting out: {', '.join(part.byes)}")
     say("")
 
 
@@ -101,13 +101,13 @@ def may_enter(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = Fa
 
     Exits with status 1 if the bot cannot enter.
     """
-    found = ask(ctx, operations.may_enter, name, bot)
+    answer = ask(ctx, operations.may_enter, name, bot)
     if as_json:
-        print_json(to_json(found))
+        print_json(to_json(answer))
     else:
-        from_round = f" from round {found.first_round} on" if found.first_round else ""
-        say(f"{found.bot} {MAY[found.answer]} {found.tournament}{from_round}", *found.reasons)
-    if found.answer == "no":
+        from_round = f" from round {answer.first_round} on" if answer.first_round else ""
+        say(f"{answer.bot} {MAY[answer.answer]} {answer.tournament}{from_round}", *answer.reasons)
+    if answer.answer == "no":
         raise typer.Exit(1)
 
 
@@ -117,44 +117,44 @@ def invite(
     """Let owners, or single bots, enter a tournament that is not open to everybody."""
     with asking(ctx) as call:
         if take_back:
-            for one in invited:
-                call(operations.uninvite_bot, name, one)
-            found = call(operations.list_entries, name)
+            for bot in invited:
+                call(operations.uninvite_bot, name, bot)
+            entries = call(operations.list_entries, name)
         else:
-            found = call(operations.invite_bots, name, invited)
-    say_invited(found, as_json)
+            entries = call(operations.invite_bots, name, invited)
+    say_invited(entries, as_json)
 
 
-def say_invited(found: EntriesShown, as_json: bool) -> None:
+def say_invited(entries: EntriesShown, as_json: bool) -> None:
     """Print who is invited to a tournament or a league."""
     if as_json:
-        print_json(to_json(found))
+        print_json(to_json(entries))
     else:
-        names = ", ".join(one.invited for one in found.invitations)
-        say(f"invited to {found.name}: {names or 'nobody'}")
+        names = ", ".join(invitation.invited for invitation in entries.invitations)
+        say(f"invited to {entries.name}: {names or 'nobody'}")
 
 
 @command_of(operations.list_entries)
-def entries(found: EntriesShown) -> None:
+def entries(shown: EntriesShown) -> None:
     """Show who is invited to a tournament, which bots have asked to enter it, and what they were answered."""
-    show_entries(found, "no bot has asked to enter")
+    show_entries(shown, "no bot has asked to enter")
 
 
-def show_entries(found: EntriesShown, none: str) -> None:
+def show_entries(entries: EntriesShown, none: str) -> None:
     """Print who is invited to a tournament or a league, and who has asked, or that nobody has."""
-    limit = f"; at most {found.owner_limit} bots of an owner" if found.owner_limit else ""
-    say(f"entries: {found.entries}{limit}")
-    if found.invitations:
+    limit = f"; at most {entries.owner_limit} bots of an owner" if entries.owner_limit else ""
+    say(f"entries: {entries.entries}{limit}")
+    if entries.invitations:
         headline("Invited")
-        invited = [(one.invited, one.invited_by, moment(one.invited_at)) for one in found.invitations]
+        invited = [(line.invited, line.invited_by, moment(line.invited_at)) for line in entries.invitations]
         show(["owner or bot", "by", "on"], invited, "")
     headline("Requests")
     rows = [
         (
-            *(one.bot, one.state.value, one.asked_by, moment(one.asked_at)),
-            *(one.answered_by or "", moment(one.answered_at), one.reason or ""),
+            *(line.bot, line.state.value, line.asked_by, moment(line.asked_at)),
+            *(line.answered_by or "", moment(line.answered_at), line.reason or ""),
         )
-        for one in found.requests
+        for line in entries.requests
     ]
     columns = ["bot version", "state", "asked by", "on", "answered by", "on", "reason"]
     show(columns, rows, none)
@@ -167,6 +167,6 @@ def approve(entered: Entered) -> None:
 
 
 @command_of(operations.decline_bot, options=["reason"], metavars={"bot": "BOT"})
-def decline(found: RequestShown) -> None:
+def decline(request: RequestShown) -> None:
     """Decline a bot that has asked to enter a tournament."""
-    say(f"{found.bot} is declined: {found.reason}")
+    say(f"{request.bot} is declined: {request.reason}")

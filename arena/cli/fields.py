@@ -16,10 +16,10 @@ REPEATED = {"entrants": ("--entrant", "OWNER/BOT"), "options": ("--option", "NAM
 def with_fields(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command an option for each field of a tournament, in place of its ``**fields``."""
     own = inspect.signature(command)
-    before = [one for one in own.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
+    before = [p for p in own.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
     added = [_parameter(name, field) for name, field in TournamentSpec.model_fields.items()]
     command.__signature__ = own.replace(parameters=[*before, *added])  # type: ignore[attr-defined]
-    command.__annotations__ = {one.name: one.annotation for one in (*before, *added)} | {"return": None}
+    command.__annotations__ = {p.name: p.annotation for p in (*before, *added)} | {"return": None}
     return command
 
 
@@ -56,7 +56,7 @@ def _kind(name: str, field: FieldInfo) -> Any:
 
 
 def _options(given: Any) -> dict[str, int | str]:
-    pairs = [one.partition("=") for one in given]
+    pairs = [text.partition("=") for text in given]
     if not all(name and value for name, _, value in pairs):
         raise typer.BadParameter("must be NAME=VALUE, such as advance=2", param_hint="'--option'")
     return {name: int(value) if value.isdecimal() else value for name, _, value in pairs}

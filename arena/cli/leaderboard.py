@@ -31,11 +31,11 @@ NOBODY = "no ratings yet: they appear when the first round of a rated tournament
     csv=True,
     quick=lambda ctx, given: EMPTY if given == ALL and is_here(ctx) and _is_empty(ctx) else None,
 )
-def leaderboard(found: Leaderboard, ctx: typer.Context) -> None:
+def leaderboard(page: Leaderboard, ctx: typer.Context) -> None:
     """Show the ratings: a leaderboard for each ruleset and table size."""
     given = {name: ctx.params[name] for name, default in ALL.items() if ctx.params[name] != default}
     changes = given.get("since") is not None
-    show_leaderboards(found.leaderboard, changes=changes, empty="no such ratings" if given else NOBODY)
+    show_leaderboards(page.leaderboard, changes=changes, empty="no such ratings" if given else NOBODY)
 
 
 def _is_empty(ctx: typer.Context) -> bool:
@@ -80,7 +80,7 @@ def explained(lines: Sequence[LeaderboardLine]) -> Iterator[str]:
     strengths = [line.strength for line in lines if line.strength is not None]
     if strengths:
         yield (
-            f"strength: estimated from points a deal ({_anchor({one.anchor for one in strengths})} is 1500); "
+            f"strength: estimated from points a deal ({_anchor({s.anchor for s in strengths})} is 1500); "
             f"95 %: its interval, and {HELD} of them held in trials, by the kind of field; "
             "ahead: share of deals in which it finishes ahead of another bot; Elo: updated match by match"
         )
@@ -103,7 +103,7 @@ def explained(lines: Sequence[LeaderboardLine]) -> Iterator[str]:
             f"{PROVISIONAL}: provisional, from fewer than {ENOUGH} deals; "
             "--settled leaves these out, and bots without a strength"
         )
-    if any(one.group > 1 for one in strengths):
+    if any(s.group > 1 for s in strengths):
         yield "bots of different groups (tiers 2:1, 2:2, …) have never met, and cannot be compared"
 
 

@@ -37,11 +37,11 @@ def apply(
 ) -> None:
     """Create or change a league as a file says, from its next season on; without --yes, show the changes."""
     spec = load_league(file)
-    found = ask(*(ctx, leagues.apply_league if yes else leagues.preview_league), spec.name, spec.to_object())
+    plan = ask(*(ctx, leagues.apply_league if yes else leagues.preview_league), spec.name, spec.to_object())
     if as_json:
-        print_json(to_json(found))
+        print_json(to_json(plan))
         return
-    made, now = found.changes, utc_now()
+    made, now = plan.changes, utc_now()
     say(*map(_change_line, made))
     if any(change.field == "start" for change in made) and spec.start <= now:
         due = spec.next_start(now)
@@ -104,19 +104,19 @@ def invite(
     """Let owners, or single bots, join a league that is not open to everybody."""
     with asking(ctx) as call:
         if take_back:
-            for one in invited:
-                call(leagues.uninvite_member, name, one)
-            found = call(leagues.league_entries, name)
+            for bot in invited:
+                call(leagues.uninvite_member, name, bot)
+            entries = call(leagues.league_entries, name)
         else:
-            found = call(leagues.invite_members, name, invited)
-    say_invited(found, as_json)
+            entries = call(leagues.invite_members, name, invited)
+    say_invited(entries, as_json)
 
 
 @app.command()
 @command_of(leagues.league_entries)
-def entries(found: EntriesShown) -> None:
+def entries(shown: EntriesShown) -> None:
     """Show who is invited to a league, which bots have asked to join it, and what they were answered."""
-    show_entries(found, "no bot has asked to join")
+    show_entries(shown, "no bot has asked to join")
 
 
 @app.command()
@@ -128,18 +128,18 @@ def approve(joined: Joined) -> None:
 
 @app.command()
 @command_of(leagues.decline_member, options=["reason"], metavars={"bot": "BOT"})
-def decline(found: RequestShown) -> None:
+def decline(request: RequestShown) -> None:
     """Decline a bot that has asked to join a league."""
-    say(f"{found.bot} is declined: {found.reason}")
+    say(f"{request.bot} is declined: {request.reason}")
 
 
 @app.command("list")
 @command_of(leagues.list_leagues, csv="leagues")
-def list_(found: Leagues) -> None:
+def list_(page: Leagues) -> None:
     """List all leagues."""
     rows = [
-        (one.league, ", ".join(one.divisions), one.members, _season(one), moment(one.next_at), one.problem)
-        for one in found.leagues
+        (row.league, ", ".join(row.divisions), row.members, _season(row), moment(row.next_at), row.problem)
+        for row in page.leagues
     ]
     columns = ["league", "divisions", ">bots", "season", "next season", "problem"]
     show(columns, rows, "no leagues yet: arena league apply FILE.toml")
@@ -151,18 +151,18 @@ def _season(league: LeagueInfo) -> str:
 
 @app.command("show")
 @command_of(leagues.show_league)
-def show_(found: LeagueShown, season: int | None) -> None:
+def show_(league: LeagueShown, season: int | None) -> None:
     """Show a league's divisions as they stand in its latest season, and when the next one is due."""
-    entries = "" if found.entries == "open" else f"; entries: {found.entries}"
-    say(f"{found.league}: {found.members} bots, {', '.join(found.divisions)}{entries}")
-    problem = f" ({found.problem})" if found.problem else ""
-    say(f"next season: {moment(found.next_at) or NO_MORE}{problem}")
-    for shown in found.seasons:
+    entries = "" if league.entries == "open" else f"; entries: {league.entries}"
+    say(f"{league.league}: {league.members} bots, {', '.join(league.divisions)}{entries}")
+    problem = f" ({league.problem})" if league.problem else ""
+    say(f"next season: {moment(league.next_at) or NO_MORE}{problem}")
+    for shown in league.seasons:
         say(_dates(shown))
         for division in shown.divisions:
             _show_division(division)
     if season is None:
-        _show_outside(found)
+        _show_outside(league)
 
 
 def _dates(season: SeasonShown) -> str:
@@ -174,8 +174,8 @@ def _show_division(division: DivisionShown) -> None:
     played = f"{division.tournament}, {division.state}" if division.tournament else "too few for a table"
     headline(f"\n{division.division} ({played})")
     rows = [
-        (one.rank, one.bot, _number(one.score), _number(one.points), one.came.value, one.goes)
-        for one in division.lines
+        (line.rank, line.bot, _number(line.score), _number(line.points), line.came.value, line.goes)
+        for line in division.lines
     ]
     show([">", "bot version", ">score", ">points", "came", "goes"], rows, "nobody")
 
@@ -184,15 +184,15 @@ def _number(value: float | None) -> str:
     return "" if value is None else number(value)
 
 
-def _show_outside(found: LeagueShown) -> None:
-    if found.outside:
+def _show_outside(shown: LeagueShown) -> None:
+    if shown.outside:
         headline("\nwithout a place")
-        show(["bot", ""], [(one.bot, one.problem or "from the next season on") for one in found.outside], "")
+        show(["bot", ""], [(row.bot, row.problem or "from the next season on") for row in shown.outside], "")
 
 
 @app.command()
 @command_of(leagues.league_history)
-def history(found: History) -> None:
+def history(past: History) -> None:
     """List a league's seasons, the latest first: who won, who was promoted and who was relegated."""
     rows = [
         (
@@ -203,11 +203,11 @@ def history(found: History) -> None:
             ", ".join(_going(season, "promoted")),
             ", ".join(_going(season, "relegated")),
         )
-        for season in found.seasons
+        for season in past.seasons
     ]
     columns = [">season", "started", "finished", "first", "go up", "go down"]
     show(columns, rows, "no season has started yet")
 
 
 def _going(season: SeasonShown, where: str) -> list[str]:
-    return [one.member for division in season.divisions for one in division.lines if one.goes == where]
+    return [line.member for division in season.divisions for line in division.lines if line.goes == where]

@@ -56,18 +56,18 @@ def login(
     require_secret(address)
     if account:
         with Client(address) as client:
-            found, made = _new_key(client, account, sign_up, invitation)
-        login, until = Login(found.account, made.key, made.name), f" until {moment(made.expires_at)}"
+            shown, made = _new_key(client, account, sign_up, invitation)
+        login, until = Login(shown.account, made.key, made.name), f" until {moment(made.expires_at)}"
     else:
         key = check_key(_key(key_file))
         with Client(address, key) as client:
-            found = client.call(accounts.me)
-        login, until = Login(found.account, key), ""
+            shown = client.call(accounts.me)
+        login, until = Login(shown.account, key), ""
     logins = own_logins()
     logins.keep(address, login)
-    kept = f"the key is stored in {logins.file}{until and f', and valid{until}'}"
+    stored = f"the key is stored in {logins.file}{until and f', and valid{until}'}"
     say(
-        f"signed in at {address} as {found.account}, an {found.role.value}; {kept}",
+        f"signed in at {address} as {shown.account}, an {shown.role.value}; {stored}",
         f"use it with: export ARENA_SERVER={address}",
     )
 
@@ -82,11 +82,11 @@ def _new_key(
         if sys.stdin.isatty() and _hidden("again: ") != password:
             raise SpecError("password", "the two entries are not the same")
         client.send(sessions.sign_up(account, password, invitation))
-    found = client.send(sessions.sign_in(account, password))
-    scopes = [one for one in KeyScope if one is not KeyScope.OPERATE or found.role is Role.OPERATOR]
+    signed_in = client.send(sessions.sign_in(account, password))
+    scopes = [scope for scope in KeyScope if scope is not KeyScope.OPERATE or signed_in.role is Role.OPERATOR]
     made = client.call(accounts.create_key, f"login-{secrets.token_hex(4)}", scopes, KEY_DAYS)
     client.send(sessions.sign_out())
-    return found, made
+    return signed_in, made
 
 
 def logout(ctx: typer.Context, url: Url = None) -> None:

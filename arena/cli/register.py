@@ -49,19 +49,19 @@ def token_files(folder: Path, bots: Sequence[str]) -> Iterator[Callable[[Sequenc
     """
     taken = [file for bot in bots if (file := token_file(folder, bot)).exists()]
     if taken:
-        found = [Problem("tokens", f"{file} is there already") for file in taken[:NAMED]]
+        problems = [Problem("tokens", f"{file} is there already") for file in taken[:NAMED]]
         count = f"all {len(bots)}" if len(taken) == len(bots) else f"{len(taken)} of {len(bots)}"
         text = (
             f"{count} files are there already: were these bots registered before? If not, name another folder"
         )
-        raise SpecError.of([*found, Problem("tokens", text)])
+        raise SpecError.of([*problems, Problem("tokens", text)])
     written: list[Path] = []
-    made = [one for one in (folder, *folder.parents) if not one.exists()]
+    made = [path for path in (folder, *folder.parents) if not path.exists()]
 
     def write(registered: Sequence[Registered]) -> None:
-        for one in registered:
-            with token_file(folder, one.bot).open("r+") as file:
-                file.write(f"{one.token}\n")
+        for bot in registered:
+            with token_file(folder, bot.bot).open("r+") as file:
+                file.write(f"{bot.token}\n")
 
     try:
         make_private(folder)
@@ -74,8 +74,8 @@ def token_files(folder: Path, bots: Sequence[str]) -> Iterator[Callable[[Sequenc
         for file in written:
             file.unlink(missing_ok=True)
         with suppress(OSError):
-            for one in made:
-                one.rmdir()
+            for path in made:
+                path.rmdir()
         if isinstance(error, OSError):
             raise SpecError("tokens", f"cannot write in {folder}: {error.strerror or error}") from None
         raise
@@ -148,25 +148,25 @@ def _here(settings: "Settings") -> str:
 
 def _register_all(ctx: typer.Context, file: Path, folder: Path, as_json: bool) -> None:
     new = bulk.load_bots(file)
-    with token_files(folder, [one.bot for one in new]) as keep:
+    with token_files(folder, [bot.bot for bot in new]) as keep:
         registered = ask(ctx, bots.register_bots, new).bots
         try:
             keep(registered)
         except OSError:
             warn("the bots are registered all the same: give them new tokens with `arena bot rotate`")
             raise
-    files = [{"bot": one.bot, "token_file": str(token_file(folder, one.bot))} for one in registered]
+    files = [{"bot": bot.bot, "token_file": str(token_file(folder, bot.bot))} for bot in registered]
     if as_json:
         print_json({"bots": files})
     else:
-        rows = [tuple(one.values()) for one in files]
+        rows = [tuple(bot.values()) for bot in files]
         show(["bot version", "its token is in"], rows, "no bots")
 
 
 @command_of(bots.describe_bot, metavars={"link": "URL"})
-def describe(told: Description) -> None:
+def describe(shown: Description) -> None:
     """Change a bot's description: its language and a link. An empty text, as in --link "", removes it.
 
     A version keeps the description that it was registered with.
     """
-    say(f"{told.bot}: {told.language or 'no language told'}, {told.link or 'no link'}")
+    say(f"{shown.bot}: {shown.language or 'no language shown'}, {shown.link or 'no link'}")

@@ -46,10 +46,10 @@ def list_(page: MatchPage, bot: str | None) -> None:
 def show_matches(lines: Sequence[MatchLine], bot: str | None = None) -> None:
     """Print matches; for those of one bot, show its own faults and forfeits next to those of all bots."""
     whose = [None] if bot is None else [bot, None]
-    troubles = [("faults", one, [_of(line.bots, line.faults, one) for line in lines]) for one in whose]
+    troubles = [("faults", name, [_of(line.bots, line.faults, name) for line in lines]) for name in whose]
     if any(sum(line.forfeits) for line in lines):
         troubles += [
-            ("forfeits", one, [_of(line.bots, line.forfeits, one) for line in lines]) for one in whose
+            ("forfeits", name, [_of(line.bots, line.forfeits, name) for line in lines]) for name in whose
         ]
     rows = [
         (
@@ -61,8 +61,8 @@ def show_matches(lines: Sequence[MatchLine], bot: str | None = None) -> None:
         for at, line in enumerate(lines)
     ]
     columns = ["finished", "tournament", ">round", ">table", "ruleset", "points (change of Elo)"]
-    for what, one, _ in troubles:
-        columns.append(f">{what}" if bot is None else f">{what} of {'all' if one is None else 'it'}")
+    for what, name, _ in troubles:
+        columns.append(f">{what}" if bot is None else f">{what} of {'all' if name is None else 'it'}")
     show(columns, rows, "no such matches")
 
 
@@ -72,17 +72,17 @@ def _where(line: MatchLine) -> tuple[object, ...]:
 
 def _of(names: Sequence[str], counts: Sequence[int], bot: str | None) -> int:
     """Return the sum of counts by bot, for all bots or for one, which may be named without a version."""
-    told = zip(names, counts, strict=True)
-    return sum(count for name, count in told if bot in (None, name, name.partition("@")[0]))
+    by_bot = zip(names, counts, strict=True)
+    return sum(count for name, count in by_bot if bot in (None, name, name.partition("@")[0]))
 
 
 def _points(line: MatchLine) -> str:
     """Return the bots with points and changes of Elo, the best first."""
     changes = line.changes or [None] * len(line.bots)
-    told = sorted(zip(line.points, line.bots, changes, strict=True), key=lambda one: -one[0])
+    ranked = sorted(zip(line.points, line.bots, changes, strict=True), key=lambda pair: -pair[0])
     parts = [
         f"{name} {points:+d}" if moved is None else f"{name} {points:+d} ({change(moved)})"
-        for points, name, moved in told
+        for points, name, moved in ranked
     ]
     return ", ".join(parts)
 
@@ -129,23 +129,23 @@ def show_match(
     """
     place = tournament, round, table
     with asking(ctx) as call:
-        found = call(results.show_match, *place)
-        numbers = [] if found.withheld else [one.session for one in found.sessions]
+        shown = call(results.show_match, *place)
+        numbers = [] if shown.withheld else [played.session for played in shown.sessions]
         records: Records = {
             number: call(results.list_deals, *place, number, MOST).deals for number in numbers
         }
     if as_json:
-        print_json(match_object(found, records))
+        print_json(match_object(shown, records))
         return
     is_summary = session is None and deal is None
-    if found.withheld and not is_summary:
-        raise StateError(found.withheld)
+    if shown.withheld and not is_summary:
+        raise StateError(shown.withheld)
     wanted = (1 if number is None else number for number in (session, deal))
     record = _record(records, *wanted) if records else None
     if is_summary:
-        _show_summary(found, records)
-    if found.withheld:
-        say(found.withheld)
+        _show_summary(shown, records)
+    if shown.withheld:
+        say(shown.withheld)
     if record is not None:
         show_deal(record, console())
         say("another one: --session N --deal N")
@@ -153,11 +153,11 @@ def show_match(
 
 def match_object(match: PlayedMatch, records: Records) -> dict[str, object]:
     """Return a match as an object for JSON, with the ruleset only once instead of in each record."""
-    found: dict[str, Any] = to_json(match)
-    for session in found["sessions"]:
+    fields: dict[str, Any] = to_json(match)
+    for session in fields["sessions"]:
         deals = records.get(session["session"], ())
         session["records"] = [{name: deal[name] for name in deal if name != "ruleset"} for deal in deals]
-    return found
+    return fields
 
 
 def _record(records: Records, session: int, deal: int) -> Mapping[str, Any]:
@@ -182,27 +182,27 @@ def _show_summary(view: PlayedMatch, records: Records) -> None:
         say(*(f"{short}: {name}" for short, name in zip(called, view.bots, strict=True)), "")
     for page in in_pages(fixed, columns, rows, out.width):
         out.print(page, "")
-    if any(any(one.faults) for one in view.sessions):
+    if any(any(played.faults) for played in view.sessions):
         out.print(make_table(["faults of", ">all", "kinds", "sessions"], _faults(view, records)), "")
 
 
 def _sessions(view: PlayedMatch, called: Sequence[str]) -> tuple[list[str], list[list[object]]]:
     """Return header and rows of the sessions; ``called`` names the bots by position at the table."""
     name_of = dict(zip(view.bots, called, strict=True))
-    forfeits = any(one.forfeits for one in view.sessions)
+    forfeits = any(played.forfeits for played in view.sessions)
     rows: list[list[object]] = []
-    for one in view.sessions:
-        points = dict(zip(one.bots, one.points or ("-",) * len(one.bots), strict=True))
+    for played in view.sessions:
+        points = dict(zip(played.bots, played.points or ("-",) * len(played.bots), strict=True))
         row: list[object] = [
-            one.session,
-            "-" if one.deal_points is None else len(one.deal_points),
-            sum(one.faults),
+            played.session,
+            "-" if played.deal_points is None else len(played.deal_points),
+            sum(played.faults),
             *(points[name] for name in view.bots),
         ]
-        forfeit = ", ".join(name_of[one.bots[seat]] for seat in one.forfeits)
+        forfeit = ", ".join(name_of[played.bots[seat]] for seat in played.forfeits)
         rows.append([*row, forfeit] if forfeits else row)
     if view.points is not None:
-        deals = "-" if view.withheld else sum(len(one.deal_points or ()) for one in view.sessions)
+        deals = "-" if view.withheld else sum(len(played.deal_points or ()) for played in view.sessions)
         total: list[object] = ["all", deals, "", *view.points]
         rows.append([*total, ""] if forfeits else total)
     return [*(f">{name}" for name in called), *(["forfeit"] if forfeits else [])], rows
@@ -212,14 +212,14 @@ def _faults(view: PlayedMatch, records: Records) -> Iterator[tuple[object, ...]]
     """Yield, for each bot with faults, their number, kinds and sessions."""
     for name in view.bots:
         sessions, kinds = [], Counter[str]()
-        for one in view.sessions:
-            seat = one.bots.index(name)
-            if one.faults[seat]:
-                sessions.append(f"{one.session}: {one.faults[seat]}")
-            for record in records.get(one.session, ()):
+        for played in view.sessions:
+            seat = played.bots.index(name)
+            if played.faults[seat]:
+                sessions.append(f"{played.session}: {played.faults[seat]}")
+            for record in records.get(played.session, ()):
                 faults: Any = record.get("faults", ())
                 kinds.update(fault["kind"] for fault in faults if fault["seat"] == seat)
-        count = sum(one.faults[one.bots.index(name)] for one in view.sessions)
+        count = sum(played.faults[played.bots.index(name)] for played in view.sessions)
         if count:
             counted = ", ".join(f"{kind} {times}" for kind, times in sorted(kinds.items()))
             yield name, count, counted, ", ".join(sessions)
@@ -235,14 +235,14 @@ def seating(
     as_json: AsJson = False,
 ) -> None:
     """Show who sits where in the sessions of a match, and how even the seating is."""
-    found = seatings(size, sessions, duplicate=duplicate)
-    even = balance(found)
+    drawn = seatings(size, sessions, duplicate=duplicate)
+    even = balance(drawn)
     if as_json:
-        print_json({"seatings": found, "seats": even.seats, "after": even.after})
+        print_json({"seatings": drawn, "seats": even.seats, "after": even.after})
         return
     heads = [f">seat {seat}" for seat in range(size)]
     rows = [
-        (number, *(position + 1 for position in one)) for number, one in enumerate(found[:SEATINGS], start=1)
+        (number, *(position + 1 for position in row)) for number, row in enumerate(drawn[:SEATINGS], start=1)
     ]
     console().print(make_table([">session", *heads], rows), "")
     if sessions > SEATINGS:
@@ -268,18 +268,18 @@ def rebuild(
     """
     from arena.operations import operator  # with the checks of `arena doctor`, which take long to load
 
-    found = ask(ctx, operator.mend_ratings if mend else operator.check_ratings)
+    result = ask(ctx, operator.mend_ratings if mend else operator.check_ratings)
     if as_json:
-        print_json(to_json(found))
+        print_json(to_json(result))
     else:
-        mended = f"; {found.mended} were wrong and have been corrected" if found.mended else ""
+        mended = f"; {result.mended} were wrong and have been corrected" if result.mended else ""
         say(
-            f"failed: {found.problem}"
-            if found.problem is not None
-            else f"ok: {found.ratings} ratings in {found.pools} pools follow from {found.matches} "
+            f"failed: {result.problem}"
+            if result.problem is not None
+            else f"ok: {result.ratings} ratings in {result.pools} pools follow from {result.matches} "
             f"matches{mended}"
         )
-    if found.problem is not None:
+    if result.problem is not None:
         raise typer.Exit(1)
 
 
@@ -309,12 +309,12 @@ def baseline(
         raise typer.BadParameter("is for bots that become baselines", param_hint="'--enter'")
     change = leaderboards.remove_baselines if remove else leaderboards.add_baselines
     with asking(ctx) as call:
-        found = call(change, bots) if bots else call(leaderboards.list_baselines)
+        page = call(change, bots) if bots else call(leaderboards.list_baselines)
         for tournament, bot in ((one, bot) for one in enter or () for bot in bots or ()):
             call(entries.enter_bot, tournament, bot)
     if as_json:
-        print_json(to_json(found))
+        print_json(to_json(page))
     else:
         show(
-            ["baseline"], [(name,) for name in found.baselines], "no baselines: the mean of each pool is 1500"
+            ["baseline"], [(name,) for name in page.baselines], "no baselines: the mean of each pool is 1500"
         )

@@ -18,11 +18,11 @@ def list_(ctx: typer.Context, as_json: AsJson = False) -> None:
     if is_here(ctx):
         rules.list_(as_json)
         return
-    found = ask(ctx, rulesets.list_rulesets, MOST)
+    listed = ask(ctx, rulesets.list_rulesets, MOST)
     if as_json:
-        print_json(to_json(found))
+        print_json(to_json(listed))
     else:
-        rows = [(one.ruleset, one.players, one.hash[:12]) for one in found.rulesets]
+        rows = [(ruleset.ruleset, ruleset.players, ruleset.hash[:12]) for ruleset in listed.rulesets]
         show(["ruleset", ">players", "hash"], rows, "no rulesets")
 
 
@@ -32,11 +32,11 @@ def show_(ctx: typer.Context, ruleset: NameOrFile, as_json: AsJson = False) -> N
     if is_here(ctx) or rules.is_file(ruleset):
         rules.show_(ruleset, as_json)
         return
-    found = ask(ctx, rulesets.show_ruleset, ruleset)
+    shown = ask(ctx, rulesets.show_ruleset, ruleset)
     if as_json:
-        print_json({"ruleset": found.ruleset})
+        print_json({"ruleset": shown.ruleset})
     else:
-        say(found.label, "", *found.description)
+        say(shown.label, "", *shown.description)
 
 
 for other in (rules.check, rules.legal, rules.compare, rules.replay, rules.random):

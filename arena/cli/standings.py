@@ -56,18 +56,18 @@ def correct(
     if sum([disqualify, reinstate, points is not None]) != 1:
         raise typer.BadParameter("give one of --disqualify, --reinstate and --points")
     kind: Kind = "points" if points is not None else "disqualified" if disqualify else "reinstated"
-    found = ask(ctx, tournaments.correct_standings, name, bot, kind, reason, round, table, points)
+    corrections = ask(ctx, tournaments.correct_standings, name, bot, kind, reason, round, table, points)
     if as_json:
-        print_json({"tournament": name, **to_json(found)})
+        print_json({"tournament": name, **to_json(corrections)})
     else:
-        say(correction_text(found), f"signed with the key {found.key}")
+        say(correction_text(corrections), f"signed with the key {corrections.key}")
 
 
-def show_corrections(found: Sequence[Correction]) -> None:
+def show_corrections(corrections: Sequence[Correction]) -> None:
     """Print the organiser's corrections of the standings."""
-    if found:
+    if corrections:
         headline("Corrections by the organiser")
-        say(*map(correction_text, found))
+        say(*map(correction_text, corrections))
 
 
 def standings(
@@ -89,29 +89,29 @@ def standings(
     check_form(as_json, as_csv)
 
     with asking(ctx) as call:
-        found = call(tournaments.tournament_standings, name)
+        board = call(tournaments.tournament_standings, name)
         crossed = call(tournaments.tournament_crosstable, name, limit, cursor) if crosstable else None
     if as_json:
-        print_json(to_json(found) | (to_json(crossed) if crossed else {}))
+        print_json(to_json(board) | (to_json(crossed) if crossed else {}))
         return
     if as_csv:
-        print_answer(tournaments.tournament_standings, found, False, True, "standings")
+        print_answer(tournaments.tournament_standings, board, False, True, "standings")
         return
-    show_standings(found)
+    show_standings(board)
     if crossed:
         show_crosstable(crossed.crosstable)
         say_next(crossed.next)
-    show_corrections(found.corrections)
-    if found.state not in ENDED:
+    show_corrections(board.corrections)
+    if board.state not in ENDED:
         progress = progress_text(ask(ctx, tournaments.show_tournament, name))
-        say(f"{name} is {found.state.value}, so this is not final: {progress}")
-    elif found.provisional:
+        say(f"{name} is {board.state.value}, so this is not final: {progress}")
+    elif board.provisional:
         say(f"this is provisional until the organiser confirms it: arena tournament confirm {name}")
 
 
-def show_standings(found: Scoreboard) -> None:
+def show_standings(board: Scoreboard) -> None:
     """Print standings, with the criteria of the format from left to right."""
-    lines, decisive = found.standings, FORMATS[found.format].criteria.decisive
+    lines, decisive = board.standings, FORMATS[board.format].criteria.decisive
     points = ["points", "±"]
     if any(line.raw != line.points for line in lines):  # which only duplicate deals lead to
         points.append("raw")

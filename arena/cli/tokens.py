@@ -54,9 +54,9 @@ def create(made: MadeToken) -> None:
 
 @app.command("list")
 @command_of(operator.list_tokens)
-def list_(found: Tokens) -> None:
+def list_(page: Tokens) -> None:
     """List all tokens, without their secret parts."""
-    rows = [(one.name, one.scope, moment(one.created_at), token_text(one)) for one in found.tokens]
+    rows = [(line.name, line.scope, moment(line.created_at), token_text(line)) for line in page.tokens]
     columns = ["token", "scope", "made", "state"]
     show(columns, rows, "no tokens yet: arena token create NAME --scope …")
 
@@ -92,4 +92,4 @@ def revoke(ctx: typer.Context, name: Name, yes: Yes = False, as_json: AsJson = F
 def _valid(call: Call, name: str) -> TokenInfo | None:
     """Return the token of this name that can be revoked; None if there is none, and nothing to ask."""
     listed = call(operator.list_tokens).tokens
-    return next((one for one in listed if one.name == name and one.revoked_at is None), None)
+    return next((token for token in listed if token.name == name and token.revoked_at is None), None)

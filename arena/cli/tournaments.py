@@ -67,7 +67,7 @@ def show_fields(fields: TournamentFields) -> None:
 
 def _setting(value: object) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{name} = {one}" for name, one in value.items())
+        return ", ".join(f"{name} = {part}" for name, part in value.items())
     if isinstance(value, bool):
         return str(value).lower()
     return "not set" if value in (None, "") else str(value)
@@ -78,10 +78,10 @@ def show_roster(lines: Sequence[RosterLine]) -> None:
     say("")
     playing = [line for line in lines if line.withdrawn_after is None]
     connected = sum(line.connected is True for line in playing)
-    asked = any(line.connected is not None for line in playing)
-    headline(f"{len(lines)} entrants{f', {connected} of {len(playing)} connected' if asked else ''}")
-    told = lines if len(lines) <= MOST_LISTED else [line for line in lines if _standing(line)]
-    rows = [(line.number, line.bot, _standing(line)) for line in told[:MOST_LISTED]]
+    known = any(line.connected is not None for line in playing)
+    headline(f"{len(lines)} entrants{f', {connected} of {len(playing)} connected' if known else ''}")
+    shown = lines if len(lines) <= MOST_LISTED else [line for line in lines if _standing(line)]
+    rows = [(line.number, line.bot, _standing(line)) for line in shown[:MOST_LISTED]]
     if rows:
         console().print(table([">", "bot version", "state"], rows))
     if len(rows) < len(lines):
@@ -126,7 +126,7 @@ def create(
     `entrants`, and all `--option` its `options`.
     """
     given = given_fields(fields)
-    spec = _asked(ctx, file, given)
+    spec = _requested_spec(ctx, file, given)
     if start and spec.beacon:
         text = "a tournament with a beacon is locked first, and started with the beacon's value"
         raise typer.BadParameter(text, param_hint="'--start'")
@@ -157,7 +157,7 @@ def _created(name: str) -> Iterator[None]:
         raise
 
 
-def _asked(ctx: typer.Context, file: Path | None, given: Mapping[str, object]) -> TournamentSpec:
+def _requested_spec(ctx: typer.Context, file: Path | None, given: Mapping[str, object]) -> TournamentSpec:
     """Return the tournament that is requested.
 
     Raise SpecError, which includes problems with the entrants if there is an arena that knows them.
@@ -165,12 +165,12 @@ def _asked(ctx: typer.Context, file: Path | None, given: Mapping[str, object]) -
     try:
         return load_spec(file, given) if file else make_spec(given, Path())
     except SpecError as error:
-        found: Sequence[Problem] = ()
+        problems: Sequence[Problem] = ()
         with suppress(ArenaError), storage_of(ctx) as storage:
-            found = creation.problems_of_entrants(storage, entrants_asked_for(file, given), utc_now())
-        if not found:
+            problems = creation.problems_of_entrants(storage, entrants_asked_for(file, given), utc_now())
+        if not problems:
             raise
-        wrong = located(file, given, SpecError.of(found)) if file else SpecError.of(found)
+        wrong = located(file, given, SpecError.of(problems)) if file else SpecError.of(problems)
         raise SpecError.of([*dict.fromkeys([*error.problems, *wrong.problems])]) from None
 
 
@@ -181,18 +181,18 @@ def show_(ctx: typer.Context, name: Name, as_json: AsJson = False, as_csv: AsCsv
     As comma-separated values: its progress, as a line of arena tournament list.
     """
     check_form(as_json, as_csv)
-    found = ask(ctx, tournaments.show_tournament, name)
+    tournament = ask(ctx, tournaments.show_tournament, name)
     if as_json:
-        print_json(to_json(found))
+        print_json(to_json(tournament))
         return
     if as_csv:
-        print_csv(TournamentStatus, [found])
+        print_csv(TournamentStatus, [tournament])
         return
-    _say_status(found)
-    show_progress(found)
-    show_fields(found.settings)
-    show_roster(found.roster)
-    say(*(f"warning: {line}" for line in found.warnings), *found.waits)
+    _say_status(tournament)
+    show_progress(tournament)
+    show_fields(tournament.settings)
+    show_roster(tournament.roster)
+    say(*(f"warning: {line}" for line in tournament.warnings), *tournament.waits)
 
 
 @app.command()
@@ -275,21 +275,21 @@ def _require_started(status: TournamentStatus) -> None:
 
 @app.command("list")
 @command_of(tournaments.list_tournaments, csv=True)
-def list_(found: TournamentPage) -> None:
+def list_(page: TournamentPage) -> None:
     """List tournaments, the newest first."""
     rows = [
         (
-            one.tournament,
-            one.state.value,
-            one.format,
-            one.ruleset,
-            "yes" if one.rated else "no",
-            one.entrants,
-            f"{one.round}/{one.rounds or '?'}",
-            f"{one.sessions_done}/{one.sessions_total}",
-            moment(one.created_at),
+            line.tournament,
+            line.state.value,
+            line.format,
+            line.ruleset,
+            "yes" if line.rated else "no",
+            line.entrants,
+            f"{line.round}/{line.rounds or '?'}",
+            f"{line.sessions_done}/{line.sessions_total}",
+            moment(line.created_at),
         )
-        for one in found.tournaments
+        for line in page.tournaments
     ]
     columns = [
         "tournament",

@@ -54,7 +54,7 @@ class House:
 
     def start(self) -> int:
         """Start the bots that are wanted; return how many run. Raise ArenaError."""
-        for bot in self._wanted():
+        for bot in self._missing():
             self._start(bot)
         return len(self._started)
 
@@ -65,7 +65,7 @@ class House:
         self._looked = time.monotonic()
         wanted: list[str] = []
         try:
-            wanted += self._wanted()
+            wanted += self._missing()
             for bot in wanted:
                 self._start(bot)
                 report(f"{HOUSE}/{bot} is a baseline, and plays now")
@@ -75,7 +75,7 @@ class House:
             self._started += wanted  # it would fail again
             report(f"house bots: {error}")
 
-    def _wanted(self) -> Iterator[str]:
+    def _missing(self) -> Iterator[str]:
         """Yield the bots that should run but were not started."""
         baselines = {name.partition("@")[0] for name in list_baselines(self._storage)}
         for place, bot in enumerate(BOTS):
@@ -99,8 +99,8 @@ def _token(storage: Storage, folder: Path, bot: str) -> str:
     """Return the token of a house bot, kept in a file; the bot is registered if it is new."""
     file = token_file(folder, bot)
     try:
-        if file.exists() and _is_good(storage, kept := tidy(file.read_text("utf-8", errors="replace"))):
-            return kept
+        if file.exists() and _is_good(storage, stored := tidy(file.read_text("utf-8", errors="replace"))):
+            return stored
         register = rotate_version if is_registered(storage, f"{bot}@1") else register_version
         token = register(storage, actor_at_terminal(), bot, utc_now()).token
         make_private(folder)
@@ -113,8 +113,8 @@ def _token(storage: Storage, folder: Path, bot: str) -> str:
 
 def _is_good(storage: Storage, token: str) -> bool:
     with storage.read() as tx:
-        asked = select(BotVersion.revoked_at).where(BotVersion.token_hash == hash_token(token))
-        return tx.exec(asked).all() == [None]
+        revoked = select(BotVersion.revoked_at).where(BotVersion.token_hash == hash_token(token))
+        return tx.exec(revoked).all() == [None]
 
 
 def up(ctx: typer.Context) -> None:

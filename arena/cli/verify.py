@@ -75,16 +75,16 @@ def verify(
     status is 1 if there is any. Ratings that come from another tournament are checked if its export is among
     the files. With logs of bots, all their sessions must be in the exports as these bots saw them.
     """
-    kept = [_read(log) for log in logs or ()]
+    bot_logs = [_read(log) for log in logs or ()]
     reports: list[Report] = []
     for file in files:
         with _at_hand(ctx, file) as export:
-            report = _check(export, sessions_in(kept))
+            report = _check(export, sessions_in(bot_logs))
         reports.append(report)
         if not as_json:
             _say(f"{file}: {_sentence(report)}", *_settled(report))
     links = check_links(reports)
-    compared = [compare(log, reports, kept) for log in kept]
+    compared = [compare(log, reports, bot_logs) for log in bot_logs]
     if as_json:
         verdicts = [_verdict(*one) for one in zip(files, reports, strict=True)]
         print_json({"files": verdicts, "logs": compared, "problem": links, "unproven": unproven(reports)})
@@ -111,14 +111,14 @@ def _read(log: Path) -> BotLog:
         raise StorageError(f"cannot read {log}: {error.strerror}") from None
 
 
-def _lines(found: Comparison) -> Iterator[str]:
+def _lines(comparison: Comparison) -> Iterator[str]:
     """Yield lines with the result of comparing the exports with a bot's log."""
-    whose = ", ".join(found.bots) or "no bot"
-    if found.problems:
-        yield f"{found.log}: failed: the exports are not as {whose} saw it:"
+    whose = ", ".join(comparison.bots) or "no bot"
+    if comparison.problems:
+        yield f"{comparison.log}: failed: the exports are not as {whose} saw it:"
     else:
-        yield f"{found.log}: ok: {found.same} sessions are in the exports as {whose} saw them"
-    for what in (found.problems, [f"note: {remark}" for remark in found.remarks]):
+        yield f"{comparison.log}: ok: {comparison.same} sessions are in the exports as {whose} saw them"
+    for what in (comparison.problems, [f"note: {remark}" for remark in comparison.remarks]):
         yield from (f"  {line}" for line in what[:MOST_TOLD])
         if len(what) > MOST_TOLD:
             yield f"  … and {len(what) - MOST_TOLD} more"
@@ -163,7 +163,7 @@ def _settled(report: Report) -> list[str]:
     luck = "the organiser's seed alone"
     if report.beacon:
         luck = f"the seed and the beacon {report.beacon!r}, which said {report.beacon_value!r}"
-    keys = [f"  signed by: {_signer(key, found)}" for key, found in report.keys.items()]
+    keys = [f"  signed by: {_signer(key, signer)}" for key, signer in report.keys.items()]
     decided = [
         f"  corrected: {correction_text(one)}, signed with the key {one.key}" for one in report.corrections
     ]
@@ -171,9 +171,9 @@ def _settled(report: Report) -> list[str]:
     return [f"  commitment: {report.commitment}", f"  luck: {luck}", *keys, *decided, *waits]
 
 
-def _signer(key: str, found: Key) -> str:
-    since = "" if found.added_at is None else f", whose key was not in the head but added {found.added_at}"
-    return f"{found.referee}, {found.sessions} sessions, key {key}{since}"
+def _signer(key: str, named: Key) -> str:
+    since = "" if named.added_at is None else f", whose key was not in the head but added {named.added_at}"
+    return f"{named.referee}, {named.sessions} sessions, key {key}{since}"
 
 
 def _verdict(file: Path, report: Report) -> Verdict:

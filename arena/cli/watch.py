@@ -185,16 +185,16 @@ class Watcher:
         if status.state != self._state or seconds - self._looked_at >= LOOK_SECONDS:
             self._looked_at = seconds
             self._obstacles = waiting.obstacles(self._storage, status, self._ask, now)
-        self._state, found = status.state, self._obstacles
-        moved_to = (status.sessions_done, found.for_worker, found.tried)
+        self._state, obstacles = status.state, self._obstacles
+        moved_to = (status.sessions_done, obstacles.for_worker, obstacles.tried)
         if moved_to != self._moved_to or waiting.is_played(status, now):
             self._moved_at, self._moved_to = seconds, moved_to
-        patience = OBSTACLE_SECONDS if found.lines else STILL_SECONDS
-        if not found.for_worker or seconds - self._moved_at <= patience:
-            return list(found.lines)
+        patience = OBSTACLE_SECONDS if obstacles.lines else STILL_SECONDS
+        if not obstacles.for_worker or seconds - self._moved_at <= patience:
+            return list(obstacles.lines)
         others = waiting.busy_elsewhere(self._storage, status, now)
         nobody = OTHERS_FIRST.format(patience, ", ".join(others)) if others else NOBODY_WORKS.format(patience)
-        return [*found.lines, nobody]
+        return [*obstacles.lines, nobody]
 
 
 def follow(
@@ -240,16 +240,16 @@ def follow_there(
     """Show the progress of a tournament on an arena on the network, as ``follow`` does."""
     display, pace, notes, looked_at = _display(out, as_json), Pace(), list[str](), -LOOK_SECONDS
     try:
-        for told in arena.follow(name):
-            if not isinstance(told, TournamentStatus):
+        for event in arena.follow(name):
+            if not isinstance(event, TournamentStatus):
                 continue
             seconds = clock()
-            pace.add(seconds, told.sessions_done)
+            pace.add(seconds, event.sessions_done)
             if seconds - looked_at >= LOOK_SECONDS:
                 looked_at, notes = seconds, list(arena.call(tournaments.show_tournament, name).waits)
-            display.show(told, pace_text(told, pace), [] if told.ended else notes)
-            if told.ended or told.state == "failed":
-                return told
+            display.show(event, pace_text(event, pace), [] if event.ended else notes)
+            if event.ended or event.state == "failed":
+                return event
         raise Unreachable(f"the event stream of {name} ended before the tournament did")
     finally:
         display.close()

@@ -30,9 +30,9 @@ def rotate(made: MadeWebhook) -> None:
 
 @app.command("list")
 @command_of(webhooks.list_webhooks)
-def list_(found: Webhooks) -> None:
+def list_(page: Webhooks) -> None:
     """List webhooks."""
-    rows = [(one.name, one.url, ", ".join(one.events), moment(one.created_at)) for one in found.webhooks]
+    rows = [(line.name, line.url, ", ".join(line.events), moment(line.created_at)) for line in page.webhooks]
     show(["webhook", "url", "events", "created"], rows, "no webhooks yet: arena webhook add NAME URL")
 
 
@@ -52,15 +52,15 @@ def try_(made: DeliveryInfo, name: str) -> None:
 
 @app.command()
 @command_of(webhooks.list_deliveries)
-def deliveries(found: DeliveryPage, name: str) -> None:
+def deliveries(page: DeliveryPage, name: str) -> None:
     """List a webhook's messages of the last 30 days, sent and pending, the newest first."""
     rows = [
-        (one.message, one.event, moment(one.created_at), one.state.value, one.attempts, _became(one))
-        for one in found.deliveries
+        (line.message, line.event, moment(line.created_at), line.state.value, line.attempts, _became(line))
+        for line in page.deliveries
     ]
     show(["message", "event", "made", "state", ">attempts", ""], rows, f"nothing was sent to {name} yet")
 
 
-def _became(one: DeliveryInfo) -> str:
-    again = f"again at {moment(one.next_at)}" if one.next_at and one.attempts else ""
-    return ", ".join(filter(None, (one.problem, again)))
+def _became(line: DeliveryInfo) -> str:
+    again = f"again at {moment(line.next_at)}" if line.next_at and line.attempts else ""
+    return ", ".join(filter(None, (line.problem, again)))
