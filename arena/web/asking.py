@@ -6,7 +6,6 @@ which takes longer than they do.
 
 from collections.abc import Awaitable, Callable
 from functools import cache
-from http.cookies import CookieError, SimpleCookie
 from typing import Annotated
 from urllib.parse import urlsplit
 
@@ -15,6 +14,7 @@ from fastapi.security import APIKeyCookie, HTTPBearer
 from fastapi.security.http import HTTPAuthorizationCredentials
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
+from starlette.requests import HTTPConnection
 
 from arena.actors import ANONYMOUS, Actor, KeyScope, Role
 from arena.errors import NotAllowed, NotSignedIn
@@ -57,13 +57,9 @@ async def holder(
 def credentials_in(headers: Headers) -> tuple[str, str]:
     """Return the API key and the cookie of a request; empty if it has none, and no cookie if it has a key."""
     scheme, _, key = headers.get("authorization", "").partition(" ")
-    cookies: SimpleCookie = SimpleCookie()
-    try:
-        cookies.load(headers.get("cookie", ""))
-    except CookieError:
-        return "", ""
-    session = cookies[COOKIE].value if COOKIE in cookies else ""
-    return (key, "") if scheme.lower() == "bearer" else ("", session)
+    if key and scheme.lower() == "bearer":
+        return key, ""
+    return "", HTTPConnection({"type": "http", "headers": headers.raw}).cookies.get(COOKIE, "")
 
 
 async def look_up(web: Web, key: str, session: str) -> Actor | None:

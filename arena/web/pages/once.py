@@ -17,6 +17,9 @@ from arena.web.pages.page import SEE_OTHER
 
 COOKIE = "arena_once"
 
+PURPOSE = b"shown once"
+"""What sets the key of its seal apart from others of the same credentials."""
+
 MOST = 8
 """How many secrets are kept for one page: a cookie holds 4 kB."""
 
@@ -25,7 +28,7 @@ Secret = Mapping[str, str]
 
 
 def _seal(request: Request) -> Seal:
-    return Seal("".join(credentials_in(request.headers)).encode(), b"shown once")
+    return Seal("".join(credentials_in(request.headers)).encode(), PURPOSE)
 
 
 def secrets_of(request: Request) -> Sequence[Secret]:

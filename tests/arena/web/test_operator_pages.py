@@ -11,9 +11,11 @@ from fastapi.testclient import TestClient
 from arena.actors import Role
 from arena.bots.versions import register_version
 from arena.running import backups
+from arena.store.encryption import Seal, Unsealable
 from arena.store.models import Rating
+from arena.web.asking import COOKIE
 from arena.web.checking import Checked
-from arena.web.pages.once import MOST
+from arena.web.pages import once
 from tests.arena.everywhere import all_connected
 from tests.arena.fakes import ROOT
 from tests.arena.random_play import play_with_faults
@@ -157,11 +159,27 @@ def test_token_when_it_is_made_or_replaced_then_it_is_shown_until_it_is_put_away
 
 
 def test_secrets_when_there_is_no_room_for_another_then_none_is_made(root: TestClient) -> None:
-    for number in range(MOST):
+    for number in range(once.MOST):
         root.post("/operator/tokens", data={"name": f"w{number}", "scope": "worker"})
     refused = root.post("/operator/tokens", data={"name": "late", "scope": "worker"})
     assert (refused.status_code, "put them away first" in refused.text) == (409, True)
     assert "/operator/tokens/late" not in Read(root.get("/operator/tokens").text).links
+
+
+def test_secrets_when_a_cookie_of_another_site_on_the_host_is_odd_then_only_their_session_opens_them(
+    root: TestClient,
+) -> None:
+    session = root.cookies["arena_session"]
+    made = root.post(
+        "/operator/tokens",
+        data={"name": "w", "scope": "worker"},
+        headers={"Cookie": f'other={{"a": "b"}}; {COOKIE}={session}'},
+        follow_redirects=False,
+    )
+    [sealed] = re.findall(rf'{once.COOKIE}="?([^";]+)', made.headers["set-cookie"])
+    with pytest.raises(Unsealable):
+        Seal(b"", once.PURPOSE).open(sealed)
+    assert b"bt_worker_" in Seal(session.encode(), once.PURPOSE).open(sealed)
 
 
 def test_password_when_it_was_forgotten_then_an_operators_link_sets_another_once(
