@@ -112,16 +112,22 @@ def visiting(scope: KeyScope | None) -> Callable[..., Awaitable[Visit]]:
 async def _read(request: Request) -> Typed:
     """Return what a form sent, in the query or the body. Raise SpecError for a query of odd characters."""
     texts: dict[str, list[str]] = {}
-    sent = await request.form() if request.method == "POST" else request.query_params
+    sent = await request.form(max_files=0) if request.method == "POST" else request.query_params
     for field, value in sent.multi_items():
-        if not isinstance(value, str) or not value.strip():
-            continue
-        texts.setdefault(field, []).append(value.replace("\r\n", "\n"))  # browsers end lines with both
+        assert isinstance(value, str), "there are no files"
+        if value.strip():
+            text = _whole(value).replace("\r\n", "\n")  # browsers end lines with both
+            texts.setdefault(_whole(field), []).append(text)
     if request.method == "POST":
         return Typed(texts, request.url.path)  # checked where its refusals are shown
     asked = Typed(texts)
     _require_storable(asked)
     return asked
+
+
+def _whole(text: str) -> str:
+    """Return a text without halves of surrogate pairs: a form may be sent in an encoding that has them."""
+    return text.encode(errors="replace").decode()
 
 
 def _require_storable(sent: Typed) -> None:

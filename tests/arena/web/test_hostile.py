@@ -178,6 +178,27 @@ def test_form_when_a_text_has_a_nul_then_the_field_is_named(arena: Arena) -> Non
     assert (refused.status_code, refused.json()["problems"]) == (422, [{"field": "reason", "reason": NUL}])
 
 
+@pytest.mark.parametrize(
+    ("part", "status"),
+    [
+        ('name="reason"\r\n\r\n+2AA-', 422),
+        ('name="+2AA-"\r\n\r\na\0b', 422),
+        ('name="reason"; filename="a"\r\n\r\nb', 400),
+    ],
+)
+def test_form_when_it_is_in_an_odd_encoding_or_has_a_file_then_it_is_refused(
+    arena: Arena, part: str, status: int
+) -> None:
+    headers = {
+        "Authorization": f"Bearer {arena.keys[Caller.ORGANISER]['']}",
+        "Accept": "text/html",
+        "Content-Type": "multipart/form-data; boundary=x; charset=utf-7",
+    }
+    body = f"--x\r\nContent-Disposition: form-data; {part}\r\n--x--\r\n"
+    refused = arena.client.post("/tournaments/asking/desk/entries", content=body, headers=headers)
+    assert (refused.status_code, "\ud800" in refused.text) == (status, False)
+
+
 def test_key_when_it_cannot_be_stored_then_it_is_refused(client_of: Ask) -> None:
     root = client_of("root", Role.OPERATOR)
     refused = root.post("/operator/tokens", content=b'{"\\ud800": 1}', headers=JSON)
