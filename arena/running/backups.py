@@ -24,6 +24,9 @@ from arena.store.migrations import HEAD
 from arena.store.models import TournamentState
 from arena.store.storage import Storage, migrate
 
+BACK_UP = "back up the arena"
+"""What only operators may do."""
+
 ENDED = frozenset({TournamentState.FINISHED.value, TournamentState.CANCELLED.value})
 
 
@@ -124,7 +127,7 @@ def open_backup(storage: Storage, settings: Settings, actor: Actor, now: datetim
 
     Raise NotAllowed, StorageError, and StateError if the database is a server.
     """
-    actor.require(Role.OPERATOR, "back up the arena")
+    actor.require(Role.OPERATOR, BACK_UP)
     with draft_beside(settings.data / "download.db") as file:
         backup(settings, file, force=True)
         opened = file.open("rb")

@@ -6,9 +6,9 @@ from typing import Annotated, BinaryIO
 
 from fastapi import Depends, Request
 
-from arena.actors import KeyScope
+from arena.actors import KeyScope, Role
 from arena.operations.operation import Context
-from arena.running.backups import open_backup
+from arena.running.backups import BACK_UP, open_backup
 from arena.web.asking import allowed, require_own_page
 from arena.web.context import Shared
 from arena.web.routes.exports import Lines
@@ -28,8 +28,13 @@ class Backup(Lines):
     media_type = SQLITE
 
 
-def place(web: Shared) -> Iterator[None]:
-    """Hold the slot for a backup until it is sent. Raise TooMany."""
+Operating = Annotated[Context, Depends(allowed(KeyScope.OPERATE))]
+
+
+def place(web: Shared, context: Operating, request: Request) -> Iterator[None]:
+    """Hold the slot for a backup until it is sent, for those who may have one. Raise NotAllowed, TooMany."""
+    require_own_page(request)
+    context.actor.require(Role.OPERATOR, BACK_UP)
     with web.backups.held(""):
         yield
 
@@ -45,17 +50,15 @@ def place(web: Shared) -> Iterator[None]:
         }
     },
 )
-def download_backup(
-    web: Shared, context: Annotated[Context, Depends(allowed(KeyScope.OPERATE))], request: Request
-) -> Backup:
+def download_backup(web: Shared, context: Operating) -> Backup:
     """Return a copy of the database as of this moment, as `arena backup` writes it.
 
     It holds the seeds of tournaments that have not ended, so keep it as secret as the arena. A database that
     is a server is not copied: use pg_dump.
     """
-    require_own_page(request)
     file = open_backup(web.storage, web.settings, context.actor, context.now)
     headers = {
+        "Cache-Control": "no-store",
         "Content-Length": str(os.fstat(file.fileno()).st_size),
         "Content-Disposition": f'attachment; filename="arena-{context.now:%Y-%m-%d-%H%M}.db"',
     }

@@ -251,7 +251,7 @@ def test_baselines_when_they_are_added_and_removed_then_the_page_lists_them(
 
 
 def test_backup_when_it_is_downloaded_then_it_is_the_database_and_is_noted(
-    app: FastAPI, root: TestClient, world: World, tmp_path: Path
+    app: FastAPI, root: TestClient, browse: Browse, world: World, tmp_path: Path
 ) -> None:
     world.tournament(4)
     found = root.get("/api/v1/operator/backup")
@@ -263,8 +263,12 @@ def test_backup_when_it_is_downloaded_then_it_is_the_database_and_is_noted(
     assert kept.tournaments.keys() == {"cup"}
     assert "arena.backup" in Read(root.get("/operator/audit?subject=database").text).text
     assert [one for one in app.state.web.settings.data.iterdir() if "download" in one.name] == []
+    assert found.headers["cache-control"] == "no-store"
+    ann = browse("ann", Role.AUTHOR)
     with app.state.web.backups.held(""):
         assert root.get("/api/v1/operator/backup").status_code == 429
+        refused = [one.get("/api/v1/operator/backup").status_code for one in (ann, TestClient(app))]
+    assert refused == [403, 401]  # they neither take the place nor learn that it is taken
     foreign = root.get("/api/v1/operator/backup", headers={"Sec-Fetch-Site": "cross-site"})
     assert foreign.status_code == 403
 
