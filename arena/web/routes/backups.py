@@ -2,7 +2,9 @@
 
 import os
 from collections.abc import Iterator
-from typing import Annotated, BinaryIO
+from contextlib import ExitStack
+from functools import partial
+from typing import Annotated
 
 from fastapi import Depends, Request
 
@@ -31,18 +33,20 @@ class Backup(Lines):
 Operating = Annotated[Context, Depends(allowed(KeyScope.OPERATE))]
 
 
-def place(web: Shared, context: Operating, request: Request) -> Iterator[None]:
-    """Hold the slot for a backup until it is sent, for those who may have one. Raise NotAllowed, TooMany."""
+def place(web: Shared, context: Operating, request: Request) -> Iterator[ExitStack]:
+    """Hold the slot for a backup until it is sent, for those who may have one. Raise NotAllowed, TooMany.
+
+    What is entered into the stack ends then, or when the download is aborted.
+    """
     require_own_page(request)
     context.actor.require(Role.OPERATOR, BACK_UP)
-    with web.backups.held(""):
-        yield
+    with web.backups.held(""), ExitStack() as held:
+        yield held
 
 
 @router.get(
     "/operator/backup",
     response_class=Backup,
-    dependencies=[Depends(place)],
     responses={
         200: {
             "content": {SQLITE: {"schema": {"type": "string", "format": "binary"}}},
@@ -50,22 +54,16 @@ def place(web: Shared, context: Operating, request: Request) -> Iterator[None]:
         }
     },
 )
-def download_backup(web: Shared, context: Operating) -> Backup:
+def download_backup(web: Shared, context: Operating, held: Annotated[ExitStack, Depends(place)]) -> Backup:
     """Return a copy of the database as of this moment, as `arena backup` writes it.
 
     It holds the seeds of tournaments that have not ended, so keep it as secret as the arena. A database that
     is a server is not copied: use pg_dump.
     """
-    file = open_backup(web.storage, web.settings, context.actor, context.now)
+    file = held.enter_context(open_backup(web.storage, web.settings, context.actor, context.now))
     headers = {
         "Cache-Control": "no-store",
         "Content-Length": str(os.fstat(file.fileno()).st_size),
         "Content-Disposition": f'attachment; filename="arena-{context.now:%Y-%m-%d-%H%M}.db"',
     }
-    return Backup(_chunks(file), headers=headers)
-
-
-def _chunks(file: BinaryIO) -> Iterator[bytes]:
-    with file:
-        while chunk := file.read(CHUNK):
-            yield chunk
+    return Backup(iter(partial(file.read, CHUNK), b""), headers=headers)

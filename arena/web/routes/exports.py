@@ -1,7 +1,7 @@
 """Exports: a tournament as one file that proves itself."""
 
 from collections.abc import Generator, Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from itertools import chain
 from typing import Annotated
 
@@ -42,26 +42,29 @@ class Lines(StreamingResponse):
         await super().stream_response(patient)
 
 
-def place(web: Shared, caller: Caller) -> Iterator[None]:
-    """Hold a slot for an export until it is sent. Raise TooMany."""
-    with web.exports.held(caller):
-        yield
+def place(web: Shared, caller: Caller) -> Iterator[ExitStack]:
+    """Hold a slot for an export until it is sent. Raise TooMany.
+
+    What is entered into the stack ends then, or when the download is aborted.
+    """
+    with web.exports.held(caller), ExitStack() as held:
+        yield held
 
 
 @router.get(
     "/tournaments/{tournament}/export",
     response_class=Lines,
-    dependencies=[Depends(place)],
     responses={200: {"content": {NDJSON: {"schema": {"type": "string"}}}, "description": "JSON lines."}},
 )
 def export_tournament(
     web: Shared,
+    held: Annotated[ExitStack, Depends(place)],
     tournament: Name,
     deals: Annotated[bool, Query(description="The deal records only.")] = False,
 ) -> Lines:
     """Return a tournament as JSON lines: what `arena export` writes, and `arena verify` reads."""
     lines = (export_records if deals else export_lines)(web.storage, tournament)
-    made = chunks(lines, CHUNK)
+    made = held.enter_context(closing(chunks(lines, CHUNK)))
     return Lines(chain([next(made, "")], made))  # an unknown tournament is reported before the answer begins
 
 

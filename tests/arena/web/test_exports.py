@@ -1,15 +1,25 @@
 """Exports over the API: the same bytes as on the command line, sent as they are made."""
 
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import BinaryIO
 
+import httpx2
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
+from sqlalchemy import text
 
+from arena.actors import Role
+from arena.running.backups import open_backup
 from arena.store.storage import Storage
 from arena.trust.exports.write import export_lines, export_records
 from arena.web.callers import Slots
-from arena.web.routes import exports
+from arena.web.routes import backups, exports
+from arena.web.routing import PREFIX
+from tests.arena.waiting import wait_for
+from tests.arena.web.conftest import Ask
+from tests.arena.web.served import served, url_of
 from tests.arena.world import World
 
 
@@ -46,3 +56,37 @@ def test_export_when_nobody_reads_on_then_its_transaction_is_closed(storage: Sto
     next(chunks)
     chunks.close()
     assert list(lines) == []
+
+
+LARGE = 16 << 20
+"""More bytes than a connection holds that nobody reads from."""
+
+
+def test_download_when_it_is_aborted_then_its_file_or_transaction_is_closed_at_once(
+    app: FastAPI, storage: Storage, client_of: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[BinaryIO] = []
+    ended: list[str] = []
+
+    def opening(*given: object) -> BinaryIO:
+        opened.append(open_backup(*given))  # type: ignore[arg-type]
+        return opened[-1]
+
+    def endless(_: Storage, tournament: str) -> Iterator[str]:
+        try:
+            while True:
+                yield "x" * exports.CHUNK
+        finally:
+            ended.append(tournament)
+
+    monkeypatch.setattr(backups, "open_backup", opening)
+    monkeypatch.setattr(exports, "export_lines", endless)
+    with storage.write() as tx:
+        tx.connection().execute(text("CREATE TABLE large AS SELECT zeroblob(:size)"), {"size": LARGE})
+    headers = client_of("root", Role.OPERATOR).headers
+    with served(app) as server:
+        for path in ("/operator/backup", "/tournaments/cup/export"):
+            with httpx2.stream("GET", f"{url_of(server)}{PREFIX}{path}", headers=headers) as answer:
+                next(answer.iter_raw())
+        wait_for(lambda: opened[0].closed and ended)
+        assert (len(opened), ended) == (1, ["cup"])
