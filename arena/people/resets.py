@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import delete
+from sqlalchemy.exc import IntegrityError
 from sqlmodel import col, select
 
 from arena.actors import Actor, Role
@@ -42,19 +43,22 @@ def offer_reset(storage: Storage, actor: Actor, name: str, now: datetime, page: 
     """
     actor.require(Role.OPERATOR, "reset passwords")
     code = new_token("reset")
-    with storage.write() as tx:
-        account = find_account(tx, name)
-        if account.disabled_at is not None:
-            raise StateError(f"account {name} is disabled; enable it first")
-        changed(tx, delete(PasswordReset).where(col(PasswordReset.account_id) == account.id))
-        row = PasswordReset(
-            account_id=account.id,
-            code_hash=hash_token(code),
-            maker_id=actor.account_id,
-            expires_at=now + GOOD_FOR,
-        )
-        tx.add(row)
-        record(tx, actor, "account.reset", name, now)
+    try:
+        with storage.write() as tx:
+            account = find_account(tx, name)
+            if account.disabled_at is not None:
+                raise StateError(f"account {name} is disabled; enable it first")
+            changed(tx, delete(PasswordReset).where(col(PasswordReset.account_id) == account.id))
+            row = PasswordReset(
+                account_id=account.id,
+                code_hash=hash_token(code),
+                maker_id=actor.account_id,
+                expires_at=now + GOOD_FOR,
+            )
+            tx.add(row)
+            record(tx, actor, "account.reset", name, now)
+    except IntegrityError:
+        raise StateError("another code was made at the same moment; try again") from None
     return MadeReset(name, code, f"{page}?code={code}", now + GOOD_FOR)
 
 
@@ -94,4 +98,7 @@ def _require(tx: Transaction, code: str, now: datetime) -> Account:
         maker = actor_of(tx, reset.maker_id)
         if maker is None or maker.role is not Role.OPERATOR:
             raise SpecError("code", WRONG_CODE)
-    return tx.get_one(Account, reset.account_id)
+    account = tx.get_one(Account, reset.account_id)
+    if account.disabled_at is not None:  # at the moment when the code was made
+        raise SpecError("code", WRONG_CODE)
+    return account

@@ -206,6 +206,11 @@ def test_reset_when_it_is_late_replaced_or_overtaken_then_its_code_is_void(
         offered()
     accounts.enable_account(storage, ROOT, "ann", clock())
     assert is_void(disabled)
+    meanwhile = offered()
+    with storage.write() as tx:  # as by a request that had not seen the code yet
+        accounts.find_account(tx, "ann").disabled_at = clock()
+    assert is_void(meanwhile)
+    accounts.enable_account(storage, ROOT, "ann", clock())
     demoted = offered(root)
     assert not is_void(demoted)
     accounts.change_role(storage, ROOT, "root", Role.ORGANISER, clock())

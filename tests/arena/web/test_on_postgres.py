@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from threading import Barrier
@@ -12,8 +12,9 @@ import pytest
 from fastapi import FastAPI
 
 from arena.actors import Role
+from arena.errors import SpecError, StateError
 from arena.host.settings import load_settings
-from arena.people import accounts
+from arena.people import accounts, resets
 from arena.store.models import utc_now
 from arena.store.storage import Storage, open_storage
 from arena.web.app import make_app
@@ -108,3 +109,33 @@ def bots_by_pages(client: httpx2.Client) -> list[str]:
         if page["next"] is None:
             return found
         page = client.get("/bots", params={"limit": 2, "cursor": page["next"]}).json()
+
+
+def test_reset_when_several_links_are_made_at_once_then_one_works_and_once(storage: Storage) -> None:
+    accounts.create_account(storage, ROOT, "ann", Role.AUTHOR, utc_now(), PASSWORD)
+    barrier = Barrier(4)
+
+    def offer(_: int) -> str:
+        barrier.wait()
+        with suppress(StateError):
+            return resets.offer_reset(storage, ROOT, "ann", utc_now(), "").code
+        return "refused"
+
+    def use(code: str) -> bool:
+        barrier.wait()
+        with suppress(SpecError):
+            resets.use_reset(storage, code, f"new {code}", utc_now())
+            return True
+        return False
+
+    with ThreadPoolExecutor(4) as threads:
+        codes = [*threads.map(offer, range(4))]
+        [code] = [code for code in codes if _is_good(storage, code)]
+        assert [*threads.map(use, [code] * 4)].count(True) == 1
+    assert not _is_good(storage, code)
+
+
+def _is_good(storage: Storage, code: str) -> bool:
+    with suppress(SpecError):
+        return resets.check_reset(storage, code, utc_now()) == "ann"
+    return False
