@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_
+from sqlalchemy import ColumnElement, and_, exists
 from sqlmodel import col, select
 
 from arena.store.models import Bot, League, Owner, Tournament
@@ -20,6 +20,7 @@ class SearchResult:
     bots: tuple[str, ...]
     """``owner/bot``, found by the bot's own name, or by both with the slash."""
     owners: tuple[str, ...]
+    """Those with bots: each account has an owner, and accounts are nobody else's business."""
     tournaments: tuple[str, ...]
     """Without test matches."""
     leagues: tuple[str, ...]
@@ -40,10 +41,11 @@ def search(storage: Storage, text: str, limit: int) -> SearchResult:
         if of_owner:
             its = and_(col(Owner.name) == owner, _begins(Bot.name, bot))
             return SearchResult(_bots(tx, its, limit), (), (), ())
+        has_bots = exists(col(Bot.id)).where(col(Bot.owner_id) == Owner.id)
         listed = col(Tournament.test).is_(False)
         return SearchResult(
             bots=_bots(tx, _begins(Bot.name, wanted), limit),
-            owners=_names(tx, Owner.name, wanted, limit),
+            owners=_names(tx, Owner.name, wanted, limit, has_bots),
             tournaments=_names(tx, Tournament.name, wanted, limit, listed),
             leagues=_names(tx, League.name, wanted, limit),
         )

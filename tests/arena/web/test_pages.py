@@ -7,8 +7,10 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from markupsafe import Markup
 
+from arena.actors import Role
 from arena.bots import versions
 from arena.errors import BrokerError, UnknownError
+from arena.people import accounts
 from arena.queries.search import search
 from arena.web.headers import POLICY
 from arena.web.pages.docs import AUTHORS, FOR_WHOM, GUIDE, documents, page_of
@@ -79,6 +81,7 @@ def test_search_when_a_name_begins_with_it_then_it_is_found_and_the_only_one_is_
     for name in ("spare", "spare-time", "sparrow", "own"):
         versions.register_version(world.storage, ROOT, f"zoe/{name}", world.clock())
     world.tournament(4, name="own-cup", rounds=1)
+    accounts.create_account(world.storage, ROOT, "owner-of-nothing", Role.OPERATOR, world.clock())
     found = search(world.storage, "own", 8)
     assert (found.bots, found.owners, found.tournaments) == (
         ("zoe/own",),
