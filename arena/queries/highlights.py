@@ -94,8 +94,8 @@ def find_deals(
 ) -> DealPage:
     """Return the deals that stand out most first, equal ones newest first; one of each session.
 
-    Deals that others still have to play are left out. Raise UnknownError, and SpecError for a cursor of
-    another list.
+    Deals that others still have to play are left out, and those of test matches unless a bot or a tournament
+    is named. Raise UnknownError, and SpecError for a cursor of another list.
     """
     with storage.read() as tx:
         after = None if cursor is None else read_cursor(query, cursor, int, int)
@@ -181,6 +181,8 @@ class _Filter:
         if self.hides:
             rows = rows.join(Round, col(Round.id) == Match.round_id)
             rows = rows.join(Tournament, col(Tournament.id) == Match.tournament_id).where(may_be_shown())
+        if self.tournament_id is None and self.version_ids is None:
+            rows = rows.where(col(Tournament.test).is_(False))
         if self.tournament_id is not None:
             rows = rows.where(col(Match.tournament_id) == self.tournament_id)
         if self.version_ids is not None:

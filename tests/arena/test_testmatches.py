@@ -1,6 +1,7 @@
 """Test matches: a bot against house bots immediately, with no organiser."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,8 @@ from arena.bots.house import BOTS
 from arena.bots.versions import register_version
 from arena.errors import NotAllowed, SpecError, StateError, UnknownError
 from arena.people.accounts import create_account, sign_up
-from arena.store.models import BotVersion, Entrant
+from arena.queries.highlights import HighlightQuery, find_deals
+from arena.store.models import BotVersion, Entrant, HighlightKind
 from arena.tournaments.overview import TournamentStatus
 from arena.tournaments.referees import NO_REFEREE, Answer, Ask, nobody_asked
 from arena.tournaments.testmatches import start_test_match
@@ -70,6 +72,10 @@ def test_test_match_when_started_then_it_is_played_unrated_and_lists_leave_it_ou
     house.finish(status.id)
     assert house.status(status.tournament).state == "finished"
     assert house.statuses() == []
+    swings = HighlightQuery(HighlightKind.SWING)
+    assert find_deals(house.storage, swings).deals == ()
+    of_bot = find_deals(house.storage, replace(swings, bot="ann/bot")).deals
+    assert {one.tournament for one in of_bot} == {status.tournament}
 
 
 def test_test_match_when_one_of_the_owner_is_open_then_a_second_has_to_wait(house: World) -> None:
