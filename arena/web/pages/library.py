@@ -86,7 +86,7 @@ def send_wheel(name: str) -> Response:
     """Return the wheel."""
     if name != wheel_file():
         raise HTTPException(404)
-    return Response(make_wheel().content, media_type="application/octet-stream")
+    return Response(make_wheel().content, media_type="application/zip")
 
 
 @cache

@@ -67,7 +67,9 @@ def test_index_of_packages_when_it_is_read_then_both_formats_lead_to_the_wheel_b
     [link] = Read(client.get("/simple/bigtwo-bot/").text).links
     told = client.get("/simple/bigtwo-bot/", headers={"Accept": "application/vnd.pypi.simple.v1+json"}).json()
     [file] = told["files"]
-    content = client.get(file["url"]).content
+    sent = client.get(file["url"], headers={"Accept-Encoding": "gzip"})
+    content = sent.content
+    assert "content-encoding" not in sent.headers  # it is compressed already
     assert sha256(content).hexdigest() == file["hashes"]["sha256"]
     assert link == f"{file['url']}#sha256={file['hashes']['sha256']}"
     assert len(content) == file["size"]
