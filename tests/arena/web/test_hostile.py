@@ -7,6 +7,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from arena.actors import Role
+from arena.web.pages.forms import MOST_FIELDS
 from arena.web.routing import PREFIX
 from arena.web.storable import HALF, NUL
 from tests.arena.web.conftest import PASSWORD, Ask
@@ -197,6 +198,15 @@ def test_form_when_it_is_in_an_odd_encoding_or_has_a_file_then_it_is_refused(
     body = f"--x\r\nContent-Disposition: form-data; {part}\r\n--x--\r\n"
     refused = arena.client.post("/tournaments/asking/desk/entries", content=body, headers=headers)
     assert (refused.status_code, "\ud800" in refused.text) == (status, False)
+
+
+def test_form_when_it_has_very_many_empty_fields_then_it_is_refused_unread(arena: Arena) -> None:
+    headers = {
+        "Authorization": f"Bearer {arena.keys[Caller.ORGANISER]['']}",
+        "Content-Type": "application/x-www-form-urlencoded",
+    }
+    refused = arena.client.post("/desk", content=b"&" * MOST_FIELDS, headers=headers)
+    assert (refused.status_code, refused.json()["detail"][:15]) == (400, "Too many fields")
 
 
 def test_key_when_it_cannot_be_stored_then_it_is_refused(client_of: Ask) -> None:
