@@ -31,9 +31,14 @@ def problems_in(path: Path, problems: Sequence[Problem]) -> list[Problem]:
 
     Items of lists are counted from 1: ``bots no. 3.bot``.
     """
-    lines = dict(_lines(path.read_text(encoding="utf-8-sig")))
+    return problems_in_text(str(path), path.read_text(encoding="utf-8-sig"), problems)
+
+
+def problems_in_text(name: str, text: str, problems: Sequence[Problem]) -> list[Problem]:
+    """Return problems with the fields of a text in TOML, as ``problems_in`` does with those of a file."""
+    lines = dict(_lines(text))
     return [
-        problem._replace(field=f"{path}{_line(lines, problem.field)}: {_counted(problem.field)}")
+        problem._replace(field=f"{name}{_line(lines, problem.field)}: {_counted(problem.field)}")
         for problem in problems
     ]
 

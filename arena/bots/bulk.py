@@ -1,7 +1,8 @@
 """Many bots registered at once, from a file: all of them or none."""
 
+import tomllib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -23,7 +24,7 @@ from arena.store.models import Bot, Owner
 from arena.store.storage import Storage, Transaction
 from referee.docstrings import tell_fields
 from referee.errors import Problem, TomlError
-from referee.toml import problems_in, read_toml
+from referee.toml import problems_in, problems_in_text, read_toml
 from referee.validation import Wording, first_of, problems, shown
 
 MOST_BOTS = 10_000
@@ -108,14 +109,31 @@ def load_bots(path: Path) -> list[NewBot]:
     Raise SpecError, which names the file and everything that is wrong.
     """
     try:
-        bots = BotList.model_validate(read_toml(path)).bots
+        given = read_toml(path)
     except TomlError as error:
         raise SpecError(str(path), error.reason) from None
+    return _bots(given, lambda found: problems_in(path, found))
+
+
+def read_bots(text: str) -> list[NewBot]:
+    """Return the bots in the text of such a file. Raise SpecError, which names everything that is wrong."""
+    try:
+        given = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise SpecError("file", f"is not TOML: {' '.join(str(error).split())}") from None
+    return _bots(given, lambda found: problems_in_text("file", text, found))
+
+
+def _bots(
+    given: Mapping[str, object], placed: Callable[[Sequence[Problem]], Sequence[Problem]]
+) -> list[NewBot]:
+    """Return the bots; ``placed`` adds to problems where they are. Raise SpecError."""
+    try:
+        bots = BotList.model_validate(given).bots
     except ValidationError as error:
-        found = problems(error, _schema(), WORDING)
-        raise SpecError.of(problems_in(path, found)) from None
+        raise SpecError.of(placed(problems(error, _schema(), WORDING))) from None
     if twice := _listed_twice(bots):
-        raise SpecError.of(problems_in(path, twice))
+        raise SpecError.of(placed(twice))
     return bots
 
 

@@ -314,7 +314,7 @@ def rotate_version(
         return Registered(version.name, token)
 
 
-def token_problem(version: BotVersion, now: datetime) -> str:
+def token_problem(version: BotVersion | VersionInfo, now: datetime) -> str:
     """Return why a version's token is not valid, as "is revoked" or "has expired"; empty if it is."""
     if version.revoked_at is not None:
         return "is revoked"
@@ -386,6 +386,15 @@ def versions_by_bot(tx: Transaction, bots: Sequence[str]) -> dict[str, list[BotV
     """Return all versions of each ``owner/bot`` that there is, oldest first."""
     parts = [_versions_of(tx, bots[at : at + AT_ONCE]) for at in range(0, len(bots), AT_ONCE)]
     return {bot: versions for part in parts for bot, versions in part.items()}
+
+
+def bots_of(tx: Transaction, owners: Set[str]) -> list[str]:
+    """Return the bots of these owners that have a version whose token is not revoked, by name."""
+    columns: tuple[Any, ...] = (Owner.name, Bot.name)
+    rows = select_columns(*columns).join(Bot, col(Bot.owner_id) == Owner.id).join(BotVersion)
+    kept = rows.where(col(Owner.name).in_(owners), col(BotVersion.revoked_at).is_(None))
+    found = tx.connection().execute(kept.distinct().order_by(*columns))
+    return [f"{owner}/{bot}" for owner, bot in found]
 
 
 def find_all_versions(tx: Transaction, name: str, *, wanted: bool = False) -> list[BotVersion]:

@@ -8,9 +8,9 @@ from sqlalchemy import update
 from sqlmodel import col, select
 
 from arena.actors import Actor
-from arena.bots.versions import find_all_versions, token_problem
+from arena.bots.versions import bots_of, find_all_versions, token_problem
 from arena.core.pairing import owner_of
-from arena.errors import StateError, TakenError
+from arena.errors import NotAllowed, StateError, TakenError
 from arena.people.audit import record
 from arena.store.models import Bot, EntryState, League, LeagueMember
 from arena.store.storage import Storage, Transaction, changed, hold_row
@@ -23,6 +23,7 @@ from arena.tournaments.admission import (
     require_request,
 )
 from arena.tournaments.overview import organised
+from arena.tournaments.ownentries import NO_ENTRIES, OwnEntries, OwnEntry
 
 Admitted = Literal["joined", "asked"]
 """The result of letting a bot join: it has joined, or the organiser has been asked."""
@@ -136,3 +137,30 @@ def leave(storage: Storage, actor: Actor, name: str, bot: str, now: datetime) ->
             tx.delete(request)
         record(tx, actor, "league.leave", name, now, bot=bot)
         return bot
+
+
+def own_members(
+    storage: Storage, actor: Actor, name: str, now: datetime, limit: int, offset: int = 0
+) -> OwnEntries:
+    """Return the bots of the actor's owners, with ``limit`` of those that are not in the league.
+
+    Raise UnknownError.
+    """
+    if not actor.owners:
+        return NO_ENTRIES
+    with storage.read() as tx:
+        league = find_league(tx, name)
+        inside = [one.name for one in active_members(tx, league) if owner_of(one.name) in actor.owners]
+        others = [bot for bot in bots_of(tx, actor.owners) if bot not in inside]
+        shown = [_own_member(tx, actor, league, bot, now) for bot in others[offset : offset + limit]]
+        return OwnEntries([*(OwnEntry(one, "in", leaves=True) for one in inside), *shown], len(others))
+
+
+def _own_member(tx: Transaction, actor: Actor, league: League, bot: str, now: datetime) -> OwnEntry:
+    if find_waiting(tx, league, bot, [EntryState.ASKED]) is not None:
+        return OwnEntry(bot, "asked", leaves=True)
+    try:
+        _member(tx, league, bot, now)
+        return OwnEntry(bot, "enter" if admits(tx, actor, league, bot) else "ask")
+    except (NotAllowed, StateError, TakenError) as error:
+        return OwnEntry(bot, "no", [str(error)])

@@ -34,8 +34,8 @@ MOST_TOGETHER = 1_000
 """Maximum number of bots that are registered together: nothing else can be stored meanwhile."""
 
 Few = Annotated[int, Interval(ge=1, le=200), "Maximum number of matches and opponents."]
-Language = Annotated[str | None, "What it is written in; null: as before."]
-Link = Annotated[str | None, "A link to more about it, http or https; null: as before."]
+Language = Annotated[str | None, "What it is written in: 1 to 20 of a-z, 0-9, +, # and -."]
+Link = Annotated[str | None, "A link to more about it, http or https."]
 ExpiresIn = Annotated[int | None, "Days until the token expires; without this, it never does."]
 Session = Annotated[
     str | None,
@@ -67,7 +67,10 @@ def register_bot(
     link: Link = None,
     expires_in: ExpiresIn = None,
 ) -> versions.Registered:
-    """Register a bot of yours, or its next version; the token is shown only once."""
+    """Register a bot of yours, or its next version; the token is shown only once.
+
+    A language or a link that is not given stays as it is.
+    """
     return versions.register_version(
         context.storage, context.actor, bot, context.now, language, expires_in, link
     )
@@ -92,10 +95,13 @@ def show_bot(context: Context, bot: BotOrVersion, limit: Few = 10) -> profiles.P
 def describe_bot(
     context: Context,
     bot: BotName,
-    language: Annotated[str | None, "What it is written in; empty removes it, null leaves it."] = None,
-    link: Annotated[str | None, "Where there is more about it; empty removes it, null leaves it."] = None,
+    language: Annotated[str | None, "What it is written in; empty removes it."] = None,
+    link: Annotated[str | None, "A link to more about it, http or https; empty removes it."] = None,
 ) -> descriptions.Description:
-    """Change the description of a bot of yours; its versions keep the ones that they were registered with."""
+    """Change the description of a bot of yours; what is null stays as it is.
+
+    Its versions keep the descriptions that they were registered with.
+    """
     return descriptions.describe(context.storage, context.actor, bot, context.now, language, link)
 
 

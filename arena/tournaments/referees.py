@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlmodel import col, select
 
@@ -125,6 +125,25 @@ def ask_referees(
 
     with ThreadPoolExecutor(len(addresses)) as pool:
         return list(pool.map(ask, addresses))
+
+
+def answering(answers: Sequence[Answer], version_ids: Sequence[int]) -> Ask:
+    """Return what answers from the referees' answers about these versions, instead of asking them again."""
+    places = {version_id: at for at, version_id in enumerate(version_ids)}
+
+    def ask(wanted: Sequence[int], _: Mapping[str, object] | None) -> Sequence[Answer]:
+        return [
+            answer
+            if answer.status is None
+            else replace(answer, status=_narrowed(answer.status, [places[one] for one in wanted]))
+            for answer in answers
+        ]
+
+    return ask
+
+
+def _narrowed(status: RefereeStatus, places: Sequence[int]) -> RefereeStatus:
+    return replace(status, bots=tuple(status.bots[at] for at in places))
 
 
 def find_connected(version_ids: Sequence[int], answers: Sequence[Answer]) -> Mapping[int, bool]:

@@ -3,13 +3,12 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from arena.actors import Actor, Role
 from arena.errors import SpecError, StateError
 from arena.store.models import Tournament, TournamentState
 from arena.store.storage import Storage
-from arena.tournaments.admission import list_entries
 from arena.tournaments.entry import lets_leave, takes_entries
 from arena.tournaments.lifecycle import require_entrants, require_startable
 from arena.tournaments.overview import ENDED, find_tournament
@@ -33,26 +32,10 @@ class Possible:
     """Whether bots can still withdraw."""
 
 
-class Offered(NamedTuple):
-    """What a tournament's page offers its reader."""
-
-    desk: bool = False
-    """Whether the tournament is the reader's to steer."""
-    entry: bool = False
-    """Whether the reader may enter bots, or ask to."""
-
-
-def offered(storage: Storage, actor: Actor, name: str) -> Offered:
-    """Return what the page of a tournament offers the actor. Raise UnknownError."""
-    if actor.role is Role.ANONYMOUS:
-        return Offered()
+def steers(storage: Storage, actor: Actor, name: str) -> bool:
+    """Return whether a tournament is the actor's to steer. Raise UnknownError."""
     with storage.read() as tx:
-        tournament = find_tournament(tx, name)
-        own = actor.organises(tournament.organiser_id)
-        takes = takes_entries(tournament)
-    if own or not takes or not actor.owners or tournament.entries != "invited":
-        return Offered(own, takes and bool(actor.owners))
-    return Offered(own, bool(list_entries(storage, actor, find_tournament, name).invitations))
+        return actor.organises(find_tournament(tx, name).organiser_id)
 
 
 def require_own(storage: Storage, actor: Actor, name: str, what: str) -> None:

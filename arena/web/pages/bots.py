@@ -41,7 +41,7 @@ CARDS = {
 VARIES = re.compile(r"\S*\d\S*|\b[TJQKA][DCHS]\b|\s")
 """What differs between faults of the same kind: numbers and cards."""
 
-TOLD = frozenset([*PLACES, *CARDS, "turn", "elapsed_ms", "credit_ms", "faults", "fault_limit"])
+TOLD = frozenset([*PLACES, *CARDS, "turn", "void", "elapsed_ms", "credit_ms", "faults", "fault_limit"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +88,8 @@ def position(details: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "Time taken", f"{details['elapsed_ms']} ms{f' (network credit {credit} ms)' if credit else ''}"
     if "faults" in details:
         yield "Faults", f"{details['faults']} of {details.get('fault_limit', '?')} in this session"
+    if details.get("void"):
+        yield "Counts", "no: the arena broke off this attempt"
     yield from ((name, str(value)) for name, value in details.items() if name not in TOLD)
 
 

@@ -1,21 +1,28 @@
 """The pages that lead a new author to a bot that plays, with lights that show the progress."""
 
-from fastapi.responses import HTMLResponse, Response
+from collections.abc import Sequence
+
+from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 
 from arena.actors import KeyScope, Role
+from arena.bots.bulk import NewBot, read_bots
 from arena.bots.versions import Registered, add_bot
+from arena.errors import SpecError
 from arena.operations import bots
 from arena.operations.parameters import BOT
 from arena.tournaments.testmatches import house_names, steps_of
 from arena.web.pages.forms import AnyVisit, Forms, Reading, Visit
 from arena.web.pages.links import bot_url, start_url, with_query
-from arena.web.pages.once import put_away, secrets_of, show_once
+from arena.web.pages.once import Secret, put_away, show_once
+from arena.web.pages.operating import add_maker, kept
 from arena.web.pages.routing import page_router
 from referee.ruleset import preset_names
 
 router = page_router()
 
-START = "/bots/{owner}/{bot}/start"
+ONE = "/bots/{owner}/{bot}"
+
+START = f"{ONE}/start"
 """The page that shows how to start a bot."""
 
 LANGUAGES = ("python", "go", "typescript", "other")
@@ -45,29 +52,94 @@ def _create(visit: Visit) -> Registered:
     return add_bot(visit.web.storage, visit.actor, name, visit.context.now, given)
 
 
+def token_of(_: Visit, registered: Registered) -> Secret:
+    """Return a new token as the pages of its bot show it."""
+    return {
+        "title": f"Token of {registered.bot}",
+        "secret": registered.token,
+        "told": "Keep it somewhere safe: it stays here until you put it away, or close the browser. Anyone "
+        "who has it can play as this bot. The arena stores only a hash of it; a lost one can be replaced.",
+    }
+
+
 def _show_token(visit: Visit, registered: Registered) -> Response:
     """Lead to the page that shows how to start the bot, and its new token until that is put away."""
     name, _, _ = registered.bot.partition("@")
     page = with_query(start_url(name), {"language": visit.sent["language"]})
-    return show_once(visit.request, page, bot_url(name), {"token": registered.token})
+    return show_once(visit.request, page, bot_url(name), token_of(visit, registered))
 
 
 joining.add_other("/join", KeyScope.BOTS, _create, _show_token)
 
 
-def _bot(visit: Visit) -> str:
+TOGETHER = "/join/together"
+EXAMPLE = """\
+[[bots]]
+bot = "OWNER/first"
+language = "python"
+
+[[bots]]
+bot = "OWNER/second"
+expires_in = 90
+"""
+
+together = Forms(
+    router,
+    TOGETHER,
+    "jointogether.html",
+    lambda visit: {**_choices(visit), "example": EXAMPLE.replace("OWNER", visit.actor.account)},
+)
+
+
+@router.get(TOGETHER)
+def show_together(visit: Reading) -> HTMLResponse:
+    """Show how to register several bots by a file."""
+    return together.show(visit)
+
+
+def _register_all(visit: Visit) -> Sequence[Registered]:
+    """Register the bots of a file, all of them or none."""
+    if "file" not in visit.sent.texts:
+        raise SpecError("file", "is missing")
+    return visit.do(bots.register_bots, bots=_few(read_bots(visit.sent["file"]))).bots
+
+
+def _few(listed: list[NewBot]) -> list[NewBot]:
+    if len(listed) > bots.MOST_TOGETHER:
+        raise SpecError(
+            "file", f"has {len(listed)} bots; at most {bots.MOST_TOGETHER} can be registered together"
+        )
+    return listed
+
+
+def _send_tokens(_: Visit, registered: Sequence[Registered]) -> Response:
+    """Send the tokens as a file: a page could not keep so many."""
+    lines = "".join(f"{one.bot} {one.token}\n" for one in registered)
+    headers = {
+        "Content-Disposition": 'attachment; filename="tokens.txt"',
+        "Cache-Control": "no-store",
+        "Content-Encoding": "identity",
+    }
+    return PlainTextResponse(lines, headers=headers)
+
+
+together.add_other(TOGETHER, KeyScope.BOTS, _register_all, _send_tokens)
+
+
+def bot_in(visit: Visit) -> str:
+    """Return the bot in the address of a page, as ``owner/bot``."""
     return BOT.join(visit.request.path_params)
 
 
 def _told(visit: Visit) -> dict[str, object]:
-    web, name = visit.web, _bot(visit)
+    web, name = visit.web, bot_in(visit)
     language = visit.request.query_params.get("language")
     return {
+        **kept(visit),
         "name": name,
         "language": language if language in LANGUAGES else LANGUAGES[0],
         "languages": LANGUAGES,
         "steps": steps_of(web.storage, visit.actor, name, web.ask),
-        "secrets": secrets_of(visit.request),
         "referee": web.settings.referees[0],
         "encrypted": web.settings.tls_certificate is not None,
         "rulesets": preset_names(),
@@ -84,16 +156,16 @@ def show_start(visit: Reading) -> HTMLResponse:
     return starting.show(visit)
 
 
-def _rotate(visit: Visit) -> Registered:
-    """Give a bot's newest version a new token; the old one becomes invalid."""
-    return visit.do(bots.rotate_bot, bot=_bot(visit))
+def _put_away(visit: Visit, _: None) -> Response:
+    """Show the tokens of a bot no longer, on the page that showed them."""
+    bot, back = bot_in(visit), visit.sent["page"]
+    return put_away(back if back.startswith(f"{bot_url(bot)}/") else start_url(bot), bot_url(bot))
 
 
-starting.add_other("/bots/{owner}/{bot}/token", KeyScope.BOTS, _rotate, _show_token)
-starting.add_other(
-    "/bots/{owner}/{bot}/token/put-away",
-    KeyScope.BOTS,
-    lambda _: None,
-    lambda visit, _: put_away(start_url(_bot(visit)), bot_url(_bot(visit))),
+add_maker(
+    *(starting, f"{ONE}/token", bots.rotate_bot, START, token_of),
+    below=ONE,
+    do=lambda visit: visit.do(bots.rotate_bot, bot=bot_in(visit)),
 )
-starting.add("/bots/{owner}/{bot}/test-match", bots.start_test, START)
+starting.add_other(f"{ONE}/token/put-away", KeyScope.BOTS, lambda _: None, _put_away)
+starting.add(f"{ONE}/test-match", bots.start_test, START)

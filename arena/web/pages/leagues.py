@@ -11,8 +11,12 @@ from fastapi.responses import HTMLResponse
 
 from arena.core.specs import Name
 from arena.leagues import overview
+from arena.leagues.membership import own_members
 from arena.leagues.overview import SeasonOrder
+from arena.operations import leagues as operations
 from arena.web.context import Shared
+from arena.web.pages.asked import FromForm
+from arena.web.pages.forms import AnyVisit, Forms, Visit
 from arena.web.pages.page import Page
 from arena.web.pages.routing import page_router
 from arena.web.pages.scales import Scale
@@ -23,6 +27,9 @@ DRAWN = 10
 """How many of the latest seasons are in the graph."""
 WAYS = 24
 """How many members are drawn."""
+OWN = 10
+"""Number of the reader's own bots on a page, beside those that are in the league."""
+LARGEST = 2**31 - 1
 WIDTH, HEIGHT = 1000, 100
 """Size of the graph in units of its own; it is stretched to the available space."""
 
@@ -62,25 +69,43 @@ def list_leagues(page: Page, web: Shared) -> HTMLResponse:
     return page("leagues.html", leagues=overview.list_leagues(web.storage))
 
 
+class LeagueAsked(FromForm):
+    """The query parameters of a league's page."""
+
+    season: Annotated[int | None, Query(ge=1, le=LARGEST)] = None
+    own: Annotated[int, Query(ge=0, le=LARGEST)] = 0
+    """How many of the reader's own bots precede those that are shown."""
+
+
+LATEST = LeagueAsked()
+
+
+def _told(visit: Visit, asked: LeagueAsked = LATEST) -> dict[str, object]:
+    storage, name, now = visit.web.storage, visit.request.path_params["league"], visit.context.now
+    shown = overview.show(storage, name, now, asked.season)
+    return {
+        "at": now,
+        "league": shown,
+        "season": shown.seasons[0] if shown.seasons else None,
+        "outside": shown.outside,
+        "graph": graph(overview.orders(storage, name, DRAWN)),
+        "own": own_members(storage, visit.actor, name, now, OWN, asked.own),
+        "own_offset": asked.own,
+        "own_most": OWN,
+    }
+
+
+forms = Forms(router, "/leagues/{league}", "league.html", _told)
+
+
 @router.get("/leagues/{league}")
-def show_league(
-    page: Page,
-    web: Shared,
-    league: Name,
-    season: Annotated[int | None, Query(ge=1, le=2**31 - 1)] = None,
-) -> HTMLResponse:
+def show_league(visit: AnyVisit, league: Name, asked: Annotated[LeagueAsked, Query()]) -> HTMLResponse:
     """Show a league with its latest season or an earlier one, and the places over all seasons."""
-    shown = overview.show(web.storage, league, web.clock(), season)
-    seasons = overview.orders(web.storage, league, DRAWN)
-    latest = shown.seasons[0] if shown.seasons else None
-    return page(
-        "league.html",
-        at=web.clock(),
-        league=shown,
-        season=latest,
-        outside=shown.outside,
-        graph=graph(seasons),
-    )
+    return visit.page("league.html", **_told(visit, asked))
+
+
+forms.add("/leagues/{league}/join", operations.join_league, "/leagues/{league}#join")
+forms.add("/leagues/{league}/leave", operations.leave_league, "/leagues/{league}#join")
 
 
 def graph(seasons: Sequence[SeasonOrder]) -> Graph | None:

@@ -15,6 +15,7 @@ __all__ = [
     "deal_url",
     "desk_url",
     "league_url",
+    "manage_url",
     "match_url",
     "round_url",
     "ruleset_url",
@@ -22,6 +23,7 @@ __all__ = [
     "start_url",
     "together_url",
     "tournament_url",
+    "version_url",
     "wheel_url",
     "with_query",
 ]
@@ -61,6 +63,19 @@ def start_url(name: str) -> str:
     """Return the address that shows the owner of ``owner/bot`` how to start it."""
     owner, _, bot = name.partition("/")
     return _path("bots", owner, bot.partition("@")[0], "start")
+
+
+def manage_url(name: str) -> str:
+    """Return the address at which the authors of ``owner/bot`` manage it."""
+    owner, _, bot = name.partition("/")
+    return _path("bots", owner, bot.partition("@")[0], "manage")
+
+
+def version_url(name: str) -> str:
+    """Return the address at which the authors of ``owner/bot@version`` manage that version."""
+    owner, _, bot = name.partition("/")
+    bot, _, version = bot.partition("@")
+    return _path("bots", owner, bot, "versions", version)
 
 
 def tournament_url(name: str) -> str:

@@ -1,21 +1,20 @@
-"""The page of one's own account: bots, keys, owners, invitations, password."""
+"""The page of one's own account: bots, requests, keys, owners, invitations, password."""
 
-from fastapi.responses import HTMLResponse, Response
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from arena.actors import KeyScope, Role
-from arena.operations import accounts
-from arena.people import apikeys, invitations
-from arena.queries.profiles import find_bots
+from arena.core.pairing import owner_of
+from arena.operations import accounts, entries, leagues
+from arena.people import apikeys, invitations, owners
+from arena.queries.ownbots import MOST, own_bots, own_requests
 from arena.web.pages.forms import Forms, Reading, Visit
 from arena.web.pages.once import Secret, put_away, require_room, secrets_of, show_once
+from arena.web.pages.page import SEE_OTHER
 from arena.web.pages.routing import page_router
 
 router = page_router()
 
 HERE = "/me"
-LISTED = 50
-"""How many of the latest bot versions of each owner are listed."""
-
 FOR_AUTHORS = frozenset({KeyScope.READ, KeyScope.BOTS, KeyScope.ACCOUNT})
 SCOPES = {
     Role.AUTHOR: FOR_AUTHORS,
@@ -27,8 +26,13 @@ SCOPES = {
 
 def _told(visit: Visit) -> dict[str, object]:
     storage, actor = visit.web.storage, visit.actor
+    bots = own_bots(storage, actor, visit.context.now, visit.web.ask)
     return {
-        "bots": [(owner, find_bots(storage, owner, LISTED).bots) for owner in sorted(actor.owners)],
+        "bots": bots,
+        "having_bots": {owner_of(one.bot) for one in bots},
+        "most": MOST,
+        "requests": own_requests(storage, actor),
+        "owners": [owners.show_owner(storage, actor, owner) for owner in sorted(actor.owners)],
         "keys": apikeys.list_keys(storage, actor),
         "scopes": [scope for scope in KeyScope if scope in SCOPES[actor.role]],
         "roles": [role for role in Role if role is not Role.ANONYMOUS],
@@ -75,7 +79,23 @@ forms.add_other(f"{HERE}/keys", KeyScope.ACCOUNT, _create_key, _show_key)
 forms.add(f"{HERE}/keys/{{name}}/revoke", accounts.revoke_key, f"{HERE}#keys")
 forms.add(f"{HERE}/password", accounts.change_password, "/sign-in")
 forms.add(f"{HERE}/owners", accounts.create_owner, f"{HERE}#owners")
+forms.add(f"{HERE}/owners/{{owner}}/members/{{account}}/remove", accounts.leave_owner, f"{HERE}#owners")
 forms.add_other(f"{HERE}/invitations", KeyScope.ACCOUNT, _invite, _show_invitation)
 forms.add(f"{HERE}/invitations/{{number}}/revoke", accounts.revoke_invitation, f"{HERE}#owners")
 forms.add(f"{HERE}/invitations/use", accounts.join_owner, f"{HERE}#owners")
 forms.add_other(f"{HERE}/secrets/put-away", KeyScope.ACCOUNT, lambda _: None, lambda *_: put_away(HERE, HERE))
+
+
+def _withdraw(visit: Visit) -> object:
+    """Take back what a bot has asked of a tournament or a league."""
+    if visit.sent["league"]:
+        return visit.do(leagues.leave_league)
+    return visit.do(entries.withdraw_bot)
+
+
+def _back(visit: Visit, _: object) -> Response:
+    page = visit.sent["page"]
+    return RedirectResponse(page if page.startswith("/bots/") else f"{HERE}#requests", SEE_OTHER)
+
+
+forms.add_other(f"{HERE}/requests/withdraw", KeyScope.BOTS, _withdraw, _back)

@@ -70,21 +70,29 @@ def kept(visit: Visit) -> dict[str, object]:
 
 
 def add_maker(
-    forms: Forms, path: str, operation: Operation[..., T], page: str, word: Callable[[Visit, T], Secret]
+    forms: Forms,
+    path: str,
+    operation: Operation[..., T],
+    page: str,
+    word: Callable[[Visit, T], Secret],
+    below: str = PLACE,
+    do: Callable[[Visit], T] | None = None,
 ) -> None:
     """Add the form that does an operation whose answer has a secret, which ``page`` shows from then on.
 
-    ``word`` returns the secret with its ``title`` and what is ``told`` about it.
+    ``word`` returns the secret with its ``title`` and what is ``told`` about it; an earlier one with this
+    title is shown no longer. All pages ``below`` a path can show it. With ``do``, that does the operation.
     """
 
     def make(visit: Visit) -> T:
         require_room(visit.request)
-        return visit.do(operation)
+        return visit.do(operation) if do is None else do(visit)
 
     def lead(visit: Visit, made: T) -> Response:
         path = {name: quote(value, safe="@") for name, value in visit.request.path_params.items()}
-        secrets = word(visit, made), *secrets_of(visit.request)
-        return show_once(visit.request, page.format_map(path), PLACE, *secrets)
+        new = word(visit, made)
+        others = [one for one in secrets_of(visit.request) if one["title"] != new["title"]]
+        return show_once(visit.request, page.format_map(path), below.format_map(path), new, *others)
 
     forms.add_other(path, operation.scope, make, lead)
 

@@ -25,7 +25,8 @@ from arena.queries.tournaments import round_tables
 from arena.store.models import TournamentState
 from arena.tournaments import overview
 from arena.tournaments.overview import TournamentStatus
-from arena.tournaments.steering import offered
+from arena.tournaments.ownentries import own_entries
+from arena.tournaments.steering import steers
 from arena.web.context import Shared, Web
 from arena.web.pages.asked import FromForm
 from arena.web.pages.figures import signed
@@ -73,6 +74,8 @@ PLACES = 100
 TABLES = 100
 """Number of tables of a round on a page."""
 CROSSED = 30
+OWN = 10
+"""Number of the reader's own bots on a page, beside those that have entered."""
 RIVER = 20
 """How many of the latest matches are shown for a tournament whose rounds mean little."""
 BRACKET = 200
@@ -101,6 +104,8 @@ class StandingsAsked(FromForm):
     offset: Offset = 0
     around: Annotated[str | None, Query(max_length=200)] = None
     """Show the part around this bot instead."""
+    own: Offset = 0
+    """How many of the reader's own bots precede those that are shown."""
 
     def begin(self, board: scoreboard.Scoreboard, most: int) -> tuple[int, str | None]:
         """Return the offset of the lines to show, and what was wrong with the bot."""
@@ -184,7 +189,10 @@ def _told(web: Web, actor: Actor, tournament: str, asked: StandingsAsked) -> dic
     return {
         "one": status,
         "duplicate": duplicate,
-        "offered": offered(web.storage, actor, tournament),
+        "desk": steers(web.storage, actor, tournament),
+        "own": own_entries(web.storage, actor, tournament, web.clock(), web.ask, OWN, asked.own),
+        "own_offset": asked.own,
+        "own_most": OWN,
         "board": board,
         "decided": [correction_text(one) for one in board.corrections],
         "lines": lines,
@@ -216,7 +224,8 @@ forms = Forms(
     "tournament.html",
     lambda visit: _told(visit.web, visit.actor, visit.request.path_params["tournament"], StandingsAsked()),
 )
-forms.add("/tournaments/{tournament}/enter", entries.enter_bot, "/tournaments/{tournament}")
+forms.add("/tournaments/{tournament}/enter", entries.enter_bot, "/tournaments/{tournament}#enter")
+forms.add("/tournaments/{tournament}/withdraw", entries.withdraw_bot, "/tournaments/{tournament}#enter")
 
 
 def _decisive(criteria: Criteria) -> list[tuple[str, str, str]]:

@@ -182,11 +182,12 @@ def test_position_when_a_fault_tells_of_it_then_it_is_said_in_words() -> None:
         ("Faults", "9 of 10 in this session"),
         ("newer", "[1]"),
     ]
-    late = {"deal": 1, "attempt": 2, "turn": "exchange", "elapsed_ms": 40, "credit_ms": 3}
+    late = {"deal": 1, "attempt": 2, "turn": "exchange", "elapsed_ms": 40, "credit_ms": 3, "void": True}
     assert [*position(late)] == [
         ("Where", "deal 1, attempt 2"),
         ("Turn", "exchange"),
         ("Time taken", "40 ms (network credit 3 ms)"),
+        ("Counts", "no: the arena broke off this attempt"),
     ]
 
 

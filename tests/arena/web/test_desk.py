@@ -1,5 +1,6 @@
 """The organiser's desk: what is created, steered and decided there, and by whom."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -152,6 +153,15 @@ def test_desk_when_many_have_entered_then_their_list_has_pages_and_leads_to_a_bo
     assert "no ann/three among the entrants" in refused.text
 
 
+def offers(text: str) -> dict[str, str]:
+    """Return what a page says of the reader's own bots, and offers about each."""
+    lines = re.findall(r"<li><span>(.*?)</span>\n(.*?)</li>", text, re.DOTALL)
+    return {
+        Read(bot).text.replace(" ", ""): Read(re.sub(r"<form.*?grave.*?</form>|…", "", rest)).text
+        for bot, rest in lines
+    }
+
+
 def test_entry_when_the_organiser_decides_then_the_author_asks_and_is_answered(
     olga: TestClient, browse: Browse, world: World
 ) -> None:
@@ -159,13 +169,27 @@ def test_entry_when_the_organiser_decides_then_the_author_asks_and_is_answered(
     ann = browse("ann", Role.AUTHOR)
     refused = ann.post("/tournaments/cup/enter", data={"bot": "ann/nobody"})
     assert (refused.status_code, "no bot &#39;ann/nobody&#39;" in refused.text) == (404, True)
-    assert 'name="bot" value="ann/nobody"' in refused.text
+    assert offers(refused.text) == {
+        "ann/one@1": "is in it Withdraw",
+        "ann/two@1": "is in it Withdraw",
+        "ann/three@1": "the organiser decides Ask to enter",
+    }
     asked = ann.post("/tournaments/cup/enter", data={"bot": "ann/three"})
-    assert asked.url.path == "/tournaments/cup", Read(asked.text).text
+    assert (asked.url.path, offers(asked.text)["ann/three@1"]) == (
+        "/tournaments/cup",
+        "has asked, no answer yet Take it back",
+    )
+    taken_back = ann.post("/me/requests/withdraw", data={"tournament": "cup", "bot": "ann/three@1"})
+    assert (taken_back.url.path, "cup" in Read(taken_back.text).text) == ("/me", False)
+    ann.post("/tournaments/cup/enter", data={"bot": "ann/three@1"})
+    assert "three @1 in cup" in Read(ann.get("/me").text).text
     assert "Requests to enter" in Read(olga.get("/tournaments/cup/desk").text).text
     decided = "/tournaments/cup/desk/entries"
     declined = olga.post(decided, data={"do": "decline", "bot": "ann/three", "reason": "no room"})
     assert "no room" in declined.text
+    assert offers(ann.get("/tournaments/cup").text)["ann/three@1"] == (
+        "ann/three@1 was declined in tournament cup: no room"
+    )
     unexplained = olga.post(decided, data={"do": "decline", "bot": "ann/three", "reason": " "})
     assert (unexplained.status_code, "<b>reason</b>: is missing" in unexplained.text) == (422, True)
     assert olga.post(decided, data={"do": "promote", "bot": "ann/three"}).status_code == 422

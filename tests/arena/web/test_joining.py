@@ -1,8 +1,10 @@
 """Joining in a browser: an account, a bot, its token, and how far it has got."""
 
 import html
+import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -10,13 +12,23 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from arena.actors import Role
-from arena.bots.versions import find_versions
+from arena.bots.journal import DatabaseJournal
+from arena.bots.versions import find_versions, register_version
+from arena.leagues import applying
 from arena.people import accounts, invitations
 from arena.people.tokens import hash_token
 from arena.store.storage import Storage
+from arena.tournaments.referees import Answer
+from referee.client import RefereeStatus
+from referee.matches.journal import Entry, EntryKind
+from referee.matches.match import Presence
+from tests.arena.everywhere import all_connected
 from tests.arena.fakes import ROOT, Clock
+from tests.arena.leagues import winter
+from tests.arena.random_play import play_with_faults
 from tests.arena.web.conftest import PASSWORD
 from tests.arena.web.markup import Read
+from tests.arena.world import World
 
 Browse = Callable[[], TestClient]
 
@@ -43,7 +55,7 @@ def ann(browse: Browse, storage: Storage, clock: Clock) -> TestClient:
 
 
 def token_in(text: str) -> str:
-    found = re.search(r'<code id="token-text">(\S+)</code>', text)
+    found = re.search(r'<code id="secret-1">(\S+)</code>', text)
     assert found is not None
     return found[1]
 
@@ -81,7 +93,7 @@ def test_bot_when_it_is_registered_then_its_token_is_shown_till_it_is_put_away_a
         assert version.language == "go"
     assert token_in(browser.get("/bots/bob/first/start").text) == token_in(made.text)
     start = browser.post("/bots/bob/first/token/put-away")
-    assert "token-text" not in start.text
+    assert "secret-1" not in start.text
     told = Read(start.text).text
     for light in ("Registered as bob/first@1", "No referee can be asked", "Not checked", "No test match yet"):
         assert light in told
@@ -243,3 +255,140 @@ def test_session_when_it_was_not_used_for_weeks_then_it_takes_a_new_sign_in(
 ) -> None:
     clock.now += timedelta(days=15)
     assert ann.get("/me").status_code == 401
+
+
+def test_versions_when_they_are_made_replaced_and_retired_then_the_pages_of_the_bot_show_it(
+    ann: TestClient, storage: Storage
+) -> None:
+    ann.post("/join", data={"owner": "ann", "bot": "one", "language": "python"})
+    ann.post("/bots/ann/one/token/put-away")
+    manage = "/bots/ann/one/manage"
+    made = ann.post("/bots/ann/one/versions", data={"language": "go", "expires_in": "30"})
+    assert (made.url.path, "Token of ann/one@2" in made.text) == (manage, True)
+    replaced = ann.post("/bots/ann/one/versions/1/rotate")
+    shown = dict(re.findall(r"Token of (\S+)</h3>.*?<code id=.*?>([\w-]+)<", replaced.text, re.DOTALL))
+    with storage.read() as tx:
+        first, second = find_versions(tx, ["ann/one@1", "ann/one@2"], None)
+    assert (first.token_hash, second.token_hash) == (
+        hash_token(shown[first.name]),
+        hash_token(shown[second.name]),
+    )
+    away = ann.post("/bots/ann/one/token/put-away", data={"page": manage})
+    assert (away.url.path, "secret-1" in away.text) == (manage, False)
+    told = Read(away.text).text
+    assert ("until 2026-01-31" in told, "unknown" in told) == (True, True)  # no referee can be asked
+    retired = Read(ann.post("/bots/ann/one/versions/1/revoke").text).text
+    assert ("revoked" in retired, "Retire" in retired) == (True, False)
+    again = ann.post("/bots/ann/one/versions/1/revoke")
+    assert (again.status_code, "is revoked already" in again.text) == (409, True)
+    assert ann.get("/bots/ann/one/versions/3").status_code == 404
+    refused = ann.post("/bots/ann/one/versions", data={"language": "no language", "expires_in": "x"})
+    assert (refused.status_code, 'value="no language"' in refused.text) == (422, True)
+    described = ann.post("/bots/ann/one/describe", data={"language": "zig", "link": "https://example.org/"})
+    assert 'value="https://example.org/"' in described.text
+    emptied = ann.post("/bots/ann/one/describe", data={"language": "zig"})
+    assert ('value="zig"' in emptied.text, "example.org/" in emptied.text) == (True, False)
+
+
+def test_bots_when_a_file_lists_them_then_their_tokens_are_downloaded_or_it_says_what_is_wrong(
+    ann: TestClient, storage: Storage
+) -> None:
+    file = '[[bots]]\nbot = "ann/one"\n\n[[bots]]\nbot = "ann/two"\nlanguage = "go"\n'
+    wrong = ann.post("/join/together", data={"file": file.replace('"go"', "1")})
+    assert (wrong.status_code, "file:6: bots no. 2.language" in Read(wrong.text).text) == (422, True)
+    sent = ann.post("/join/together", data={"file": file.replace("\n", "\r\n")})
+    assert sent.headers["content-disposition"] == 'attachment; filename="tokens.txt"'
+    assert sent.headers["cache-control"] == "no-store"
+    tokens = dict(line.split() for line in sent.text.splitlines())
+    with storage.read() as tx:
+        hashes = {one.name: one.token_hash for one in find_versions(tx, ["ann/one", "ann/two"], None)}
+    assert hashes == {name: hash_token(token) for name, token in tokens.items()}
+    again = ann.post("/join/together", data={"file": file})
+    assert (again.status_code, "all 2 are registered already" in again.text) == (422, True)
+    for file, told in (("[[bots", "is not TOML"), ("", "is missing"), ("[[bots]]\nbot = 'bob/x'", "bob")):
+        assert told in ann.post("/join/together", data={"file": file}).text
+
+
+def test_owner_when_another_member_leaves_then_only_the_others_manage_it(
+    ann: TestClient, browse: Browse
+) -> None:
+    code = re.findall(
+        r"bt_invitation_[A-Za-z0-9_-]+", ann.post("/me/invitations", data={"owner": "ann"}).text
+    )[0]
+    bob = browse()
+    bob.post("/sign-up", data={"account": "bob", "password": PASSWORD})
+    bob.post("/me/invitations/use", data={"invitation": code})
+    refused = bob.post("/me/owners/ann/members/ann/remove")
+    assert refused.status_code == 403
+    assert "remove-ann-bob" in ann.get("/me").text
+    left = bob.post("/me/owners/ann/members/bob/remove")
+    assert (left.url.path, "remove-ann-ann" in left.text) == ("/me", False)
+    assert "remove-ann" not in ann.get("/me").text  # the last member stays
+
+
+def nobody_connected(version_ids: Sequence[int], _: object) -> list[Answer]:
+    bots = tuple(Presence(False, 0, 0) for _ in version_ids)
+    return [Answer(":1", RefereeStatus(False, 0, 0, 0, 0, bots))]
+
+
+def test_own_bot_when_it_has_played_then_its_state_its_log_and_its_lost_deals_are_there(
+    browse: Browse, app: FastAPI, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = world.register(4)
+    world.finish(world.tournament_of(names, rounds=1).id, play_with_faults)
+    running = world.tournament_of(names, name="running", format="continuous")
+    world.advance(running.id)
+    with DatabaseJournal(world.storage, "127.0.0.1:8710", clock=world.clock) as journal:
+        journal.add(Entry(1, EntryKind.FAULT, "timeout", "too late", "cup/1/1/1", {"deal": 2, "seat": 3}))
+        journal.add(Entry(1, EntryKind.LOST, "keepalive", "the connection broke"))
+        journal.add(Entry(2, EntryKind.LOST, "keepalive", "somebody else's"))
+    app.state.web = replace(app.state.web, ask=all_connected)
+    accounts.create_account(world.storage, ROOT, "owner-0", Role.AUTHOR, world.clock(), PASSWORD)
+    author, manage = browse(), "/bots/owner-0/bot-0/manage"
+    author.post("/sign-in", data={"account": "owner-0", "password": PASSWORD})
+    glance = Read(author.get("/me").text)
+    assert "bot-0 @1 now –" in glance.text
+    assert {manage, "/bots/owner-0/bot-0/log?kind=fault"} <= {*glance.links}
+    told = Read(author.get(manage).text).text
+    assert ("Connected now Matches to play 1" in told, "timeout" in told) == (True, True)
+    app.state.web = replace(app.state.web, ask=nobody_connected)
+    told = Read(author.get(manage).text).text
+    assert "Connected no since 1 Jan 2026 00:00 : the connection broke" in told
+    log = Read(author.get("/bots/owner-0/bot-0/log?kind=fault").text)
+    assert ("Where deal 2, seat 3" in log.text, "/matches/cup/1/1" in log.links) == (True, True)
+    assert ("keepalive" in log.text, "somebody" in log.text) == (False, False)
+    assert "There are no such entries" in author.get("/bots/owner-0/bot-0/log?session=cup/2").text
+    monkeypatch.setattr("arena.web.pages.managing.DEALS", 1)
+    lost = author.get("/bots/owner-0/bot-0/deals?lost=true")
+    [further] = [link for link in Read(lost.text).links if "cursor=" in link and ".jsonl" not in link]
+    [file] = [link for link in Read(lost.text).links if ".jsonl" in link]
+    line = json.loads(author.get(file).text)
+    place = "/".join(
+        str(line["record"][name]) for name in ("tournament", "round", "table", "session", "deal")
+    )
+    assert line["lost"]
+    assert f"/matches/{place}?view={line['seat']}" in Read(lost.text).links
+    [record] = [link for link in Read(lost.text).links if link.startswith("/api/v1/matches/")]
+    assert author.get(record).json() == line["record"]
+    assert place not in author.get(further).text
+
+
+def test_league_when_ones_bots_are_listed_then_each_says_what_can_be_done_and_why_not(
+    ann: TestClient, world: World
+) -> None:
+    applying.apply(world.storage, ROOT, winter(versions_per_owner=1), world.clock())
+    applying.apply(world.storage, ROOT, winter(name="spring", entries="approved"), world.clock())
+    for bot in ("ann/one", "ann/two"):
+        register_version(world.storage, ROOT, bot, world.clock())
+    joined = Read(ann.post("/leagues/winter/join", data={"bot": "ann/one"}).text).text
+    assert "one is in it Withdraw" in joined
+    assert "two league winter allows 1 per owner; in it already: ann/one" in joined
+    refused = ann.post("/leagues/winter/join", data={"bot": "ann/two"})
+    assert (refused.status_code, "allows 1 per owner" in refused.text) == (409, True)
+    assert "may join" in Read(ann.post("/leagues/winter/leave", data={"bot": "ann/one"}).text).text
+    assert "Ask to join" in ann.get("/leagues/spring").text
+    asked = Read(ann.post("/leagues/spring/join", data={"bot": "ann/one"}).text).text
+    assert "one has asked, no answer yet Take it back" in asked
+    sent = {"league": "spring", "bot": "ann/one", "page": "/bots/ann/one/manage"}
+    taken_back = ann.post("/me/requests/withdraw", data=sent)
+    assert (taken_back.url.path, "spring" in taken_back.text) == ("/bots/ann/one/manage", False)

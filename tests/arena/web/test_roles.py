@@ -342,6 +342,7 @@ PARTS = {
     "owner": "owner-0",
     "bot": "bot-0",
     "tournament": "waiting",
+    "league": "winter",
     "name": "spare",
     "number": "1",
     "account": "friend",

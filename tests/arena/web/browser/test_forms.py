@@ -1,5 +1,6 @@
 """Forms in a browser: what was typed comes back, secrets stay till they are put away, grave steps ask."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -159,9 +160,6 @@ def test_forms_when_they_are_refused_then_they_come_back_on_their_page_with_what
     assert page.locator('#entering [name="bot"]').input_value() == ""
     refused("#entering form", "Enter it", bot=ODD)
     assert page.locator(f'{asked} [name="reason"]').input_value() == ""
-    page.goto("/tournaments/refusing")
-    page.get_by_text("Enter a bot of yours").click()
-    refused('form[action$="/enter"]', "Enter it", bot="olive/none")
     page.goto("/bots/ann/asking/start")
     refused('form[action$="/test-match"]', "Play a test match", ruleset="hong-kong")
     for path, shown in (
@@ -189,7 +187,7 @@ def test_token_when_the_page_is_left_and_loaded_again_then_it_stays_till_it_is_p
     page.goto("/join")
     page.locator("main").get_by_label("Bot").fill("kept")
     page.get_by_role("button", name="Register", exact=True).click()
-    shown = page.locator("#token-text")
+    shown = page.locator("#secret-1")
     token = shown.inner_text()
     page.get_by_role("link", name="typescript").click()
     expect(shown).to_have_text(token)
@@ -294,3 +292,40 @@ def test_desk_when_the_tournament_is_another_organisers_then_nothing_leads_there
     expect(page.get_by_role("heading", level=1)).to_have_text("others")
     expect(page.get_by_role("link", name="Desk")).to_have_count(0)
     assert page.goto("/tournaments/others/desk").status == 403  # type: ignore[union-attr]
+
+
+def test_author_when_there_are_no_scripts_then_a_version_is_made_described_entered_and_withdrawn(
+    arena: Site,
+) -> None:
+    options = {"viewport": {"width": 360, "height": 800}, "java_script_enabled": False}
+    with arena.browser.new_context(base_url=arena.url, **options) as window:  # type: ignore[arg-type]
+        olga = sign_in(arena, window, "olga")
+        page = window.new_page()
+        create(page, "entered")
+        sign_in(arena, window, "ann")
+        page.goto("/join")
+        page.locator("main").get_by_label("Bot").fill("walked")
+        page.get_by_role("button", name="Register", exact=True).click()
+        page.get_by_role("link", name="Manage").click()
+        expect(page.locator("#secret-1")).to_have_text(re.compile("^bt_bot_"))
+        page.get_by_role("button", name="Register the next version").click()
+        expect(page.locator(".secrets h3")).to_have_text(["Token of ann/walked@2", "Token of ann/walked@1"])
+        assert token_hash(arena, "ann/walked@2") == hash_token(page.locator("#secret-1").inner_text())
+        page.get_by_role("button", name="Put them away").click()
+        page.get_by_label("Link").fill("https://example.org/walked")
+        page.get_by_role("button", name="Change").click()
+        page.get_by_role("link", name="Public page").click()
+        expect(page.get_by_role("link", name="https://example.org/walked")).to_be_visible()
+        page.goto("/tournaments/entered")
+        page.get_by_text("Enter a bot of yours").click()
+        row = page.locator("#enter li", has_text="walked")
+        row.get_by_role("button", name="Ask to enter").click()
+        entry.approve(arena.world.storage, olga, "entered", "ann/walked", utc_now(), nobody_asked)
+        page.goto("/tournaments/entered")
+        page.get_by_text("Your bots: 1 entered").click()
+        expect(row).to_contain_text("is in it")
+        form = ask(page, "Withdraw", row)
+        expect(form).to_contain_text("It still plays the rounds that are paired")
+        form.get_by_role("button").click()
+        page.get_by_text("Enter a bot of yours").click()
+        expect(row).to_contain_text("may enter")  # it was approved once

@@ -102,7 +102,7 @@ def test_author_when_starting_from_an_address_then_the_lights_turn_green_and_a_t
     page.get_by_role("button", name="Sign up").click()
     page.locator("main").get_by_label("Bot").fill("first")
     page.get_by_role("button", name="Register", exact=True).click()
-    token = page.locator("#token-text").inner_text()
+    token = page.locator("#secret-1").inner_text()
     program = tmp_path / "my_bot.py"
     program.write_text(page.locator("pre", has_text="from referee.bot import").inner_text())
     expect(page.get_by_text("Not connected")).to_be_visible()

@@ -1,0 +1,238 @@
+"""What authors see of all their bots at a glance, and the requests of these that wait for an answer."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import ColumnElement
+from sqlalchemy import select as select_columns
+from sqlmodel import col, func, select
+
+from arena.actors import Actor
+from arena.bots.versions import VersionInfo, select_infos, token_problem, versions_for
+from arena.queries.board import LeaderboardLine
+from arena.queries.leaderboards import lines_of
+from arena.queries.names import rated_pools
+from arena.results.strength.pools import Pool
+from arena.store.models import (
+    Bot,
+    BotLogEntry,
+    BotVersion,
+    Entrant,
+    EntryRequest,
+    EntryState,
+    League,
+    Match,
+    MatchState,
+    Owner,
+    Rating,
+    Seat,
+    Tournament,
+    TournamentState,
+)
+from arena.store.storage import Storage, Transaction
+from arena.tournaments.admission import RequestShown, shown
+from arena.tournaments.referees import Ask, find_connected
+from referee.matches.journal import EntryKind
+
+MOST = 100
+"""How many bots are shown at most: those with the newest versions."""
+
+REQUESTS = 50
+"""How many of the latest requests are shown."""
+
+ENDS = (EntryKind.LEFT, EntryKind.LOST, EntryKind.REFUSED)
+"""Entries that say why a bot is not connected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """An entry of a bot's log."""
+
+    at: datetime
+    code: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class OwnBot:
+    """A bot of one's own."""
+
+    bot: str
+    """``owner/bot``."""
+    version: str
+    """Its newest version with a valid token, or just its newest one."""
+    token_problem: str
+    """Why that token is not valid, as "is revoked"; empty if it is."""
+    connected: bool | None
+    """Whether one of its versions is connected; None if no referee could be asked."""
+    left: Noted | None
+    """How its latest connection ended; None if none has, as far as its log goes back."""
+    waiting: int
+    """Its matches that wait for a worker, or are being played."""
+    standing: LeaderboardLine | None
+    """The place of its newest rated version, where that has played most; None if none is rated."""
+    checked: bool | None
+    """Whether that version passed its latest check; None if it was never checked."""
+    fault: Noted | None
+    """Its latest fault; None if there is none in its log."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnRequest:
+    """A request of a bot of one's own to enter a tournament or to join a league."""
+
+    tournament: str | None
+    league: str | None
+    """The one that is asked; the other is None."""
+    request: RequestShown
+
+
+class _Version(NamedTuple):
+    id: int
+    info: VersionInfo
+    problem: str
+    checked: bool | None
+
+
+def own_bots(storage: Storage, actor: Actor, now: datetime, ask: Ask, bot: str | None = None) -> list[OwnBot]:
+    """Return the bots of the actor's owners, or just the one that is named, by name.
+
+    ``ask`` asks the referees who is connected.
+    """
+    with storage.read() as tx:
+        bots = dict(sorted(_newest(tx, actor, now, bot).items()))
+        own = {version.id: bot for bot, versions in bots.items() for version in versions}
+        left = _latest(tx, own, ENDS)
+        faults = _latest(tx, own, (EntryKind.FAULT,))
+        waiting = _waiting(tx, own)
+        standings = _standings(tx, own)
+    valid = [version.id for versions in bots.values() for version in versions if not version.problem]
+    connected = find_connected(valid, ask(valid, None)) if valid else {}
+    found = []
+    for bot, versions in bots.items():
+        one = next((version for version in versions if not version.problem), versions[0])
+        here = [connected.get(version.id) for version in versions if not version.problem]
+        found.append(
+            OwnBot(
+                bot=bot,
+                version=one.info.bot,
+                token_problem=one.problem,
+                connected=None if None in here else any(here),
+                left=left.get(bot),
+                waiting=waiting.get(bot, 0),
+                standing=standings.get(bot),
+                checked=one.checked,
+                fault=faults.get(bot),
+            )
+        )
+    return found
+
+
+def _newest(tx: Transaction, actor: Actor, now: datetime, bot: str | None) -> dict[str, list[_Version]]:
+    """Return the versions of the bots with the newest ones, by bot, each with the newest first."""
+    of_owners = select(BotVersion.bot_id).join(Bot, col(Bot.id) == BotVersion.bot_id).join(Owner)
+    newest = of_owners.where(*_whose(actor, bot)).group_by(col(BotVersion.bot_id))
+    newest = newest.order_by(func.max(BotVersion.id).desc()).limit(MOST)
+    rows = select_infos().add_columns(col(BotVersion.id), col(BotVersion.check_report).is_not(None))
+    rows = rows.where(col(BotVersion.bot_id).in_(newest.subquery().select()))
+    found: dict[str, list[_Version]] = {}
+    for *infos, id, was_checked in tx.connection().execute(rows.order_by(col(BotVersion.number).desc())):
+        info = VersionInfo(*infos)
+        checked = info.check_passed_at is not None if was_checked else None
+        version = _Version(id, info, token_problem(info, now), checked)
+        found.setdefault(info.bot.partition("@")[0], []).append(version)
+    return found
+
+
+def _whose(actor: Actor, bot: str | None) -> Iterator[ColumnElement[bool]]:
+    """Yield the conditions that a row of bots is the one that is named, or else the actor's."""
+    if bot is None:
+        yield col(Owner.name).in_(actor.owners)
+    else:
+        owner, _, name = bot.partition("/")
+        yield col(Owner.name) == owner
+        yield col(Bot.name) == name
+
+
+def _latest(tx: Transaction, own: Mapping[int, str], kinds: Sequence[EntryKind]) -> dict[str, Noted]:
+    """Return the latest log entry of these kinds of each bot."""
+    of_version = select(BotLogEntry.id).where(
+        col(BotLogEntry.version_id) == BotVersion.id, col(BotLogEntry.kind).in_(kinds)
+    )
+    # An index leads to each version's entries, the latest first; a maximum would read all of them.
+    last = of_version.order_by(col(BotLogEntry.id).desc()).limit(1).scalar_subquery()
+    entries = select(BotLogEntry).where(
+        col(BotLogEntry.id).in_(select(last).where(col(BotVersion.id).in_(own)))
+    )
+    rows = tx.exec(entries.order_by(col(BotLogEntry.id))).all()
+    return {own[row.version_id]: Noted(row.at, row.code, row.text) for row in rows}
+
+
+def _waiting(tx: Transaction, own: Mapping[int, str]) -> dict[str, int]:
+    """Return how many open matches each bot has."""
+    columns: tuple[Any, ...] = (Entrant.version_id, func.count())
+    rows = (
+        select_columns(*columns)
+        .select_from(Entrant)
+        .join(Tournament, col(Tournament.id) == Entrant.tournament_id)
+        .join(Match, col(Match.tournament_id) == Tournament.id)
+        .join(Seat, (col(Seat.match_id) == Match.id) & (col(Seat.entrant_id) == Entrant.id))
+        .where(
+            col(Entrant.version_id).in_(own),
+            col(Tournament.state) == TournamentState.RUNNING,
+            col(Match.state).in_((MatchState.WAITING, MatchState.RUNNING)),
+        )
+        .group_by(col(Entrant.version_id))
+    )
+    found: dict[str, int] = {}
+    for version_id, count in tx.connection().execute(rows):
+        found[own[version_id]] = found.get(own[version_id], 0) + count
+    return found
+
+
+def _standings(tx: Transaction, own: Mapping[int, str]) -> dict[str, LeaderboardLine]:
+    """Return the place of each bot's newest rated version in the pool in which that has played most."""
+    columns: tuple[Any, ...] = (Rating.version_id, Rating.ruleset_id, Rating.table_size)
+    rows = select_columns(*columns).where(col(Rating.version_id).in_(own), col(Rating.matches) > 0)
+    rows = rows.order_by(col(Rating.version_id), col(Rating.matches))
+    chosen = {own[id]: (id, Pool(*pool)) for id, *pool in tx.connection().execute(rows)}
+    found: dict[str, LeaderboardLine] = {}
+    for named in rated_pools(tx) if chosen else ():
+        here = {id: bot for bot, (id, pool) in chosen.items() if pool == named.pool}
+        lines = lines_of(tx, named, [*here]) if here else {}
+        found |= {here[id]: line for id, line in lines.items()}
+    return found
+
+
+def versions_of(storage: Storage, actor: Actor, bot: str) -> list[VersionInfo]:
+    """Return all versions of ``owner/bot`` for its owner, the newest first.
+
+    Raise SpecError for a malformed name, UnknownError, NotAllowed.
+    """
+    ids = versions_for(storage, actor, bot)
+    rows = select_infos().where(col(BotVersion.id).in_(ids)).order_by(col(BotVersion.number).desc())
+    with storage.read() as tx:
+        return [VersionInfo(*row) for row in tx.connection().execute(rows)]
+
+
+def own_requests(storage: Storage, actor: Actor, bot: str | None = None) -> list[OwnRequest]:
+    """Return the latest requests of the actor's bots, or of one of them, that were not approved."""
+    with storage.read() as tx:
+        return [*_requests(tx, actor, bot)]
+
+
+def _requests(tx: Transaction, actor: Actor, bot: str | None) -> Iterator[OwnRequest]:
+    rows = (
+        select(EntryRequest, Tournament.name, League.name)
+        .join(Bot, col(Bot.id) == EntryRequest.bot_id)
+        .join(Owner, col(Owner.id) == Bot.owner_id)
+        .join(Tournament, col(Tournament.id) == EntryRequest.tournament_id, isouter=True)
+        .join(League, col(League.id) == EntryRequest.league_id, isouter=True)
+        .where(col(EntryRequest.state) != EntryState.APPROVED, *_whose(actor, bot))
+        .order_by(col(EntryRequest.id).desc())
+        .limit(REQUESTS)
+    )
+    for request, tournament, league in tx.exec(rows):
+        yield OwnRequest(tournament, league, shown(request))
