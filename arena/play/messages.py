@@ -15,7 +15,7 @@ from kombu.exceptions import KombuError
 from arena.errors import BrokerError
 from arena.host.settings import Settings
 from arena.play import broker
-from arena.play.broker import ADVANCE, ADVANCE_ALL, DELIVER
+from arena.play.broker import ADVANCE, ADVANCE_ALL, DELIVER, ESTIMATE
 
 log = logging.getLogger("arena.play.messages")
 
@@ -116,7 +116,11 @@ def _config(settings: Settings) -> dict[str, object]:
         "broker_connection_max_retries": None,
         # It cancels no task, as all are acknowledged at once; without it Celery warns in many lines.
         "worker_cancel_long_running_tasks_on_connection_loss": True,
-        "beat_schedule": {"advance": {"task": ADVANCE_ALL, **often}, "deliver": {"task": DELIVER, **often}},
+        "beat_schedule": {
+            "advance": {"task": ADVANCE_ALL, **often},
+            "deliver": {"task": DELIVER, **often},
+            "estimate": {"task": ESTIMATE, **often},
+        },
         "beat_scheduler": BeatScheduler,
     }
 

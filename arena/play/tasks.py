@@ -14,11 +14,12 @@ from functools import partial
 from celery import Celery, signals
 from sqlmodel import select
 
+from arena.bots.estimates import estimate_due
 from arena.errors import BrokerError, StorageError
 from arena.host.logs import in_one_line
 from arena.host.settings import Settings
 from arena.leagues.seasons import advance_leagues
-from arena.play.broker import ADVANCE, ADVANCE_ALL, DELIVER, RUN_MATCH, TASKS, clear_drafts
+from arena.play.broker import ADVANCE, ADVANCE_ALL, DELIVER, ESTIMATE, RUN_MATCH, TASKS, clear_drafts
 from arena.play.matches.playing import Hold, Run, never_held, play
 from arena.play.messages import broker_errors, log_in, make_app
 from arena.play.rounds.advance import advance, round_of, running_tournaments
@@ -77,6 +78,7 @@ class Tasks:
         self._lease = timedelta(seconds=settings.lease_seconds)
         self._fitting = threading.Lock()
         self._delivering = threading.Lock()
+        self._estimating = threading.Lock()
         self.stopping = threading.Event()
 
     def advance(self, tournament_id: int) -> None:
@@ -102,6 +104,16 @@ class Tasks:
                 forget_old(self._storage, utc_now())
         finally:
             self._delivering.release()
+
+    def estimate(self) -> None:
+        """Estimate what decisions cost, where that was asked for, in one thread at most."""
+        if not self._estimating.acquire(blocking=False):
+            return  # what that one leaves is due at the next beat
+        try:
+            with _absence_logged("decisions cannot be estimated now"):
+                estimate_due(self._storage, utc_now, time.monotonic, stopping=self.stopping.is_set)
+        finally:
+            self._estimating.release()
 
     def run_match(self, match_id: int) -> None:
         """Have a match played, if it still has to be, and advance its tournament."""
@@ -280,6 +292,7 @@ def make_worker_app(
     app.task(tasks.advance_all, name=ADVANCE_ALL, shared=False)
     app.task(tasks.run_match, name=RUN_MATCH, shared=False)
     app.task(tasks.deliver, name=DELIVER, shared=False)
+    app.task(tasks.estimate, name=ESTIMATE, shared=False)
     app.finalize()
     for name in app.tasks.keys() - TASKS.keys():
         app.tasks.unregister(name)  # Celery's own, with which a message could run several others

@@ -8,6 +8,7 @@ from pathlib import Path
 from sqlalchemy import make_url, text
 
 from arena.actors import Actor, Role
+from arena.bots.estimates import KEPT as ESTIMATES
 from arena.host.settings import Settings
 from arena.people import answers, browsers, invitations, resets
 from arena.store.storage import Storage
@@ -51,6 +52,7 @@ def _kept_lines() -> Iterator[KeptLine]:
     yield KeptLine("A link for a forgotten password", f"can be used for {_days(resets.GOOD_FOR)}")
     yield KeptLine("Answers to requests with an Idempotency-Key", f"{_days(answers.KEPT)}, encrypted")
     yield KeptLine("Messages to webhooks", f"{_days(sending.KEPT)} after they were sent or given up")
+    yield KeptLine("Estimates of what decisions cost", f"the latest {ESTIMATES:,}")
     yield KeptLine("Deals of an open session", "until the session is stored or its round is closed")
     yield KeptLine("Attempts that referees began, in begun-attempts.db", f"the latest {ATTEMPTS:,}")
 

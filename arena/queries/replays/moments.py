@@ -1,11 +1,15 @@
 """Where readers of a replay jump to: tricks, and steps that stand out."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from statistics import median
 
 from arena.queries.replays.steps import Replay
+from arena.queries.replays.table import ACTIONS
 from arena.queries.replays.words import lasted
+
+NOTHING: Mapping[int, str] = {}
 
 LONG, LONG_MS = 4, 100
 """A long thought took this many times the median decision of its deal, and at least so many milliseconds."""
@@ -21,6 +25,8 @@ class MomentKind(StrEnum):
     BOMB = "bomb"
     THOUGHT = "thought"
     """A decision that took long."""
+    COST = "cost"
+    """A decision that cost points, by an estimate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,20 +56,29 @@ def around(replay: Replay, number: int) -> tuple[int | None, int | None]:
     return before, min((stop for stop in moments_at if stop > number), default=None)
 
 
-def moments(replay: Replay) -> tuple[Moment, ...]:
-    """Return the steps of a deal that stand out, in order; a step may be there for several reasons."""
-    wrong = [
+def steps_of_actions(replay: Replay) -> tuple[int, ...]:
+    """Return the number of the step of each action of the record, in order."""
+    return tuple(step.number for step in replay.steps if step.kind in ACTIONS)
+
+
+def moments(replay: Replay, costs: Mapping[int, str] = NOTHING) -> tuple[Moment, ...]:
+    """Return the steps of a deal that stand out, in order; a step may be there for several reasons.
+
+    ``costs`` tells by step what decisions cost.
+    """
+    outstanding = [
         Moment(step.number, MomentKind.FAULT, f"{fault.kind}: {replay.short[fault.seat]}")
         for step in replay.steps
         for fault in step.faults
     ]
-    wrong += [
+    outstanding += [
         Moment(step.number, MomentKind.BOMB, f"bomb: {replay.short[step.seat]}")
         for step in replay.steps
         if step.bomb and step.seat is not None
     ]
-    wrong += _thoughts(replay)
-    return tuple(sorted(wrong, key=lambda moment: moment.step))
+    outstanding += _thoughts(replay)
+    outstanding += [Moment(step, MomentKind.COST, told) for step, told in costs.items()]
+    return tuple(sorted(outstanding, key=lambda moment: moment.step))
 
 
 def _thoughts(replay: Replay) -> list[Moment]:

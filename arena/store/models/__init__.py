@@ -17,7 +17,15 @@ from arena.store.models.bots import Bot, BotLogEntry, BotVersion, Owner, Token
 from arena.store.models.columns import utc_now
 from arena.store.models.entries import EntryInvitation, EntryRequest, EntryState
 from arena.store.models.leagues import Arrival, League, LeagueMember, Season, SeasonDivision, SeasonPlace
-from arena.store.models.matches import Match, MatchState, OpenDeal, Seat, Session, SessionRecords
+from arena.store.models.matches import (
+    DealEstimate,
+    Match,
+    MatchState,
+    OpenDeal,
+    Seat,
+    Session,
+    SessionRecords,
+)
 from arena.store.models.referees import ArenaKey, DatabaseLineage, RefereeKey
 from arena.store.models.results import Encounter, EntrantSum, Rating, RatingChange
 from arena.store.models.strengths import (
@@ -59,6 +67,7 @@ __all__ = [
     "BotVersion",
     "BrowserSession",
     "DatabaseLineage",
+    "DealEstimate",
     "DeliveryState",
     "Encounter",
     "Entrant",

@@ -153,6 +153,31 @@ class SessionRecords(SQLModel, table=True):
     """Its deal records without the fields that they share, as JSON lines compressed with zlib."""
 
 
+class DealEstimate(SQLModel, table=True):
+    """What the decisions of a seat cost in a deal, by sage's estimate, for those who asked. Old ones go."""
+
+    __tablename__: ClassVar[str] = "deal_estimates"
+    __table_args__ = (UniqueConstraint("session_id", "deal", "seat"),)
+
+    id: int = Field(default=None, primary_key=True)
+    session_id: int = Field(foreign_key="sessions.id", sa_type=BigKey)
+    """The session."""
+    deal: int
+    """Number of the deal in its session, from 1."""
+    seat: int
+    """The seat whose decisions they are."""
+    asked_by: int = Field(foreign_key="accounts.id", index=True)
+    """The account that asked."""
+    asked_at: datetime
+    """When it asked."""
+    ended_at: datetime | None = Field(default=None, index=True)
+    """When a worker had computed it; NULL while it waits."""
+    decisions: list[dict[str, object]] = Field(default_factory=list, sa_type=JSON)
+    """The decisions with a choice, the costliest first; empty while it waits."""
+    problem: str | None = None
+    """Why there are none; NULL if there is no problem."""
+
+
 class OpenDeal(SQLModel, table=True):
     """A finished deal of a session that is still open; deleted when the session is stored."""
 

@@ -3,7 +3,7 @@
 import json
 import re
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from hashlib import sha256
@@ -14,18 +14,24 @@ from fastapi import Path, Query
 from fastapi.responses import HTMLResponse, Response
 from markupsafe import Markup
 
-from arena.errors import SpecError
+from arena.actors import Actor, KeyScope
+from arena.bots.estimates import Costly, Estimate, Place, ask_for_estimate, estimates_of
+from arena.core.pairing import owner_of
+from arena.errors import SpecError, UnknownError
 from arena.queries.deals import DealInSession, deal_in_session
 from arena.queries.replays.make import make_replay
-from arena.queries.replays.moments import around, moments
+from arena.queries.replays.moments import around, moments, steps_of_actions
 from arena.queries.replays.steps import Replay, Step, Words
 from arena.queries.replays.table import replay_data, slowest, table_at, words_for
-from arena.web.context import Shared
+from arena.web.context import Shared, Web
+from arena.web.pages.figures import signed
+from arena.web.pages.forms import Forms, Visit
 from arena.web.pages.links import deal_url, match_url, together_url
 from arena.web.pages.page import Page
 from arena.web.pages.rendering import fill
 from arena.web.pages.routing import page_router
 from arena.web.pages.statics import statics
+from referee.validation import shown as shown_text
 
 STYLES = ("offline.css", "cards.css", "replay.css")
 SCRIPTS = ("table.js", "replay.js")
@@ -177,16 +183,42 @@ def _check(shown: Shown, replay: Replay) -> None:
         raise SpecError("view", f"must be open, or a seat from 0 to {last}, not {shown.viewer}")
 
 
-def deal_values(found: DealInSession, shown: Shown) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class CostShown:
+    """A decision that cost points, by an estimate."""
+
+    step: int
+    decision: Costly
+
+
+def _costs(replay: Replay, estimates: Sequence[Estimate]) -> Mapping[int, Sequence[CostShown]]:
+    """Return by seat what was estimated to have cost points, the costliest first."""
+    steps = steps_of_actions(replay)
+    return {
+        estimate.seat: [CostShown(steps[one.turn - 1], one) for one in estimate.costly]
+        for estimate in estimates
+    }
+
+
+def deal_values(found: DealInSession, shown: Shown, estimates: Sequence[Estimate] = ()) -> dict[str, Any]:
     """Return the values for a deal's template. Raise SpecError for a step or a seat out of range."""
     replay = replay_of(found.record)
     _check(shown, replay)
+    costs = _costs(replay, estimates)
+    told = {
+        one.step: f"{signed(-one.decision.cost, 1)}: {replay.short[seat]}"
+        for seat, costly in costs.items()
+        for one in costly
+    }
     return {
         "replay": replay,
         "shown": shown,
         "now": table_at(replay, shown.step, shown.viewer),
         "tricks": around(replay, shown.step),
-        "moments": moments(replay),
+        "moments": moments(replay, told),
+        "estimates": estimates,
+        "costs": costs,
+        "left": (),
         "data": replay_data(replay),
         "slowest": slowest(replay),
         "urls": _urls(found),
@@ -207,9 +239,50 @@ def deal(
     spoilers: Spoilers = "on",
 ) -> HTMLResponse:
     """Return the page of a deal at one of its steps."""
-    found = deal_in_session(web.storage, tournament, round, table, session, deal)
+    place = Place(tournament, round, table, session, deal)
     shown = Shown(step, None if view == "open" else int(view), spoilers)
-    return page("deal.html", **deal_values(found, shown))
+    return page("deal.html", **_values(web, page.actor, place, shown))
+
+
+def _values(web: Web, actor: Actor, place: Place, shown: Shown) -> dict[str, Any]:
+    found = deal_in_session(web.storage, *place)
+    values = deal_values(found, shown, estimates_of(web.storage, place))
+    may_ask = actor.account_id is not None
+    return {**values, "place": place, "left": _left(values, actor) if may_ask else ()}
+
+
+def _left(values: Mapping[str, Any], actor: Actor) -> Sequence[tuple[int, str]]:
+    """Return the seats without an estimate with their bots, the reader's own first."""
+    replay: Replay = values["replay"]
+    seats = [*enumerate(replay.short)]
+    return sorted(
+        [seat for seat in seats if seat[0] not in values["costs"]],
+        key=lambda seat: owner_of(replay.seats[seat[0]]) not in actor.owners,
+    )
+
+
+PLAIN = "/matches/{tournament}/{round}/{table}/{session}/{deal}"
+
+
+def _place_of(visit: Visit) -> Place:
+    tournament, *numbers = visit.request.path_params.values()
+    if not all(number.isdecimal() and 0 < len(number) < 10 for number in numbers):
+        raise UnknownError("no such deal")
+    return Place(tournament, *map(int, numbers))
+
+
+def _ask(visit: Visit) -> None:
+    seat = visit.sent["seat"]
+    if not seat.isdecimal() or len(seat) > 1:
+        raise SpecError("seat", f"must be the number of a seat, not {shown_text(seat)}")
+    ask_for_estimate(visit.web.storage, visit.actor, _place_of(visit), int(seat), visit.context.now)
+
+
+asking = Forms(
+    *(router, PLAIN, "deal.html"),
+    lambda visit: _values(visit.web, visit.actor, _place_of(visit), Shown()),
+)
+asking.add_other(f"{PLAIN}/estimate", KeyScope.READ, _ask, f"{PLAIN}#costs")
 
 
 @router.get(f"{DEAL}/replay.html")

@@ -340,6 +340,7 @@ FORMS: dict[str, tuple[Caller, KeyScope]] = {
     "/join/together": (Caller.AUTHOR, BOTS),
     "/leagues/{league}/join": (Caller.AUTHOR, BOTS),
     "/leagues/{league}/leave": (Caller.AUTHOR, BOTS),
+    "/matches/{tournament}/{round}/{table}/{session}/{deal}/estimate": (Caller.AUTHOR, READ),
     "/me/invitations": (Caller.AUTHOR, ACCOUNT),
     "/me/invitations/use": (Caller.AUTHOR, ACCOUNT),
     "/me/invitations/{number}/revoke": (Caller.AUTHOR, ACCOUNT),

@@ -1,27 +1,36 @@
 """The page of a deal without scripts, and the files that are made from it."""
 
 import json
-from collections.abc import Generator
+import re
+from collections.abc import Callable, Generator
 from html import unescape
+from itertools import count
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 
+from arena.actors import Role
+from arena.bots.estimates import Place, estimate_due, estimates_of
 from arena.queries.deals import DealInSession, one_deal
 from arena.queries.replays.faces import spoken
 from arena.queries.replays.make import make_replay
+from arena.queries.replays.moments import steps_of_actions
 from arena.queries.replays.steps import Replay
 from arena.queries.replays.words import plain
 from arena.web.headers import POLICY
 from arena.web.pages.deals import Shown, deal_values, offline_file
 from arena.web.pages.rendering import fill
 from referee.errors import RefereeUnavailable
+from referee.local.explain import priced
+from referee.local.replayed import Replayed
 from referee.matches.match import MatchSpec, Update
 from tests.arena.exported import play_by_table
 from tests.arena.replays.records import NAMES, played, timed
 from tests.arena.test_bot_deals import play_one_table
 from tests.arena.web.markup import Read
+from tests.arena.web.test_desk import Browse
+from tests.arena.web.test_desk import browse as browse
 from tests.arena.web.test_pages import client as client
 from tests.arena.world import World
 
@@ -224,3 +233,49 @@ def test_file_of_a_deal_when_it_is_made_then_its_policy_lets_only_itself_run() -
     assert "@import" not in text
     assert "default-src &#39;none&#39;" in text
     assert plain(make_replay(record).steps[0].words).split()[0] in text
+
+
+def ticking() -> Callable[[], float]:
+    """Return a clock of which each look takes 2 ms."""
+    looks = count()
+    return lambda: next(looks) / 500
+
+
+def test_costs_when_somebody_asks_then_a_worker_computes_them_once_and_the_page_marks_them(
+    replay: Replay, world: World, browse: Browse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann, ask = browse("owner-0", Role.AUTHOR), f"{DEAL}/estimate"
+    seat = next(at for at, name in enumerate(replay.seats) if name.startswith("owner-0/"))
+    first = re.search(r'<select id="cost-seat" name="seat"><option value="(\d)"', ann.get(DEAL).text)
+    assert first is not None
+    assert int(first[1]) == seat  # the reader's own comes first
+    asked = ann.post(ask, data={"seat": str(seat)})
+    assert (asked.url.path, "a worker computes it" in asked.text) == (DEAL, True)
+    assert ann.post(ask, data={"seat": str(seat)}).status_code == 200  # as somebody has asked already
+    other = ann.post(ask, data={"seat": str((seat + 1) % 4)})
+    assert (other.status_code, "is not ready yet" in other.text) == (409, True)
+    for wrong, status in (({"seat": "7"}, 422), ({"seat": "x"}, 422), ({}, 422)):
+        assert ann.post(ask, data=wrong).status_code == status
+    assert ann.post("/matches/cup/1/1/2/9/estimate", data={"seat": "0"}).status_code == 404
+    estimate_due(world.storage, world.clock, ticking(), seconds=2)
+    page = ann.get(DEAL)
+    decisions = priced(Replayed(replay.record, seat), 2, ticking(), lambda *_: None)
+    clear = [one for one in decisions if one.is_clear]
+    assert clear
+    assert (
+        f"{len(clear)} of {len(decisions)} decisions could clearly have been better" in Read(page.text).text
+    )
+    for one in clear:
+        [step] = [step for step in replay.steps if step.number == steps_of_actions(replay)[one.turn - 1]]
+        assert (step.seat, " ".join(step.cards) or "-") == (seat, one.played)
+        told = f'data-step="{step.number}">Step {step.number}</a>'
+        assert told in page.text
+        assert f"<b>{one.cost:.2f}</b>" in page.text
+    assert page.text.count('<a class="cost') == len(clear)
+    monkeypatch.setattr("arena.bots.estimates.MOST_WAITING", 0)
+    full = ann.post(ask, data={"seat": str((seat + 1) % 4)})
+    assert (full.status_code, "wait for the workers" in full.text) == (409, True)
+    monkeypatch.undo()
+    monkeypatch.setattr("arena.bots.estimates.KEPT", 1)
+    ann.post(ask, data={"seat": str((seat + 1) % 4)})
+    assert [one.seat for one in estimates_of(world.storage, Place("cup", 1, 1, 2, 1))] == [(seat + 1) % 4]

@@ -343,6 +343,7 @@ PARTS = {
     "bot": "bot-0",
     "tournament": "waiting",
     "league": "winter",
+    **dict.fromkeys(("round", "table", "session", "deal"), "1"),
     "name": "spare",
     "number": "1",
     "account": "friend",

@@ -847,4 +847,23 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["session_id"], ["sessions.id"], name="fk_session_records_session_id"),
         sa.PrimaryKeyConstraint("session_id", name="pk_session_records"),
     )
+
+    op.create_table(
+        "deal_estimates",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("session_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("deal", sa.Integer(), nullable=False),
+        sa.Column("seat", sa.Integer(), nullable=False),
+        sa.Column("asked_by", sa.Integer(), nullable=False),
+        sa.Column("asked_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("ended_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("decisions", sa.JSON(), nullable=False),
+        sa.Column("problem", sa.String(), nullable=True),
+        sa.ForeignKeyConstraint(["session_id"], ["sessions.id"], name="fk_deal_estimates_session_id"),
+        sa.ForeignKeyConstraint(["asked_by"], ["accounts.id"], name="fk_deal_estimates_asked_by"),
+        sa.PrimaryKeyConstraint("id", name="pk_deal_estimates"),
+        sa.UniqueConstraint("session_id", "deal", "seat", name="uq_deal_estimates_session_id_deal_seat"),
+    )
+    op.create_index("ix_deal_estimates_asked_by", "deal_estimates", ["asked_by"])
+    op.create_index("ix_deal_estimates_ended_at", "deal_estimates", ["ended_at"])
     op.execute("INSERT INTO database_lineage (id, lineage) VALUES (1, '')")
