@@ -1,7 +1,7 @@
 """Command options generated from the fields of a tournament's file, with the same descriptions."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Annotated, Any
 
 import typer
@@ -13,11 +13,12 @@ REPEATED = {"entrants": ("--entrant", "OWNER/BOT"), "options": ("--option", "NAM
 """Fields with several values, whose options can be repeated, and the form of each value."""
 
 
-def with_fields(command: Callable[..., None]) -> Callable[..., None]:
+def with_fields(command: Callable[..., None], without: Collection[str] = ()) -> Callable[..., None]:
     """Give a command an option for each field of a tournament, in place of its ``**fields``."""
     own = inspect.signature(command)
     before = [p for p in own.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
-    added = [_parameter(name, field) for name, field in TournamentSpec.model_fields.items()]
+    fields = TournamentSpec.model_fields.items()
+    added = [_parameter(name, field) for name, field in fields if name not in without]
     command.__signature__ = own.replace(parameters=[*before, *added])  # type: ignore[attr-defined]
     command.__annotations__ = {p.name: p.annotation for p in (*before, *added)} | {"return": None}
     return command

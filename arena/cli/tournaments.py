@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -21,6 +22,7 @@ from arena.core.specs import (
     load_spec,
     located,
     make_spec,
+    read_ruleset,
 )
 from arena.errors import ArenaError, SpecError, StateError
 from arena.jsonvalues import to_json
@@ -29,6 +31,7 @@ from arena.operations.tournaments import Changed
 from arena.queries.tournaments import TournamentPage
 from arena.store.models import utc_now
 from arena.tournaments import creation, overview
+from arena.tournaments.changing import SETTLED
 from arena.tournaments.overview import TournamentStatus
 from arena.tournaments.referees import asker
 from arena.tournaments.roster import RosterLine
@@ -172,6 +175,57 @@ def _requested_spec(ctx: typer.Context, file: Path | None, given: Mapping[str, o
             raise
         wrong = located(file, given, SpecError.of(problems)) if file else SpecError.of(problems)
         raise SpecError.of([*dict.fromkeys([*error.problems, *wrong.problems])]) from None
+
+
+@app.command()
+@partial(with_fields, without=SETTLED)
+def change(
+    ctx: typer.Context,
+    name: Name,
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="FILE.toml", help="The tournament as a TOML file; its entrants are not changed by this."
+        ),
+    ] = None,
+    as_json: AsJson = False,
+    **fields: object,
+) -> None:
+    """Change a tournament that is neither locked nor started: to what a file says, or some fields of it.
+
+    Bots that have entered, invitations and requests stay. With a file, fields that it does not have get their
+    defaults; options override the file's fields.
+    """
+    given = given_fields(fields)
+    if file:
+        asked = load_spec(file, given).model_dump(mode="json", exclude={"entrants"})
+    else:
+        asked = _with_ruleset(given)
+    try:
+        status = ask(ctx, tournaments.change_tournament, name, asked)
+    except SpecError as error:
+        raise located(file, given, error) if file else error from None
+    _tell(status, as_json)
+
+
+def _with_ruleset(given: dict[str, object]) -> dict[str, object]:
+    """Return fields in which a ruleset file is replaced by what it says. Raise SpecError, RulesetError."""
+    if "ruleset" not in given:
+        return given
+    try:
+        return {**given, "ruleset": read_ruleset(given["ruleset"], Path())}
+    except ValueError as error:
+        raise SpecError("ruleset", str(error)) from None
+
+
+@app.command()
+@command_of(
+    tournaments.delete_tournament,
+    sure="Delete {tournament}, with its entries, invitations and requests, for good",
+)
+def delete(_: None, tournament: str) -> None:
+    """Delete a tournament that is neither locked nor started."""
+    say(f"{tournament} is deleted")
 
 
 @app.command("show")

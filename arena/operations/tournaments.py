@@ -18,7 +18,7 @@ from arena.play.rounds import overview as rounds
 from arena.queries import scoreboard
 from arena.queries import tournaments as queries
 from arena.store.models import TournamentState
-from arena.tournaments import corrections, creation, events, lifecycle, overview
+from arena.tournaments import changing, corrections, creation, events, lifecycle, overview
 from arena.tournaments.admission import LONGEST_REASON
 from arena.tournaments.overview import TournamentStatus
 from arena.tournaments.roster import absence, roster
@@ -31,6 +31,13 @@ Fields = Annotated[
     dict[str, Any],
     SchemaOf("arena.core.specs:TournamentSpec"),
     "The fields of a tournament, as its file has them; its ruleset by name or in full.",
+]
+
+
+Changes = Annotated[
+    dict[str, Any],
+    SchemaOf("arena.core.specs:TournamentSpec", optional=("name", "format", "ruleset")),
+    "The fields to change, as in the tournament's file; not its name, and not its entrants.",
 ]
 
 
@@ -115,6 +122,26 @@ def create_tournament(context: Context, fields: Fields) -> Changed:
 def preview_tournament(context: Context, fields: Fields) -> preview.Preview:
     """Return what a tournament would be like: its length, warnings, its first tables. Nothing is stored."""
     return preview.preview(context.storage, context.actor, make_spec(fields), context.now)
+
+
+@operation("PATCH", TOURNAMENT, KeyScope.TOURNAMENTS, tag="tournaments", body="fields")
+def change_tournament(context: Context, tournament: Name, fields: Changes) -> Changed:
+    """Change a tournament of yours that is neither locked nor started; fields that are not sent stay.
+
+    Bots that have entered, invitations and requests stay. What does not suit those who have entered is
+    refused.
+    """
+    status = changing.change(context.storage, context.actor, tournament, fields, context.now)
+    return _changed(status, list_warnings(context.storage, tournament))
+
+
+@operation("DELETE", TOURNAMENT, KeyScope.TOURNAMENTS, tag="tournaments", status=204)
+def delete_tournament(context: Context, tournament: Name) -> None:
+    """Delete a tournament of yours that is neither locked nor started, with its entries and invitations.
+
+    Its name is free again.
+    """
+    changing.delete(context.storage, context.actor, tournament, context.now)
 
 
 @operation("POST", f"{TOURNAMENT}/lock", KeyScope.TOURNAMENTS, tag="tournaments")

@@ -6,8 +6,9 @@ those who have entered can play it is checked when it is locked or started.
 
 import secrets
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import select
@@ -118,9 +119,19 @@ def check_in(
 
     Raise the same errors.
     """
-    ruleset = load_ruleset(spec.ruleset)
     if tx.exec(select(Tournament.id).where(Tournament.name == spec.name)).first():
         raise TakenError(f"there already is a tournament {spec.name}")
+    return check_terms(spec, lambda: _find_entrants(tx, spec.entrants, now))
+
+
+def check_terms(
+    spec: TournamentSpec, find: Callable[[], list[BotVersion]]
+) -> tuple[TournamentSpec, Ruleset, list[BotVersion]]:
+    """Return what would be stored, its ruleset and its entrants, which ``find`` returns.
+
+    Raise RulesetError, SpecError, and what ``find`` raises.
+    """
+    ruleset = load_ruleset(spec.ruleset)
     errors = Errors()
     versions = list[BotVersion]()
     with errors:
@@ -128,7 +139,7 @@ def check_in(
             spec = spec.model_copy(update={"deals": session_deals(ruleset, spec.deals)})
         _check_points(spec, ruleset)
     with errors:
-        versions = _find_entrants(tx, spec.entrants, now)
+        versions = find()
     format, setup = FORMATS[spec.format], Setup(ruleset.players, spec.rounds, spec.options)
     with errors:
         format.check(setup, len(spec.entrants), more=True)
@@ -224,12 +235,8 @@ def _add_tournament(
 ) -> Tournament:
     tournament = Tournament(
         name=spec.name,
-        format=spec.format,
         state=TournamentState.CREATED,
-        ruleset_id=_stored(tx, ruleset, now).id,
-        table_size=ruleset.players,
-        match_weight=match_weight(spec.sessions, most_deals(ruleset, spec.deals or 0)),
-        **{name: getattr(spec, name) for name in TournamentFields.model_fields},
+        **terms_of(tx, spec, ruleset, now),
         seed=seed.hex(),
         seed_hash=seed_hash(seed),
         organiser_id=organiser_id,
@@ -238,6 +245,17 @@ def _add_tournament(
     tx.add(tournament)
     tx.flush()
     return tournament
+
+
+def terms_of(tx: Transaction, spec: TournamentSpec, ruleset: Ruleset, now: datetime) -> dict[str, Any]:
+    """Return the columns of a tournament that follow from its spec; its ruleset is stored if it is new."""
+    return {
+        "format": spec.format,
+        "ruleset_id": _stored(tx, ruleset, now).id,
+        "table_size": ruleset.players,
+        "match_weight": match_weight(spec.sessions, most_deals(ruleset, spec.deals or 0)),
+        **{name: getattr(spec, name) for name in TournamentFields.model_fields},
+    }
 
 
 def _stored(tx: Transaction, ruleset: Ruleset, now: datetime) -> StoredRuleset:

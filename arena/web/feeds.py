@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
-from arena.errors import ArenaError
+from arena.errors import ArenaError, UnknownError
 from arena.store.storage import Storage
 from arena.tournaments.events import TournamentUpdate, list_events, updates
 from arena.tournaments.overview import TournamentStatus
@@ -38,6 +38,8 @@ class Feed:
         self.changed = asyncio.Event()
         """Set and replaced when there is something new."""
         self.followers = 0
+        self.deleted = False
+        """Whether the tournament is there no longer."""
         self._events: deque[Event] = deque(maxlen=KEPT)
 
     def take(self, seen: TournamentUpdate) -> None:
@@ -103,11 +105,13 @@ class Feeds:
     async def told(self, feed: Feed, after: int) -> AsyncIterator[TournamentStatus | Event | None]:
         """Yield a tournament's status and its events after number ``after``, as they come, until it ends.
 
+        That a tournament was deleted ends it, too.
+
         Yield None when nothing has come for a while.
         """
         shown: TournamentStatus | None = None
         after = after if after <= feed.last else 0  # such a number was never given out
-        while not self.closed:
+        while not self.closed and not feed.deleted:
             changed = feed.changed
             if feed.status != shown:
                 shown = feed.status
@@ -144,6 +148,8 @@ class Feeds:
             try:
                 found = await asyncio.to_thread(updates, self._storage, known) if known else ()
                 self._trouble = ""
+            except UnknownError:
+                found = ()
             except ArenaError as error:
                 if str(error) != self._trouble:
                     log.warning("tournaments cannot be followed now: %s", error)
@@ -152,3 +158,7 @@ class Feeds:
             for seen in found:
                 if (feed := self._feeds.get(seen.status.tournament)) is not None:
                     feed.take(seen)
+            for name in known.keys() - {seen.status.tournament for seen in found}:
+                if (feed := self._feeds.get(name)) is not None:
+                    feed.deleted = True
+                    feed.wake()

@@ -66,7 +66,7 @@ class Readings:
             name,
             lambda: scoreboard(self._storage, name),
             version=(
-                *(status.id, status.state, status.entrants),
+                *(status.created_at, status.format, status.ruleset, status.state, status.entrants),
                 *(status.provisional, status.confirmed_at, corrected),
             ),
             progress=(status.sessions_done, status.matches_done, status.round),

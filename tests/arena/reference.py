@@ -249,7 +249,7 @@ ANSWERS: Mapping[str, type] = {
     **dict.fromkeys(
         [f"account {one}" for one in ("create", "disable", "enable", "password", "role")], AccountInfo
     ),
-    **dict.fromkeys(["tournament create", "tournament cancel", "tournament confirm"], Changed),
+    **dict.fromkeys([f"tournament {one}" for one in ("create", "change", "cancel", "confirm")], Changed),
     "backup": BackedUp,
     "bot check": CheckReport,
     "bot explain": Explained,

@@ -4,13 +4,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from sqlmodel import select
+from sqlmodel import col, select
 
 from arena.actors import Actor, Role
 from arena.bots.versions import register_version, revoke_version
 from arena.errors import ArenaError, NotAllowed, SpecError, StateError, TakenError
 from arena.store.models import AuditEntry, EntryState, Tournament
-from arena.tournaments import admission, creation, entry, lifecycle
+from arena.tournaments import admission, changing, creation, entry, lifecycle, overview
 from arena.tournaments.events import events_of
 from arena.tournaments.overview import find_tournament
 from arena.tournaments.referees import nobody_asked
@@ -304,3 +304,98 @@ def test_answers_when_somebody_asks_who_is_not_the_organiser_then_they_are_refus
                 refused(actor)
     with pytest.raises(NotAllowed):
         look(world, BOB, "ann/a")
+
+
+def change(world: World, **fields: object) -> overview.TournamentStatus:
+    return changing.change(world.storage, ROOT, "cup", fields, world.clock())
+
+
+def test_tournament_when_it_is_changed_before_its_lock_then_entries_stay_and_it_is_played_as_changed(
+    world: World,
+) -> None:
+    make(world, entries="approved", deals=2)
+    admission.invite(world.storage, ROOT, find_tournament, "cup", ["ann"], world.clock())
+    enter(world, ANN, "ann/a")
+    enter(world, BOB, "bob/b")
+    before = admission.list_entries(world.storage, ROOT, find_tournament, "cup")
+    changed = change(world, sessions=3, deals=None, ruleset="hong-kong", options={}, owner_limit=20)
+    assert (changed.ruleset, changed.table_size, changed.entrants) == ("hong-kong@1", 4, 8)
+    assert (changed.sessions, changed.deals, changed.rounds) == (3, None, 2)  # which was not sent, and stays
+    assert admission.list_entries(world.storage, ROOT, find_tournament, "cup") == replace(
+        before, owner_limit=20
+    )
+    change(world, sessions=1, deals=1, rounds=3)
+    change(world, sessions=1)  # which changes nothing, and is not recorded
+    recorded: list[Any] = [one.details for one in audited(world, "tournament.change")]
+    assert recorded[0]["changes"]["ruleset"] == ["chinese@1", "hong-kong@1"]
+    assert recorded[1:] == [{"changes": {"rounds": [2, 3], "sessions": [3, 1], "deals": [None, 1]}}]
+    lifecycle.start(world.storage, ROOT, "cup", world.clock(), nobody_asked)
+    world.finish(world.status().id, play_by_table)
+    assert "ann/a@1" in seated(world, 1)
+    assert world.status().ruleset == "hong-kong@1"
+    assert check(lines_of(world)).problem is None
+
+
+def audited(world: World, action: str) -> list[AuditEntry]:
+    with world.storage.read() as tx:
+        return [*tx.exec(select(AuditEntry).where(AuditEntry.action == action).order_by(col(AuditEntry.id)))]
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"owner_limit": 1}, "owner-0 would have 3 bots, and owner_limit is 1"),
+        ({"format": "knockout"}, "rounds"),
+        ({"rounds": 0}, "rounds: must be"),
+        ({"deal": 3}, "deal: is not a field of a tournament"),
+        ({"name": "other"}, "name: cannot be changed"),
+        ({"entrants": []}, "entrants: are not changed here"),
+        ({"require_check": True}, "have not passed"),
+    ],
+)
+def test_tournament_when_a_change_does_not_suit_it_then_it_is_refused_and_nothing_changes(
+    world: World, fields: dict[str, object], words: str
+) -> None:
+    make(world, allow_same_owner=True)
+    register_version(world.storage, ROOT, "owner-0/more", world.clock())
+    enter(world, ROOT, "owner-0/more")
+    before = changing.fields_of(world.storage, "cup")
+    with pytest.raises((SpecError, StateError), match=words):
+        change(world, sessions=7, **fields)
+    assert changing.fields_of(world.storage, "cup") == before
+
+
+@pytest.mark.parametrize("step", ["lock", "start"])
+def test_tournament_when_it_is_locked_or_started_then_it_is_neither_changed_nor_deleted(
+    world: World, step: str
+) -> None:
+    make(world)
+    if step == "lock":
+        lifecycle.lock(world.storage, ROOT, "cup", world.clock())
+    else:
+        lifecycle.start(world.storage, ROOT, "cup", world.clock(), nobody_asked)
+    with pytest.raises(StateError, match="only one that is not locked and not started can be changed"):
+        change(world, sessions=7)
+    with pytest.raises(StateError, match="only one that is not locked and not started can be deleted"):
+        changing.delete(world.storage, ROOT, "cup", world.clock())
+    for actor in (ORA, ANN):
+        with pytest.raises(NotAllowed):
+            changing.delete(world.storage, actor, "cup", world.clock())
+
+
+def test_tournament_when_it_is_deleted_then_its_name_is_free_and_the_audit_log_has_who_was_in_it(
+    world: World,
+) -> None:
+    make(world, entries="approved")
+    admission.invite(world.storage, ROOT, find_tournament, "cup", ["ann"], world.clock())
+    enter(world, ANN, "ann/a")
+    enter(world, BOB, "bob/b")
+    changing.delete(world.storage, ROOT, "cup", world.clock())
+    assert world.statuses() == []
+    [entry_] = audited(world, "tournament.delete")
+    assert entry_.details["entrants"][-1] == "ann/a@1"  # type: ignore[index]
+    assert (entry_.details["invited"], entry_.details["requests"]) == (["ann"], ["bob/b@1"])
+    again = world.spec(["ann/a", "bob/b"], format="swiss", rounds=2)
+    made = creation.create(world.storage, ROOT, again, world.clock())
+    assert made.entrants == 2
+    assert admission.list_entries(world.storage, ROOT, find_tournament, "cup").invitations == []

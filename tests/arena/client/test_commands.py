@@ -72,6 +72,8 @@ CHANGE = {
     "token rotate": "viewer --yes",
     "token revoke": "viewer --yes",
     "tournament create": "FOLDER/new.toml",
+    "tournament delete": "new --yes",
+    "tournament change": "waiting --sessions 3",
     "tournament decline": "asking owner-1/bot-5 --reason late",
     "tournament approve": "asking owner-1/bot-5",
     "tournament invite": "asking owner-1",

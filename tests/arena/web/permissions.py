@@ -172,6 +172,10 @@ ROUTES: dict[str, Line] = {
     "GET /tournaments/{tournament}/head": _read("/tournaments/cup/head"),
     "GET /tournaments/{tournament}/export": _read("/tournaments/cup/export"),
     "GET /tournaments/{tournament}/events": _read("/tournaments/cup/events"),
+    "PATCH /tournaments/{tournament}": Line(
+        ITS_ORGANISER, TOURNAMENTS, "/tournaments/waiting", {"sessions": 3, "decision_ms": 500}
+    ),
+    "DELETE /tournaments/{tournament}": Line(ITS_ORGANISER, TOURNAMENTS, "/tournaments/waiting"),
     "POST /tournaments/{tournament}/lock": Line(ITS_ORGANISER, TOURNAMENTS, "/tournaments/waiting/lock"),
     "POST /tournaments/{tournament}/start": Line(ITS_ORGANISER, TOURNAMENTS, "/tournaments/waiting/start"),
     "POST /tournaments/{tournament}/pause": Line(ITS_ORGANISER, TOURNAMENTS, "/tournaments/running/pause"),

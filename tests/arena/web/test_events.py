@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from arena.store.storage import Storage
-from arena.tournaments import lifecycle
+from arena.tournaments import changing, creation, lifecycle
 from arena.tournaments.events import TournamentUpdate, updates
 from arena.tournaments.referees import nobody_asked
 from arena.web import feeds
@@ -162,3 +162,17 @@ def test_stream_when_there_is_no_such_tournament_then_that_is_told(
     assert anybody.get("/tournaments/nothing/events").status_code == 404
     wrong = anybody.get("/tournaments/nothing/events", headers={"Last-Event-ID": "x"})
     assert wrong.status_code in (404, 422)
+
+
+def test_feeds_when_a_followed_tournament_is_deleted_then_its_stream_ends_and_others_go_on(
+    server: Server, world: World
+) -> None:
+    bots = world.register(4)
+    for name in ("cup", "other"):
+        creation.create(world.storage, ROOT, world.spec(bots, name=name), world.clock())
+    with followed(server, "cup") as told, followed(server, "other") as others:
+        next(told), next(others)
+        changing.delete(world.storage, ROOT, "cup", world.clock())
+        assert [kind for kind, *_ in told] == ["end"]
+        lifecycle.start(world.storage, ROOT, "other", world.clock(), nobody_asked)
+        assert next(others)[2]["state"] == "running"

@@ -1,0 +1,133 @@
+"""Changing and deleting tournaments that nobody can rely on yet: they are neither locked nor started."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import delete as delete_rows
+from sqlmodel import col, select
+
+from arena.actors import Actor
+from arena.core.specs import TournamentFields, make_spec
+from arena.errors import SpecError, StateError
+from arena.people.audit import record
+from arena.store.models import (
+    BotVersion,
+    Entrant,
+    EntryInvitation,
+    EntryRequest,
+    StoredRuleset,
+    Tournament,
+    TournamentState,
+)
+from arena.store.storage import Storage, Transaction, changed
+from arena.tournaments.creation import check_terms, terms_of
+from arena.tournaments.lifecycle import lock_open
+from arena.tournaments.overview import TournamentStatus, find_tournament, organised, status_of
+
+SETTLED: Mapping[str, str] = {
+    "name": "cannot be changed: create another tournament, and delete this one",
+    "entrants": "are not changed here: enter and withdraw bots, as their authors do",
+}
+"""Fields that stay as they are, and why."""
+
+
+def is_changeable(tournament: Tournament) -> bool:
+    """Return whether its organiser can still change or delete a tournament."""
+    return tournament.state == TournamentState.CREATED and tournament.commitment is None
+
+
+def fields_of(storage: Storage, name: str) -> dict[str, Any]:
+    """Return all fields of a tournament, as its file would have them, without its entrants.
+
+    Raise UnknownError.
+    """
+    with storage.read() as tx:
+        return _fields(tx, find_tournament(tx, name))
+
+
+def _fields(tx: Transaction, tournament: Tournament) -> dict[str, Any]:
+    ruleset = tx.get_one(StoredRuleset, tournament.ruleset_id)
+    fields = {field: getattr(tournament, field) for field in TournamentFields.model_fields}
+    return {
+        "name": tournament.name,
+        "format": tournament.format,
+        "ruleset": ruleset.content,
+        **fields,
+        "options": dict(tournament.options),
+    }
+
+
+def _label(tx: Transaction, tournament: Tournament) -> str:
+    return tx.get_one(StoredRuleset, tournament.ruleset_id).label
+
+
+def change(
+    storage: Storage, actor: Actor, name: str, fields: Mapping[str, object], now: datetime
+) -> TournamentStatus:
+    """Change fields of a tournament; the others, and all who have entered, stay as they are.
+
+    Raise NotAllowed, UnknownError, SpecError for fields that are wrong or do not suit those who have entered,
+    RulesetError, StateError once it is locked or started.
+    """
+    with storage.write() as tx:
+        tournament = _lock_waiting(tx, actor, name, now, "change")
+        before, ruleset_before = _fields(tx, tournament), _label(tx, tournament)
+        for field, why in SETTLED.items():
+            if field in fields and fields[field] != before.get(field):
+                raise SpecError(field, why)
+        entered = _staying(tx, tournament)
+        asked = {**before, **fields, "entrants": [version.name for version in entered]}
+        spec, ruleset, _ = check_terms(make_spec(asked), lambda: entered)
+        for column, value in terms_of(tx, spec, ruleset, now).items():
+            setattr(tournament, column, value)
+        tx.add(tournament)
+        tx.flush()
+        after = _fields(tx, tournament)
+        made = {field: [before[field], after[field]] for field in after if before[field] != after[field]}
+        if "ruleset" in made:
+            made["ruleset"] = [ruleset_before, _label(tx, tournament)]
+        if made:
+            record(tx, actor, "tournament.change", name, now, changes=made)
+        return status_of(tx, tournament)
+
+
+def delete(storage: Storage, actor: Actor, name: str, now: datetime) -> None:
+    """Delete a tournament with its entries, invitations and requests, which the audit log then has.
+
+    Raise NotAllowed, UnknownError, StateError once it is locked or started.
+    """
+    with storage.write() as tx:
+        tournament = _lock_waiting(tx, actor, name, now, "delete")
+        invited = select(EntryInvitation.invited).where(EntryInvitation.tournament_id == tournament.id)
+        asked = select(EntryRequest.bot).where(EntryRequest.tournament_id == tournament.id)
+        gone = {
+            "format": tournament.format,
+            "entrants": [version.name for version in _staying(tx, tournament)],
+            "invited": [*tx.exec(invited)],
+            "requests": [*tx.exec(asked)],
+        }
+        record(tx, actor, "tournament.delete", name, now, **gone)
+        for column in (EntryInvitation.tournament_id, EntryRequest.tournament_id, Entrant.tournament_id):
+            its: Any = col(column)
+            changed(tx, delete_rows(its.class_).where(its == tournament.id))
+        tx.delete(tournament)
+
+
+def _lock_waiting(tx: Transaction, actor: Actor, name: str, now: datetime, what: str) -> Tournament:
+    """Return a tournament that its organiser can change, and that stays so until the transaction ends."""
+    tournament = organised(tx, actor, find_tournament, name, what)
+    lock_open(tx, tournament, now)
+    if not is_changeable(tournament):
+        state = "locked" if tournament.state == TournamentState.CREATED else tournament.state.value
+        raise StateError(
+            f"tournament {name} is {state}: only one that is not locked and not started can be {what}d"
+        )
+    return tournament
+
+
+def _staying(tx: Transaction, tournament: Tournament) -> list[BotVersion]:
+    """Return the entrants that have not withdrawn, in the order of seeding."""
+    entered = select(BotVersion).join(Entrant, col(Entrant.version_id) == BotVersion.id)
+    stay = (Entrant.tournament_id == tournament.id, col(Entrant.withdrawn_after).is_(None))
+    return [*tx.exec(entered.where(*stay).order_by(col(Entrant.number)))]
