@@ -135,6 +135,16 @@ def change_tournament(context: Context, tournament: Name, fields: Changes) -> Ch
     return _changed(status, list_warnings(context.storage, tournament))
 
 
+@operation(
+    *("POST", f"{TOURNAMENT}/preview", KeyScope.TOURNAMENTS),
+    tag="tournaments",
+    body="fields",
+)
+def preview_change(context: Context, tournament: Name, fields: Changes) -> preview.Preview:
+    """Return what a tournament of yours would be like with these fields changed. Nothing is stored."""
+    return preview.preview_change(context.storage, context.actor, tournament, fields)
+
+
 @operation("DELETE", TOURNAMENT, KeyScope.TOURNAMENTS, tag="tournaments", status=204)
 def delete_tournament(context: Context, tournament: Name) -> None:
     """Delete a tournament of yours that is neither locked nor started, with its entries and invitations.

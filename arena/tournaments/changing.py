@@ -1,6 +1,7 @@
 """Changing and deleting tournaments that nobody can rely on yet: they are neither locked nor started."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -8,7 +9,7 @@ from sqlalchemy import delete as delete_rows
 from sqlmodel import col, select
 
 from arena.actors import Actor
-from arena.core.specs import TournamentFields, make_spec
+from arena.core.specs import TournamentFields, TournamentSpec, make_spec
 from arena.errors import SpecError, StateError
 from arena.people.audit import record
 from arena.store.models import (
@@ -24,12 +25,24 @@ from arena.store.storage import Storage, Transaction, changed
 from arena.tournaments.creation import check_terms, terms_of
 from arena.tournaments.lifecycle import lock_open
 from arena.tournaments.overview import TournamentStatus, find_tournament, organised, status_of
+from referee.ruleset import Ruleset
 
 SETTLED: Mapping[str, str] = {
     "name": "cannot be changed: create another tournament, and delete this one",
     "entrants": "are not changed here: enter and withdraw bots, as their authors do",
 }
 """Fields that stay as they are, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A field that changes."""
+
+    field: str
+    before: object
+    """The old value; of a ruleset its name and version."""
+    after: object
+    """The new value."""
 
 
 def is_changeable(tournament: Tournament) -> bool:
@@ -58,10 +71,6 @@ def _fields(tx: Transaction, tournament: Tournament) -> dict[str, Any]:
     }
 
 
-def _label(tx: Transaction, tournament: Tournament) -> str:
-    return tx.get_one(StoredRuleset, tournament.ruleset_id).label
-
-
 def change(
     storage: Storage, actor: Actor, name: str, fields: Mapping[str, object], now: datetime
 ) -> TournamentStatus:
@@ -72,24 +81,53 @@ def change(
     """
     with storage.write() as tx:
         tournament = _lock_waiting(tx, actor, name, now, "change")
-        before, ruleset_before = _fields(tx, tournament), _label(tx, tournament)
-        for field, why in SETTLED.items():
-            if field in fields and fields[field] != before.get(field):
-                raise SpecError(field, why)
-        entered = _staying(tx, tournament)
-        asked = {**before, **fields, "entrants": [version.name for version in entered]}
-        spec, ruleset, _ = check_terms(make_spec(asked), lambda: entered)
+        before, label = _fields(tx, tournament), _label(tx, tournament)
+        spec, ruleset, _ = as_changed(tx, tournament, fields)
         for column, value in terms_of(tx, spec, ruleset, now).items():
             setattr(tournament, column, value)
         tx.add(tournament)
         tx.flush()
-        after = _fields(tx, tournament)
-        made = {field: [before[field], after[field]] for field in after if before[field] != after[field]}
-        if "ruleset" in made:
-            made["ruleset"] = [ruleset_before, _label(tx, tournament)]
+        made = _changes(before, _fields(tx, tournament), label, _label(tx, tournament))
         if made:
-            record(tx, actor, "tournament.change", name, now, changes=made)
+            changes = {one.field: [one.before, one.after] for one in made}
+            record(tx, actor, "tournament.change", name, now, changes=changes)
         return status_of(tx, tournament)
+
+
+def as_changed(
+    tx: Transaction, tournament: Tournament, fields: Mapping[str, object]
+) -> tuple[TournamentSpec, Ruleset, list[BotVersion]]:
+    """Return what a tournament would be with these fields, its ruleset and its entrants.
+
+    Raise SpecError for fields that are wrong or do not suit those who have entered, RulesetError.
+    """
+    before = _fields(tx, tournament)
+    for field, why in SETTLED.items():
+        if field in fields and fields[field] != before.get(field):
+            raise SpecError(field, why)
+    entered = _staying(tx, tournament)
+    asked = {**before, **fields, "entrants": [version.name for version in entered]}
+    return check_terms(make_spec(asked), lambda: entered)
+
+
+def compare(tx: Transaction, tournament: Tournament, spec: TournamentSpec, ruleset: Ruleset) -> list[Change]:
+    """Return what making a tournament what ``as_changed`` returned would change."""
+    after = {field: getattr(spec, field) for field in TournamentFields.model_fields}
+    after |= {"name": spec.name, "format": spec.format, "ruleset": ruleset.to_object()}
+    return _changes(_fields(tx, tournament), after, _label(tx, tournament), ruleset.label)
+
+
+def _changes(before: Mapping[str, Any], after: Mapping[str, Any], label: str, new_label: str) -> list[Change]:
+    labels = {"ruleset": (label, new_label)}
+    return [
+        Change(field, *labels.get(field, (before[field], after[field])))
+        for field in before
+        if before[field] != after[field]
+    ]
+
+
+def _label(tx: Transaction, tournament: Tournament) -> str:
+    return tx.get_one(StoredRuleset, tournament.ruleset_id).label
 
 
 def delete(storage: Storage, actor: Actor, name: str, now: datetime) -> None:

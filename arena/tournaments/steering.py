@@ -9,6 +9,7 @@ from arena.actors import Actor, Role
 from arena.errors import SpecError, StateError
 from arena.store.models import Tournament, TournamentState
 from arena.store.storage import Storage
+from arena.tournaments.changing import is_changeable
 from arena.tournaments.entry import lets_leave, takes_entries
 from arena.tournaments.lifecycle import require_entrants, require_startable
 from arena.tournaments.overview import ENDED, find_tournament
@@ -30,6 +31,8 @@ class Possible:
     """Whether bots can still enter, or come back."""
     withdraw: bool
     """Whether bots can still withdraw."""
+    change: bool
+    """Whether its organiser can still change it, or delete it."""
 
 
 def steers(storage: Storage, actor: Actor, name: str) -> bool:
@@ -56,7 +59,9 @@ def possible(storage: Storage, name: str, now: datetime, ask: Ask) -> Possible:
     if hindered is None and (_waits(tournament) or tournament.state == TournamentState.FAILED):
         hindered = _refusal(lambda: require_able(storage, name, now, ask))
     steps = tuple(_steps(tournament, lock=few is None, start=hindered is None))
-    return Possible(steps, hindered, takes_entries(tournament), lets_leave(tournament))
+    return Possible(
+        steps, hindered, takes_entries(tournament), lets_leave(tournament), is_changeable(tournament)
+    )
 
 
 def _waits(tournament: Tournament) -> bool:

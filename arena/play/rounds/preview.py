@@ -1,19 +1,24 @@
 """Previewing a tournament before it is created: its length, warnings, and its first tables."""
 
 import secrets
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from sqlmodel import col, select
 
 from arena.actors import Actor, Role
+from arena.core.estimates import Estimate, estimate
 from arena.core.formats import FORMATS, Setup, Situation
 from arena.core.pairing.chance import lots
 from arena.core.specs import TournamentSpec
-from arena.store.models import Bot
-from arena.store.storage import Storage
+from arena.store.models import Bot, BotVersion
+from arena.store.storage import Storage, Transaction
+from arena.tournaments.changing import Change, as_changed, compare
 from arena.tournaments.creation import check_in
+from arena.tournaments.overview import find_tournament, organised
 from arena.tournaments.warnings import not_ready, warnings_about
+from referee.ruleset import Ruleset
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +37,8 @@ class Preview:
     """Matches in all, as far as that is known."""
     sessions: int
     """Sessions in all, as far as that is known."""
+    estimate: Estimate | None
+    """How long it may take; None if it is not known how many rounds it has."""
     warnings: list[str]
     """What keeps it from being started, and what makes no sense about it."""
     tables: list[list[str]]
@@ -39,15 +46,37 @@ class Preview:
     cannot be started yet."""
     byes: list[str]
     """Who would sit out in it."""
+    changes: list[Change]
+    """What would change about a tournament that there is; empty for a new one."""
 
 
 def preview(storage: Storage, actor: Actor, spec: TournamentSpec, now: datetime) -> Preview:
     """Return what a tournament would be like, and store nothing. Raise what ``create`` raises."""
     actor.require(Role.ORGANISER, "preview tournaments")
     with storage.read() as tx:
-        spec, ruleset, versions = check_in(tx, spec, now)
-        of_them = col(Bot.id).in_([version.bot_id for version in versions])
-        owner_of = dict(tx.exec(select(Bot.id, Bot.owner_id).where(of_them)).all())
+        return _preview(tx, *check_in(tx, spec, now), ())
+
+
+def preview_change(storage: Storage, actor: Actor, name: str, fields: Mapping[str, object]) -> Preview:
+    """Return what a tournament would be like if these fields were changed, and change nothing.
+
+    Raise what ``change`` raises, but not because it is locked or started.
+    """
+    with storage.read() as tx:
+        tournament = organised(tx, actor, find_tournament, name, "change")
+        spec, ruleset, versions = as_changed(tx, tournament, fields)
+        return _preview(tx, spec, ruleset, versions, compare(tx, tournament, spec, ruleset))
+
+
+def _preview(
+    tx: Transaction,
+    spec: TournamentSpec,
+    ruleset: Ruleset,
+    versions: Sequence[BotVersion],
+    changes: Sequence[Change],
+) -> Preview:
+    of_them = col(Bot.id).in_([version.bot_id for version in versions])
+    owner_of = dict(tx.exec(select(Bot.id, Bot.owner_id).where(of_them)).all())
     format, names = FORMATS[spec.format], dict(enumerate((version.name for version in versions), start=1))
     owners = {number: owner_of[version.bot_id] for number, version in enumerate(versions, start=1)}
     setup = Setup(
@@ -63,6 +92,8 @@ def preview(storage: Storage, actor: Actor, spec: TournamentSpec, now: datetime)
         tables, rounds = format.tables_to_come(setup, len(names), 0), format.total(setup, len(names))
         if not format.in_batches:
             first = next(iter(format.next(setup, Situation([*names], [*names], owners=owners))), None)
+    deals = spec.deals or ruleset.session.deals
+    expected = None if rounds is None else estimate(spec, ruleset.players, rounds, deals)
     return Preview(
         tournament=spec.name,
         ruleset=ruleset.label,
@@ -71,7 +102,9 @@ def preview(storage: Storage, actor: Actor, spec: TournamentSpec, now: datetime)
         rounds=rounds,
         matches=tables,
         sessions=tables * spec.sessions,
+        estimate=expected,
         warnings=[*warnings, *warnings_about(spec, ruleset.players, len(names))],
         tables=[[names[who] for who in table] for table in first.tables] if first else [],
         byes=[names[who] for who in first.byes] if first else [],
+        changes=[*changes],
     )

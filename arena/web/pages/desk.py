@@ -1,19 +1,15 @@
-"""The organiser's desk: create tournaments, see who is connected, run them."""
+"""The organiser's desk: see who is connected, run tournaments, and answer those who ask."""
 
-import tomllib
 from collections.abc import Mapping
 from typing import Annotated, Any
 
 from fastapi import Query
-from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from fastapi.responses import HTMLResponse
 
-from arena.actors import KeyScope, Role
-from arena.core.formats import FORMATS
-from arena.errors import SpecError
+from arena.actors import KeyScope
 from arena.operations import entries, tournaments
 from arena.operations.operation import Operation
 from arena.operations.tournaments import Changed
-from arena.play.rounds.preview import Preview
 from arena.play.rounds.waiting import obstacles
 from arena.tournaments import admission, overview
 from arena.tournaments.roster import place_in_roster, roster
@@ -21,24 +17,9 @@ from arena.tournaments.steering import Do, possible, require_own
 from arena.tournaments.warnings import list_warnings
 from arena.web.pages.asked import FromForm
 from arena.web.pages.forms import Forms, Organising, Visit
-from arena.web.pages.links import desk_url
-from arena.web.pages.page import SEE_OTHER
 from arena.web.pages.routing import page_router
-from referee.ruleset import preset_names
 
 router = page_router()
-
-EXAMPLE = """\
-name = "cup"
-format = "swiss"
-ruleset = "chinese"
-rounds = 5
-sessions = 8                    # of each match: the seats are changed from one to the next
-deals = 6                       # of each session
-entrants = []                   # bots, as "ann/greedy"; others can enter until it is locked or starts
-"""
-
-RUN = "run tournaments"
 
 DESK = "/tournaments/{tournament}/desk"
 
@@ -79,11 +60,6 @@ STEERED: Mapping[str, Operation[..., Changed]] = {
 }
 
 
-CREATED: Mapping[str, Operation[..., Any]] = {
-    "preview": tournaments.preview_tournament,
-    "create": tournaments.create_tournament,
-}
-
 DECISIONS: Mapping[str, Operation[..., Any]] = {
     "enter": entries.enter_bot,
     "withdraw": entries.withdraw_bot,
@@ -91,42 +67,6 @@ DECISIONS: Mapping[str, Operation[..., Any]] = {
     "decline": entries.decline_bot,
 }
 """What can be done about a bot."""
-
-creating = Forms(
-    router,
-    "/desk",
-    "desk.html",
-    lambda _: {"preview": None, "example": EXAMPLE, "formats": list(FORMATS), "rulesets": preset_names()},
-)
-
-
-@router.get("/desk")
-def show_desk(visit: Organising) -> HTMLResponse:
-    """Show the form for a new tournament."""
-    visit.actor.require(Role.ORGANISER, RUN)
-    return creating.show(visit)
-
-
-def _create(visit: Visit) -> Changed | Preview:
-    """Create a tournament, or return what it would be like."""
-    made: Changed | Preview = visit.do(visit.choose(CREATED), fields=_read(visit.sent["file"]))
-    return made
-
-
-def _created(visit: Visit, made: Changed | Preview) -> Response:
-    if isinstance(made, Preview):
-        return creating.show(visit, preview=made)
-    return RedirectResponse(desk_url(made.tournament), SEE_OTHER)
-
-
-creating.add_other("/desk", KeyScope.TOURNAMENTS, _create, _created)
-
-
-def _read(text: str) -> dict[str, object]:
-    try:
-        return tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise SpecError("file", f"is not TOML: {' '.join(str(error).split())}") from None
 
 
 class RosterAsked(FromForm):
@@ -179,3 +119,4 @@ steering.add_other(
     lambda visit: visit.do(visit.choose(DECISIONS)),
     f"{DESK}#roster",
 )
+steering.add(f"{DESK}/delete", tournaments.delete_tournament, "/tournaments")

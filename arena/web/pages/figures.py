@@ -12,6 +12,7 @@ __all__ = [
     "date",
     "day",
     "decimals",
+    "duration",
     "limit",
     "marked",
     "moment",
@@ -76,6 +77,11 @@ def date(at: datetime | None, none: str = "–") -> Markup | str:
 def moment(at: datetime | None, none: str = "–") -> Markup | str:
     """Return a time, in UTC, as a machine-readable element."""
     return none if at is None else _element(at, "%b %Y %H:%M")
+
+
+def duration(seconds: int) -> str:
+    """Return how long something takes, in its two largest units."""
+    return _left(seconds).removeprefix("in ") if seconds > 0 else "a moment"
 
 
 def until(at: datetime, now: datetime) -> Markup:

@@ -175,6 +175,9 @@ ROUTES: dict[str, Line] = {
     "PATCH /tournaments/{tournament}": Line(
         ITS_ORGANISER, TOURNAMENTS, "/tournaments/waiting", {"sessions": 3, "decision_ms": 500}
     ),
+    "POST /tournaments/{tournament}/preview": Line(
+        ITS_ORGANISER, TOURNAMENTS, "/tournaments/waiting/preview", {"sessions": 3, "decision_ms": 500}
+    ),
     "DELETE /tournaments/{tournament}": Line(ITS_ORGANISER, TOURNAMENTS, "/tournaments/waiting"),
     "POST /tournaments/{tournament}/lock": Line(ITS_ORGANISER, TOURNAMENTS, "/tournaments/waiting/lock"),
     "POST /tournaments/{tournament}/start": Line(ITS_ORGANISER, TOURNAMENTS, "/tournaments/waiting/start"),
@@ -319,6 +322,9 @@ PAGES: dict[str, Line] = {
     "GET /tournaments/{tournament}": _read("/tournaments/cup"),
     "GET /tournaments/{tournament}/picture.png": _read("/tournaments/cup/picture.png"),
     "GET /tournaments/{tournament}/desk": _read("/tournaments/waiting/desk", ITS_ORGANISER, TOURNAMENTS),
+    "GET /tournaments/{tournament}/desk/change": _read(
+        "/tournaments/waiting/desk/change", ITS_ORGANISER, TOURNAMENTS
+    ),
     "GET /tournaments/{tournament}/crosstable": _read("/tournaments/cup/crosstable"),
     "GET /tournaments/{tournament}/rounds/{round}": _read("/tournaments/cup/rounds/1"),
     "GET /tournaments/{tournament}/rounds/{round}/live": _read("/tournaments/cup/rounds/1/live"),
@@ -369,6 +375,8 @@ FORMS: dict[str, tuple[Caller, KeyScope]] = {
     "/operator/tokens/{name}/revoke": (Caller.OPERATOR, OPERATE),
     "/operator/tokens/{name}/rotate": (Caller.OPERATOR, OPERATE),
     "/tournaments/{tournament}/desk": (Caller.ORGANISER, TOURNAMENTS),
+    "/tournaments/{tournament}/desk/change": (Caller.ORGANISER, TOURNAMENTS),
+    "/tournaments/{tournament}/desk/delete": (Caller.ORGANISER, TOURNAMENTS),
     "/tournaments/{tournament}/desk/entries": (Caller.ORGANISER, TOURNAMENTS),
     "/tournaments/{tournament}/enter": (Caller.AUTHOR, BOTS),
     "/tournaments/{tournament}/withdraw": (Caller.AUTHOR, BOTS),

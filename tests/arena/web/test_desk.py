@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from fastapi import FastAPI
@@ -9,8 +10,13 @@ from fastapi.testclient import TestClient
 
 from arena.actors import Role
 from arena.bots.versions import register_version
+from arena.core.specs import TournamentSpec
+from arena.operations.checking import schema_of
 from arena.people import accounts
 from arena.store.storage import Storage
+from arena.web.pages.files import read_toml, write_toml
+from arena.web.pages.making import GROUPS, LABELS, WORDS
+from referee.ruleset import load_ruleset
 from tests.arena.fakes import ROOT, Clock
 from tests.arena.web.conftest import PASSWORD
 from tests.arena.web.markup import Read
@@ -60,8 +66,8 @@ def steer(browser: TestClient, do: str) -> int:
 def test_tournament_when_it_is_announced_then_its_pages_say_how_many_are_missing(olga: TestClient) -> None:
     file = CUP.replace('["ann/one", "ann/two", "bob/one", "bob/two"]', "[]")
     told = "too few: a table takes 4, and there are 0; 4 more are needed before the start"
-    assert told in olga.post("/desk", data={"file": file, "do": "preview"}).text
-    created = olga.post("/desk", data={"file": file, "do": "create"})
+    assert told in olga.post("/desk", data={"tab": "file", "file": file, "do": "preview"}).text
+    created = olga.post("/desk", data={"tab": "file", "file": file, "do": "create"})
     assert created.status_code == 200
     assert told in created.text
     refused = olga.post("/tournaments/cup/desk", data={"do": "start"})
@@ -75,7 +81,7 @@ def test_tournament_when_it_is_announced_then_its_pages_say_how_many_are_missing
 
 
 def test_tournament_when_it_is_previewed_then_nothing_is_stored(olga: TestClient, world: World) -> None:
-    shown = olga.post("/desk", data={"file": CUP, "do": "preview"})
+    shown = olga.post("/desk", data={"tab": "file", "file": CUP, "do": "preview"})
     assert shown.status_code == 200
     text = Read(shown.text).text
     assert "Preview of cup" in text
@@ -84,7 +90,7 @@ def test_tournament_when_it_is_previewed_then_nothing_is_stored(olga: TestClient
 
 
 def test_tournament_when_it_is_created_then_its_desk_steers_it(olga: TestClient, world: World) -> None:
-    made = olga.post("/desk", data={"file": CUP.replace("\n", "\r\n"), "do": "create"})
+    made = olga.post("/desk", data={"tab": "file", "file": CUP.replace("\n", "\r\n"), "do": "create"})
     assert made.url.path == "/tournaments/cup/desk"
     assert "4 bots" in Read(made.text).text
     states = [world.status("cup").state]
@@ -96,7 +102,7 @@ def test_tournament_when_it_is_created_then_its_desk_steers_it(olga: TestClient,
 
 
 def test_desk_when_the_tournament_has_ended_then_it_says_nothing_of_connections(olga: TestClient) -> None:
-    made = olga.post("/desk", data={"file": CUP, "do": "create"})
+    made = olga.post("/desk", data={"tab": "file", "file": CUP, "do": "create"})
     assert "4 bots; no referee says which are connected" in Read(made.text).text
     assert steer(olga, "cancel") == 200
     ended = Read(olga.get("/tournaments/cup/desk").text).text
@@ -119,7 +125,7 @@ def test_desk_when_the_tournament_has_ended_then_it_says_nothing_of_connections(
 def test_tournament_when_its_fields_are_wrong_then_the_form_says_so_and_keeps_them(
     olga: TestClient, file: str, words: str, do: str
 ) -> None:
-    refused = olga.post("/desk", data={"file": file, "do": do})
+    refused = olga.post("/desk", data={"tab": "file", "file": file, "do": do})
     assert refused.status_code in (404, 422)
     assert words in " ".join(Read(refused.text).text.split()).replace(" : ", ": ")
     assert "<i>" not in refused.text
@@ -128,7 +134,7 @@ def test_tournament_when_its_fields_are_wrong_then_the_form_says_so_and_keeps_th
 def test_desk_when_the_tournament_is_another_organisers_then_it_does_nothing(
     olga: TestClient, browse: Browse, world: World
 ) -> None:
-    olga.post("/desk", data={"file": CUP, "do": "create"})
+    olga.post("/desk", data={"tab": "file", "file": CUP, "do": "create"})
     other, author = browse("otto", Role.ORGANISER), browse("ann", Role.AUTHOR)
     assert [steer(browser, "start") for browser in (other, author)] == [403, 403]
     assert author.get("/desk").status_code == 403
@@ -139,7 +145,7 @@ def test_desk_when_many_have_entered_then_their_list_has_pages_and_leads_to_a_bo
     olga: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("arena.web.pages.desk.ROSTER", 3)
-    olga.post("/desk", data={"file": CUP, "do": "create"})
+    olga.post("/desk", data={"tab": "file", "file": CUP, "do": "create"})
 
     def shown(query: str) -> list[str]:
         page = Read(olga.get(f"/tournaments/cup/desk{query}").text)
@@ -165,7 +171,7 @@ def offers(text: str) -> dict[str, str]:
 def test_entry_when_the_organiser_decides_then_the_author_asks_and_is_answered(
     olga: TestClient, browse: Browse, world: World
 ) -> None:
-    olga.post("/desk", data={"file": SWISS, "do": "create"})
+    olga.post("/desk", data={"tab": "file", "file": SWISS, "do": "create"})
     ann = browse("ann", Role.AUTHOR)
     refused = ann.post("/tournaments/cup/enter", data={"bot": "ann/nobody"})
     assert (refused.status_code, "no bot &#39;ann/nobody&#39;" in refused.text) == (404, True)
@@ -197,3 +203,52 @@ def test_entry_when_the_organiser_decides_then_the_author_asks_and_is_answered(
     assert world.status("cup").entrants == 5
     assert olga.post(decided, data={"do": "withdraw", "bot": "ann/three"}).status_code == 200
     assert olga.post(decided, data={"do": "enter", "bot": "nobody/x"}).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"name": "cup", "rated": False, "decision_ms": 250, "entrants": [], "options": {"advance": 2}},
+        {
+            "beacon": 'a "b" \\ c \x7f\t\u00e9',
+            "entrants": [f"owner-{n}/bot-with-a-long-name" for n in range(9)],
+        },
+        {"a b": 1.5, "divisions": [{"name": "x", "tournament": {"rounds": 2}}, {"name": "y"}], "empty": {}},
+    ],
+)
+def test_file_when_fields_are_written_then_it_has_the_same_fields(fields: dict[str, object]) -> None:
+    ruleset = load_ruleset("hong-kong")
+    written = read_toml(write_toml({**fields, "none": None, "ruleset": ruleset.to_object()}))
+    assert load_ruleset(written.pop("ruleset")) == ruleset
+    assert written == fields
+
+
+def test_form_when_it_is_drawn_then_it_has_every_field_of_a_tournament_once() -> None:
+    grouped = [name for group in GROUPS for name in (*group.first, *group.more)]
+    assert sorted(grouped) == sorted(TournamentSpec.model_fields)
+    assert set(LABELS) | set(WORDS) <= set(grouped)
+    for name, words in WORDS.items():
+        enum: Any = schema_of(TournamentSpec, name)["enum"]
+        assert set(words) == set(enum)
+
+
+def test_tournament_of_a_ruleset_of_its_own_when_it_is_changed_by_the_form_then_the_ruleset_stays(
+    olga: TestClient, world: World
+) -> None:
+    file = CUP.replace('"chinese"', '{name = "house", extends = "hong-kong"}')
+    olga.post("/desk", data={"tab": "file", "file": file, "do": "create"})
+    page = olga.get("/tournaments/cup/desk/change").text
+    assert "house@1, as it is" in page
+    typed = {
+        "format": "round-robin",
+        "sessions": "2",
+        "allow_same_owner": "true",
+        "options": "meetings = all",
+    }
+    refused = olga.post("/tournaments/cup/desk/change", data={**typed, "do": "change"})
+    assert "options.meetings" in Read(refused.text).text
+    typed["options"] = "meetings = at-least-once"
+    done = olga.post("/tournaments/cup/desk/change", data={**typed, "do": "change"})
+    assert done.url.path == "/tournaments/cup/desk"
+    status = world.status("cup")
+    assert (status.ruleset, status.sessions, status.deals, status.entrants) == ("house@1", 2, None, 4)

@@ -1,6 +1,7 @@
 """Forms in a browser: what was typed comes back, secrets stay till they are put away, grave steps ask."""
 
 import re
+import tomllib
 from collections.abc import Iterator
 
 import pytest
@@ -67,6 +68,7 @@ def token_hash(arena: Site, version: str) -> str:
 
 def create(page: Page, name: str) -> None:
     page.goto("/desk")
+    page.get_by_text("File", exact=True).click()
     page.get_by_label("file (TOML)").fill(CUP.replace("NAME", name))
     page.get_by_role("button", name="Create").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text(f"Desk of {name}")
@@ -91,6 +93,7 @@ def test_tournament_file_when_it_is_previewed_again_and_again_then_it_stays_as_t
     sign_in(arena, window, "olga")
     page = window.new_page()
     page.goto("/desk")
+    page.get_by_text("File", exact=True).click()
     file = page.get_by_label("file (TOML)")
     assert 'format = "swiss"' in file.input_value()  # an example to begin with
     typed = f"{CUP.replace('NAME', 'typed')}# {ODD}\n\n"
@@ -253,7 +256,9 @@ def test_desk_when_the_tournament_moves_on_then_state_steps_and_lists_follow_and
     steps, state = page.locator("#steps"), page.locator("#state")
     ask(page, "Withdraw", page.get_by_role("row", name="zed/bot-3")).get_by_role("button").click()
     expect(page.locator("#doubts")).to_contain_text("1 more is needed")
-    expect(steps.locator("summary, button:visible")).to_have_text(["Cancel it…"])  # others would be refused
+    expect(steps.locator("summary, button:visible")).to_have_text(
+        ["Cancel it…", "Delete it…"]
+    )  # others would be refused
     for bot in ("zed/bot-4", "zed/bot-5"):
         entry.enter(world.storage, olga, "followed", bot, utc_now(), nobody_asked)
     expect(page.get_by_role("row", name="zed/bot-5")).to_be_visible()
@@ -329,3 +334,73 @@ def test_author_when_there_are_no_scripts_then_a_version_is_made_described_enter
         form.get_by_role("button").click()
         page.get_by_text("Enter a bot of yours").click()
         expect(row).to_contain_text("may enter")  # it was approved once
+
+
+def test_tournament_when_it_is_made_by_a_form_then_it_is_previewed_created_changed_and_deleted(
+    arena: Site, window: BrowserContext
+) -> None:
+    olga, world = sign_in(arena, window, "olga"), arena.world
+    page = window.new_page()
+    page.goto("/desk")
+    assert "Milliseconds allowed for a decision" in page.locator("form.spec").inner_text()
+    page.get_by_label("Name", exact=True).fill("by-form")
+    page.get_by_label("Find a bot").fill("zed/")
+    for number in (0, 1, 2, 3):
+        page.get_by_role("button", name=f"+ zed/bot-{number}").click()
+    entrants = page.get_by_label("Entrants")
+    assert entrants.input_value() == "zed/bot-0\nzed/bot-1\nzed/bot-2\nzed/bot-3\n"
+    page.get_by_text("File", exact=True).click()
+    file = page.get_by_label("file (TOML)")
+    file.fill(f"# {ODD}")
+    page.get_by_text("Form", exact=True).click()
+    page.get_by_label("Sessions in a match").fill("3")
+    page.get_by_role("button", name="Preview").locator("visible=true").click()
+    preview = page.locator("section.box", has=page.get_by_role("heading", name="Preview of by-form"))
+    expect(preview).to_contain_text("Rounds5")
+    expect(preview).to_contain_text(
+        "Time, estimatedabout 1 min 48 s"
+    )  # 5 rounds, 3 sessions, 6 deals, 24 times 50 ms
+    expect(preview).to_contain_text("with no owner twice at a table")
+    preview.get_by_text("As a file").click()
+    assert tomllib.loads(preview.locator("#as-file").inner_text()) == {
+        "name": "by-form",
+        "format": "swiss",
+        "ruleset": "chinese",
+        "rounds": 5,
+        "sessions": 3,
+        "deals": 6,
+        "entrants": [f"zed/bot-{number}" for number in range(4)],
+    }
+    assert (entrants.input_value().split(), file.input_value()) == (
+        [f"zed/bot-{number}" for number in range(4)],
+        f"# {ODD}",
+    )
+    page.get_by_text("More: Most bots of an owner").click()
+    page.get_by_label("Bots of one owner may meet").check()
+    page.get_by_role("button", name="Create").locator("visible=true").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Desk of by-form")
+    entry.enter(world.storage, olga, "by-form", "zed/bot-4", utc_now(), nobody_asked)
+
+    page.get_by_role("link", name="Change it").click()
+    assert page.get_by_label("Sessions in a match").input_value() == "3"
+    page.get_by_label("Sessions in a match").fill("30000")
+    page.locator("form.spec").evaluate("form => form.noValidate = true")
+    page.get_by_role("button", name="Change it").locator("visible=true").click()
+    expect(page.get_by_label("Sessions in a match")).to_have_attribute("aria-invalid", "true")
+    page.get_by_label("Sessions in a match").fill("4")
+    page.get_by_label("Format", exact=True).select_option("round-robin")
+    page.locator("[name=rounds]").fill("")
+    page.get_by_role("button", name="Preview").locator("visible=true").click()
+    for line in ("format swiss round-robin", "rounds 5 –", "sessions 3 4"):
+        expect(page.get_by_role("row", name=line)).to_be_visible()
+    assert world.status("by-form").sessions == 3
+    page.get_by_role("button", name="Change it").locator("visible=true").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Desk of by-form")
+    status = world.status("by-form")
+    assert (status.format, status.sessions, status.entrants) == ("round-robin", 4, 5)
+
+    form = ask(page, "Delete it")
+    expect(form).to_contain_text("5 entrants")
+    form.get_by_role("button").click()
+    page.wait_for_url("**/tournaments")
+    assert "by-form" not in [one.tournament for one in world.statuses()]

@@ -1,0 +1,194 @@
+"""Tournaments and leagues as files and as forms: the same fields, written in TOML or typed into fields.
+
+A page that takes both has two tabs in one form, so that both keep what was typed.
+"""
+
+import json
+import re
+import tomllib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel
+
+from arena.core.specs import described
+from arena.errors import SpecError
+from arena.operations.checking import schema_of
+from arena.operations.operation import REQUIRED, Parameter
+from arena.web.pages.drawing import Field
+from arena.web.pages.page import Typed
+
+Tab = Literal["form", "file"]
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def read_toml(text: str) -> dict[str, Any]:
+    """Return the fields in a file. Raise SpecError if it is not TOML."""
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise SpecError("file", f"is not TOML: {' '.join(str(error).split())}") from None
+
+
+def write_toml(values: Mapping[str, Any]) -> str:
+    """Return fields as a file, which ``read_toml`` reads; those that are None are left out."""
+    return "".join(f"{line}\n" for line in _lines(values, "")).strip("\n") + "\n"
+
+
+def _lines(values: Mapping[str, Any], within: str) -> Iterator[str]:
+    """Yield the lines of a table: its own fields, and then the tables in it."""
+    inner: list[tuple[str, Any]] = []
+    for name, value in values.items():
+        if isinstance(value, Mapping) or _is_tables(value):
+            inner.append((f"{within}{_key(name)}", value))
+        elif value is not None:
+            yield f"{_key(name)} = {_value(value)}"
+    for path, value in inner:
+        for table in value if _is_tables(value) else [value]:
+            yield ""
+            yield f"[[{path}]]" if _is_tables(value) else f"[{path}]"
+            yield from _lines(table, f"{path}.")
+
+
+def _is_tables(value: object) -> bool:
+    listed = isinstance(value, list | tuple) and bool(value)
+    return listed and all(isinstance(one, Mapping) for one in value)  # type: ignore[attr-defined]
+
+
+def _key(name: str) -> str:
+    return name if _BARE.fullmatch(name) else _text(name)
+
+
+def _text(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _value(value: object) -> str:
+    match value:
+        case bool():
+            return str(value).lower()
+        case str():
+            return _text(value)
+        case datetime():
+            return value.isoformat()
+        case list() | tuple():
+            items = [_value(one) for one in value]
+            apart = ",\n    " if len(value) > 1 and sum(map(len, items)) > 80 else ", "
+            return f"[\n    {apart.join(items)},\n]" if "\n" in apart else f"[{apart.join(items)}]"
+        case Mapping():
+            return "{" + ", ".join(f"{_key(name)} = {_value(one)}" for name, one in value.items()) + "}"
+    return str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Fields of a form that belong together."""
+
+    title: str
+    first: Sequence[str]
+    """The most needed."""
+    more: Sequence[str] = ()
+    """Those that are folded away at first."""
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnGroup:
+    """A group with its fields as they are drawn."""
+
+    title: str
+    first: Sequence[Field]
+    more: Sequence[Field]
+
+    @property
+    def unfolded(self) -> bool:
+        """Whether one of the folded fields is wrong, or differs from its default."""
+        return any(one.wrong or one.values not in ((), ("",), (one.placeholder,)) for one in self.more)
+
+
+def grouped(groups: Sequence[Group], fields: Sequence[Field], within: str = "") -> list[DrawnGroup]:
+    """Return fields in their groups, whose names begin with ``within``."""
+    named = {one.name.removeprefix(within): one for one in fields if one.name.startswith(within)}
+
+    def drawn(names: Sequence[str]) -> list[Field]:
+        return [named[name] for name in names if name in named]
+
+    return [DrawnGroup(one.title, drawn(one.first), drawn(one.more)) for one in groups]
+
+
+def parameters_of(
+    model: type[BaseModel], *, without: Collection[str] = (), optional: Collection[str] = (), within: str = ""
+) -> list[Parameter]:
+    """Return the fields of a model as parameters, which ``draw_fields`` draws.
+
+    Tables of settings are drawn as lists with ``name = value`` in each line. All names begin with ``within``.
+    """
+    found = []
+    for name, field in model.model_fields.items():
+        if name in without:
+            continue
+        kind = Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation
+        required = field.is_required() and name not in optional
+        default: Any = REQUIRED if required else None
+        if not field.is_required():
+            default = field.get_default(call_default_factory=True)
+        if schema_of(kind).get("type") == "object":
+            kind, default = list[str], ()
+        found.append(Parameter(f"{within}{name}", kind, default, described(model, name)))
+    return found
+
+
+def read_form(sent: Typed, parameters: Sequence[Parameter], within: str = "") -> dict[str, Any]:
+    """Return the fields that a form sent as a file would have them; those that are empty are left out.
+
+    What is not of the right type stays a text, which is then refused like any other wrong value.
+    """
+    found: dict[str, Any] = {}
+    for one in parameters:
+        texts = sent.all(one.name)
+        name = one.name.removeprefix(within)
+        if not texts:
+            continue
+        if name == "options":
+            found[name] = dict(_setting(line) for text in texts for line in _items(text))
+        elif schema_of(one.kind).get("type") == "array":
+            found[name] = [line for text in texts for line in _items(text)]
+        else:
+            found[name] = _read(schema_of(one.kind).get("type"), texts[-1])
+    return found
+
+
+def _items(text: str) -> Iterator[str]:
+    return (line.strip() for line in text.splitlines() if line.strip())
+
+
+def _setting(line: str) -> tuple[str, object]:
+    name, is_one, value = (part.strip() for part in line.partition("="))
+    if not is_one:
+        raise SpecError("options", f"{line}: write name = value, one in each line")
+    return name, _read("integer", value.strip("\"'"))
+
+
+def _read(kind: object, text: str) -> object:
+    text = text.strip()
+    try:
+        if kind == "boolean":
+            return {"true": True, "false": False}.get(text, text)
+        return int(text) if kind == "integer" else float(text) if kind == "number" else text
+    except ValueError:
+        return text
+
+
+def as_texts(values: Mapping[str, Any], within: str = "") -> dict[str, str | Sequence[str]]:
+    """Return fields as ``draw_fields`` takes them."""
+    return {f"{within}{name}": _texts(value) for name, value in values.items() if value is not None}
+
+
+def _texts(value: Any) -> str | Sequence[str]:
+    if isinstance(value, Mapping):
+        return [f"{name} = {one}" for name, one in value.items()]
+    if isinstance(value, list | tuple):
+        return [str(one) for one in value]
+    return str(value).lower() if isinstance(value, bool) else str(value)
