@@ -41,6 +41,20 @@ Changes = Annotated[
 ]
 
 
+Corrected = Annotated[str, "`owner/bot@version`, or `owner/bot` if one version of it is in the tournament."]
+CorrectionKind = Annotated[
+    Kind,
+    "`disqualified`: it is ranked behind all others. `reinstated`: it no longer is. `points`: its points "
+    "in a match are changed.",
+]
+Reason = Annotated[str, Len(1, LONGEST_REASON), "One line, which everybody reads."]
+OfRound = Annotated[int | None, Interval(ge=1, le=MOST), "The round of the match, if points are corrected."]
+AtTable = Annotated[int | None, Interval(ge=1, le=MOST), "The table of the match, likewise."]
+Points = Annotated[
+    int | None, Interval(ge=-MOST_POINTS, le=MOST_POINTS), "The points to add; negative to subtract."
+]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changed(TournamentStatus):
     """A tournament after a change."""
@@ -212,22 +226,12 @@ def confirm_tournament(context: Context, tournament: Name) -> Changed:
 def correct_standings(
     context: Context,
     tournament: Name,
-    bot: Annotated[str, "`owner/bot@version`, or `owner/bot` if one version of it is in the tournament."],
-    correction: Annotated[
-        Kind,
-        "`disqualified`: it is ranked behind all others. `reinstated`: it no longer is. `points`: its points "
-        "in a match are changed.",
-    ],
-    reason: Annotated[str, Len(1, LONGEST_REASON), "One line, which everybody reads."],
-    round: Annotated[
-        int | None, Interval(ge=1, le=MOST), "The round of the match, if points are corrected."
-    ] = None,
-    table: Annotated[int | None, Interval(ge=1, le=MOST), "The table of the match, likewise."] = None,
-    points: Annotated[
-        int | None,
-        Interval(ge=-MOST_POINTS, le=MOST_POINTS),
-        "The points to add; negative to subtract.",
-    ] = None,
+    bot: Corrected,
+    correction: CorrectionKind,
+    reason: Reason,
+    round: OfRound = None,
+    table: AtTable = None,
+    points: Points = None,
 ) -> Correction:
     """Correct the standings of a tournament of yours that has ended, by an entry that everybody sees.
 
@@ -236,6 +240,23 @@ def correct_standings(
     wanted = corrections.NewCorrection(bot, correction, reason, round, table, points)
     key = arena_key(context.settings)
     return corrections.correct(context.storage, context.actor, tournament, wanted, context.now, key)
+
+
+@operation("POST", f"{TOURNAMENT}/corrections/preview", KeyScope.TOURNAMENTS, tag="tournaments")
+def preview_correction(
+    context: Context,
+    tournament: Name,
+    bot: Corrected,
+    correction: CorrectionKind,
+    reason: Reason,
+    round: OfRound = None,
+    table: AtTable = None,
+    points: Points = None,
+) -> scoreboard.Scoreboard:
+    """Return the standings as they would be after a correction, which is not made."""
+    wanted = corrections.NewCorrection(bot, correction, reason, round, table, points)
+    made = corrections.would_correct(context.storage, context.actor, tournament, wanted, context.now)
+    return scoreboard.scoreboard(context.storage, tournament, (made,))
 
 
 @operation("POST", f"{TOURNAMENT}/cancel", KeyScope.TOURNAMENTS, tag="tournaments")

@@ -166,12 +166,15 @@ class Crossed:
     """Cursor of the next places; None if there are none."""
 
 
-def scoreboard(storage: Storage, name: str) -> Scoreboard:
-    """Return who stands where after all finished matches; raise UnknownError."""
-    lines = standings(storage, name)
+def scoreboard(storage: Storage, name: str, also: Sequence[Correction] = ()) -> Scoreboard:
+    """Return who stands where after all finished matches; raise UnknownError.
+
+    With ``also`` some corrections, as if they were made.
+    """
+    lines = standings(storage, name, also)
     with storage.read() as tx:
         tournament = find_tournament(tx, name)
-        decided = tuple(corrections_of(tx, tournament))
+        decided = (*corrections_of(tx, tournament), *also)
     provisional = tournament.confirm and tournament.confirmed_at is None
     return Scoreboard(name, tournament.state, tournament.format, provisional, decided, tuple(lines))
 
@@ -208,7 +211,7 @@ def corrections(storage: Storage, name: str) -> list[Correction]:
         return corrections_of(tx, find_tournament(tx, name))
 
 
-def standings(storage: Storage, name: str) -> list[StandingLine]:
+def standings(storage: Storage, name: str, also: Sequence[Correction] = ()) -> list[StandingLine]:
     """Return the standings after all finished matches, best first; raise UnknownError.
 
     They follow from sums: no closed round is read, unless the organiser has adjusted the points of a match.
@@ -216,7 +219,7 @@ def standings(storage: Storage, name: str) -> list[StandingLine]:
     with storage.read() as tx:
         tournament = find_tournament(tx, name)
         entrants = list_entrants(tx, tournament)
-        sums, disqualified = _corrected(tx, tournament, entrants)
+        sums, disqualified = _corrected(tx, tournament, entrants, also)
         totals = sums.totals(kept_meetings(tx, tournament))
         names = {entrant.number: entrant.name for entrant in entrants}
         forfeited = forfeited_sessions(tx, tournament)
@@ -237,10 +240,10 @@ def standings(storage: Storage, name: str) -> list[StandingLine]:
 
 
 def _corrected(
-    tx: Transaction, tournament: Tournament, entrants: Sequence[EntrantInfo]
+    tx: Transaction, tournament: Tournament, entrants: Sequence[EntrantInfo], also: Sequence[Correction]
 ) -> tuple[Sums, set[int]]:
     """Return the sums with corrections applied, and who is disqualified."""
-    sums, corrections = current_sums(tx, tournament), corrections_of(tx, tournament)
+    sums, corrections = current_sums(tx, tournament), [*corrections_of(tx, tournament), *also]
     if any(correction.points for correction in corrections):
         ids = {entrant.number: entrant.entrant_id for entrant in entrants}
         adjust_sums(sums, outcomes(tx, tournament), corrections, ids)

@@ -79,18 +79,36 @@ def correct(
     """
     with storage.write() as tx:
         tournament = _lock_ended(tx, actor, name, "correct")
-        reason, match = check_reason(wanted.reason), _match_of(wanted)
-        entrant, version = only_entrant(tournament, wanted.bot, find_entrants(tx, tournament, wanted.bot))
-        details: dict[str, object] = {"correction": wanted.correction, "entrant": entrant.number}
-        if match is None:
-            _require_changes(tx, tournament, entrant, version, wanted.correction)
-        else:
-            _require_played(tx, tournament, entrant, version, *match)
-            details |= {"round": match[0], "table": match[1], "points": wanted.points}
-        details |= {"bot": version, "reason": reason, "by": actor.account}
+        details = _details(tx, actor, tournament, wanted)
         event = _decide(tx, tournament, "corrected", now, key, details)
         record(tx, actor, "tournament.correct", name, now, event=event.number, **details)
         return read_correction(event.number, event.at.isoformat(), event.details)
+
+
+def would_correct(
+    storage: Storage, actor: Actor, name: str, wanted: NewCorrection, now: datetime
+) -> Correction:
+    """Return the correction that ``correct`` would make, unsigned, and make none. Raise what it raises."""
+    with storage.read() as tx:
+        tournament = organised(tx, actor, find_tournament, name, "correct")
+        _require_ended(tournament)
+        details = _details(tx, actor, tournament, wanted)
+        return read_correction(0, now.isoformat(), {**details, "signed": {"key": ""}})
+
+
+def _details(
+    tx: Transaction, actor: Actor, tournament: Tournament, wanted: NewCorrection
+) -> dict[str, object]:
+    """Return the details of a correction as its event has them, without the signature."""
+    reason, match = check_reason(wanted.reason), _match_of(wanted)
+    entrant, version = only_entrant(tournament, wanted.bot, find_entrants(tx, tournament, wanted.bot))
+    details: dict[str, object] = {"correction": wanted.correction, "entrant": entrant.number}
+    if match is None:
+        _require_changes(tx, tournament, entrant, version, wanted.correction)
+    else:
+        _require_played(tx, tournament, entrant, version, *match)
+        details |= {"round": match[0], "table": match[1], "points": wanted.points}
+    return details | {"bot": version, "reason": reason, "by": actor.account}
 
 
 def _match_of(wanted: NewCorrection) -> tuple[int, int] | None:
@@ -112,13 +130,19 @@ def _lock_ended(tx: Transaction, actor: Actor, name: str, what: str) -> Tourname
     tournament = organised(tx, actor, find_tournament, name, what)
     lock_row(tx, tournament.id)
     tx.refresh(tournament)
+    _require_ended(tournament)
+    return tournament
+
+
+def _require_ended(tournament: Tournament) -> None:
+    """Raise StateError unless the results of a tournament can still be decided about."""
+    name = tournament.name
     if tournament.state not in ENDED:
         raise StateError(f"tournament {name} is {tournament.state.value}; it has to end first")
     if tournament.commitment is None:
         raise StateError(f"tournament {name} was never locked: it has no results")
     if tournament.confirmed_at is not None:
         raise StateError(f"the results of tournament {name} are confirmed: nothing changes them any more")
-    return tournament
 
 
 def _require_played(

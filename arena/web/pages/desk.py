@@ -4,19 +4,23 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 from fastapi import Query
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from arena.actors import KeyScope
+from arena.core.corrections import Correction
 from arena.operations import entries, tournaments
 from arena.operations.operation import Operation
 from arena.operations.tournaments import Changed
 from arena.play.rounds.waiting import obstacles
+from arena.queries.scoreboard import Scoreboard, scoreboard
 from arena.tournaments import admission, overview
 from arena.tournaments.roster import place_in_roster, roster
 from arena.tournaments.steering import Do, possible, require_own
 from arena.tournaments.warnings import list_warnings
 from arena.web.pages.asked import FromForm
+from arena.web.pages.drawing import Choices, draw
 from arena.web.pages.forms import Forms, Organising, Visit
+from arena.web.pages.page import SEE_OTHER
 from arena.web.pages.routing import page_router
 
 router = page_router()
@@ -88,6 +92,7 @@ def _told(visit: Visit, asked: RosterAsked = FIRST) -> dict[str, object]:
     offset = asked.offset if place is None else place // ROSTER * ROSTER
     can = possible(web.storage, name, now, web.ask)
     warnings = [] if status.ended else list_warnings(web.storage, name)
+    entered = admission.list_entries(web.storage, visit.actor, overview.find_tournament, name)
     return {
         "one": status,
         "waits": obstacles(web.storage, status, web.ask, now).lines,
@@ -98,7 +103,14 @@ def _told(visit: Visit, asked: RosterAsked = FIRST) -> dict[str, object]:
         "not_found": f"no {asked.around} among the entrants" if asked.around and place is None else None,
         "can": can,
         "words": WORDS,
-        "entries": admission.list_entries(web.storage, visit.actor, overview.find_tournament, name),
+        "entries": entered,
+        "invite": draw(visit, entries.invite_bots, f"{DESK}/invitations", "Invite"),
+        "uninvite": [
+            draw(visit, entries.uninvite_bot, f"{DESK}/invitations/take-back", "Take back", known=known)
+            for one in entered.invitations
+            for known in [{"invited": one.invited}]
+        ],
+        "correctable": status.ended and status.commitment is not None and status.confirmed_at is None,
         "warnings": warnings if can.hindered is None else [*{can.hindered: 0, **dict.fromkeys(warnings)}],
     }
 
@@ -120,3 +132,58 @@ steering.add_other(
     f"{DESK}#roster",
 )
 steering.add(f"{DESK}/delete", tournaments.delete_tournament, "/tournaments")
+steering.add(f"{DESK}/invitations", entries.invite_bots, f"{DESK}#invited")
+steering.add(f"{DESK}/invitations/take-back", entries.uninvite_bot, f"{DESK}#invited")
+
+CORRECTIONS = f"{DESK}/corrections"
+
+DECIDED: Mapping[str, Operation[..., Any]] = {
+    "preview": tournaments.preview_correction,
+    "correct": tournaments.correct_standings,
+}
+
+CORRECTION_WORDS: Mapping[str, str] = {
+    "disqualified": "disqualify: rank it behind all others",
+    "reinstated": "reinstate: undo its disqualification",
+    "points": "points: add or subtract in a match",
+}
+
+
+def _told_of_corrections(visit: Visit) -> dict[str, object]:
+    storage, name = visit.web.storage, visit.request.path_params["tournament"]
+    require_own(storage, visit.actor, name, f"correct {name}")
+    board = scoreboard(storage, name)
+    bots = [line.bot for line in board.standings]
+    choices: dict[str, Choices] = {"correction": CORRECTION_WORDS}
+    if len(bots) <= ROSTER:
+        choices["bot"] = bots
+    return {
+        "one": overview.status(storage, name),
+        "board": board,
+        "before": {line.entrant: line for line in board.standings},
+        "after": None,
+        "form": draw(visit, tournaments.correct_standings, CORRECTIONS, "", choices=choices),
+    }
+
+
+correcting = Forms(router, CORRECTIONS, "corrections.html", _told_of_corrections)
+
+
+@router.get(CORRECTIONS)
+def show_corrections(visit: Organising) -> HTMLResponse:
+    """Show the standings of a tournament that has ended, its corrections, and the form for another."""
+    return correcting.show(visit)
+
+
+def _corrected(visit: Visit, made: Correction | Scoreboard) -> Response:
+    if isinstance(made, Scoreboard):
+        return correcting.show(visit, after=made)
+    return RedirectResponse(visit.request.url.path, SEE_OTHER)
+
+
+def _correct(visit: Visit) -> Correction | Scoreboard:
+    made: Correction | Scoreboard = visit.do(visit.choose(DECIDED))
+    return made
+
+
+correcting.add_other(CORRECTIONS, KeyScope.TOURNAMENTS, _correct, _corrected)

@@ -194,6 +194,12 @@ ROUTES: dict[str, Line] = {
         "/tournaments/cup/corrections",
         {"bot": "owner-1/bot-1", "correction": "disqualified", "reason": "late"},
     ),
+    "POST /tournaments/{tournament}/corrections/preview": Line(
+        ITS_ORGANISER,
+        TOURNAMENTS,
+        "/tournaments/cup/corrections/preview",
+        {"bot": "owner-1/bot-1", "correction": "disqualified", "reason": "late"},
+    ),
     "POST /tournaments/{tournament}/entrants": Line(
         ITS_PEOPLE, BOTS, "/tournaments/waiting/entrants", {"bot": "owner-0/spare"}
     ),
@@ -322,6 +328,11 @@ PAGES: dict[str, Line] = {
     "GET /tournaments/{tournament}": _read("/tournaments/cup"),
     "GET /tournaments/{tournament}/picture.png": _read("/tournaments/cup/picture.png"),
     "GET /tournaments/{tournament}/desk": _read("/tournaments/waiting/desk", ITS_ORGANISER, TOURNAMENTS),
+    "GET /tournaments/{tournament}/desk/corrections": _read(
+        "/tournaments/cup/desk/corrections", ITS_ORGANISER, TOURNAMENTS
+    ),
+    "GET /webhooks": _read("/webhooks", ORGANISERS, TOURNAMENTS),
+    "GET /webhooks/{name}": _read("/webhooks/told", ORGANISERS, TOURNAMENTS),
     "GET /tournaments/{tournament}/desk/change": _read(
         "/tournaments/waiting/desk/change", ITS_ORGANISER, TOURNAMENTS
     ),
@@ -376,6 +387,14 @@ FORMS: dict[str, tuple[Caller, KeyScope]] = {
     "/operator/tokens/{name}/rotate": (Caller.OPERATOR, OPERATE),
     "/tournaments/{tournament}/desk": (Caller.ORGANISER, TOURNAMENTS),
     "/tournaments/{tournament}/desk/change": (Caller.ORGANISER, TOURNAMENTS),
+    "/tournaments/{tournament}/desk/corrections": (Caller.ORGANISER, TOURNAMENTS),
+    "/tournaments/{tournament}/desk/invitations": (Caller.ORGANISER, TOURNAMENTS),
+    "/tournaments/{tournament}/desk/invitations/take-back": (Caller.ORGANISER, TOURNAMENTS),
+    "/webhooks": (Caller.ORGANISER, TOURNAMENTS),
+    "/webhooks/secrets/put-away": (Caller.ORGANISER, TOURNAMENTS),
+    "/webhooks/{name}/remove": (Caller.ORGANISER, TOURNAMENTS),
+    "/webhooks/{name}/rotate": (Caller.ORGANISER, TOURNAMENTS),
+    "/webhooks/{name}/test": (Caller.ORGANISER, TOURNAMENTS),
     "/tournaments/{tournament}/desk/delete": (Caller.ORGANISER, TOURNAMENTS),
     "/tournaments/{tournament}/desk/entries": (Caller.ORGANISER, TOURNAMENTS),
     "/tournaments/{tournament}/enter": (Caller.AUTHOR, BOTS),

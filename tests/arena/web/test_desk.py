@@ -13,7 +13,10 @@ from arena.bots.versions import register_version
 from arena.core.specs import TournamentSpec
 from arena.operations.checking import schema_of
 from arena.people import accounts
+from arena.queries.scoreboard import standings
 from arena.store.storage import Storage
+from arena.tournaments import admission
+from arena.tournaments.overview import find_tournament
 from arena.web.pages.files import read_toml, write_toml
 from arena.web.pages.making import GROUPS, LABELS, WORDS
 from referee.ruleset import load_ruleset
@@ -252,3 +255,68 @@ def test_tournament_of_a_ruleset_of_its_own_when_it_is_changed_by_the_form_then_
     assert done.url.path == "/tournaments/cup/desk"
     status = world.status("cup")
     assert (status.ruleset, status.sessions, status.deals, status.entrants) == ("house@1", 2, None, 4)
+
+
+def test_desk_when_bots_are_invited_then_it_lists_them_and_takes_invitations_back(
+    olga: TestClient, world: World
+) -> None:
+    olga.post("/desk", data={"tab": "file", "file": f'{CUP}entries = "invited"\n', "do": "create"})
+    at = "/tournaments/cup/desk"
+    refused = olga.post(f"{at}/invitations", data={"invited": "ann/none"})
+    assert (refused.status_code, "ann/none" in refused.text) == (404, True)
+    shown = olga.post(f"{at}/invitations", data={"invited": "ann/three\r\nbob"}).text
+    assert "all its bots" in Read(shown).text
+    olga.post(f"{at}/invitations/take-back", data={"invited": "bob"})
+    left = admission.list_entries(world.storage, ROOT, find_tournament, "cup").invitations
+    assert [one.invited for one in left] == ["ann/three"]
+
+
+def test_corrections_when_one_is_previewed_then_the_standings_change_only_once_it_is_made(
+    olga: TestClient, world: World
+) -> None:
+    olga.post("/desk", data={"tab": "file", "file": CUP, "do": "create"})
+    olga.post("/tournaments/cup/desk", data={"do": "start"})
+    world.finish(world.status("cup").id)
+    at = "/tournaments/cup/desk/corrections"
+    assert at in olga.get("/tournaments/cup/desk").text
+    first, second, *_ = [line.bot for line in standings(world.storage, "cup")]
+    asked = {"bot": first, "correction": "disqualified", "reason": "a copy"}
+    assert "is missing" in olga.post(at, data={**asked, "correction": "points", "do": "preview"}).text
+    preview = Read(olga.post(at, data={**asked, "do": "preview"}).text).text
+    assert "disqualified" in preview.partition("Nothing is stored yet")[0].partition("Preview")[2]
+    assert standings(world.storage, "cup")[0].bot == first
+    olga.post(at, data={**asked, "do": "correct"})
+    lines = standings(world.storage, "cup")
+    assert (lines[0].bot, lines[-1].bot, lines[-1].disqualified) == (second, first, True)
+    points = {
+        "correction": "points",
+        "bot": second,
+        "round": "1",
+        "table": "1",
+        "points": "5",
+        "reason": "late",
+    }
+    olga.post(at, data={**points, "do": "preview"})
+    assert standings(world.storage, "cup")[0].points == lines[0].points
+    olga.post(at, data={**points, "do": "correct"})
+    assert standings(world.storage, "cup")[0].points == lines[0].points + 5
+    olga.post(at, data={**asked, "correction": "reinstated", "do": "correct"})
+    assert not any(line.disqualified for line in standings(world.storage, "cup"))
+
+
+def test_webhook_when_it_is_added_on_its_page_then_its_secret_is_shown_till_it_is_put_away(
+    olga: TestClient, world: World
+) -> None:
+    added = {"name": "told", "url": "https://example.org/hook", "events": ["tournament.finished"]}
+    shown = olga.post("/webhooks", data=added).text
+    assert "whsec_" in shown
+    assert "whsec_" in olga.get("/webhooks/told").text
+    replaced = olga.post("/webhooks/told/rotate").text
+    assert replaced.count("whsec_") == 2
+    olga.post("/webhooks/secrets/put-away")
+    assert "whsec_" not in olga.get("/webhooks").text
+    sent = Read(olga.post("/webhooks/told/test").text).text
+    assert "pending" in sent
+    olga.post("/webhooks/told/remove")
+    assert "You have none" in olga.get("/webhooks").text
+    assert olga.get("/webhooks/told").status_code == 404

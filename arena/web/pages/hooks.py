@@ -1,0 +1,98 @@
+"""The pages of an organiser's webhooks: add, try, replace the secret, remove, and what was sent.
+
+A new secret is shown until it is put away.
+"""
+
+from fastapi.responses import HTMLResponse, Response
+
+from arena.actors import KeyScope
+from arena.errors import UnknownError
+from arena.operations import webhooks
+from arena.operations.operation import Operation
+from arena.web.pages.drawing import draw
+from arena.web.pages.forms import Forms, Organising, Visit
+from arena.web.pages.links import with_query
+from arena.web.pages.once import Secret, put_away, require_room, secrets_of, show_once
+from arena.web.pages.routing import page_router
+from arena.webhooks.hooks import MadeWebhook
+from arena.webhooks.outbox import EVENTS
+
+router = page_router()
+
+HOOKS = "/webhooks"
+HOOK = "/webhooks/{name}"
+
+LOG = 50
+"""How many of the latest messages are on a webhook's page."""
+
+
+def _told(visit: Visit) -> dict[str, object]:
+    return {
+        "webhooks": webhooks.list_webhooks(visit.context).webhooks,
+        "add": draw(visit, webhooks.add_webhook, HOOKS, "Add the webhook", choices={"events": EVENTS}),
+        "secrets": secrets_of(visit.request),
+    }
+
+
+def _told_of_one(visit: Visit) -> dict[str, object]:
+    name = visit.request.path_params["name"]
+    found = webhooks.list_webhooks(visit.context).webhooks
+    one = next((hook for hook in found if hook.name == name), None)
+    if one is None:
+        raise UnknownError(f"no webhook {name!r}")
+    cursor = visit.request.query_params.get("cursor")
+    return {
+        "one": one,
+        "log": webhooks.list_deliveries(visit.context, name, LOG, cursor),
+        "try_it": draw(visit, webhooks.test_webhook, f"{HOOK}/test", "Send a test message"),
+        "rotate": draw(
+            *(visit, webhooks.rotate_webhook, f"{HOOK}/rotate", "Replace the secret"),
+            sure="All messages are signed with the new secret from now on, also those that wait.",
+        ),
+        "remove": draw(
+            *(visit, webhooks.remove_webhook, f"{HOOK}/remove", "Remove the webhook"),
+            sure="What was not delivered yet is never sent, and its log is deleted.",
+        ),
+        "secrets": secrets_of(visit.request),
+        "more": lambda cursor: with_query(visit.request.url.path, {"cursor": cursor}),
+    }
+
+
+hooks = Forms(router, HOOKS, "webhooks.html", _told)
+hook = Forms(router, HOOK, "webhook.html", _told_of_one)
+
+
+@router.get(HOOKS)
+def show_webhooks(visit: Organising) -> HTMLResponse:
+    """Show one's own webhooks, and the form for another."""
+    return hooks.show(visit)
+
+
+@router.get(HOOK)
+def show_webhook(visit: Organising) -> HTMLResponse:
+    """Show a webhook, the latest messages to it, and what can be done about it."""
+    return hook.show(visit)
+
+
+def _add_maker(forms: Forms, path: str, operation: Operation[..., MadeWebhook]) -> None:
+    """Add the form that does an operation whose answer has a secret."""
+
+    def make(visit: Visit) -> MadeWebhook:
+        require_room(visit.request)
+        return visit.do(operation)
+
+    def lead(visit: Visit, made: MadeWebhook) -> Response:
+        told = f"Messages to {made.url} are signed with it, and nobody can show it again."
+        secret: Secret = {"title": f"Secret of {made.name}", "secret": made.secret, "told": told}
+        return show_once(visit.request, HOOKS, HOOKS, secret, *secrets_of(visit.request))
+
+    forms.add_other(path, operation.scope, make, lead)
+
+
+_add_maker(hooks, HOOKS, webhooks.add_webhook)
+_add_maker(hook, f"{HOOK}/rotate", webhooks.rotate_webhook)
+hook.add(f"{HOOK}/test", webhooks.test_webhook, f"{HOOK}#log")
+hook.add(f"{HOOK}/remove", webhooks.remove_webhook, HOOKS)
+hooks.add_other(
+    f"{HOOKS}/secrets/put-away", KeyScope.TOURNAMENTS, lambda _: None, lambda *_: put_away(HOOKS, HOOKS)
+)
