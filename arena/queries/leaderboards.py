@@ -239,6 +239,10 @@ def _shown(
         yield from _lines(tx, pool, placed, before)
 
 
+_STORED = [name for name in Placed._fields if name in LeaderboardLine.__dataclass_fields__]
+"""The columns that a line has as they are stored."""
+
+
 def _lines(
     tx: Transaction, pool: NamedPool, placed: Sequence[Placed], before: Mapping[int, Before]
 ) -> Iterator[LeaderboardLine]:
@@ -249,14 +253,8 @@ def _lines(
             ruleset=pool.ruleset,
             table_size=pool.table_size,
             place=counted.place(entry),
-            bot=entry.bot,
             owner=entry.bot.partition("/")[0],
-            language=entry.language,
-            strength=entry.strength,
             provisional=entry.provisional,
-            rating=entry.rating,
-            matches=entry.matches,
-            deals=entry.deals,
-            last_played_at=entry.last_played,
             before=before.get(entry.rating_id),
+            **{name: getattr(entry, name) for name in _STORED},
         )

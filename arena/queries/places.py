@@ -68,7 +68,7 @@ class Placed(NamedTuple):
     rating: float
     matches: int
     deals: int
-    last_played: datetime | None
+    last_played_at: datetime | None
     bot: str
     language: str | None
     strength: StrengthLine | None
