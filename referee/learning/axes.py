@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
-from typing import get_args, get_type_hints
+from typing import Literal, get_args, get_origin, get_type_hints
 
 from referee.cards import LECTIO_RANKS
 from referee.learning.plays import PLAY_KINDS
@@ -14,14 +14,11 @@ from referee.ruleset.ladders import cycle
 
 _MOST_RANKS = len(LECTIO_RANKS)
 _BRACKETS = 4
-_FLAGS = (
-    *("kinds_compete", "bombs_out_of_turn", "pass_locks", "beat_own", "restock", "redeal_four_twos"),
-    *("leftover_shown", "lead_includes_lowest", "double_per_two_left"),
-)
-_CHOICES = (
-    *("leftover", "draw_on_pass", "exchange", "dragon", "lead", "straight_suit_of", "flush_order", "guard"),
-    *("last_top_card", "deal_ends", "multiplier_for", "final_twos", "settle"),
-)
+_HINTS = get_type_hints(Ruleset)
+_FLAGS = [name for name, hint in _HINTS.items() if hint is bool]
+_CHOICES = {name: get_args(hint) for name, hint in _HINTS.items() if get_origin(hint) is Literal}
+for _name in ("dealer", "direction"):  # which matter between deals
+    del _CHOICES[_name]
 _FIVES = ("straight", "flush", "full_house", "quads", "straight_flush", "royal_flush")
 _BONUSES = ("quads", "straight_flush", "four_twos", "final_times", "winner", "winner_per_two")
 _TYPICAL = 10
@@ -34,8 +31,8 @@ def axes(ruleset: Ruleset) -> dict[str, float]:
     values = dict(_cards(ruleset))
     values |= _combinations(ruleset)
     values |= {flag: float(getattr(ruleset, flag)) for flag in _FLAGS}
-    for name in _CHOICES:
-        for value in get_args(get_type_hints(Ruleset)[name]):
+    for name, choices in _CHOICES.items():
+        for value in choices:
             values[f"{name}.{value}"] = float(getattr(ruleset, name) == value)
     values |= _scoring(ruleset)
     return values
