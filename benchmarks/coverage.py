@@ -27,7 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena.core.elo import TWO_SIDED
-from arena.results.strength.fit import Fit, fit
+from arena.results.strength.counts import Counts
+from arena.results.strength.fit import Fit, fit_counts
 from arena.results.strength.ranges import places
 from arena.results.strength.sums import Scored, Sums
 from benchmarks.duplicate import Choose, LocalTurn, sample_bot
@@ -129,7 +130,7 @@ def seasons(world: World, row: Row, rng: np.random.Generator) -> Iterator[tuple[
         for at in range(0, len(order) - row.size + 1, row.size):
             season.add(world.play(order[at : at + row.size], row.deals))
         if round in AFTER:
-            found = fit([season.sums])
+            found = fit_counts([Counts.of(season.sums)])
             assert found is not None
             truth = world.truth.copy()
             if world.among is not None:

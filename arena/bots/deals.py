@@ -1,7 +1,6 @@
 """The deals that a bot has played, for its author."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from heapq import merge
 from itertools import islice
@@ -11,8 +10,6 @@ from sqlalchemy import ColumnElement, and_, or_
 from sqlalchemy import select as select_columns
 from sqlmodel import col, select
 
-from arena.actors import Actor
-from arena.bots.versions import versions_for
 from arena.errors import SpecError
 from arena.store.models import (
     Entrant,
@@ -98,22 +95,6 @@ def read_deals(storage: Storage, versions: Mapping[int, str], query: DealQuery) 
     if len(found) == query.limit:
         return DealPage(deals, found[-1][0])
     return DealPage(deals, _end(played[-1]) if len(played) == at_once else None)
-
-
-def newest_deals(storage: Storage, actor: Actor, query: DealQuery) -> list[BotDeal]:
-    """Return all deals that ``query`` asks for, the newest first, for the bot's owner or an operator.
-
-    Raise SpecError, UnknownError, NotAllowed.
-    """
-    versions = versions_for(storage, actor, query.bot)
-    found: list[BotDeal] = []
-    while len(found) < query.limit:
-        page = read_deals(storage, versions, replace(query, limit=query.limit - len(found)))
-        found += page.deals
-        if page.before is None:
-            break
-        query = replace(query, before=page.before)
-    return found
 
 
 def _end(played: _Played) -> Place:

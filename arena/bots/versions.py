@@ -22,7 +22,7 @@ from arena.people.audit import record
 from arena.people.tokens import expiry, hash_token, new_token
 from arena.store.models import Account, Bot, BotVersion, Owner
 from arena.store.storage import Storage, Transaction, changed, hold_row
-from arena.store.suggestions import unknown, unknown_bots
+from arena.store.suggestions import unknown_bots
 from referee.names import NAME
 
 BOT = re.compile(rf"{NAME.pattern}/{NAME.pattern}(@[1-9][0-9]{{0,8}})?")
@@ -230,21 +230,6 @@ def check_bot(name: str) -> None:
     """Raise SpecError if a name has neither the form ``owner/bot`` nor ``owner/bot@number``."""
     if not BOT.fullmatch(name):
         raise _no_bot(name)
-
-
-def list_versions(storage: Storage, owner: str | None = None) -> list[VersionInfo]:
-    """Return all versions, or an owner's, by owner, bot and number.
-
-    Raise UnknownError for an unknown owner.
-    """
-    versions = select_infos().order_by(col(Owner.name), col(Bot.name), col(BotVersion.number))
-    if owner is not None:
-        versions = versions.where(col(Owner.name) == owner)
-    with storage.read() as tx:
-        found = [VersionInfo(*row) for row in tx.connection().execute(versions)]
-        if owner is not None and not found:
-            raise unknown(tx, "owner", owner, col(Owner.name))
-    return found
 
 
 def select_infos() -> Select[Any]:

@@ -89,10 +89,6 @@ class Batch:
                 loop.run_until_complete(asyncio.wait(waiting))
 
 
-def _reply(turn: Open, answer: object) -> bytes:
-    return turn.seat.reply(turn.message, turn.turn, answer)
-
-
 async def _answer(turn: Open) -> object:
     """Return the bot's answer, or the exception that it raised."""
     try:

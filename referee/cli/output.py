@@ -12,7 +12,6 @@ import typer
 from referee.plain import plain
 
 if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
     from rich.console import Console
 
 OUTPUT = "bigtwo-cli/1"
@@ -77,11 +76,6 @@ def print_json(fields: Mapping[str, object]) -> None:
 def print_json_line(fields: Mapping[str, object]) -> None:
     """Print one JSON document in a line of its own, at once."""
     print(json.dumps({"output": OUTPUT, **fields}, default=_plain), flush=True)
-
-
-def renamed(value: "DataclassInstance", **names: str) -> dict[str, object]:
-    """Return the fields of a dataclass; ``names`` maps those that have another name in JSON."""
-    return {names.get(name, name): part for name, part in asdict(value).items()}
 
 
 def _plain(value: object) -> object:

@@ -9,6 +9,9 @@ from hashlib import sha256
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from arena.actors import Actor, Role
+from arena.bots.versions import VersionInfo
+from arena.queries.profiles import find_bots
+from arena.store.storage import Storage
 from referee.matches.match import MatchSpec, Progress, SessionResult, SessionSpec
 from referee.records.results import NO_DEALS, Result, add_deal, record_as_shown
 from referee.signing import SigningKey
@@ -25,6 +28,11 @@ DECISION_KEY = SigningKey.of(Ed25519PrivateKey.from_private_bytes(bytes([99] * 3
 
 DEALS = 3
 """Deals in a session if the match leaves their number to the ruleset."""
+
+
+def listed_versions(storage: Storage, owner: str | None = None) -> list[VersionInfo]:
+    """Return all versions, or an owner's, in the order of their names."""
+    return sorted(find_bots(storage, owner).bots, key=lambda version: version.bot)
 
 
 class Clock:

@@ -2,14 +2,15 @@
 
 import json
 from collections.abc import Generator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from sqlmodel import select
 
-from arena.bots.deals import newest_deals, read_deals
+from arena.bots.deals import read_deals
 from arena.bots.journal import DatabaseJournal, read_log, readable_versions
-from arena.bots.versions import rotate_version
+from arena.bots.versions import rotate_version, versions_for
 from arena.errors import SpecError, UnknownError
 from arena.host.settings import Settings
 from arena.play.rounds import closing
@@ -45,8 +46,16 @@ def places(deals: list[BotDeal]) -> list[tuple[str, int]]:
 
 
 def all_of(world: World, **fields: object) -> list[BotDeal]:
-    query = DealQuery(MINE, limit=1000)
-    return newest_deals(world.storage, ROOT, DealQuery(**(vars_of(query) | fields)))  # type: ignore[arg-type]
+    query = DealQuery(**(vars_of(DealQuery(MINE, limit=1000)) | fields))  # type: ignore[arg-type]
+    versions = versions_for(world.storage, ROOT, query.bot)
+    found: list[BotDeal] = []
+    while len(found) < query.limit:
+        page = read_deals(world.storage, versions, replace(query, limit=query.limit - len(found)))
+        found += page.deals
+        if page.before is None:
+            break
+        query = replace(query, before=page.before, limit=query.limit)
+    return found
 
 
 def vars_of(query: DealQuery) -> dict[str, object]:

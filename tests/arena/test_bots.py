@@ -14,7 +14,7 @@ from arena.people.tokens import DatabaseAuthenticator, hash_token, new_token
 from arena.store.models import Bot, BotVersion, Owner
 from arena.store.storage import Storage
 from referee.matches.auth import BotIdentity, Scope
-from tests.arena.fakes import ROOT, Clock
+from tests.arena.fakes import ROOT, Clock, listed_versions
 
 NOW = Clock()()
 
@@ -24,8 +24,8 @@ def test_version_when_registered_again_then_it_has_the_next_number(storage: Stor
         versions.register_version(storage, ROOT, bot, NOW).bot for bot in ("ann/a", "ann/a", "ann/b", "bob/a")
     ]
     assert names == ["ann/a@1", "ann/a@2", "ann/b@1", "bob/a@1"]
-    assert [version.bot for version in versions.list_versions(storage)] == names
-    assert [version.bot for version in versions.list_versions(storage, "bob")] == ["bob/a@1"]
+    assert [version.bot for version in listed_versions(storage)] == names
+    assert [version.bot for version in listed_versions(storage, "bob")] == ["bob/a@1"]
 
 
 def test_versions_when_many_are_registered_at_once_then_all_have_their_own_number(storage: Storage) -> None:
@@ -72,12 +72,12 @@ def test_bot_when_its_name_is_none_then_nothing_is_registered(
 ) -> None:
     with pytest.raises(SpecError, match=f"^{field}: .* is not a name"):
         versions.register_version(storage, ROOT, name, NOW)
-    assert versions.list_versions(storage) == []
+    assert listed_versions(storage) == []
 
 
 def test_list_when_the_owner_is_unknown_then_that_is_said(storage: Storage) -> None:
     with pytest.raises(UnknownError, match="no owner 'ann'"):
-        versions.list_versions(storage, "ann")
+        listed_versions(storage, "ann")
 
 
 def test_token_when_stored_then_only_its_hash_is(storage: Storage) -> None:
@@ -122,7 +122,7 @@ def test_revoke_when_done_then_the_token_is_refused_at_once(storage: Storage) ->
     assert authenticator.bot(registered.token)
     versions.revoke_version(storage, ROOT, "ann/a@1", NOW)
     assert authenticator.bot(registered.token) is None
-    assert [version.revoked_at for version in versions.list_versions(storage)] == [NOW]
+    assert [version.revoked_at for version in listed_versions(storage)] == [NOW]
     with pytest.raises(StateError, match="the token of ann/a@1 is revoked already"):
         versions.revoke_version(storage, ROOT, "ann/a@1", NOW)
 
@@ -213,14 +213,14 @@ def test_name_when_all_tokens_have_expired_then_that_is_said_and_the_newest_can_
 def test_language_when_given_then_it_is_listed(storage: Storage) -> None:
     versions.register_version(storage, ROOT, "ann/a", NOW, "c++")
     versions.register_version(storage, ROOT, "ann/a", NOW)
-    assert [version.language for version in versions.list_versions(storage)] == ["c++", None]
+    assert [version.language for version in listed_versions(storage)] == ["c++", None]
 
 
 @pytest.mark.parametrize("language", ["", "Go", "x" * 21, "objective c"])
 def test_language_when_it_is_none_then_nothing_is_registered(storage: Storage, language: str) -> None:
     with pytest.raises(SpecError, match=r"^language: .* is not a language"):
         versions.register_version(storage, ROOT, "ann/a", NOW, language)
-    assert versions.list_versions(storage) == []
+    assert listed_versions(storage) == []
 
 
 @pytest.mark.parametrize("name", ["ann/b", "ann/a@2", "zoe/a@1"])

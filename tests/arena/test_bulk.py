@@ -16,7 +16,7 @@ from arena.host.settings import Settings
 from arena.people.tokens import DatabaseAuthenticator
 from arena.store.storage import Storage
 from tests.arena.cli import Arena, assert_one_line, make_arena
-from tests.arena.fakes import ROOT
+from tests.arena.fakes import ROOT, listed_versions
 from tests.arena.world import World
 
 FILE = """
@@ -53,7 +53,7 @@ def tokens(tmp_path: Path) -> Path:
 
 
 def registered(storage: Storage) -> list[str]:
-    return sorted(one.bot for one in versions.list_versions(storage))
+    return sorted(one.bot for one in listed_versions(storage))
 
 
 def test_bots_of_a_file_are_registered_each_with_its_token_in_a_private_file(
@@ -76,7 +76,7 @@ def test_bots_of_a_file_are_registered_each_with_its_token_in_a_private_file(
         assert bot is not None
         assert bot.name == one["bot"]
     assert stat.S_IMODE(tokens.stat().st_mode) == 0o700
-    listed = {one.bot: one for one in versions.list_versions(storage)}
+    listed = {one.bot: one for one in listed_versions(storage)}
     assert listed["ann/greedy@1"].language == "python"
     assert [name for name, one in listed.items() if one.expires_at] == ["a-nn/greedy@1"]
 

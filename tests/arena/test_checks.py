@@ -9,14 +9,14 @@ from arena.errors import SpecError, StateError, UnknownError
 from arena.store.models import BotVersion
 from arena.tournaments import creation, lifecycle
 from arena.tournaments.referees import nobody_asked
-from tests.arena.fakes import ROOT
+from tests.arena.fakes import ROOT, listed_versions
 from tests.arena.world import World
 
 
 def test_check_when_stored_then_the_latest_counts(world: World) -> None:
     [name] = world.register(1)
     store_check(world.storage, ROOT, name, {"results": [1]}, True, world.clock())
-    assert versions.list_versions(world.storage)[0].check_passed_at == world.clock()
+    assert listed_versions(world.storage)[0].check_passed_at == world.clock()
     store_check(world.storage, ROOT, name, {"results": [2]}, False, world.clock())
     with world.storage.read() as tx:
         version = tx.exec(select(BotVersion)).one()

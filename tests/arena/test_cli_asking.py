@@ -10,7 +10,7 @@ from arena.host.settings import Settings
 from arena.people import tokens
 from referee.matches.auth import Scope
 from tests.arena.cli import Arena, assert_one_line, make_arena
-from tests.arena.fakes import ROOT
+from tests.arena.fakes import ROOT, listed_versions
 from tests.arena.world import World
 
 COMMANDS = {
@@ -47,7 +47,7 @@ def arena(migrated: Settings, world: World, capsys: pytest.CaptureFixture[str]) 
 
 
 def untouched(world: World) -> bool:
-    revoked = [one for one in versions.list_versions(world.storage) if one.revoked_at]
+    revoked = [one for one in listed_versions(world.storage) if one.revoked_at]
     revoked_tokens = [one for one in tokens.list_tokens(world.storage, ROOT) if one.revoked_at]
     return (world.status().state, revoked, revoked_tokens) == ("running", [], [])
 

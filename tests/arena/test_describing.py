@@ -7,12 +7,12 @@ from sqlmodel import select
 
 from arena.actors import Actor, Role
 from arena.bots.descriptions import Description, describe
-from arena.bots.versions import list_versions, register_version
+from arena.bots.versions import register_version
 from arena.errors import NotAllowed, SpecError, UnknownError
 from arena.queries.operator import ChangeQuery, changes
 from arena.store.models import Bot
 from arena.store.storage import Storage
-from tests.arena.fakes import ROOT
+from tests.arena.fakes import ROOT, listed_versions
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 LINK = "https://example.org/ann?bot=a"
@@ -34,7 +34,7 @@ def test_bot_when_another_version_is_registered_without_a_word_then_the_bot_keep
 ) -> None:
     register_version(storage, ROOT, bot, NOW)
     assert told(storage) == [("go", LINK)]
-    assert [version.language for version in list_versions(storage)] == ["go", None]
+    assert [version.language for version in listed_versions(storage)] == ["go", None]
     register_version(storage, ROOT, bot, NOW, "rust")
     assert told(storage) == [("rust", LINK)]
 
@@ -59,7 +59,7 @@ def test_description_when_it_is_changed_then_the_rest_stays_and_the_audit_has_it
     assert (change.actor, change.action, change.subject) == (ann.who, "bot.describe", bot)
     given = {"language": language, "link": link}
     assert change.details == {name: value or None for name, value in given.items() if value is not None}
-    assert [version.language for version in list_versions(storage)] == ["go"]
+    assert [version.language for version in listed_versions(storage)] == ["go"]
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_link_when_it_is_none_to_a_page_then_it_is_refused_and_nothing_changes(
         with pytest.raises(SpecError, match="link: "):
             change(storage, ROOT, bot, NOW + timedelta(1), link=link)
     assert told(storage) == [("go", LINK)]
-    assert len(list_versions(storage)) == 1
+    assert len(listed_versions(storage)) == 1
 
 
 def register(storage: Storage, actor: Actor, bot: str, now: datetime, link: str) -> object:

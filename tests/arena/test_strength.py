@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from arena.results.strength.counts import Array, Counts, Kind, groups_of
-from arena.results.strength.fit import fit
+from arena.results.strength.fit import fit_counts
 from arena.results.strength.graph import Graph
 from arena.results.strength.matrices import Matrices
 from arena.results.strength.ranges import places
@@ -118,7 +118,7 @@ def test_posterior_when_spread_and_gain_are_known_then_it_is_that_of_the_joint_d
 
 
 def test_fit_when_nothing_was_played_then_there_is_none() -> None:
-    assert fit([Sums(4)]) is None
+    assert fit_counts([Counts.of(Sums(4))]) is None
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_fit_when_seasons_are_drawn_then_intervals_hold_about_as_often_as_they_s
 
 def test_fit_when_matches_have_one_deal_then_the_deviation_comes_from_between_them() -> None:
     sums, _ = season(Row("", 32, 4, 1, "round-robin", 0.5, 0.0))
-    found = fit([sums])
+    found = fit_counts([Counts.of(sums)])
     assert found is not None
     assert found.deviation == pytest.approx(5.0, rel=0.1)
 
@@ -149,7 +149,7 @@ def test_fit_when_duplicate_deals_vary_less_then_they_weigh_more() -> None:
     plain, exact = Sums(2), Sums(2)
     plain.add(Scored((1, 2), 100, (50.0, -50.0), 200 * 25.0))
     exact.add(Scored((1, 2), 100, (100.0, -100.0), 200 * 1.0))
-    both, alone = fit([plain, exact]), fit([plain])
+    both, alone = fit_counts([Counts.of(plain), Counts.of(exact)]), fit_counts([Counts.of(plain)])
     assert both is not None
     assert alone is not None
     assert both.variances[0] < alone.variances[0] / 4
@@ -160,7 +160,7 @@ def test_fit_when_groups_never_met_then_each_has_its_own_mean() -> None:
     sums = Sums(2)
     for one, other, score in ((1, 2, 90.0), (3, 4, 20.0), (3, 5, 30.0), (4, 5, 10.0)):
         sums.add(Scored((one, other), 100, (score, -score), 100 * 9.0))
-    found = fit([sums])
+    found = fit_counts([Counts.of(sums)])
     assert found is not None
     assert found.groups == (1, 1, 0, 0, 0)
     assert found.strengths[:2].sum() == pytest.approx(0, abs=1e-9)
@@ -187,14 +187,14 @@ def test_graph_when_a_pool_is_large_then_it_is_near_the_matrices(
 
 def test_places_when_bots_are_equal_then_all_may_have_any_rank_and_share_a_tier() -> None:
     sums, _ = season(Row("", 12, 4, 40, "round-robin", 0.0, 0.0))
-    found = fit([sums])
+    found = fit_counts([Counts.of(sums)])
     assert found is not None
     assert {(one.best, one.worst, one.tier) for one in places(found)} == {(1, 12, 1)}
 
 
 def test_places_when_bots_differ_then_ranges_hold_the_true_ranks_and_tiers_follow_the_order() -> None:
     sums, truth = season(Row("", 16, 4, 100, "round-robin", 3.0, 0.1))
-    found = fit([sums])
+    found = fit_counts([Counts.of(sums)])
     assert found is not None
     standing = places(found)
     true = [1 + int((truth > one).sum()) for one in truth]

@@ -5,19 +5,19 @@ import pytest
 from sqlmodel import col, select
 
 from arena.actors import Actor, Role
-from arena.bots.versions import list_versions
 from arena.errors import NotAllowed, StateError, UnknownError
 from arena.queries.leaderboards import leaderboard
 from arena.queries.operator import ChangeQuery, changes
 from arena.results.strength.baselines import add_baselines, list_baselines, remove_baselines
-from arena.results.strength.fit import Fit, fit
+from arena.results.strength.counts import Counts
+from arena.results.strength.fit import Fit, fit_counts
 from arena.results.strength.fitting import fit_due
 from arena.results.strength.pools import are_fitted
 from arena.results.strength.ranges import above_anchor
 from arena.results.strength.sums import Scored, Sums
 from arena.store.models import Strength, StrengthFit, StrengthPoint
 from benchmarks.worlds import synthetic
-from tests.arena.fakes import ROOT
+from tests.arena.fakes import ROOT, listed_versions
 from tests.arena.world import World
 
 
@@ -28,7 +28,7 @@ def fitted(rng: np.random.Generator, bots: int, rounds: int) -> Fit:
         order = [int(bot) for bot in rng.permutation(bots)]
         for at in range(0, bots - 3, 4):
             sums.add(world.play(order[at : at + 4], 20))
-    found = fit([sums])
+    found = fit_counts([Counts.of(sums)])
     assert found is not None
     return found
 
@@ -58,9 +58,9 @@ def test_anchor_when_a_newcomer_has_hardly_played_then_the_others_are_as_certain
     world, sums = synthetic(rng, 9, 1.0, 0.0), Sums(4)
     for _ in range(40):
         sums.add(world.play([int(bot) for bot in rng.permutation(8)][:4], 20))
-    before = fit([sums])
+    before = fit_counts([Counts.of(sums)])
     sums.add(world.play([0, 1, 2, 8], 1))
-    after = fit([sums])
+    after = fit_counts([Counts.of(sums)])
     assert before is not None
     assert after is not None
     old, new = above_anchor(before, set(), set(range(8))), above_anchor(after, set(), set(range(8)))
@@ -81,7 +81,7 @@ def test_anchor_when_a_group_has_no_baseline_then_it_stays_on_its_mean() -> None
     sums = Sums(2)
     for one, other, score in ((1, 2, 90.0), (3, 4, 20.0), (3, 5, 30.0), (4, 5, 10.0)):
         sums.add(Scored((one, other), 100, (score, -score), 100 * 9.0))
-    found = fit([sums])
+    found = fit_counts([Counts.of(sums)])
     assert found is not None
     above = above_anchor(found, {1}, set())
     assert [one.anchored for one in above] == [True, True, False, False, False]
@@ -107,7 +107,7 @@ def test_scale_when_strong_newcomers_join_then_it_sinks_without_a_baseline_only(
             for one, other in zip(order[::2], order[1::2], strict=True):
                 score = float(100 * (strengths[one] - strengths[other]) / 2 + rng.normal(0, 30))
                 sums.add(Scored((one, other), 100, (score, -score), 99 * 2 * 9.0))
-        found = fit([sums])
+        found = fit_counts([Counts.of(sums)])
         assert found is not None
         return found
 
@@ -161,12 +161,12 @@ def test_baselines_when_a_house_bot_was_never_run_then_it_is_registered(world: W
             add_baselines(world.storage, wrong, ["house/sagedeep"], world.clock())
     with pytest.raises(NotAllowed):
         add_baselines(world.storage, Actor(Role.AUTHOR, "ann"), ["house/sage"], world.clock())
-    assert list_versions(world.storage) == []
+    assert listed_versions(world.storage) == []
     add_baselines(world.storage, ROOT, ["house/sage", "house/keeper@1"], world.clock())
     remove_baselines(world.storage, ROOT, ["house/keeper"], world.clock())
     add_baselines(world.storage, ROOT, ["house/keeper"], world.clock())
     assert list_baselines(world.storage) == ["house/keeper@1", "house/sage@1"]
-    assert len(list_versions(world.storage)) == 2
+    assert len(listed_versions(world.storage)) == 2
 
 
 def test_baselines_when_they_cannot_be_changed_then_nothing_is(world: World) -> None:

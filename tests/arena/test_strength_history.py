@@ -8,7 +8,8 @@ import pytest
 from sqlmodel import col, select
 
 from arena.queries.histories import HistoryKind, HistoryQuery, history
-from arena.results.strength.fit import fit
+from arena.results.strength.counts import Counts
+from arena.results.strength.fit import fit_counts
 from arena.results.strength.fitting import fit_due, forget_between, has_changed
 from arena.results.strength.pools import Pool
 from arena.results.strength.sums import Sums
@@ -107,7 +108,7 @@ def test_history_when_matches_go_on_then_it_grows_with_their_logarithm() -> None
         order = [int(bot) for bot in rng.permutation(8)]
         for at in range(0, 8, 4):
             sums.add(world.play(order[at : at + 4], 20))
-        found = fit([sums])
+        found = fit_counts([Counts.of(sums)])
         assert found is not None
         for bot, value, variance in zip(found.bots, found.strengths, found.variances, strict=True):
             now = float(value), float(variance) ** 0.5

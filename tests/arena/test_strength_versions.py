@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from arena.bots.versions import register_version
-from arena.results.strength.counts import Array
-from arena.results.strength.fit import Fit, fit
+from arena.results.strength.counts import Array, Counts
+from arena.results.strength.fit import Fit, fit_counts
 from arena.results.strength.pools import Pool, lines_in
 from arena.results.strength.sums import Scored, Sums
 from arena.results.strength.versions import Lineages, walk
@@ -52,8 +52,8 @@ def test_bot_when_it_is_registered_again_and_again_then_its_newest_version_looks
         rng = np.random.default_rng(number)
         strengths = np.concatenate([rng.normal(0.0, 1.0, FIELD), np.full(len(AGAIN), own)])
         sums = season(rng, strengths, AGAIN)
-        related.append(errors(fit([sums], [list(AGAIN)]), strengths, AGAIN))
-        apart.append(errors(fit([sums]), strengths, AGAIN))
+        related.append(errors(fit_counts([Counts.of(sums)], [list(AGAIN)]), strengths, AGAIN))
+        apart.append(errors(fit_counts([Counts.of(sums)]), strengths, AGAIN))
     assert np.mean(related, axis=0)[-1] == pytest.approx(0, abs=0.2)
     assert abs(np.mean(apart, axis=0)[-1]) > 0.25  # drawn towards the mean, which helps the weak
     assert np.max(related, axis=1).mean() < np.max(apart, axis=1).mean()
@@ -69,7 +69,7 @@ def test_fit_when_bots_have_several_versions_then_intervals_are_narrower_and_hol
             sums.add(world.play(order[:4], 40))
             sums.add(world.play(order[4:], 40))
         for lines in (np.arange(32).reshape(8, 4).tolist(), []):
-            found = fit([sums], lines)
+            found = fit_counts([Counts.of(sums)], lines)
             assert found is not None
             off = np.abs(found.strengths - (world.truth - world.truth.mean()))
             held.append(float(np.mean(off < 1.96 * np.sqrt(found.variances))))

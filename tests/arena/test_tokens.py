@@ -27,7 +27,7 @@ from referee.matches.match import MatchBot, SessionResult
 from referee.protocol.reasons import Reason, read_failure
 from referee.service.server import ServerOptions, serve
 from tests.arena.cli import Arena, assert_one_line, make_arena
-from tests.arena.fakes import ROOT, Clock
+from tests.arena.fakes import ROOT, Clock, listed_versions
 from tests.referee.support import DEADLINE, WireBot, match_spec
 
 NOW = Clock()()
@@ -101,7 +101,7 @@ def test_bot_token_when_rotated_then_the_old_one_is_refused_and_the_version_stay
     assert (after.version_id, after.name, second.bot) == (before.version_id, before.name, "ann/a@1")
     assert "replaced by a new one" in authenticator.revoked([before])[before.version_id]
     assert authenticator.revoked([after]) == {}
-    assert [one.bot for one in versions.list_versions(storage)] == ["ann/a@1"]
+    assert [one.bot for one in listed_versions(storage)] == ["ann/a@1"]
 
 
 def test_bot_token_when_revoked_then_it_cannot_be_rotated(storage: Storage) -> None:
@@ -176,7 +176,7 @@ def test_token_when_used_then_the_day_is_written_once_a_day(storage: Storage) ->
         event.remove(Engine, "before_cursor_execute", count)
     assert len(writes) == 2 * 2
     used = (NOW + timedelta(days=1)).date()
-    assert [one.last_used_on for one in versions.list_versions(storage)] == [used]
+    assert [one.last_used_on for one in listed_versions(storage)] == [used]
     assert [one.last_used_on for one in tokens.list_tokens(storage, ROOT)] == [used]
 
 

@@ -123,11 +123,6 @@ class Step:
     hidden_words: Words = ()
     """The same for those who do not know the cards; empty if everybody does."""
 
-    @property
-    def is_decision(self) -> bool:
-        """Return whether it was a seat's decision."""
-        return self.options is not None
-
 
 @dataclass(frozen=True, slots=True)
 class Replay:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from arena.queries.replays.faces import Cards, all_spoken, spoken_rank
+from arena.queries.replays.faces import Cards, spoken_rank
 from arena.queries.replays.steps import Fault, Kind, Step, Words
 from referee.describe.words import listed, number
 
@@ -53,11 +53,6 @@ def short_names(names: Sequence[str]) -> tuple[str, ...]:
         if len(set(shorter)) == len(shorter) and not any(not name or name.isdigit() for name in shorter):
             return tuple(shorter)
     return tuple(names)
-
-
-def plain(words: Words) -> str:
-    """Return a sentence as text, with its cards as they are spoken."""
-    return "".join([part if isinstance(part, str) else all_spoken(part) for part in words])
 
 
 def counted(count: int, thing: str = "card") -> str:

@@ -40,7 +40,6 @@ from numpy.typing import NDArray
 from arena.results.strength.counts import Array, Counts, Kind, Posterior, bots_of, groups_of
 from arena.results.strength.graph import Graph
 from arena.results.strength.matrices import Matrices
-from arena.results.strength.sums import Sums
 from arena.results.strength.versions import Lineages
 
 TYPICAL_GAIN = 0.08
@@ -99,11 +98,6 @@ class System(Protocol):
     def posterior(self, gain: float, groups: NDArray[np.intp]) -> Posterior:
         """Return the strengths against the whole field; ``gain`` is g^2."""
         ...
-
-
-def fit(kinds: Sequence[Sums], lines: Sequence[Sequence[int]] = ()) -> Fit | None:
-    """Return the strengths that follow from some sums; see ``fit_counts``."""
-    return fit_counts([Counts.of(sums) for sums in kinds], lines)
 
 
 def fit_counts(kinds: Sequence[Counts], lines: Sequence[Sequence[int]] = ()) -> Fit | None:

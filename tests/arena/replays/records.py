@@ -5,6 +5,8 @@ from functools import cache
 from hashlib import sha256
 from typing import Any
 
+from arena.queries.replays.faces import all_spoken
+from arena.queries.replays.steps import Words
 from referee.records.random_play import random_records
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset, preset_names
@@ -39,3 +41,8 @@ def timed(record: Record) -> Record:
     ms = " ".join(str(1000 + 10 * index) for index in range(len(record["actions"])))
     credit = " ".join("7" for _ in record["actions"])
     return {**record, "ms": ms, "credit_ms": credit}
+
+
+def plain(words: Words) -> str:
+    """Return a sentence as text, with its cards as they are spoken."""
+    return "".join([part if isinstance(part, str) else all_spoken(part) for part in words])

@@ -17,7 +17,6 @@ from arena.queries.replays.faces import spoken
 from arena.queries.replays.make import make_replay
 from arena.queries.replays.moments import steps_of_actions
 from arena.queries.replays.steps import Replay
-from arena.queries.replays.words import plain
 from arena.web.headers import POLICY
 from arena.web.pages.deals import Shown, deal_values, offline_file
 from arena.web.pages.rendering import fill
@@ -26,7 +25,7 @@ from referee.local.explain import priced
 from referee.local.replayed import Replayed
 from referee.matches.match import MatchSpec, Update
 from tests.arena.exported import play_by_table
-from tests.arena.replays.records import NAMES, played, timed
+from tests.arena.replays.records import NAMES, plain, played, timed
 from tests.arena.test_bot_deals import play_one_table
 from tests.arena.web.markup import Read
 from tests.arena.web.test_desk import Browse

@@ -29,7 +29,7 @@ from arena.tournaments.referees import nobody_asked
 from arena.trust.verify import check_export
 from tests.arena.calm import attempts_of
 from tests.arena.client.conftest import make_key
-from tests.arena.fakes import ROOT
+from tests.arena.fakes import ROOT, listed_versions
 from tests.arena.ports import free_address
 from tests.arena.running import RunningArena, running_arena
 from tests.arena.servers import Server
@@ -190,7 +190,7 @@ def test_web_when_it_ends_under_load_then_it_goes_on_where_it_was_and_the_tourna
             statuses = end_under_load(served, pool, number)
             lifecycle.resume(storage, ROOT, "held", utc_now())
             assert {*statuses} <= {201, 409}  # it was done, or nobody knows whether it was
-            made = {one.bot for one in versions.list_versions(storage, "ann")}
+            made = {one.bot for one in listed_versions(storage, "ann")}
             assert made >= {f"ann/bot-{number}-{at}@1" for at, status in enumerate(statuses) if status == 201}
             assert not [name for name in made if not name.endswith("@1")]
         closing.cancel(storage, ROOT, "held", utc_now())

@@ -8,13 +8,10 @@ from fastapi.testclient import TestClient
 from sqlmodel import select
 
 from arena.actors import Role
-from arena.bots.deals import newest_deals
 from arena.store.models import Match
 from arena.trust.exports.write import export_records
-from referee.matches.journal import DealQuery
 from tests.arena.cli import make_arena
 from tests.arena.exported import play_by_table
-from tests.arena.fakes import ROOT
 from tests.arena.test_bot_deals import play_one_table
 from tests.arena.web.conftest import Ask
 from tests.arena.world import World
@@ -156,4 +153,4 @@ def test_own_deals_when_their_author_reads_them_in_pages_then_they_are_what_the_
             del one["output"]
             one["at"] = one["at"].replace("+00:00", "Z")
         assert found == printed
-    assert len(newest_deals(played.storage, ROOT, DealQuery(BOT))) == 6
+    assert len(author.get(f"/bots/{BOT}/deals").json()["deals"]) == 6

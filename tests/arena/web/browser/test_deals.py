@@ -15,13 +15,13 @@ from arena.queries.matches import MatchQuery, find_matches
 from arena.queries.replays.make import make_replay
 from arena.queries.replays.steps import Replay
 from arena.queries.replays.table import words_for
-from arena.queries.replays.words import plain
 from arena.tournaments import corrections
 from arena.web.pages.figures import signed
 from arena.web.pages.links import bot_url
 from tests.arena.exported import play_by_table
 from tests.arena.fakes import DECISION_KEY, ROOT
 from tests.arena.random_play import play_randomly
+from tests.arena.replays.records import plain
 from tests.arena.web.browser.conftest import Site, site
 
 DEAL = "/matches/cup/1/1/1/2"
