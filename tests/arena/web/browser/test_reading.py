@@ -51,6 +51,8 @@ SIGNED_IN = (
     *("/operator", "/operator/accounts", "/operator/accounts/zoe", "/operator/audit", "/operator/data"),
     *("/operator/findings", "/operator/ratings", "/operator/tokens", "/operator/tokens/organiser"),
     *("/tournaments/cup/desk", "/desk", "/me"),
+    *("/bots/owner-1/bot-1/manage", "/bots/owner-1/bot-1/versions/1", "/bots/owner-1/bot-1/log"),
+    *("/bots/owner-1/bot-1/deals", "/join/together"),
 )
 """Pages for a signed-in operator."""
 
