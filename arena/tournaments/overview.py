@@ -208,7 +208,7 @@ def _select_indexed() -> Select[Any]:
     number = select(Round.number).where(of_it).order_by(col(Round.number).desc()).limit(1)
     of_last = (of_it, Round.number == Tournament.paired)
     # Tables are counted from 1, and an index has the last of a round: the others are not read.
-    last = _one(select(Round.id).where(*of_last))
+    last = _column(select(Round.id).where(*of_last))
     in_last = select(func.coalesce(func.max(Match.table_number), 0)).where(Match.round_id == last)
     planned = select(Round.tables_before).where(of_it, Round.state == RoundState.PLANNED)
     leased = (col(Match.tournament_id) == Tournament.id, Match.state == MatchState.RUNNING)
@@ -217,21 +217,21 @@ def _select_indexed() -> Select[Any]:
         col(Tournament.id),
         col(StoredRuleset.name),
         col(StoredRuleset.version),
-        _one(select(func.max(Entrant.number)).where(entrant == Tournament.id)),
-        _one(select(func.count()).select_from(Entrant).where(*withdrawn)),
-        _one(select(func.max(Match.lease_until)).where(*leased)),
-        _one(number.where(Round.state == RoundState.OPEN)),
-        _one(number.where(Round.state == RoundState.CLOSED)),
-        _one(number.where(Round.state == RoundState.CANCELLED, col(Round.started_at).is_not(None))),
-        _one(select(Round.tables_before).where(*of_last)),
-        _one(in_last),
-        _one(planned.order_by(col(Round.number)).limit(1)),
+        _column(select(func.max(Entrant.number)).where(entrant == Tournament.id)),
+        _column(select(func.count()).select_from(Entrant).where(*withdrawn)),
+        _column(select(func.max(Match.lease_until)).where(*leased)),
+        _column(number.where(Round.state == RoundState.OPEN)),
+        _column(number.where(Round.state == RoundState.CLOSED)),
+        _column(number.where(Round.state == RoundState.CANCELLED, col(Round.started_at).is_not(None))),
+        _column(select(Round.tables_before).where(*of_last)),
+        _column(in_last),
+        _column(planned.order_by(col(Round.number)).limit(1)),
     )
     rulesets = columns.join(StoredRuleset, col(StoredRuleset.id) == Tournament.ruleset_id)
     return rulesets.where(col(Tournament.id).in_(_THESE))
 
 
-def _one(query: Any) -> Any:
+def _column(query: Any) -> Any:
     """Return the query as a column of a query about tournaments."""
     return query.correlate(Tournament).scalar_subquery()
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from referee.cli.output import MOST, AsJson, print_json
-from referee.local.saving import Which, kept
+from referee.local.saving import Which, kept_records
 from referee.samples import sample_bots
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def _keeping(order: "Order", save: tuple[Which, Path] | None, write: Callable[[s
     which, ruleset = save[0], order.ruleset.to_object()
 
     def keep(block: "Block", played: "Sequence[Played]") -> None:
-        for line in kept(which, order.names, ruleset, block, played):
+        for line in kept_records(which, order.names, ruleset, block, played):
             write(line)
 
     return keep

@@ -5,7 +5,7 @@ from itertools import combinations, pairwise
 
 from referee.describe.words import KIND_NAMES, bare, listed, number, weakest_first
 from referee.ruleset import Ruleset
-from referee.ruleset.ladders import Ladder, cycle
+from referee.ruleset.straights import StraightOrder, cycle
 
 _SEQUENCES = {"straight", "straight_flush", "straight_flush_plus_two"}
 
@@ -104,7 +104,7 @@ def straights(ruleset: Ruleset) -> list[str]:
     if not _SEQUENCES & set(ruleset.plays):
         return []
     sentences = [
-        f"The sequences are, from weakest to strongest: {_ladder(ruleset.straights, ruleset.ranks)}."
+        f"The sequences are, from weakest to strongest: {_sequences(ruleset.straights, ruleset.ranks)}."
     ]
     if any(len(level) > 1 for level in ruleset.straights):
         sentences.append("Those joined by = are of equal strength.")
@@ -126,7 +126,7 @@ def _suited(ruleset: Ruleset) -> list[str]:
     return [f"{alone} are {KIND_NAMES[plain[-1]]}."] if plain else [f"{alone} are no play of their own."]
 
 
-def _ladder(levels: Ladder, ranks: tuple[str, ...]) -> str:
+def _sequences(levels: StraightOrder, ranks: tuple[str, ...]) -> str:
     """Write out the levels, weakest first; of a long run rank by rank, only the ends."""
     order = cycle(ranks)
     follows = [False, *(_follows(before, level, order) for before, level in pairwise(levels)), False]

@@ -21,7 +21,7 @@ def _parts(ruleset: Ruleset) -> Iterator[str]:
     if ruleset.suits != ("D", "C", "H", "S"):
         yield f"suits from {SUIT_NAMES[ruleset.suits[0]]} up to {SUIT_NAMES[ruleset.suits[-1]]}"
     yield from _plays(ruleset)
-    yield from _course(ruleset)
+    yield from _order_of_play(ruleset)
 
 
 _SETTLED = {
@@ -59,7 +59,7 @@ def _plays(ruleset: Ruleset) -> Iterator[str]:
         yield f"{listed(bombs, 'or')} is a bomb{out_of_turn}"
 
 
-def _course(ruleset: Ruleset) -> Iterator[str]:
+def _order_of_play(ruleset: Ruleset) -> Iterator[str]:
     if ruleset.lead != "lowest":
         yield f"the {ruleset.lead} of a deal leads the next"
     if ruleset.pass_locks:

@@ -68,7 +68,7 @@ class Decomposer:
         ``nodes`` bounds the search of every call.
         """
         self._rules, self._nodes = rules, nodes
-        self._price = cost or _one
+        self._price = cost or _equally
         plays: dict[int, list[tuple[float, int, int]]] = {}
         for code in rules.list_plays(hand):
             mask = code & rules.full
@@ -129,7 +129,7 @@ class Decomposer:
         return total, first
 
 
-def _one(code: int) -> float:
+def _equally(code: int) -> float:
     return 1.0
 
 

@@ -10,7 +10,7 @@ from referee.learning.plays import PLAY_KINDS
 from referee.learning.slots import most_cards
 from referee.ruleset import Ruleset, pack_size
 from referee.ruleset.fields import KINDS
-from referee.ruleset.ladders import cycle
+from referee.ruleset.straights import cycle
 
 _MOST_RANKS = len(LECTIO_RANKS)
 _BRACKETS = 4

@@ -9,7 +9,7 @@ from functools import lru_cache
 from math import comb, prod
 
 from referee.ruleset import Ruleset, pack_size
-from referee.ruleset.ladders import cycle
+from referee.ruleset.straights import cycle
 
 
 def most_cards(ruleset: Ruleset) -> int:

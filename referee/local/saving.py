@@ -24,7 +24,7 @@ class Which(StrEnum):
     ALL = "all"
 
 
-def kept(
+def kept_records(
     which: Which,
     names: tuple[str, ...],
     ruleset: Mapping[str, object],

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from math import comb
 
 from referee.ruleset import Ruleset
-from referee.ruleset.ladders import cycle
+from referee.ruleset.straights import cycle
 
 Section = tuple[str, int, int]
 """A kind, a number of pairs (0 except for pair runs), and how many strengths it takes up."""

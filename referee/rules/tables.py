@@ -68,9 +68,9 @@ class Tables:
         """Fours and fives by the cards held of a rank, four or more."""
         self.twos = Memo(self._one_of_each)
         """Masks of two cards, ascending, by the cards held of two ranks: one of each."""
-        ladder = [(bits, self._sequence(bits)) for bits in strength.sequences]
+        levels = [(bits, self._sequence(bits)) for bits in strength.sequences]
         self.sequences: Memo[int, list[Sequence]] = Memo(
-            lambda ranks: [sequence for bits, sequence in ladder if not bits & ~ranks]
+            lambda ranks: [sequence for bits, sequence in levels if not bits & ~ranks]
         )
         """The legal sequences, weakest first, by the bits of the ranks held."""
 

@@ -12,7 +12,7 @@ from annotated_types import Interval
 from referee.cards import RANK_SETS, STANDARD_RANKS, SUITS
 from referee.errors import Problem
 from referee.ruleset.annotations import Exactly, Fields, Step
-from referee.ruleset.ladders import LADDER_NAMES, Ladder, ladder
+from referee.ruleset.straights import ORDER_NAMES, StraightOrder, straight_order
 from referee.validation import Refused, first_of, shown, suggestion
 
 if TYPE_CHECKING:
@@ -84,13 +84,13 @@ def _hand_size(given: object, _: Fields) -> int | str:
     raise ValueError(f"must be a whole number from 1 to {MOST_CARDS}, or 'all', not {shown(given)}")
 
 
-def _straights(given: object, before: Fields) -> Ladder:
+def _straights(given: object, before: Fields) -> StraightOrder:
     ranks = before.get("ranks")
     if isinstance(given, str):
-        if given not in LADDER_NAMES:
-            hint = suggestion(given, LADDER_NAMES)
-            raise ValueError(f"must be one of {', '.join(LADDER_NAMES)}, not {shown(given)}{hint}")
-        return ladder(given, ranks or STANDARD_RANKS)
+        if given not in ORDER_NAMES:
+            hint = suggestion(given, ORDER_NAMES)
+            raise ValueError(f"must be one of {', '.join(ORDER_NAMES)}, not {shown(given)}{hint}")
+        return straight_order(given, ranks or STANDARD_RANKS)
     levels = tuple(tuple(_sequence(sequence, ranks) for sequence in _items(level)) for level in _items(given))
     sets = [frozenset(sequence.split()) for level in levels for sequence in level]
     for level in levels:
@@ -190,8 +190,8 @@ Kinds = Annotated[tuple[Kind, ...], _distinct_names]
 FiveCardKinds = Annotated[tuple[FiveCardKind | Literal["royal_flush"], ...], _distinct_names]
 BombKinds = Annotated[tuple[Kind | Literal["royal_flush"], ...], _distinct_names]
 Straights = Annotated[
-    Ladder,
-    Step(_straights, "instead", {"anyOf": [_levels, {"type": "string", "enum": list(LADDER_NAMES)}]}),
+    StraightOrder,
+    Step(_straights, "instead", {"anyOf": [_levels, {"type": "string", "enum": list(ORDER_NAMES)}]}),
 ]
 CardPoints = Annotated[
     tuple[int, ...],

@@ -26,7 +26,7 @@ class SlowRules:
     def __init__(self, ruleset: Ruleset) -> None:
         self.ruleset = ruleset
         self.played: set[str] = {*ruleset.plays} | ({*ruleset.five_card_order} & {"royal_flush"})
-        self.ladder = {
+        self.levels = {
             frozenset(sequence.split()): (level, sequence.split())
             for level, equals in enumerate(ruleset.straights)
             for sequence in equals
@@ -61,7 +61,7 @@ class SlowRules:
     def five_shape(self, cards: Cards) -> str | None:
         """Return the shape of five cards other than quads and a full house."""
         ranks = frozenset(rank for rank, _ in cards)
-        sequence = ranks in self.ladder
+        sequence = ranks in self.levels
         if len({suit for _, suit in cards}) > 1:
             return "straight" if sequence else None
         if ranks == self.royal_ranks and "royal_flush" in self.played:
@@ -90,7 +90,7 @@ class SlowRules:
         return [
             five
             for five in combinations(cards, 5)
-            if len({suit for _, suit in five}) == 1 and frozenset(rank for rank, _ in five) in self.ladder
+            if len({suit for _, suit in five}) == 1 and frozenset(rank for rank, _ in five) in self.levels
         ]
 
     def strength(self, cards: Cards) -> tuple[int, ...]:
@@ -118,7 +118,7 @@ class SlowRules:
 
     def sequence_strength(self, cards: Cards) -> tuple[int, ...]:
         """Return the level and the suit of a straight of any sort."""
-        level, sequence = self.ladder[frozenset(rank for rank, _ in cards)]
+        level, sequence = self.levels[frozenset(rank for rank, _ in cards)]
         top = sequence[-1] if self.ruleset.straight_suit_of == "top" else max(sequence, key=self.number)
         return (level, self.suit([card for card in cards if card[0] == top]))
 

@@ -12,7 +12,7 @@ from referee.errors import RulesetError
 from referee.rules.plays import Rules
 from referee.ruleset import Bonuses, Ruleset, load_ruleset
 from referee.ruleset.fields import FIVE_CARD_KINDS, KINDS
-from referee.ruleset.ladders import LADDER_NAMES
+from referee.ruleset.straights import ORDER_NAMES
 
 Fields = dict[str, Any]
 
@@ -90,7 +90,7 @@ def _cards(draw: st.DrawFn, most_players: int, most_cards: int) -> Fields:
         "hand_size": hand_size,
         "leftover": draw(st.sampled_from(["unused", "stock", "to_lowest"][: 3 if over < players else 2])),
         "suits": draw(st.permutations(["D", "C", "H", "S"])),
-        "straights": draw(st.sampled_from(LADDER_NAMES) | _ladders(ranks)),
+        "straights": draw(st.sampled_from(ORDER_NAMES) | _ladders(ranks)),
         "card_points": dict(zip(ranks, draw(_numbers(len(ranks), 0, 13)), strict=True)),
     }
 

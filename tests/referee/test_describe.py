@@ -9,7 +9,7 @@ from referee.describe import describe
 from referee.describe.combinations import example
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import Ruleset, load_ruleset, preset_names
-from referee.ruleset.ladders import LADDER_NAMES
+from referee.ruleset.straights import ORDER_NAMES
 from tests.referee.strategies import rulesets
 
 
@@ -115,15 +115,15 @@ def test_describe_says_what_a_field_changes(fields: dict[str, Any], words: str) 
     assert words not in told("chinese")
 
 
-@pytest.mark.parametrize("name", LADDER_NAMES)
+@pytest.mark.parametrize("name", ORDER_NAMES)
 def test_describe_tells_ladders_apart(name: str) -> None:
-    others = [told({"straights": other}) for other in LADDER_NAMES if other != name]
+    others = [told({"straights": other}) for other in ORDER_NAMES if other != name]
     assert told({"straights": name}) not in others
 
 
 def test_describe_shows_the_ladder_with_equals() -> None:
-    ladder = "3 4 5 6 7 < 4 5 6 7 8 < … < T J Q K A < A 2 3 4 5 = 2 3 4 5 6."
-    assert ladder in told("indonesia")
+    sequences = "3 4 5 6 7 < 4 5 6 7 8 < … < T J Q K A < A 2 3 4 5 = 2 3 4 5 6."
+    assert sequences in told("indonesia")
 
 
 def test_describe_tells_presets_apart() -> None:

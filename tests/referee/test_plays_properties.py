@@ -89,7 +89,7 @@ OTHERS: dict[str, dict[str, Any]] = {
         "plays": [kind for kind in KINDS[:-1] if kind != "flush"],
         "five_card_order": ["straight", "full_house", "straight_flush", "quads", "royal_flush"],
     },
-    "royal flush that the ladder lacks, no flushes": {
+    "royal flush that the order lacks, no flushes": {
         "plays": ["single", "straight", "straight_flush"],
         "five_card_order": ["straight", "royal_flush", "straight_flush"],
         "straights": [["3 4 5 6 7", "7 9 J K 2"], ["4 5 6 7 8"]],

@@ -7,7 +7,7 @@ import pytest
 
 from referee.cards import LECTIO_RANKS
 from referee.ruleset import load_ruleset, pack_size, preset_names
-from referee.ruleset.ladders import ladder
+from referee.ruleset.straights import straight_order
 
 NAMES = [
     "chinese",
@@ -166,7 +166,7 @@ def test_preset_has_what_it_is_known_for(name: str) -> None:
     ruleset = load_ruleset(name)
     wanted = dict(EXPECTED[name])
     if "straights" in wanted:
-        wanted["straights"] = [list(level) for level in ladder(wanted["straights"], ruleset.ranks)]
+        wanted["straights"] = [list(level) for level in straight_order(wanted["straights"], ruleset.ranks)]
     resolved = ruleset.to_object()
     assert {field: resolved[field] for field in wanted} == wanted
 

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from referee.cards import LECTIO_RANKS, STANDARD_RANKS
 from referee.errors import RulesetError
 from referee.ruleset import Bracket, Ruleset, SessionEnd, load_ruleset, load_ruleset_file
-from referee.ruleset.ladders import LADDER_NAMES, ladder
 from referee.ruleset.model import FIELD_NAMES
+from referee.ruleset.straights import ORDER_NAMES, straight_order
 from tests.referee.strategies import rulesets
 
-LADDERS = {
+ORDERS = {
     "two_low": "A2345 23456 34567 45678 56789 6789T 789TJ 89TJQ 9TJQK TJQKA",
     "wheel_high": "23456 34567 45678 56789 6789T 789TJ 89TJQ 9TJQK TJQKA A2345",
     "six_high_wheel_next": "34567 45678 56789 6789T 789TJ 89TJQ 9TJQK TJQKA A2345 23456",
@@ -33,21 +33,21 @@ LADDERS = {
     "two_ranks_high": "34567 45678 56789 6789T 789TJ 89TJQ 9TJQK TJQKA 23456=A2345",
     "wrap_around": "JQKA2 QKA23 KA234 A2345 23456 34567 45678 56789 6789T 789TJ 89TJQ 9TJQK TJQKA",
 }
-"""Every ladder in full, weakest first."""
+"""Every order in full, weakest first."""
 
 
-@pytest.mark.parametrize("name", LADDER_NAMES)
+@pytest.mark.parametrize("name", ORDER_NAMES)
 def test_ladder_in_standard_ranks_is_as_written_out(name: str) -> None:
-    written = [[" ".join(sequence) for sequence in level.split("=")] for level in LADDERS[name].split()]
-    assert [list(level) for level in ladder(name, STANDARD_RANKS)] == written
+    written = [[" ".join(sequence) for sequence in level.split("=")] for level in ORDERS[name].split()]
+    assert [list(level) for level in straight_order(name, STANDARD_RANKS)] == written
 
 
 def test_ladder_in_lectio_ranks_follows_the_same_pattern() -> None:
-    levels = ladder("wheel_second", LECTIO_RANKS)
+    levels = straight_order("wheel_second", LECTIO_RANKS)
     assert len(levels) == 12
     assert levels[0] == ("2 3 4 5 6",)
     assert levels[-3:] == (("11 12 13 14 15",), ("1 2 3 4 5",), ("12 13 14 15 1",))
-    assert ladder("two_high", LECTIO_RANKS)[-1] == ("13 14 15 1 2",)
+    assert straight_order("two_high", LECTIO_RANKS)[-1] == ("13 14 15 1 2",)
 
 
 def test_load_ruleset_by_name_and_by_object_with_only_that_name_are_the_same() -> None:
@@ -78,7 +78,7 @@ def test_load_ruleset_with_a_name_and_another_field_extends_the_default() -> Non
 def test_to_object_has_every_field_as_json_and_loads_again() -> None:
     resolved = load_ruleset("indonesia").to_object()
     assert tuple(resolved) == FIELD_NAMES
-    assert resolved["straights"] == [list(level) for level in ladder("indonesia", STANDARD_RANKS)]
+    assert resolved["straights"] == [list(level) for level in straight_order("indonesia", STANDARD_RANKS)]
     assert resolved["multipliers"] == [{"from": 11, "times": 2}, {"from": 13, "times": 3}]
     assert resolved["session"] == {"deals": 10, "target": None, "chips": None}
     assert load_ruleset(json.loads(json.dumps(resolved))) == load_ruleset("indonesia")
@@ -115,7 +115,7 @@ def test_load_ruleset_file_extends_a_preset(tmp_path: Path) -> None:
     file.write_text('name = "mine"\nextends = "taiwan"\nplayers = 3\nstraights = "two_high"\n')
     ruleset = load_ruleset_file(file)
     assert (ruleset.name, ruleset.players, ruleset.settle) == ("mine", 3, "loser_only")
-    assert ruleset.straights == ladder("two_high", STANDARD_RANKS)
+    assert ruleset.straights == straight_order("two_high", STANDARD_RANKS)
 
 
 @pytest.mark.parametrize("content", [b"name = ", b"\xff\xfe", b"a = 1\na = 2", b"x = " + b"[" * 5000])
@@ -134,8 +134,8 @@ def test_load_ruleset_file_that_cannot_be_read_names_the_file(tmp_path: Path) ->
         assert caught.value.field == str(path)
 
 
-@given(st.sampled_from(LADDER_NAMES), st.sampled_from([STANDARD_RANKS, LECTIO_RANKS]))
+@given(st.sampled_from(ORDER_NAMES), st.sampled_from([STANDARD_RANKS, LECTIO_RANKS]))
 def test_every_ladder_has_distinct_sequences_of_its_ranks(name: str, ranks: tuple[str, ...]) -> None:
-    sequences = [sequence.split() for level in ladder(name, ranks) for sequence in level]
+    sequences = [sequence.split() for level in straight_order(name, ranks) for sequence in level]
     assert all(len(set(sequence)) == 5 and set(sequence) <= set(ranks) for sequence in sequences)
     assert len({frozenset(sequence) for sequence in sequences}) == len(sequences)

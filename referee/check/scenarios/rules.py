@@ -97,7 +97,7 @@ async def presets(desk: Desk) -> None:
 @group(
     "RULES-09",
     "Plays rules never seen",
-    "A ruleset of its own name: other suits, ladder, kinds, bombs and duties.",
+    "A ruleset of its own name: other suits, straights, kinds, bombs and duties.",
 )
 async def house(desk: Desk) -> None:
     await desk.play([desk.session(HOUSE, seat, deals=2) for seat in (0, 3)])

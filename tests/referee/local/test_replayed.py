@@ -11,7 +11,7 @@ from referee.errors import RecordError
 from referee.local.field import Block
 from referee.local.replayed import Replayed
 from referee.local.rewind import chosen, here, own_seat, rewound
-from referee.local.saving import Which, kept
+from referee.local.saving import Which, kept_records
 from referee.local.session import Seated
 from referee.local.table import LocalTable
 from referee.matches.match import SessionSpec
@@ -156,7 +156,7 @@ def test_kept_deals_are_those_that_are_wanted(tmp_path: Path) -> None:
 
     def saved(which: Which) -> list[dict[str, Any]]:
         ruleset = json.loads(setting.ruleset)
-        return [*map(json.loads, kept(which, setting.names, ruleset, Block(0, (session,)), [played]))]
+        return [*map(json.loads, kept_records(which, setting.names, ruleset, Block(0, (session,)), [played]))]
 
     every = saved(Which.ALL)
     assert [one["deal"] for one in every] == [1, 2, 3, 4]

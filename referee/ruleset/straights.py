@@ -1,6 +1,6 @@
-"""The ladders of straights by name: which sequences are legal, and their order.
+"""The orders of straights by name: which sequences are legal, and their order.
 
-Every ladder is written once and applies to both rank sets. The words of a ladder name sequences by their
+Every order is written once and applies to both rank sets. The words of an order name sequences by their
 first rank in the cycle A 2 3 … K, weakest first: ``A`` is A2345, ``3-T`` the run 34567 … TJQKA, ``A=2`` two
 sequences of one level. In Lectio's ranks the same patterns start from 1, 2, …: there, ``9`` is the sequence
 that ends in the rank below the ace, and ``T`` the one that ends in the ace.
@@ -11,7 +11,7 @@ their comments, and Choi Dai Di with its variations.
 
 from collections.abc import Sequence
 
-_LADDERS = {
+_ORDERS = {
     "two_low": "A 2 3-T",
     "wheel_high": "2 3-T A",
     "six_high_wheel_next": "3-T A 2",
@@ -32,10 +32,10 @@ _LADDERS = {
 _FIRST = {"A": 0, "2": 1, "3": 2, "9": -5, "T": -4, "J": -3, "Q": -2, "K": -1}
 """Where a word's sequence starts in the cycle A 2 3 … K; negative from its end."""
 
-Ladder = tuple[tuple[str, ...], ...]
+StraightOrder = tuple[tuple[str, ...], ...]
 """Levels, weakest first; a level is one sequence, such as ``"3 4 5 6 7"``, or several equal ones."""
 
-LADDER_NAMES = tuple(_LADDERS)
+ORDER_NAMES = tuple(_ORDERS)
 
 
 def cycle(ranks: Sequence[str]) -> tuple[str, ...]:
@@ -43,9 +43,9 @@ def cycle(ranks: Sequence[str]) -> tuple[str, ...]:
     return (*ranks[-2:], *ranks[:-2])
 
 
-def ladder(name: str, ranks: Sequence[str]) -> Ladder:
-    """Return the ladder ``name`` in ``ranks``. Raise KeyError if there is none of that name."""
-    return tuple(level for word in _LADDERS[name].split() for level in _levels(word, cycle(ranks)))
+def straight_order(name: str, ranks: Sequence[str]) -> StraightOrder:
+    """Return the order ``name`` in ``ranks``. Raise KeyError if there is none of that name."""
+    return tuple(level for word in _ORDERS[name].split() for level in _levels(word, cycle(ranks)))
 
 
 def _levels(word: str, order: tuple[str, ...]) -> list[tuple[str, ...]]:
