@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
-from heapq import merge
 from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 
@@ -85,8 +84,10 @@ class DealPage:
     """Cursor of the next page; None if there is none."""
 
 
-Place: TypeAlias = tuple[int, int]
+Place: TypeAlias = tuple[float, float]
 """The ascending order of deals: by the value, then by the session, which descends."""
+
+BEFORE_ALL: Place = (-math.inf, -math.inf)
 
 
 def find_deals(
@@ -274,9 +275,43 @@ def _merged(
     after: Key | None,
     limit: int,
 ) -> list[Place]:
-    """Return the first places of all pools together, in order."""
-    ways = [_way(kind, pool, match_ids) for pool, match_ids in pools.items()]
-    return [*islice(merge(*(_places(tx, kind, way, wanted, after, limit) for way in ways)), limit)]
+    """Return the first places of all pools together, in order.
+
+    Pools are read in the order of their best places, so that few are even where there are very many.
+    """
+    whole = [pool for pool, match_ids in pools.items() if match_ids is None]
+    firsts = dict.fromkeys(pools.keys() - {*whole}, BEFORE_ALL) | _first_places(tx, kind, whole, after)
+    found: list[Place] = []
+    for pool, first in sorted(firsts.items(), key=lambda one: one[1]):
+        if len(found) == limit and found[-1] < first:
+            break
+        places = _places(tx, kind, _way(kind, pool, pools[pool]), wanted, after, limit)
+        found = sorted([*found, *places])[:limit]
+    return found
+
+
+def _first_places(
+    tx: Transaction, kind: HighlightKind, pools: Sequence[Pool], after: Key | None
+) -> dict[Pool, Place]:
+    """Return the first place of each pool with deals from a value on, whether it may be shown or not."""
+    if not pools:
+        return {}
+    closest = kind is HighlightKind.CLOSEST
+    value, players = col(Highlight.value), StoredRuleset.players
+    of_pool = [col(Highlight.ruleset_id) == StoredRuleset.id, col(Highlight.table_size) == players]
+    of_kind = [*of_pool, col(Highlight.kind) == kind]
+    reached = [] if after is None else [value >= after[0] if closest else value <= -after[0]]
+    best = select(func.min(value) if closest else func.max(value)).where(*of_kind, *reached)
+    best_value = best.correlate(StoredRuleset).scalar_subquery()
+    newest = select(func.max(Highlight.session_id)).where(*of_kind, value == best_value)
+    newest_session = newest.correlate(StoredRuleset).scalar_subquery()
+    columns: tuple[Any, ...] = (StoredRuleset.id, players, best_value, newest_session)
+    rows = select_columns(*columns).where(among(StoredRuleset.id, [pool.ruleset_id for pool in pools]))
+    return {
+        Pool(id, size): (found if closest else -found, -session)
+        for id, size, found, session in tx.execute(rows)
+        if found is not None
+    }
 
 
 def _places(

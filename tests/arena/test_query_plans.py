@@ -25,7 +25,7 @@ from arena.queries.tournaments import ended_of
 from arena.queries.versus import versus
 from arena.results.strength.fitting import fit_due
 from arena.store.database import SKEWED
-from arena.store.models import HighlightKind, Owner, Seat
+from arena.store.models import HighlightKind, Owner, Seat, StoredRuleset
 from arena.store.models.columns import utc_now
 from arena.store.storage import Storage, among
 from referee.matches.journal import DealQuery
@@ -252,3 +252,22 @@ def test_questions_on_a_server_are_answered_too(postgres: Postgres) -> None:
             pages.append(histories.history(storage, histories.HistoryQuery(BOT), 1, pages[-1].next))
         whole = histories.history(storage, histories.HistoryQuery(BOT), 100)
         assert [line for page in pages for line in page.history] == [*whole.history]
+
+
+def test_deals_of_all_pools_when_there_are_very_many_then_no_more_statements_are_executed(
+    pool: World,
+) -> None:
+    def executed() -> int:
+        with statements(pool.storage) as found:
+            for kind in HighlightKind:
+                highlights.find_deals(pool.storage, highlights.HighlightQuery(kind), 2)
+        return len(found)
+
+    few = executed()
+    with pool.storage.write() as tx:
+        known = tx.exec(select(StoredRuleset)).first()
+        assert known is not None
+        for number in range(40):
+            values = known.model_dump(exclude={"id", "hash"})
+            tx.add(StoredRuleset(**values, hash=f"{number:064}"))
+    assert executed() == few
