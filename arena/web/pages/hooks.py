@@ -3,16 +3,16 @@
 A new secret is shown until it is put away.
 """
 
-from fastapi.responses import HTMLResponse, Response
+from fastapi.responses import HTMLResponse
 
 from arena.actors import KeyScope
 from arena.errors import UnknownError
 from arena.operations import webhooks
-from arena.operations.operation import Operation
 from arena.web.pages.drawing import draw
 from arena.web.pages.forms import Forms, Organising, Visit
 from arena.web.pages.links import with_query
-from arena.web.pages.once import Secret, put_away, require_room, secrets_of, show_once
+from arena.web.pages.once import Secret, put_away
+from arena.web.pages.operating import add_maker, kept
 from arena.web.pages.routing import page_router
 from arena.webhooks.hooks import MadeWebhook
 from arena.webhooks.outbox import EVENTS
@@ -30,7 +30,7 @@ def _told(visit: Visit) -> dict[str, object]:
     return {
         "webhooks": webhooks.list_webhooks(visit.context).webhooks,
         "add": draw(visit, webhooks.add_webhook, HOOKS, "Add the webhook", choices={"events": EVENTS}),
-        "secrets": secrets_of(visit.request),
+        **kept(visit),
     }
 
 
@@ -53,7 +53,7 @@ def _told_of_one(visit: Visit) -> dict[str, object]:
             *(visit, webhooks.remove_webhook, f"{HOOK}/remove", "Remove the webhook"),
             sure="What was not delivered yet is never sent, and its log is deleted.",
         ),
-        "secrets": secrets_of(visit.request),
+        **kept(visit),
         "more": lambda cursor: with_query(visit.request.url.path, {"cursor": cursor}),
     }
 
@@ -74,23 +74,13 @@ def show_webhook(visit: Organising) -> HTMLResponse:
     return hook.show(visit)
 
 
-def _add_maker(forms: Forms, path: str, operation: Operation[..., MadeWebhook]) -> None:
-    """Add the form that does an operation whose answer has a secret."""
-
-    def make(visit: Visit) -> MadeWebhook:
-        require_room(visit.request)
-        return visit.do(operation)
-
-    def lead(visit: Visit, made: MadeWebhook) -> Response:
-        told = f"Messages to {made.url} are signed with it, and nobody can show it again."
-        secret: Secret = {"title": f"Secret of {made.name}", "secret": made.secret, "told": told}
-        return show_once(visit.request, HOOKS, HOOKS, secret, *secrets_of(visit.request))
-
-    forms.add_other(path, operation.scope, make, lead)
+def _secret(_: Visit, made: MadeWebhook) -> Secret:
+    told = "Messages are signed with it, and nobody can show it again."
+    return {"title": f"Secret of {made.name}", "secret": made.secret, "told": told}
 
 
-_add_maker(hooks, HOOKS, webhooks.add_webhook)
-_add_maker(hook, f"{HOOK}/rotate", webhooks.rotate_webhook)
+add_maker(hooks, HOOKS, webhooks.add_webhook, HOOKS, _secret, HOOKS)
+add_maker(hook, f"{HOOK}/rotate", webhooks.rotate_webhook, HOOKS, _secret, HOOKS)
 hook.add(f"{HOOK}/test", webhooks.test_webhook, f"{HOOK}#log")
 hook.add(f"{HOOK}/remove", webhooks.remove_webhook, HOOKS)
 hooks.add_other(
