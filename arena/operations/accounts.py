@@ -158,16 +158,13 @@ def change_account(
     password: Annotated[str | None, "Its password from now on."] = None,
     disabled: Annotated[bool | None, "Whether it is disabled from now on."] = None,
 ) -> accounts.AccountInfo:
-    """Change what an account may do, or its password; disable it, or enable it again."""
-    storage, actor, now = context.storage, context.actor, context.now
-    if role is not None:
-        accounts.change_role(storage, actor, account, role, now)
-    if password is not None:
-        accounts.reset_password(storage, actor, account, password, now)
-    if disabled is not None:
-        change = accounts.disable_account if disabled else accounts.enable_account
-        change(storage, actor, account, now)
-    return accounts.show_account(storage, actor, account)
+    """Change what an account may do, or its password; disable it, or enable it again: all, or nothing."""
+    return accounts.change_account(
+        *(context.storage, context.actor, account, context.now),
+        role=role,
+        password=password,
+        disabled=disabled,
+    )
 
 
 @operation("POST", f"{ACCOUNT}/reset", KeyScope.OPERATE, tag="accounts", status=201, made=ACCOUNT)

@@ -169,46 +169,42 @@ def show_account(storage: Storage, actor: Actor, name: str) -> AccountInfo:
         return info_of(tx, find_account(tx, name))
 
 
-def change_role(storage: Storage, actor: Actor, name: str, role: Role, now: datetime) -> AccountInfo:
-    """Give an account another role. Raise NotAllowed, SpecError, UnknownError."""
-    actor.require(Role.OPERATOR, "change roles")
+def change_account(
+    storage: Storage,
+    actor: Actor,
+    name: str,
+    now: datetime,
+    *,
+    role: Role | None = None,
+    password: str | None = None,
+    disabled: bool | None = None,
+) -> AccountInfo:
+    """Change what is not None of an account: all of it, or nothing if some of it is refused.
+
+    With a new password it is signed out of all browsers. While it is disabled, its keys and browsers are
+    refused; its bots play on. Raise NotAllowed, SpecError, UnknownError, StateError, TooMany.
+    """
+    actor.require(Role.OPERATOR, "change accounts")
     if role is Role.ANONYMOUS:
         raise SpecError("role", f"must be one of {', '.join(list(Role)[1:])}")
+    hashed = None if password is None else hash_password(password)
     with storage.write() as tx:
         account = find_account(tx, name)
-        account.role = role
+        if role is not None:
+            account.role = role
+            record(tx, actor, "account.role", name, now, role=role)
+        if hashed is not None:
+            account.password_hash = hashed
+            sign_out_everywhere(tx, account.id)
+            record(tx, actor, "account.password", name, now)
+        if disabled is not None:
+            if disabled == (account.disabled_at is not None):
+                raise StateError(f"account {name} is {'disabled already' if disabled else 'not disabled'}")
+            account.disabled_at = now if disabled else None
+            if disabled:
+                sign_out_everywhere(tx, account.id)
+            record(tx, actor, "account.disable" if disabled else "account.enable", name, now)
         tx.add(account)
-        record(tx, actor, "account.role", name, now, role=role)
-        return info_of(tx, account)
-
-
-def disable_account(storage: Storage, actor: Actor, name: str, now: datetime) -> AccountInfo:
-    """Disable an account: its keys and browsers are refused from now on; its bots play on.
-
-    Raise NotAllowed, UnknownError, StateError.
-    """
-    actor.require(Role.OPERATOR, "disable accounts")
-    with storage.write() as tx:
-        account = find_account(tx, name)
-        if account.disabled_at is not None:
-            raise StateError(f"account {name} is disabled already")
-        account.disabled_at = now
-        tx.add(account)
-        sign_out_everywhere(tx, account.id)
-        record(tx, actor, "account.disable", name, now)
-        return info_of(tx, account)
-
-
-def enable_account(storage: Storage, actor: Actor, name: str, now: datetime) -> AccountInfo:
-    """Let a disabled account be used again. Raise NotAllowed, UnknownError, StateError."""
-    actor.require(Role.OPERATOR, "enable accounts")
-    with storage.write() as tx:
-        account = find_account(tx, name)
-        if account.disabled_at is None:
-            raise StateError(f"account {name} is not disabled")
-        account.disabled_at = None
-        tx.add(account)
-        record(tx, actor, "account.enable", name, now)
         return info_of(tx, account)
 
 
@@ -227,21 +223,6 @@ def change_password(storage: Storage, actor: Actor, old: str, new: str, now: dat
             raise StateError("the password was changed at the same moment; try again")
         sign_out_everywhere(tx, actor.account_id)
         record(tx, actor, "account.password", actor.account, now)
-
-
-def reset_password(storage: Storage, actor: Actor, name: str, password: str, now: datetime) -> None:
-    """Give an account a new password, and sign it out of all browsers.
-
-    Raise NotAllowed, SpecError, UnknownError.
-    """
-    actor.require(Role.OPERATOR, "reset passwords")
-    hashed = hash_password(password)
-    with storage.write() as tx:
-        account = find_account(tx, name)
-        account.password_hash = hashed
-        tx.add(account)
-        sign_out_everywhere(tx, account.id)
-        record(tx, actor, "account.password", name, now)
 
 
 def sign_out_everywhere(tx: Transaction, account_id: int | None) -> None:

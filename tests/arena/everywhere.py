@@ -226,7 +226,7 @@ def make_everything(folder: Path, empty_database: bytes) -> None:
         hooks.try_webhook(storage, ROOT, "told", utc_now())
         for name in ("yan", "zoe"):
             accounts.create_account(storage, ROOT, name, Role.AUTHOR, utc_now())
-        accounts.disable_account(storage, ROOT, "yan", utc_now())
+        accounts.change_account(storage, ROOT, "yan", utc_now(), disabled=True)
         invitations.invite(storage, ROOT, Role.AUTHOR, utc_now(), "owner-0")
         tokens.create_token(storage, ROOT, "organiser", Scope.ORGANISER, utc_now())
         with DatabaseJournal(storage, "127.0.0.1:8710") as journal:

@@ -160,7 +160,7 @@ def test_webhook_when_it_is_another_organisers_then_it_is_told_nothing(
         emit(tx, 1, "round.finished", now, round=1)
     counts = [len(hooks.list_deliveries(world.storage, actor, "mine").deliveries) for actor in actors]
     assert (counts, len(deliveries(world))) == ([1, 0], 0)
-    accounts.disable_account(world.storage, ROOT, "olga", now)
+    accounts.change_account(world.storage, ROOT, "olga", now, disabled=True)
     with world.storage.write() as tx:
         emit(tx, 1, "round.finished", now, round=2)
     assert len(hooks.list_deliveries(world.storage, actors[0], "mine").deliveries) == 1

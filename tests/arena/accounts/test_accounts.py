@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from argon2 import PasswordHasher
@@ -132,14 +133,14 @@ def test_account_when_it_is_disabled_then_browsers_and_keys_are_refused_until_it
     ann = sign_up(storage, clock, "ann")
     key = apikeys.create_key(storage, ann, "ci", ["read"], clock()).key
     session, _ = browsers.sign_in(storage, "ann", PASSWORD, clock())
-    accounts.disable_account(storage, ROOT, "ann", clock())
+    accounts.change_account(storage, ROOT, "ann", clock(), disabled=True)
     assert browsers.actor_in_browser(storage, session, clock()) is None
     assert apikeys.holder_of(storage, key, clock()) is None
     with pytest.raises(NotAllowed, match="disabled"):
         browsers.sign_in(storage, "ann", PASSWORD, clock())
     with pytest.raises(StateError):
-        accounts.disable_account(storage, ROOT, "ann", clock())
-    accounts.enable_account(storage, ROOT, "ann", clock())
+        accounts.change_account(storage, ROOT, "ann", clock(), disabled=True)
+    accounts.change_account(storage, ROOT, "ann", clock(), disabled=False)
     assert apikeys.holder_of(storage, key, clock()) is not None
 
 
@@ -201,19 +202,19 @@ def test_reset_when_it_is_late_replaced_or_overtaken_then_its_code_is_void(
     accounts.change_password(storage, ann, PASSWORD, "another horse battery", clock())
     assert is_void(changed)
     disabled = offered()
-    accounts.disable_account(storage, ROOT, "ann", clock())
+    accounts.change_account(storage, ROOT, "ann", clock(), disabled=True)
     with pytest.raises(StateError):
         offered()
-    accounts.enable_account(storage, ROOT, "ann", clock())
+    accounts.change_account(storage, ROOT, "ann", clock(), disabled=False)
     assert is_void(disabled)
     meanwhile = offered()
     with storage.write() as tx:  # as by a request that had not seen the code yet
         accounts.find_account(tx, "ann").disabled_at = clock()
     assert is_void(meanwhile)
-    accounts.enable_account(storage, ROOT, "ann", clock())
+    accounts.change_account(storage, ROOT, "ann", clock(), disabled=False)
     demoted = offered(root)
     assert not is_void(demoted)
-    accounts.change_role(storage, ROOT, "root", Role.ORGANISER, clock())
+    accounts.change_account(storage, ROOT, "root", clock(), role=Role.ORGANISER)
     assert is_void(demoted)
     with pytest.raises(NotAllowed):
         offered(ann)
@@ -318,14 +319,14 @@ def test_invitation_when_its_maker_could_no_longer_make_it_then_it_is_not_valid(
     olga = signed_in(storage, clock, "olga")
     codes = [invitations.invite(storage, olga, role, clock()).code for role in list(Role)[1:]]
     if change == "disabled":
-        accounts.disable_account(storage, ROOT, "olga", clock())
+        accounts.change_account(storage, ROOT, "olga", clock(), disabled=True)
     else:
-        accounts.change_role(storage, ROOT, "olga", Role.ORGANISER, clock())
+        accounts.change_account(storage, ROOT, "olga", clock(), role=Role.ORGANISER)
     for code in codes:
         with pytest.raises(SpecError, match="unknown, used or expired"):
             accounts.sign_up(storage, "ann", PASSWORD, clock(), code, open_to_all=False)
     if change == "demoted":
-        accounts.change_role(storage, ROOT, "olga", Role.OPERATOR, clock())
+        accounts.change_account(storage, ROOT, "olga", clock(), role=Role.OPERATOR)
         accounts.sign_up(storage, "ann", PASSWORD, clock(), codes[0], open_to_all=False)
 
 
@@ -376,10 +377,18 @@ OPERATORS: dict[str, Use] = {
     ),
     "list": lambda storage, actor, clock: accounts.list_accounts(storage, actor),
     "show": lambda storage, actor, clock: accounts.show_account(storage, actor, "bob"),
-    "role": lambda storage, actor, clock: accounts.change_role(storage, actor, "bob", Role.OPERATOR, clock()),
-    "disable": lambda storage, actor, clock: accounts.disable_account(storage, actor, "bob", clock()),
-    "enable": lambda storage, actor, clock: accounts.enable_account(storage, actor, "bob", clock()),
-    "reset": lambda storage, actor, clock: accounts.reset_password(storage, actor, "bob", PASSWORD, clock()),
+    "role": lambda storage, actor, clock: accounts.change_account(
+        storage, actor, "bob", clock(), role=Role.OPERATOR
+    ),
+    "disable": lambda storage, actor, clock: accounts.change_account(
+        storage, actor, "bob", clock(), disabled=True
+    ),
+    "enable": lambda storage, actor, clock: accounts.change_account(
+        storage, actor, "bob", clock(), disabled=False
+    ),
+    "reset": lambda storage, actor, clock: accounts.change_account(
+        storage, actor, "bob", clock(), password=PASSWORD
+    ),
     "invite": lambda storage, actor, clock: invitations.invite(storage, actor, Role.AUTHOR, clock()),
     "promote": lambda storage, actor, clock: invitations.invite(
         storage, actor, Role.ORGANISER, clock(), "ann"
@@ -406,12 +415,24 @@ def test_operators_matter_when_somebody_else_asks_then_it_is_refused_and_nothing
 def test_roles_when_they_change_then_the_next_request_has_them(storage: Storage, clock: Clock) -> None:
     ann = sign_up(storage, clock, "ann")
     key = apikeys.create_key(storage, ann, "ci", ["read"], clock()).key
-    accounts.change_role(storage, ROOT, "ann", Role.ORGANISER, clock())
+    accounts.change_account(storage, ROOT, "ann", clock(), role=Role.ORGANISER)
     holder = apikeys.holder_of(storage, key, clock())
     assert holder is not None
     assert holder.role is Role.ORGANISER
     with pytest.raises(ArenaError):
-        accounts.change_role(storage, ROOT, "ann", Role.ANONYMOUS, clock())
+        accounts.change_account(storage, ROOT, "ann", clock(), role=Role.ANONYMOUS)
+
+
+@pytest.mark.parametrize("wrong", [{"password": "short"}, {"disabled": False}])
+def test_account_when_some_of_a_change_is_refused_then_none_of_it_is_done(
+    storage: Storage, clock: Clock, wrong: dict[str, Any]
+) -> None:
+    sign_up(storage, clock, "ann")
+    before = changes(storage, ROOT, ChangeQuery()).entries
+    with pytest.raises((SpecError, StateError)):
+        accounts.change_account(storage, ROOT, "ann", clock(), role=Role.OPERATOR, **wrong)
+    assert accounts.show_account(storage, ROOT, "ann").role is Role.AUTHOR
+    assert changes(storage, ROOT, ChangeQuery()).entries == before
 
 
 def test_secrets_when_stored_then_only_hashes_are(storage: Storage, clock: Clock) -> None:
