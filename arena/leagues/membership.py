@@ -7,7 +7,7 @@ from typing import Literal
 from sqlalchemy import update
 from sqlmodel import col, select
 
-from arena.actors import Actor
+from arena.actors import Actor, Role
 from arena.bots.versions import bots_of, find_all_versions, token_problem
 from arena.core.pairing import owner_of
 from arena.errors import NotAllowed, StateError, TakenError
@@ -122,11 +122,14 @@ def _owner_of(tx: Transaction, bot: str, now: datetime) -> int:
 def leave(storage: Storage, actor: Actor, name: str, bot: str, now: datetime) -> str:
     """Take a bot out of a league from the next season on, or take back its request; return which it was.
 
-    Raise UnknownError, StateError.
+    Raise NotAllowed unless the bot or the league is the actor's, UnknownError, StateError.
     """
-    actor.require_owner(owner_of(bot), f"let {bot} leave")
+    if actor.role is not Role.ORGANISER:
+        actor.require_owner(owner_of(bot), f"let {bot} leave")
     with storage.write() as tx:
         league = _lock_league(tx, name)
+        if not actor.organises(league.organiser_id):
+            actor.require_owner(owner_of(bot), f"let {bot} leave")
         in_it = (col(LeagueMember.league_id) == league.id, col(LeagueMember.name) == bot)
         stays = col(LeagueMember.left_at).is_(None)
         if not changed(tx, update(LeagueMember).where(*in_it, stays).values(left_at=now)):

@@ -134,7 +134,10 @@ def join_league(
 
 @operation("DELETE", f"{LEAGUE}/members/{{owner}}/{{bot}}", KeyScope.BOTS, tag="leagues")
 def leave_league(context: Context, league: Name, bot: Entrant) -> Left:
-    """Take a bot of yours out of a league from the next season on; it plays a running season to the end."""
+    """Take a bot of yours out of a league, or any out of a league of yours, from the next season on.
+
+    It plays a running season to the end.
+    """
     return Left(league, membership.leave(context.storage, context.actor, league, bot, context.now))
 
 

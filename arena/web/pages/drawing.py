@@ -147,7 +147,9 @@ def draw_fields(
     fields = []
     for one in parameters:
         given = visit.sent.all(one.name) if refused else _several(values.get(one.name, ()))
-        wrong = tuple(problem.reason for problem in problems if _field_of(problem) == one.name)
+        wrong = tuple(
+            problem.reason for problem in problems if one.name in (problem.field, _field_of(problem))
+        )
         offered = choices.get(one.name)
         fields.append(_field(f"{id}-{one.name}", one, labels.get(one.name), offered, given, wrong, refused))
     return Drawn(id, action, button, sure, username, fields, hidden, refused)

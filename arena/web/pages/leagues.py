@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse
 
 from arena.core.specs import Name
 from arena.leagues import overview
-from arena.leagues.membership import own_members
+from arena.leagues.membership import find_league, own_members
 from arena.leagues.overview import SeasonOrder
 from arena.operations import leagues as operations
 from arena.web.context import Shared
@@ -89,6 +89,7 @@ def _told(visit: Visit, asked: LeagueAsked = LATEST) -> dict[str, object]:
         "season": shown.seasons[0] if shown.seasons else None,
         "outside": shown.outside,
         "graph": graph(overview.orders(storage, name, DRAWN)),
+        "desk": _is_organisers(visit, name),
         "own": own_members(storage, visit.actor, name, now, OWN, asked.own),
         "own_offset": asked.own,
         "own_most": OWN,
@@ -106,6 +107,12 @@ def show_league(visit: AnyVisit, league: Name, asked: Annotated[LeagueAsked, Que
 
 forms.add("/leagues/{league}/join", operations.join_league, "/leagues/{league}#join")
 forms.add("/leagues/{league}/leave", operations.leave_league, "/leagues/{league}#join")
+
+
+def _is_organisers(visit: Visit, league: str) -> bool:
+    """Return whether the reader organises a league."""
+    with visit.web.storage.read() as tx:
+        return visit.actor.organises(find_league(tx, league).organiser_id)
 
 
 def graph(seasons: Sequence[SeasonOrder]) -> Graph | None:

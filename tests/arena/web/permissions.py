@@ -239,7 +239,7 @@ ROUTES: dict[str, Line] = {
     "POST /leagues/{league}/preview": Line(ORGANISERS, TOURNAMENTS, "/leagues/winter/preview", LEAGUE),
     "POST /leagues/{league}/members": Line(OWNER, BOTS, "/leagues/winter/members", {"bot": "owner-0/bot-0"}),
     "DELETE /leagues/{league}/members/{owner}/{bot}": Line(
-        OWNER, BOTS, "/leagues/winter/members/owner-0/spare"
+        ITS_PEOPLE, BOTS, "/leagues/winter/members/owner-0/spare"
     ),
     "GET /leagues/{league}/entries": _read("/leagues/spring/entries", ACCOUNTS, READ),
     "POST /leagues/{league}/invitations": Line(
@@ -331,6 +331,9 @@ PAGES: dict[str, Line] = {
     "GET /tournaments/{tournament}/desk/corrections": _read(
         "/tournaments/cup/desk/corrections", ITS_ORGANISER, TOURNAMENTS
     ),
+    "GET /desk/league": _read("/desk/league", ORGANISERS, TOURNAMENTS),
+    "GET /leagues/{league}/desk": _read("/leagues/winter/desk", ITS_ORGANISER, TOURNAMENTS),
+    "GET /leagues/{league}/desk/change": _read("/leagues/winter/desk/change", ITS_ORGANISER, TOURNAMENTS),
     "GET /webhooks": _read("/webhooks", ORGANISERS, TOURNAMENTS),
     "GET /webhooks/{name}": _read("/webhooks/told", ORGANISERS, TOURNAMENTS),
     "GET /tournaments/{tournament}/desk/change": _read(
@@ -390,6 +393,12 @@ FORMS: dict[str, tuple[Caller, KeyScope]] = {
     "/tournaments/{tournament}/desk/corrections": (Caller.ORGANISER, TOURNAMENTS),
     "/tournaments/{tournament}/desk/invitations": (Caller.ORGANISER, TOURNAMENTS),
     "/tournaments/{tournament}/desk/invitations/take-back": (Caller.ORGANISER, TOURNAMENTS),
+    "/desk/league": (Caller.ORGANISER, TOURNAMENTS),
+    "/leagues/{league}/desk/change": (Caller.ORGANISER, TOURNAMENTS),
+    "/leagues/{league}/desk/invitations": (Caller.ORGANISER, TOURNAMENTS),
+    "/leagues/{league}/desk/invitations/take-back": (Caller.ORGANISER, TOURNAMENTS),
+    "/leagues/{league}/desk/members/remove": (Caller.ORGANISER, BOTS),
+    "/leagues/{league}/desk/requests": (Caller.ORGANISER, TOURNAMENTS),
     "/webhooks": (Caller.ORGANISER, TOURNAMENTS),
     "/webhooks/secrets/put-away": (Caller.ORGANISER, TOURNAMENTS),
     "/webhooks/{name}/remove": (Caller.ORGANISER, TOURNAMENTS),

@@ -8,9 +8,12 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from arena.actors import Role
+from arena.actors import Actor, Role
 from arena.bots.versions import register_version
 from arena.core.specs import TournamentSpec
+from arena.leagues import membership
+from arena.leagues.membership import find_league
+from arena.leagues.spec import LeagueSpec, make_league
 from arena.operations.checking import schema_of
 from arena.people import accounts
 from arena.queries.scoreboard import standings
@@ -24,7 +27,7 @@ from arena.webhooks.hooks import LONGEST_URL
 from referee.ruleset import load_ruleset
 from tests.arena.fakes import ROOT, Clock
 from tests.arena.web.conftest import PASSWORD
-from tests.arena.web.markup import Read
+from tests.arena.web.markup import Read, Sent
 from tests.arena.world import World
 
 LONGEST_NAME = 39
@@ -338,3 +341,86 @@ def test_webhooks_when_as_many_as_possible_have_long_addresses_then_browsers_sti
     assert olga.get("/webhooks").text.count("whsec_") == once.MOST
     [kept] = [one.value for one in olga.cookies.jar if one.name == once.COOKIE]
     assert len(f"{once.COOKIE}={kept}") <= LARGEST_COOKIE
+
+
+LEAGUE = {
+    "name": "winter",
+    "start": "2030-01-01T18:00",
+    "interval_hours": "24",
+    "entries": "approved",
+    "divisions": "first 4\r\nsecond -  2",
+    "tournament.format": "swiss",
+    "tournament.ruleset": "hong-kong",
+    "tournament.rounds": "2",
+    "tournament.decision_ms": "500",
+}
+
+
+def test_league_when_it_is_made_and_changed_by_a_form_then_it_is_as_its_file_would_make_it(
+    olga: TestClient, browse: Browse, world: World
+) -> None:
+    def spec() -> LeagueSpec:
+        with world.storage.read() as tx:
+            return make_league(find_league(tx, "winter").spec)
+
+    wrong = olga.post(
+        "/desk/league", data={**LEAGUE, "divisions": "first x", "tournament.rounds": "0", "do": "apply"}
+    )
+    assert "divisions.first.size" in wrong.text
+    assert 'id="desk-league-tournament.rounds" name="tournament.rounds"' in wrong.text
+    preview = Read(olga.post("/desk/league", data={**LEAGUE, "do": "preview"}).text).text
+    assert "divisions.second.promoted" in preview
+    made = olga.post("/desk/league", data={**LEAGUE, "do": "apply"})
+    assert made.url.path == "/leagues/winter/desk"
+    as_file = make_league(
+        {
+            "name": "winter",
+            "start": "2030-01-01T18:00:00Z",
+            "interval_hours": 24,
+            "entries": "approved",
+            "tournament": {"format": "swiss", "ruleset": "hong-kong", "rounds": 2, "decision_ms": 500},
+            "divisions": [{"name": "first", "size": 4}, {"name": "second", "promoted": 2}],
+        }
+    )
+    assert spec() == as_file
+    assert "there already is a league" in olga.post("/desk/league", data={**LEAGUE, "do": "apply"}).text
+    own = {
+        **as_file.to_object(),
+        "tournament": {**as_file.tournament, "ruleset": {"name": "house", "extends": "hong-kong"}},
+    }
+    own["divisions"] = [{"name": "first", "size": 4, "tournament": {"rounds": 3}}, {"name": "second"}]
+    at = "/leagues/winter/desk/change"
+    olga.post(at, data={"tab": "file", "file": write_toml(own), "do": "apply"})
+    page = olga.get(at).text
+    assert "house@1, as it is" in page
+    changed: dict[str, str | list[str]] = {}
+    for name, value in Sent(page[page.index('<form class="spec"') :].partition("</form>")[0]).fields:
+        changed[name] = [*changed.get(name, ()), value]
+    changed |= {"tab": "form", "seasons": "9", "do": "preview"}
+    previewed = Read(olga.post(at, data=changed).text).text
+    assert "What changes Field Before After seasons – 9 As a file" in previewed
+    assert spec().seasons is None
+    olga.post(at, data={**changed, "do": "apply"})
+    assert spec() == make_league({**own, "seasons": 9})  # the division's own fields, too
+    assert browse("otto", Role.ORGANISER).get(at).status_code == 403
+
+
+def test_league_when_bots_ask_to_join_then_its_desk_answers_invites_and_removes(
+    olga: TestClient, world: World
+) -> None:
+    olga.post("/desk/league", data={**LEAGUE, "do": "apply"})
+    ann, at = Actor(Role.AUTHOR, "ann", frozenset({"ann"})), "/leagues/winter/desk"
+    for bot in ("ann/one", "ann/two"):
+        assert membership.join(world.storage, ann, "winter", bot, world.clock()) == "asked"
+    olga.post(f"{at}/requests", data={"bot": "ann/one", "do": "approve"})
+    olga.post(f"{at}/requests", data={"bot": "ann/two", "do": "decline", "reason": "a copy"})
+    assert "1 member" in Read(olga.get(at).text).text
+    olga.post(f"{at}/invitations", data={"invited": "bob"})
+    entered = admission.list_entries(world.storage, ROOT, find_league, "winter")
+    assert [one.invited for one in entered.invitations] == ["bob"]
+    assert [(one.bot, one.state, one.reason) for one in entered.requests] == [
+        ("ann/one", "approved", None),
+        ("ann/two", "declined", "a copy"),
+    ]
+    olga.post(f"{at}/members/remove", data={"bot": "ann/one"})
+    assert "Nobody has joined yet" in Read(olga.get(at).text).text

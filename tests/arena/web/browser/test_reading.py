@@ -53,6 +53,7 @@ SIGNED_IN = (
     *("/tournaments/cup/desk", "/desk", "/me"),
     *("/bots/owner-1/bot-1/manage", "/bots/owner-1/bot-1/versions/1", "/bots/owner-1/bot-1/log"),
     *("/bots/owner-1/bot-1/deals", "/join/together"),
+    *("/tournaments/cup/desk/corrections", "/desk/league", "/webhooks"),
 )
 """Pages for a signed-in operator."""
 

@@ -1,0 +1,361 @@
+"""The organiser's pages of leagues: a form or a file, invitations, requests, members."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+
+from arena.actors import KeyScope, Role
+from arena.core.specs import TournamentSpec
+from arena.errors import SpecError, TakenError, UnknownError
+from arena.leagues.membership import active_members, find_league
+from arena.leagues.spec import SET_BY_LEAGUE, LeagueSpec
+from arena.operations import leagues
+from arena.operations.leagues import Changes
+from arena.operations.operation import REQUIRED, Operation, Parameter
+from arena.tournaments import admission
+from arena.tournaments.overview import organised
+from arena.web.pages import making
+from arena.web.pages.drawing import draw, draw_fields
+from arena.web.pages.files import (
+    Group,
+    as_texts,
+    grouped,
+    parameters_of,
+    read_form,
+    read_toml,
+    write_toml,
+)
+from arena.web.pages.forms import Forms, Organising, Visit
+from arena.web.pages.links import league_url
+from arena.web.pages.page import SEE_OTHER
+from arena.web.pages.routing import page_router
+from referee.ruleset import load_ruleset, preset_names
+
+router = page_router()
+
+NEW = "/desk/league"
+DESK = "/leagues/{league}/desk"
+CHANGE = f"{DESK}/change"
+
+IN_TOURNAMENTS = "tournament."
+"""What the names of fields for all tournaments begin with."""
+
+DIVISIONS = Parameter(
+    "divisions",
+    list[str],
+    REQUIRED,
+    "From the highest to the lowest: name, places, and how many are promoted from it, as `second 16 3`. The "
+    "lowest has `-` for its places if there is no qualification: it takes everybody else.",
+)
+QUALIFICATION = Parameter(
+    "qualification",
+    int | None,
+    None,
+    "Bots promoted from a level below the divisions, for those without a place; empty: there is none.",
+)
+
+GROUPS = (
+    Group(
+        "The league",
+        ("name", "start", "interval_hours", "seasons", "entries"),
+        ("versions_per_owner", "allow_same_owner"),
+    ),
+    Group("Its divisions", ("divisions", "qualification")),
+)
+
+LABELS: Mapping[str, str] = {
+    "start": "First season starts, in UTC",
+    "interval_hours": "Hours from one season to the next",
+    "versions_per_owner": "Most bots of an owner",
+    "allow_same_owner": "Bots of one owner may meet",
+    "qualification": "Promoted from a qualification",
+    **{f"{IN_TOURNAMENTS}{name}": label for name, label in making.LABELS.items()},
+}
+
+EXAMPLE: Mapping[str, Any] = {
+    "interval_hours": "168",
+    "versions_per_owner": "1",
+    "divisions": ["first 8", "second -"],
+    **{f"{IN_TOURNAMENTS}{name}": str(value) for name, value in making.EXAMPLE.items()},
+}
+
+EXAMPLE_FILE = """\
+name = "winter"
+start = 2030-01-01T18:00:00Z    # the first season
+interval_hours = 168            # from one start to the next
+versions_per_owner = 1
+
+[tournament]                    # the tournaments of all divisions
+format = "swiss"
+ruleset = "chinese"
+rounds = 5
+
+[[divisions]]                   # from the highest to the lowest
+name = "first"
+size = 8
+
+[[divisions]]                   # which takes everybody else
+name = "second"
+promoted = 2
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A league that is to be changed."""
+
+    name: str
+    fields: Mapping[str, Any]
+    """As its file has them."""
+
+    @property
+    def tournament(self) -> Mapping[str, Any]:
+        """The fields for all tournaments."""
+        given: Mapping[str, Any] = self.fields["tournament"]
+        return given
+
+    @property
+    def own_ruleset(self) -> bool:
+        """Whether its ruleset is no preset."""
+        return isinstance(self.tournament.get("ruleset"), Mapping)
+
+
+def _known(visit: Visit) -> Known | None:
+    name = visit.request.path_params.get("league")
+    if name is None:
+        visit.actor.require(Role.ORGANISER, "make leagues")
+        return None
+    with visit.web.storage.read() as tx:
+        return Known(name, organised(tx, visit.actor, find_league, name, "change league").spec)
+
+
+def _of_league(known: Known | None) -> list[Parameter]:
+    settled = ("name",) if known else ()
+    own = parameters_of(LeagueSpec, without=("tournament", "divisions", "qualification", *settled))
+    return [*own, DIVISIONS, QUALIFICATION]
+
+
+def _of_tournaments(known: Known | None) -> list[Parameter]:
+    optional = ("ruleset",) if known and known.own_ruleset else ()
+    return parameters_of(
+        TournamentSpec, without=(*SET_BY_LEAGUE, "entries"), optional=optional, within=IN_TOURNAMENTS
+    )
+
+
+def _texts(known: Known) -> Mapping[str, Any]:
+    """Return the fields of a league as its form has them."""
+    fields = {
+        name: value for name, value in known.fields.items() if name not in ("tournament", "qualification")
+    }
+    lines = [f"{one['name']} {one.get('size', '-')} {one.get('promoted', '')}" for one in fields["divisions"]]
+    lowest = known.fields.get("qualification")
+    tournament = {name: value for name, value in known.tournament.items() if name != "ruleset"}
+    if not known.own_ruleset:
+        tournament["ruleset"] = known.tournament.get("ruleset")
+    return {
+        **as_texts(fields),
+        "start": str(fields["start"]).replace("+00:00", ""),
+        "divisions": [line.strip() for line in lines],
+        "qualification": "" if lowest is None else str(lowest["promoted"]),
+        **as_texts(tournament, IN_TOURNAMENTS),
+    }
+
+
+def _told(visit: Visit) -> dict[str, object]:
+    known = _known(visit)
+    action = f"{league_url(known.name)}/desk/change" if known else NEW
+    rulesets = {name: f"{name}, {load_ruleset(name).players} at a table" for name in preset_names()}
+    if known and known.own_ruleset:
+        rulesets = {"": f"{load_ruleset(known.tournament['ruleset']).label}, as it is", **rulesets}
+    drawn = draw_fields(
+        *(visit, [*_of_league(known), *_of_tournaments(known)], action, ""),
+        values=_texts(known) if known else EXAMPLE,
+        choices={
+            "entries": making.WORDS["entries"],
+            f"{IN_TOURNAMENTS}ruleset": rulesets,
+            f"{IN_TOURNAMENTS}format": making.WORDS["format"],
+            f"{IN_TOURNAMENTS}on_forfeit": making.WORDS["on_forfeit"],
+        },
+        labels={
+            **{
+                one.name: one.name.removeprefix(IN_TOURNAMENTS).capitalize() for one in _of_tournaments(known)
+            },
+            **LABELS,
+        },
+    )
+    played, _, limits, result = making.GROUPS
+    tournaments = [Group("What is played in all divisions", played.first, played.more), limits, result]
+    file = write_toml(known.fields) if known else EXAMPLE_FILE
+    return {
+        "known": known,
+        "action": action,
+        "groups": [*grouped(GROUPS, drawn.fields), *grouped(tournaments, drawn.fields, IN_TOURNAMENTS)],
+        "file": visit.sent.at(action).get("file", file),
+        "tab": "file" if visit.sent["tab"] == "file" else "form",
+        "preview": None,
+        "written": "",
+    }
+
+
+def _asked(visit: Visit, known: Known | None) -> dict[str, Any]:
+    """Return the league that was sent, in the form or in the file. Raise SpecError."""
+    if visit.sent["tab"] == "file":
+        return read_toml(visit.sent["file"])
+    own = read_form(visit.sent, _of_league(known))
+    if isinstance(own.get("start"), str) and "+" not in own["start"]:
+        own["start"] = f"{own['start'].removesuffix('Z')}Z"
+    before = known.fields if known else {}
+    divisions = {one["name"]: one for one in before.get("divisions", ())}
+    own["divisions"] = [*_divisions(own.get("divisions", ()), divisions)]
+    if "qualification" in own:
+        kept = {name: one for name, one in (before.get("qualification") or {}).items() if name != "promoted"}
+        own["qualification"] = {"promoted": own["qualification"], **kept}
+    return {**own, "tournament": _tournament(visit, known)}
+
+
+def _divisions(lines: Sequence[str], before: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the divisions in these lines; those that were there keep their own tournament fields."""
+    for line in lines:
+        name, *numbers = line.split()
+        if len(numbers) > 2:
+            raise SpecError("divisions", f"{line}: must be a name, its places, and how many are promoted")
+        given: dict[str, Any] = {"name": name}
+        for field, number in zip(("size", "promoted"), numbers, strict=False):
+            if number not in ("-", "–"):
+                given[field] = int(number) if number.isdecimal() else number
+        own = before.get(name, {}).get("tournament")
+        yield {**given, **({"tournament": own} if own else {})}
+
+
+def _tournament(visit: Visit, known: Known | None) -> dict[str, Any]:
+    """Return the fields for all tournaments: those that are no defaults, or were given before."""
+    parameters = _of_tournaments(known)
+    defaults = {one.name.removeprefix(IN_TOURNAMENTS): one.default for one in parameters}
+    before = known.tournament if known else {}
+    given = read_form(visit.sent, parameters, IN_TOURNAMENTS)
+    if known and known.own_ruleset:
+        given.setdefault("ruleset", before["ruleset"])
+    kept = {name: before[name] for name in ("entries",) if name in before}
+    return {
+        **kept,
+        **{name: one for name, one in given.items() if name in before or one != defaults[name]},
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Previewed:
+    """What would change about a league, and its file."""
+
+    changes: Changes
+    file: str
+
+
+STEPS: Mapping[str, Operation[..., Changes]] = {
+    "preview": leagues.preview_league,
+    "apply": leagues.apply_league,
+}
+
+
+def _make(visit: Visit) -> Changes | Previewed:
+    """Make or change a league, or return what that would change."""
+    known = _known(visit)
+    fields = _asked(visit, known)
+    name = known.name if known else fields.get("name")
+    if not isinstance(name, str):
+        raise SpecError("name", "is missing")
+    if known is None:
+        _require_new(visit, name)
+    step = visit.choose(STEPS)
+    made = visit.do(step, league=name, fields=fields)
+    return made if made.applied else Previewed(made, write_toml({"name": name, **fields}))
+
+
+def _require_new(visit: Visit, name: str) -> None:
+    try:
+        with visit.web.storage.read() as tx:
+            find_league(tx, name)
+    except UnknownError:
+        return
+    raise TakenError(f"there already is a league {name}")
+
+
+def _forms(path: str) -> Forms:
+    """Return the form at a path, which makes or changes a league, or shows a preview."""
+    forms = Forms(router, path, "leaguing.html", _told)
+
+    def lead(visit: Visit, made: Changes | Previewed) -> Response:
+        if isinstance(made, Previewed):
+            return forms.show(visit, preview=made.changes, written=made.file)
+        return RedirectResponse(f"{league_url(made.league)}/desk", SEE_OTHER)
+
+    forms.add_other(path, KeyScope.TOURNAMENTS, _make, lead)
+    return forms
+
+
+new, change = _forms(NEW), _forms(CHANGE)
+
+
+@router.get(NEW)
+def show_new(visit: Organising) -> HTMLResponse:
+    """Show the form for a new league."""
+    return new.show(visit)
+
+
+@router.get(CHANGE)
+def show_change(visit: Organising) -> HTMLResponse:
+    """Show the form that changes a league from its next season on."""
+    return change.show(visit)
+
+
+def _told_of_desk(visit: Visit) -> dict[str, object]:
+    name = visit.request.path_params["league"]
+    with visit.web.storage.read() as tx:
+        league = organised(tx, visit.actor, find_league, name, "run league")
+        members = [(one.name, one.joined_at) for one in active_members(tx, league)]
+        next_at, problem = league.next_at, league.problem
+    entered = admission.list_entries(visit.web.storage, visit.actor, find_league, name)
+    at = f"{DESK}/members"
+    return {
+        "name": name,
+        "entries": entered,
+        "next_at": next_at,
+        "problem": problem,
+        "now": visit.context.now,
+        "members": [
+            (bot, joined_at, draw(visit, leagues.leave_league, f"{at}/remove", "Remove", known={"bot": bot}))
+            for bot, joined_at in members
+        ],
+        "invite": draw(visit, leagues.invite_members, f"{DESK}/invitations", "Invite"),
+        "uninvite": [
+            draw(visit, leagues.uninvite_member, f"{DESK}/invitations/take-back", "Take back", known=known)
+            for one in entered.invitations
+            for known in [{"invited": one.invited}]
+        ],
+    }
+
+
+desk = Forms(router, DESK, "league_desk.html", _told_of_desk)
+
+
+@router.get(DESK)
+def show_desk(visit: Organising) -> HTMLResponse:
+    """Show the members of a league, who is invited, and who asks to join."""
+    return desk.show(visit)
+
+
+DECISIONS: Mapping[str, Operation[..., Any]] = {
+    "approve": leagues.approve_member,
+    "decline": leagues.decline_member,
+}
+
+desk.add(f"{DESK}/invitations", leagues.invite_members, f"{DESK}#invited")
+desk.add(f"{DESK}/invitations/take-back", leagues.uninvite_member, f"{DESK}#invited")
+desk.add(f"{DESK}/members/remove", leagues.leave_league, f"{DESK}#members")
+desk.add_other(
+    f"{DESK}/requests",
+    KeyScope.TOURNAMENTS,
+    lambda visit: visit.do(visit.choose(DECISIONS)),
+    f"{DESK}#requests",
+)
