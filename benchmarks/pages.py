@@ -116,15 +116,16 @@ def bot_of(line: LeaderboardLine) -> str:
 def _of_board(
     pool: NamedPool, ranked: Sequence[str], cursor: str | None, newest: datetime
 ) -> Iterator[tuple[str, str]]:
-    yield "board", "/"
-    yield "board, next page", with_query("/", {"cursor": cursor})
-    yield "board, around a bot", with_query("/", {"around": ranked[-1]})
-    yield "board, two compared", with_query("/", {"a": ranked[0], "b": ranked[1]})
-    yield "board, of an owner", with_query("/", {"owner": ranked[0].partition("/")[0]})
-    yield "board, of a language", with_query("/", {"language": "rust"})
-    yield "board, not provisional", with_query("/", {"provisional": "false"})
-    yield "board, active lately", with_query("/", {"active_since": day(newest - timedelta(days=1))})
-    yield "board, changes", with_query("/", {"since": day(newest - timedelta(days=30))})
+    yield "front page", "/"
+    yield "board", "/board"
+    yield "board, next page", with_query("/board", {"cursor": cursor})
+    yield "board, around a bot", with_query("/board", {"around": ranked[-1]})
+    yield "board, two compared", with_query("/board", {"a": ranked[0], "b": ranked[1]})
+    yield "board, of an owner", with_query("/board", {"owner": ranked[0].partition("/")[0]})
+    yield "board, of a language", with_query("/board", {"language": "rust"})
+    yield "board, not provisional", with_query("/board", {"provisional": "false"})
+    yield "board, active lately", with_query("/board", {"active_since": day(newest - timedelta(days=1))})
+    yield "board, changes", with_query("/board", {"since": day(newest - timedelta(days=30))})
     yield "board, as CSV", "/leaderboard.csv"
     yield "board, as JSON", with_query("/api/v1/leaderboard", {"ruleset": pool.hash, "limit": 50})
 

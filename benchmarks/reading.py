@@ -208,6 +208,8 @@ QUESTIONS: Mapping[str, Callable[[Asker], object]] = {
     "what workers have to do": lambda one: work(one.storage, OPERATOR),
     "tournaments": lambda one: tournaments.list_tournaments(one.storage, limit=50),
     "latest tournaments of a bot": lambda one: tournaments.ended_of(one.storage, one.bot(), 3),
+    "tournaments that finished last": lambda one: tournaments.last_finished(one.storage, 5),
+    "deal of the day": lambda one: highlights.deal_of_day(one.storage, one.now),
     "what is on": lambda one: on_now(one.storage, 24),
     "names": lambda one: search(one.storage, one.bot()[:3], 10),
     "a match and its sessions": lambda one: sessions.played_match(one.storage, "season", 1, 1),

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
-from itertools import islice
+from itertools import groupby, islice
 from typing import Any, NamedTuple, TypeAlias
 
 from sqlalchemy import Select, and_, bindparam, exists, or_
@@ -32,6 +32,9 @@ from arena.store.storage import Ids, Storage, Transaction, among
 
 AT_ONCE = 500
 """The most ids in a statement: for many more, PostgreSQL would rather read whole tables."""
+
+OF_DAY = 2_000
+"""Among how many of the last matches of a day its deal is chosen."""
 
 FEW = 1_000
 """The deals of up to this many matches are always looked up without an index of their order."""
@@ -133,6 +136,27 @@ def notable_deals(storage: Storage, bot: str, each: int = 2) -> tuple[DealLine, 
             at = (line.tournament, line.round, line.table, line.session, line.deal)
             best.setdefault(at, line)
         return tuple(best.values())
+
+
+def deal_of_day(storage: Storage, until: datetime) -> DealLine | None:
+    """Return the most notable deal of the newest day on which rated matches finished before ``until``.
+
+    Days are those of UTC, and the kinds take turns from day to day. None if there is no such deal among the
+    last ``OF_DAY`` matches.
+    """
+    newest = select(Match.finished_at, Match.id).where(col(Match.finished_at) < until)
+    with storage.read() as tx:
+        rows = tx.exec(
+            newest.order_by(col(Match.finished_at).desc(), col(Match.id).desc()).limit(OF_DAY)
+        ).all()
+        for day, of_day in groupby(((at.date(), id) for at, id in rows if at), key=lambda row: row[0]):
+            shown = _shown(tx, _Filter(None, None), [id for _, id in of_day])
+            found = _among(tx, [*HighlightKind], shown)
+            turn = day.toordinal() % len(HighlightKind)
+            for kind in [*HighlightKind][turn:] + [*HighlightKind][:turn]:
+                if found[kind]:
+                    return next(_lines(tx, {kind: [min(found[kind])]}))
+    return None
 
 
 def _pools(tx: Transaction, query: HighlightQuery, wanted: "_Filter") -> dict[Pool, int]:

@@ -153,6 +153,16 @@ def list_tournaments(
     return TournamentPage(statuses, more)
 
 
+def last_finished(storage: Storage, limit: int) -> list[TournamentStatus]:
+    """Return the status of the tournaments that finished last, the last first, without test matches."""
+    rows = select(Tournament).where(
+        Tournament.state == TournamentState.FINISHED, col(Tournament.test).is_(False)
+    )
+    with storage.read() as tx:
+        newest = rows.order_by(col(Tournament.finished_at).desc(), col(Tournament.id).desc())
+        return statuses_of(tx, tx.exec(newest.limit(limit)).all())
+
+
 def ended_of(storage: Storage, bot: str, limit: int) -> list[TournamentStatus]:
     """Return the state of the tournaments of ``owner/bot`` that ended last, without test matches.
 

@@ -7,13 +7,17 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from arena.errors import ArenaError
 from arena.play.rounds.overview import PairingsNamed, pairings, reason_lines
-from arena.queries.highlights import DealLine, HighlightQuery, find_deals, notable_deals
+from arena.queries.board import LeaderboardLine
+from arena.queries.highlights import DealLine, HighlightQuery, deal_of_day, find_deals, notable_deals
+from arena.queries.leaderboards import LeaderboardQuery, leaderboard
 from arena.queries.matches import MatchLine
+from arena.queries.names import NamedPool, list_pools
 from arena.queries.scoreboard import Scoreboard, corrections, scoreboard
-from arena.queries.tournaments import list_tournaments
+from arena.queries.tournaments import last_finished, list_tournaments
 from arena.store.models import HighlightKind
 from arena.store.storage import Storage
 from arena.tournaments.overview import TournamentStatus
@@ -27,6 +31,12 @@ PAIRINGS = Rule(most=16)
 
 DEALS = Rule(most=500, seconds=60)
 """After a minute, deals that others still had to play may have become visible."""
+
+SUMMARY = Rule(most=1, seconds=10)
+"""What the front page shows of the whole arena changes every few seconds at most."""
+
+TOP, ENDED = 5, 5
+"""The bots of the board's top on the front page, and among how many tournaments the last winner is found."""
 
 OF_BOT = 2
 """Notable deals of each kind that are listed for a bot."""
@@ -48,6 +58,20 @@ class Why:
     """Whether no other pairing was possible."""
 
 
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The whole arena in short."""
+
+    pool: NamedPool | None
+    """The pool with most matches; None if there are no ratings yet."""
+    top: Sequence[LeaderboardLine]
+    """Its best bots."""
+    deal: DealLine | None
+    """The deal of the day: of the newest day that is over, or of today if there is none."""
+    finished: Sequence[TournamentStatus]
+    """The tournaments that finished last."""
+
+
 class Readings:
     """The readings of an arena; their methods raise UnknownError for what there is not."""
 
@@ -57,6 +81,7 @@ class Readings:
         self._pairings: Computed[PairingsNamed] = Computed(PAIRINGS, now)
         self._reasons: Computed[Why] = Computed(PAIRINGS, now)
         self._deals: Computed[Sequence[DealLine]] = Computed(DEALS, now)
+        self._summary: Computed[Summary] = Computed(SUMMARY, now)
 
     def standings(self, status: TournamentStatus) -> Scoreboard:
         """Return the standings of a tournament with this status, or slightly older ones."""
@@ -71,6 +96,20 @@ class Readings:
             ),
             progress=(status.sessions_done, status.matches_done, status.round),
         )
+
+    def summary(self, now: datetime) -> Summary:
+        """Return the whole arena in short, as of a few seconds ago at most."""
+        return self._summary.get(None, lambda: self._summarised(now), version=now.date())
+
+    def _summarised(self, now: datetime) -> Summary:
+        pool = max(list_pools(self._storage), key=lambda one: one.matches, default=None)
+        top: Sequence[LeaderboardLine] = ()
+        if pool is not None:
+            asked = LeaderboardQuery(ruleset=pool.hash, table_size=pool.table_size)
+            top = leaderboard(self._storage, asked, TOP).leaderboard
+        midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+        deal = deal_of_day(self._storage, midnight) or deal_of_day(self._storage, now)
+        return Summary(pool, top, deal, last_finished(self._storage, ENDED))
 
     def prepare(self) -> None:
         """Compute the standings of the newest large tournaments before anybody asks."""

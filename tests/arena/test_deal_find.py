@@ -5,6 +5,7 @@ import io
 import json
 import shlex
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from sqlmodel import select
@@ -12,7 +13,7 @@ from sqlmodel import select
 from arena.errors import UnknownError
 from arena.host.settings import Settings
 from arena.queries import faults, highlights
-from arena.queries.highlights import DealLine, HighlightQuery, find_deals, notable_deals
+from arena.queries.highlights import DealLine, HighlightQuery, deal_of_day, find_deals, notable_deals
 from arena.store.models import BotVersion, FaultTally, HighlightKind, Session
 from referee.matches.kinds import FaultKind
 from tests.arena.cli import Arena, assert_one_line, make_arena
@@ -81,6 +82,26 @@ def test_deals_when_some_are_asked_for_then_the_others_are_left_out(pool: World)
     ):
         with pytest.raises(UnknownError, match=f"did you mean '{meant}"):
             find_deals(pool.storage, asked)
+
+
+def test_deal_of_the_day_when_days_follow_then_it_stands_out_most_among_those_of_the_newest(
+    pool: World,
+) -> None:
+    first, second = (pool.status(name).finished_at for name in ("cup", "later"))
+    assert first is not None
+    assert second is not None
+    assert deal_of_day(pool.storage, first) is None
+    for until, played in ((second, "cup"), (second + timedelta(seconds=1), "later")):
+        found = deal_of_day(pool.storage, until)
+        assert found is not None
+        kinds = [*HighlightKind]
+        turn = found.finished_at.toordinal() % len(kinds)
+        alike = [
+            line
+            for kind in (kinds + kinds)[turn : turn + len(kinds)]
+            for line in find_deals(pool.storage, HighlightQuery(kind, tournament=played), 1000).deals
+        ]
+        assert found == alike[0]
 
 
 @pytest.mark.parametrize("kind", HighlightKind)

@@ -21,7 +21,7 @@ from arena.queries.now import on_now
 from arena.queries.operator import work
 from arena.queries.profiles import profile
 from arena.queries.search import search
-from arena.queries.tournaments import ended_of
+from arena.queries.tournaments import ended_of, last_finished
 from arena.queries.versus import versus
 from arena.results.strength.fitting import fit_due
 from arena.store.database import SKEWED
@@ -102,6 +102,8 @@ QUESTIONS: dict[str, Callable[[World], object]] = {
     "names": lambda world: search(world.storage, "bot", 8),
     "names of an owner's bots": lambda world: search(world.storage, "owner-1/b", 8),
     "tournaments of a bot that ended": lambda world: ended_of(world.storage, BOT, 5),
+    "tournaments that finished": lambda world: last_finished(world.storage, 5),
+    "deal of the day": lambda world: highlights.deal_of_day(world.storage, world.clock() + timedelta(days=1)),
     "profile": lambda world: profile(world.storage, BOT),
     "versus": lambda world: versus(world.storage, BOT, OTHER),
     "crosstable": lambda world: crosstable(world.storage, [BOT, OTHER]),

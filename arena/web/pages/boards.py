@@ -68,7 +68,12 @@ def _asked(visit: Visit) -> SimpleNamespace:
     return asked
 
 
-@router.get("/")
+def asks_for_board(visit: Visit) -> bool:
+    """Return whether a query has parameters of the board."""
+    return not visit.sent.texts.keys().isdisjoint({*leaderboard.parameters, "a", "b"})
+
+
+@router.get("/board")
 def board(visit: AnyVisit) -> HTMLResponse:
     """Show the board."""
     web, asked = visit.web, _asked(visit)
@@ -93,7 +98,7 @@ def board(visit: AnyVisit) -> HTMLResponse:
     return visit.page(
         "board.html",
         pools=pools,
-        board=board_of(pool, found),
+        board=board_of(pool, found.leaderboard, found.next),
         asked=asked,
         verdict=said,
         trouble=trouble,
@@ -136,21 +141,17 @@ def chosen(pools: Sequence[NamedPool], ruleset: str | None, table_size: int | No
     return max(called, key=lambda one: one.matches, default=None)
 
 
-def board_of(pool: NamedPool, found: Leaderboard) -> Board:
-    """Return a page of a leaderboard with its lines grouped in bands."""
-    tiers = [
-        Tier(key and key[1], key and key[0], [*lines]) for key, lines in groupby(found.leaderboard, key=_band)
-    ]
-    known = [line.strength for line in found.leaderboard if line.strength is not None]
-    settled = [
-        line.strength for line in found.leaderboard if line.strength is not None and not line.provisional
-    ]
+def board_of(pool: NamedPool, lines: Sequence[LeaderboardLine], following: str | None) -> Board:
+    """Return a page of a leaderboard, and the cursor of the next one, with its lines grouped in bands."""
+    tiers = [Tier(key and key[1], key and key[0], [*band]) for key, band in groupby(lines, key=_band)]
+    known = [line.strength for line in lines if line.strength is not None]
+    settled = [line.strength for line in lines if line.strength is not None and not line.provisional]
     ends = [end for one in settled or known for end in (one.figure_low, one.figure_high)]
     return Board(
         pool=pool,
         tiers=tiers,
         scale=scale_of([*ends, *(one.figure for one in known)], least=100.0),
-        next=found.next,
+        next=following,
         groups=len({one.group for one in known}) > 1,
         anchor=known[0].anchor if known else "mean",
     )

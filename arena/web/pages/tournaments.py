@@ -176,8 +176,6 @@ def _told(web: Web, actor: Actor, tournament: str, asked: StandingsAsked) -> dic
     if form.in_batches:
         river = matches.find_matches(web.storage, matches.MatchQuery(tournament=tournament), RIVER).matches
     lines = board.standings[offset : offset + PLACES]
-    won = winners(status, board)
-    after = board.standings[len(won) : len(won) + 1]
     rounds = rounds_shown(status.round)
     results: Sheets = {}
     if not (form.in_batches or form.eliminates) and len(rounds) > 1:
@@ -211,8 +209,7 @@ def _told(web: Web, actor: Actor, tournament: str, asked: StandingsAsked) -> dic
         "not_found": not_found,
         "river": river,
         "river_counted": count_matches(web.storage, river),
-        "won": won,
-        "certainty": scoreboard.certainty(won[0], after[0]) if len(won) == 1 and after else None,
+        "win": win_of(status, board),
         "telling": () if offset else web.readings.deals_of_tournament(status),
         "bracket": bracket(web, status, board) if form.eliminates else (),
     }
@@ -241,6 +238,24 @@ def winners(status: TournamentStatus, board: scoreboard.Scoreboard) -> Sequence[
     if status.state is not TournamentState.FINISHED or board.provisional:
         return ()
     return [*takewhile(lambda line: line.rank == 1, board.standings)]
+
+
+@dataclass(frozen=True, slots=True)
+class Win:
+    """Who won a tournament, and how sure that is."""
+
+    lines: Sequence[scoreboard.StandingLine]
+    """Several if they are equal in everything that decides."""
+    certainty: str | None
+    """In words; None if nothing can be said."""
+
+
+def win_of(status: TournamentStatus, board: scoreboard.Scoreboard) -> Win | None:
+    """Return who won a tournament; None if nobody has yet."""
+    won = winners(status, board)
+    after = board.standings[len(won) : len(won) + 1]
+    certainty = scoreboard.certainty(won[0], after[0]) if len(won) == 1 and after else None
+    return Win(won, certainty) if won else None
 
 
 def place_of(board: scoreboard.Scoreboard, bot: str) -> int | None:

@@ -57,7 +57,7 @@ def lines(storage: Storage) -> tuple[LeaderboardLine, ...]:
 def test_board_when_it_is_read_then_every_line_of_the_query_is_there_in_order(
     client: TestClient, lines: tuple[LeaderboardLine, ...]
 ) -> None:
-    answer = client.get("/")
+    answer = client.get("/board")
     assert answer.status_code == 200
     page = Read(answer.text)
     shown = [link for link in page.links if link.startswith("/bots/")]
@@ -71,14 +71,14 @@ def test_board_when_it_is_read_then_every_line_of_the_query_is_there_in_order(
 
 
 def test_board_when_bots_are_filtered_then_others_are_not_shown(client: TestClient) -> None:
-    page = Read(client.get("/?owner=owner-1&language=").text)
+    page = Read(client.get("/board?owner=owner-1&language=").text)
     bots = {link for link in page.links if link.startswith("/bots/")}
     assert bots == {"/bots/owner-1/bot-2?version=1", "/bots/owner-1/bot-3?version=1"}
 
 
 def test_board_when_nobody_fits_then_it_says_so(client: TestClient) -> None:
-    assert "No bot of this pool fits" in Read(client.get("/?language=cobol").text).text
-    unknown = client.get("/?league=none")  # a filter that the form does not have, but the operation
+    assert "No bot of this pool fits" in Read(client.get("/board?language=cobol").text).text
+    unknown = client.get("/board?league=none")  # a filter that the form does not have, but the operation
     assert (unknown.status_code, "no league" in Read(unknown.text).text) == (404, True)
 
 
@@ -86,22 +86,22 @@ def test_board_when_a_bot_is_gone_to_then_its_line_is_marked(
     client: TestClient, lines: tuple[LeaderboardLine, ...]
 ) -> None:
     name = lines[9].bot.partition("@")[0]
-    page = Read(client.get("/", params={"around": name}).text)
+    page = Read(client.get("/board", params={"around": name}).text)
     assert "mine" in page.ids
-    assert "no bot" in Read(client.get("/?around=owner-1/none").text).text
+    assert "no bot" in Read(client.get("/board?around=owner-1/none").text).text
 
 
 def test_board_when_two_are_compared_then_the_verdict_is_a_sentence(
     client: TestClient, lines: tuple[LeaderboardLine, ...]
 ) -> None:
     best, last = lines[0], lines[-1]
-    page = Read(client.get("/", params={"a": last.bot, "b": best.bot}).text)
+    page = Read(client.get("/board", params={"a": last.bot, "b": best.bot}).text)
     said = "is stronger than" if verdict(best, last).kind is VerdictKind.APART else "cannot be told apart yet"
     assert "verdict" in page.ids
     assert said in page.text
     name = best.bot
     for trouble in ({"a": name, "b": name}, {"a": name, "b": "owner-1/none"}, {"a": "no name", "b": name}):
-        answer = client.get("/", params=trouble)
+        answer = client.get("/board", params=trouble)
         assert (answer.status_code, "verdict" in Read(answer.text).ids) == (200, False)
 
 
@@ -118,7 +118,7 @@ def test_board_when_it_is_read_as_csv_then_it_has_the_same_lines(
 
 
 def test_board_when_its_json_is_followed_then_it_is_the_same_question(client: TestClient) -> None:
-    page = Read(client.get("/?owner=owner-1").text)
+    page = Read(client.get("/board?owner=owner-1").text)
     [link] = [one for one in page.links if one.startswith("/api/v1/leaderboard") and "owner" in one]
     assert parse_qs(urlsplit(link).query)["owner"] == ["owner-1"]
     found = client.get(link).json()["leaderboard"]
@@ -127,13 +127,13 @@ def test_board_when_its_json_is_followed_then_it_is_the_same_question(client: Te
 
 @pytest.mark.parametrize("query", ["min_matches=0", "since=soon", "table_size=x", "cursor=none"])
 def test_board_when_the_address_is_wrong_then_a_page_names_the_field(client: TestClient, query: str) -> None:
-    answer = client.get(f"/?{query}")
+    answer = client.get(f"/board?{query}")
     assert (answer.status_code, answer.headers["content-type"]) == (422, "text/html; charset=utf-8")
     assert query.partition("=")[0] in Read(answer.text).text
 
 
 def test_board_when_the_pool_is_unknown_then_there_is_no_such_page(client: TestClient) -> None:
-    assert client.get("/?ruleset=nothing").status_code == 404
+    assert client.get("/board?ruleset=nothing").status_code == 404
 
 
 def _line(points: float, plus_minus: float, deals: int, group: int = 1) -> LeaderboardLine:
@@ -189,6 +189,6 @@ def test_board_when_somebody_is_signed_in_then_its_own_bots_are_a_link_away(
     accounts.create_account(storage, ROOT, "owner-1", Role.AUTHOR, NOW, PASSWORD)
     _, author = browsers.sign_in(storage, "owner-1", PASSWORD, NOW)
     key = apikeys.create_key(storage, author, "read", (KeyScope.READ,), NOW).key
-    mine = Read(client.get("/", headers={"Authorization": f"Bearer {key}"}).text)
-    assert "/?owner=owner-1" in mine.links
-    assert "/?owner=owner-1" not in Read(client.get("/").text).links
+    mine = Read(client.get("/board", headers={"Authorization": f"Bearer {key}"}).text)
+    assert "/board?owner=owner-1" in mine.links
+    assert "/board?owner=owner-1" not in Read(client.get("/board").text).links

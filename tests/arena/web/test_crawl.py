@@ -22,6 +22,9 @@ from tests.arena.web.markup import Read
 EACH = 5
 """Maximum number of pages of one kind that are read."""
 
+MADE_UP = re.compile("/matches/winter-.*/1/[0-9]+/[0-9]+/[0-9]+")
+"""Deals of the league, whose results are made up, so nobody can replay them."""
+
 NOT_READ = ("/export", "/events")
 """Ends of the paths of long answers, which are not read."""
 
@@ -77,7 +80,7 @@ def test_pages_when_every_link_is_followed_then_each_leads_to_a_page_that_keeps_
                 assert not target or elsewhere, (path, link)
             elif target.startswith(PREFIX):
                 api.add(target)
-            elif target not in seen:
+            elif target not in seen and not MADE_UP.fullmatch(target):
                 seen.add(target)
                 waiting.append(target)
     kinds = {kind.partition("?")[0] for kind in read}

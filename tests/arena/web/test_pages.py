@@ -11,12 +11,18 @@ from arena.actors import Role
 from arena.bots import versions
 from arena.errors import BrokerError, UnknownError
 from arena.people import accounts
+from arena.queries.highlights import deal_of_day
+from arena.queries.leaderboards import leaderboard
+from arena.queries.scoreboard import certainty, scoreboard
 from arena.queries.search import search
 from arena.web.headers import POLICY
 from arena.web.pages.docs import AUTHORS, FOR_WHOM, GUIDE, documents, page_of
+from arena.web.pages.links import bot_url, deal_url, tournament_url
 from arena.web.pages.rendering import environment, fill
 from arena.web.pages.statics import statics
-from tests.arena.fakes import ROOT
+from tests.arena.exported import play_by_table
+from tests.arena.fakes import ROOT, Clock
+from tests.arena.web.conftest import Ask
 from tests.arena.web.markup import Read
 from tests.arena.world import World
 
@@ -27,6 +33,47 @@ BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 def client(app: FastAPI) -> TestClient:
     """Return a browser for visiting pages."""
     return TestClient(app, headers=BROWSER, raise_server_exceptions=False)
+
+
+def test_front_page_when_bots_have_played_then_it_shows_who_won_a_deal_and_the_top_of_the_board(
+    world: World, client: TestClient, clock: Clock
+) -> None:
+    assert "Nothing has been played here yet" in Read(client.get("/").text).text
+    names = world.register(8)
+    world.finish(world.tournament_of(names, name="won").id, play_by_table)
+    world.tournament_of(names, name="on")
+    assert client.get("/?owner=owner-1", follow_redirects=False).headers["location"] == "/board?owner=owner-1"
+    clock.move(86_400)
+    page = Read(client.get("/?ref=elsewhere").text)
+    board = scoreboard(world.storage, "won").standings
+    first = certainty(board[0], board[1])
+    assert first is not None
+    assert first in page.text
+    top = [bot_url(line.bot) for line in leaderboard(world.storage, limit=5).leaderboard]
+    assert len(top) == 5
+    assert set(top) <= {*page.links}
+    deal = deal_of_day(world.storage, clock())
+    assert deal is not None
+    assert deal_url(deal.tournament, deal.round, deal.table, deal.session, deal.deal) in page.links
+    assert {tournament_url("on"), tournament_url("won"), "/board"} <= {*page.links}
+
+
+def test_front_page_when_nothing_was_played_then_it_says_what_to_do_first_by_role(
+    client_of: Ask, client: TestClient
+) -> None:
+    firsts = {
+        None: "/sign-up",
+        Role.AUTHOR: "/join",
+        Role.ORGANISER: "/desk",
+        Role.OPERATOR: "/operator/accounts",
+    }
+    for role, first in firsts.items():
+        asking = client if role is None else client_of(f"a-{role}", role)
+        page = Read(asking.get("https://arena.test/", headers=BROWSER).text)
+        assert first in page.links
+        assert [link for link in ("/operator/accounts",) if link in page.links] == (
+            ["/operator/accounts"] if role is Role.OPERATOR else []
+        )
 
 
 def test_docs_when_they_are_read_then_every_route_is_told(app: FastAPI, client: TestClient) -> None:

@@ -210,9 +210,9 @@ def test_standings_when_the_organiser_decided_then_it_is_told_and_what_was_writt
     [
         "/matches?bot={}",
         "/matches?tournament={}",
-        "/?around={}",
-        "/?a={}&b={}",
-        "/?owner={}",
+        "/board?around={}",
+        "/board?a={}&b={}",
+        "/board?owner={}",
         "/tournaments/{}",
         "/rules/{}",
         "/bots/{}/x",

@@ -24,7 +24,8 @@ from tests.arena.web.conftest import PASSWORD
 
 PAGES = (
     "/",
-    "/?a=owner-0/bot-0&b=owner-1/bot-1&since=2025-01-01",
+    "/board",
+    "/board?a=owner-0/bot-0&b=owner-1/bot-1&since=2025-01-01",
     "/bots/owner-0/bot-0",
     "/deals",
     "/guide",
@@ -131,7 +132,7 @@ def test_charts_and_names_when_the_window_is_narrow_or_wide_then_they_are_whole(
     found = []
     for width in (360, 800, 1600):
         page.set_viewport_size(ViewportSize(width=width, height=900))
-        for path in ("/", "/bots/owner-0/bot-0", "/bots/owner-1/bot-1"):
+        for path in ("/board", "/bots/owner-0/bot-0", "/bots/owner-1/bot-1"):
             page.goto(arena.url + path)
             found += [(path, width, label) for label in page.evaluate(OUTSIDE)]
     assert found == []
@@ -207,7 +208,7 @@ def test_pages_when_they_are_loaded_then_nothing_shifts(arena: Site) -> None:
     assert {path for path, by in found.items() if by > SHIFTED} == set()
 
 
-@pytest.mark.parametrize("path", ["/", "/tournaments/cup"])
+@pytest.mark.parametrize("path", ["/board", "/tournaments/cup"])
 def test_standings_when_they_are_printed_in_the_dark_then_they_are_black_on_white_and_whole(
     arena: Site, path: str
 ) -> None:
