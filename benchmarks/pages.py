@@ -345,7 +345,7 @@ def main() -> None:
             cookie = exhibit(storage, players(storage), now)
         app = make_app(settings, storage, clock=(lambda: now) if now else utc_now)
         collect_seldom()
-        app.state.web.placings.prepare()
+        app.state.web.readings.prepare()
         asyncio.run(measure(app, [*addresses(storage, bool(cookie))], cookie or "none", options.times))
 
 

@@ -33,7 +33,7 @@ from arena.web.pages.routing import page_router
 from arena.web.pages.statics import statics
 from referee.validation import shown as shown_text
 
-STYLES = ("offline.css", "cards.css", "replay.css")
+STYLES = ("look.css", "offline.css", "cards.css", "replay.css")
 SCRIPTS = ("table.js", "replay.js")
 """The JavaScript modules, each after those that it imports."""
 

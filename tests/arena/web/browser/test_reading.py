@@ -268,7 +268,7 @@ def test_tournament_when_a_match_is_played_then_its_page_moves_without_reloading
     world.finish(started.id, play_randomly)
     total = world.status("live").sessions_total
     expect(text).to_contain_text(f"{total} of {total} sessions", timeout=30_000)
-    expect(page.locator("#state")).to_have_text("finished", timeout=60_000)
+    expect(page.locator("#state")).to_contain_text("Won by", timeout=60_000)
 
 
 def test_tournament_when_its_stream_is_answered_with_errors_then_its_page_asks_again_till_it_is_live(
