@@ -308,6 +308,7 @@ PAGES: dict[str, Line] = {
     "GET /operator/tokens/{name}": _read("/operator/tokens/organiser", OPERATORS, OPERATE),
     "GET /operator/audit": _read("/operator/audit", OPERATORS, OPERATE),
     "GET /operator/findings": _read("/operator/findings", OPERATORS, OPERATE),
+    "GET /board": _read("/board"),
     "GET /bots/{owner}/{bot}/picture.png": _read("/bots/owner-0/bot-0/picture.png"),
     "GET /picture.png": _read("/picture.png"),
     "GET /reset-password": _read("/reset-password?code=none"),
