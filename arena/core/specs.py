@@ -5,9 +5,10 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import (
     AfterValidator,
@@ -99,6 +100,27 @@ class Entry(BaseModel):
     ``digits:N``, exactly N decimal digits; nothing else is in it."""
 
 
+def _moment(given: object) -> datetime:
+    try:
+        moment = datetime.fromisoformat(given) if isinstance(given, str) else given
+    except ValueError:
+        moment = None
+    if not isinstance(moment, datetime):
+        raise ValueError(f"must be a time with its zone, as 2026-12-01T18:00:00Z, not {shown(given)}")
+    if moment.tzinfo is None:
+        raise ValueError(f"{moment.isoformat()} has no zone; for UTC write {moment.isoformat()}Z")
+    try:
+        return moment.astimezone(UTC)
+    except (OverflowError, ValueError):
+        raise ValueError(f"{moment.isoformat()} is out of range") from None
+
+
+Moment: TypeAlias = Annotated[
+    datetime, PlainValidator(_moment), WithJsonSchema({"type": "string", "format": "date-time"})
+]
+"""A time with its zone, in UTC."""
+
+
 class Discretion(BaseModel):
     """Settings for the organiser's decisions during and after a tournament; they are not part of the head."""
 
@@ -112,6 +134,11 @@ class Discretion(BaseModel):
     """Maximum number of bots of one owner; by default as many as the format allows."""
     confirm: bool = False
     """Whether its results are provisional until the organiser confirms them."""
+    start_at: Moment | None = None
+    """When it starts by itself, a time with its zone, as 2026-12-01T18:00:00Z; by default the organiser
+    starts it. Not with a beacon."""
+    description: str = Field(default="", max_length=2000)
+    """What it is about, for readers, in a few sentences."""
 
 
 class TournamentFields(Limits, Plan, Entry, Discretion):
@@ -245,6 +272,14 @@ class TournamentSpec(TournamentFields, Outline):
         if self.rated and self.decision_ms < LEAST_RATED_MS:
             text = f"must be at least {LEAST_RATED_MS} in a rated tournament, not {self.decision_ms}"
             raise Refused(Problem("decision_ms", f"{text} (or set rated = false)"))
+        return self
+
+    @model_validator(mode="after")
+    def _no_beacon_is_awaited(self) -> Self:
+        if self.start_at is not None and self.beacon is not None:
+            raise Refused(
+                Problem("start_at", "whoever knows the beacon's value starts it: leave one of them out")
+            )
         return self
 
     @model_validator(mode="after")

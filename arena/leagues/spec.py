@@ -1,7 +1,7 @@
 """A league as an organiser specifies it: a validated, frozen value, from one TOML file."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,7 +18,7 @@ from pydantic import (
 )
 
 from arena.core.formats import FORMATS, MOST_ENTRANTS, Setup
-from arena.core.specs import Entries, Name, TournamentSpec, make_spec, read_ruleset
+from arena.core.specs import Entries, Moment, Name, TournamentSpec, make_spec, read_ruleset
 from arena.errors import SpecError
 from arena.leagues.divisions import Level
 from referee.docstrings import tell_fields
@@ -36,23 +36,11 @@ MOST_SEASONS = 9_999
 
 MOST_DIVISIONS = 100
 
-SET_BY_LEAGUE = ("name", "entrants", "allow_same_owner", "owner_limit", "confirm", "beacon", "beacon_form")
+SET_BY_LEAGUE = (
+    *("name", "entrants", "allow_same_owner", "owner_limit", "confirm", "beacon", "beacon_form"),
+    *("start_at", "description"),
+)
 """Fields of a tournament that its league sets; its tournaments start by themselves, so without a beacon."""
-
-
-def _moment(given: object) -> datetime:
-    try:
-        moment = datetime.fromisoformat(given) if isinstance(given, str) else given
-    except ValueError:
-        moment = None
-    if not isinstance(moment, datetime):
-        raise ValueError(f"must be a time with its zone, as 2026-12-01T18:00:00Z, not {shown(given)}")
-    if moment.tzinfo is None:
-        raise ValueError(f"{moment.isoformat()} has no zone; for UTC write {moment.isoformat()}Z")
-    try:
-        return moment.astimezone(UTC)
-    except (OverflowError, ValueError):
-        raise ValueError(f"{moment.isoformat()} is out of range") from None
 
 
 def _hours(given: object) -> float:
@@ -117,9 +105,7 @@ class LeagueSpec(_Table):
 
     name: Name
     """Unique in the arena; the names of its tournaments begin with it."""
-    start: Annotated[
-        datetime, PlainValidator(_moment), WithJsonSchema({"type": "string", "format": "date-time"})
-    ]
+    start: Moment
     """When the first season starts: a time with a time zone."""
     interval_hours: Annotated[
         float, PlainValidator(_hours), WithJsonSchema({"type": "number", "minimum": 0.01, "maximum": 100_000})
@@ -136,7 +122,8 @@ class LeagueSpec(_Table):
     or by owner. ``approved``: these too, and others that the organiser has approved."""
     tournament: Tournament
     """Fields for the tournaments of all divisions: those of a tournament's file, except ``name``,
-    ``entrants``, ``allow_same_owner``, ``owner_limit``, ``confirm``, ``beacon`` and ``beacon_form``. A
+    ``entrants``, ``allow_same_owner``, ``owner_limit``, ``confirm``, ``beacon``, ``beacon_form``,
+    ``start_at`` and ``description``. A
     ruleset file is copied into the league."""
     divisions: Annotated[tuple[Division, ...], Field(strict=False, min_length=1, max_length=MOST_DIVISIONS)]
     """The divisions, from the highest to the lowest."""

@@ -27,6 +27,7 @@ from arena.play.rounds.batches import Connected, everyone
 from arena.results.strength.pools import unfitted
 from arena.store.models import Tournament, utc_now
 from arena.store.storage import Storage, open_storage
+from arena.tournaments.lifecycle import start_due
 from arena.tournaments.referees import Answer, ask_referees
 from arena.webhooks.sending import deliver_due, forget_old
 from referee.client import RefereeStatus, hold_match, run_match
@@ -87,8 +88,9 @@ class Tasks:
             self._advance(tournament_id)
 
     def advance_all(self) -> None:
-        """Advance all tournaments, and end and start the seasons of all leagues."""
+        """Start the tournaments that are due, advance all, and end and start the seasons of all leagues."""
         with _absence_logged("tournaments cannot be advanced now"):
+            start_due(self._storage, utc_now())
             for tournament_id in running_tournaments(self._storage):
                 self._advance_apart(tournament_id)
             advance_leagues(self._storage, utc_now())

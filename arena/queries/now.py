@@ -51,10 +51,12 @@ class TableInPlay:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """A season of a league that starts on schedule."""
+    """What starts on schedule: a season of a league, or a tournament."""
 
-    league: str
-    season: int
+    name: str
+    """Of the league or the tournament."""
+    season: int | None
+    """None for a tournament."""
     at: datetime
     """When it is due."""
     problem: str | None
@@ -72,7 +74,7 @@ class Now:
     waiting: tuple[TournamentStatus, ...]
     """Tournaments that have not started, the newest first."""
     starts: tuple[Start, ...]
-    """Seasons of leagues, the next first."""
+    """Seasons of leagues, and tournaments, the next first."""
 
 
 def on_now(storage: Storage, tables: int) -> Now:
@@ -81,7 +83,12 @@ def on_now(storage: Storage, tables: int) -> Now:
         running = _in_state(tx, TournamentState.RUNNING)
         waiting = _in_state(tx, TournamentState.CREATED)
         names = {tournament.id: tournament.tournament for tournament in running}
-        return Now(running, tuple(_tables(tx, names, tables)), waiting, tuple(_starts(tx)))
+        return Now(
+            running,
+            tuple(_tables(tx, names, tables)),
+            waiting,
+            tuple(sorted(_starts(tx), key=lambda start: start.at)),
+        )
 
 
 def _in_state(tx: Transaction, state: TournamentState) -> tuple[TournamentStatus, ...]:
@@ -149,3 +156,8 @@ def _starts(tx: Transaction) -> Iterator[Start]:
     for league in tx.exec(due.order_by(col(League.next_at), col(League.name)).limit(TOURNAMENTS)):
         assert league.next_at is not None
         yield Start(league.name, league.seasons + 1, league.next_at, league.problem)
+    planned = (col(Tournament.state) == TournamentState.CREATED, col(Tournament.start_at).is_not(None))
+    rows = select(Tournament.name, Tournament.start_at, Tournament.problem).where(*planned)
+    for name, at, problem in tx.exec(rows.order_by(col(Tournament.start_at)).limit(TOURNAMENTS)):
+        assert at is not None
+        yield Start(name, None, at, problem)

@@ -11,6 +11,7 @@ from sqlmodel import col, select
 from arena.actors import Actor
 from arena.core.specs import TournamentFields, TournamentSpec, make_spec
 from arena.errors import SpecError, StateError
+from arena.jsonvalues import to_json
 from arena.people.audit import record
 from arena.store.models import (
     BotVersion,
@@ -85,11 +86,12 @@ def change(
         spec, ruleset, _ = as_changed(tx, tournament, fields)
         for column, value in terms_of(tx, spec, ruleset, now).items():
             setattr(tournament, column, value)
+        tournament.problem = None  # what kept it from starting by itself may be mended
         tx.add(tournament)
         tx.flush()
         made = _changes(before, _fields(tx, tournament), label, _label(tx, tournament))
         if made:
-            changes = {one.field: [one.before, one.after] for one in made}
+            changes = {one.field: [to_json(one.before), to_json(one.after)] for one in made}
             record(tx, actor, "tournament.change", name, now, changes=changes)
         return status_of(tx, tournament)
 

@@ -1,5 +1,6 @@
 """Starting, pausing, resuming and stopping tournaments; ``arena.play.rounds.closing`` cancels them."""
 
+import logging
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -10,7 +11,7 @@ from arena.actors import Actor, Role
 from arena.bots.checks import require_checks
 from arena.bots.versions import WITHOUT_REPORT
 from arena.core.specs import form_text, is_in_form
-from arena.errors import SpecError, StateError
+from arena.errors import ArenaError, SpecError, StateError, StorageError
 from arena.people.audit import record
 from arena.store.models import (
     BotVersion,
@@ -26,6 +27,12 @@ from arena.tournaments.events import lock_head, note
 from arena.tournaments.overview import TournamentStatus, find_tournament, organised, status_of
 from arena.tournaments.referees import Ask
 from arena.tournaments.roster import require_able
+from referee.errors import RefereeError
+
+ARENA = Actor(Role.OPERATOR)
+"""The arena itself, which starts tournaments when they are due."""
+
+log = logging.getLogger("arena.tournaments")
 
 
 def lock(storage: Storage, actor: Actor, name: str, now: datetime) -> TournamentStatus:
@@ -80,6 +87,37 @@ def start_in(tx: Transaction, tournament: Tournament, now: datetime, beacon_valu
             f"tournament {tournament.name} is {tournament.state.value}; it cannot be started{hint}"
         )
     note(tx, tournament, "started", now, **({"beacon_value": beacon_value} if beacon_value else {}))
+
+
+def start_due(storage: Storage, now: datetime) -> None:
+    """Start the tournaments that are to start by themselves by now.
+
+    What keeps one from starting is noted in its row, and affects no other one.
+    """
+    due = (col(Tournament.state) == TournamentState.CREATED, col(Tournament.start_at) <= now)
+    with storage.read() as tx:
+        names = tx.exec(select(Tournament.name).where(*due).order_by(col(Tournament.start_at))).all()
+    for name in names:
+        try:
+            with storage.write() as tx:
+                tournament = find_tournament(tx, name)
+                lock_open(tx, tournament, now)
+                start_in(tx, tournament, now)
+                record(tx, ARENA, "tournament.start", name, now)
+        except StorageError:
+            raise
+        except (ArenaError, RefereeError) as error:
+            _note_problem(storage, name, str(error))
+
+
+def _note_problem(storage: Storage, name: str, problem: str) -> None:
+    new = (
+        *(col(Tournament.name) == name, col(Tournament.state) == TournamentState.CREATED),
+        col(Tournament.problem).is_distinct_from(problem),
+    )
+    with storage.write() as tx:
+        if changed(tx, update(Tournament).where(*new).values(problem=problem)):
+            log.warning("%s cannot start by itself: %s", name, problem)
 
 
 def require_startable(tx: Transaction, tournament: Tournament) -> None:

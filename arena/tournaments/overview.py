@@ -50,7 +50,7 @@ class TournamentStatus:
     """``round-robin``, ``swiss``, ``gauntlet``, ``knockout`` or ``continuous``."""
     state: TournamentState
     problem: str | None
-    """Why it failed; None if it has not."""
+    """Why it failed, or did not start by itself; None if neither."""
     ruleset: str
     """Name and version, such as ``hong-kong@1``."""
     table_size: int
@@ -75,7 +75,11 @@ class TournamentStatus:
     """The beacon's value; None without a beacon, or before the start."""
     seed: str | None
     """The seed in hexadecimal; None while it is secret, until the tournament has ended."""
+    description: str
+    """What it is about; empty if its organiser did not say."""
     created_at: datetime
+    start_at: datetime | None
+    """When it starts by itself; None if its organiser starts it."""
     started_at: datetime | None
     """When it started; None if not yet."""
     finished_at: datetime | None
@@ -285,7 +289,9 @@ def _status(
         beacon=tournament.beacon,
         beacon_value=tournament.beacon_value,
         seed=tournament.seed if tournament.state in ENDED else None,
+        description=tournament.description,
         created_at=tournament.created_at,
+        start_at=tournament.start_at,
         started_at=tournament.started_at,
         finished_at=tournament.finished_at,
         provisional=tournament.confirm and tournament.confirmed_at is None,

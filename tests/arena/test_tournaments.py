@@ -10,7 +10,9 @@ from arena.errors import SpecError, StateError, TakenError, UnknownError
 from arena.play.rounds import closing
 from arena.play.rounds import preview as previews
 from arena.queries.scoreboard import standings
+from arena.store.models import Tournament
 from arena.tournaments import creation, entry, lifecycle, overview
+from arena.tournaments.events import events_of
 from arena.tournaments.referees import nobody_asked
 from arena.tournaments.roster import roster
 from arena.tournaments.warnings import list_warnings
@@ -204,3 +206,32 @@ def test_tournament_when_the_points_of_a_match_could_be_too_many_then_that_is_sa
     with pytest.raises(SpecError, match=f"^{told}$"):
         world.tournament_of(names, ruleset=costly, sessions=2, deals=1000)
     assert world.tournament_of(names, ruleset=costly, sessions=1, deals=1000).state == "running"
+
+
+def test_tournament_when_its_time_has_come_then_it_starts_by_itself_and_once(world: World) -> None:
+    names, due = world.register(4), world.clock() + timedelta(hours=1)
+    made = creation.create(world.storage, ROOT, world.spec(names, start_at=due), world.clock())
+    few = world.spec(names[:3], name="few", start_at=due)
+    creation.create(world.storage, ROOT, few, world.clock())
+    lifecycle.start_due(world.storage, world.clock())
+    assert (world.status().state, world.status().start_at) == ("created", due)
+    world.clock.now = due
+    for _ in range(2):
+        lifecycle.start_due(world.storage, world.clock())
+    assert (world.status().state, world.status().started_at) == ("running", due)
+    with world.storage.read() as tx:
+        kinds = [event["event"] for event in events_of(tx, tx.get_one(Tournament, made.id))]
+    assert kinds.count("started") == 1
+    late = world.status("few")
+    assert late.state == "created"
+    assert (
+        late.problem
+        == "entrants: too few: a table takes 4, and there are 3; 1 more is needed before the start"
+    )
+
+
+def test_tournament_when_it_has_a_beacon_then_it_cannot_start_by_itself(world: World) -> None:
+    with pytest.raises(SpecError, match=r"^start_at: whoever knows the beacon's value starts it"):
+        world.spec([], start_at=world.clock(), beacon="drand round 1")
+    with pytest.raises(SpecError, match=r"^start_at: 2026-12-01T18:00:00 has no zone"):
+        world.spec([], start_at="2026-12-01T18:00:00")

@@ -108,6 +108,8 @@ class Tournament(SQLModel, TournamentFields, table=True):  # type: ignore[misc] 
     """What happens to a session when one of its bots forfeits it."""
     entries: Entries = Field(default="open", sa_type=String(16))
     """Who may enter bots once it is created."""
+    start_at: datetime | None = None
+    """When it starts by itself; NULL if its organiser starts it."""
     paired: int = 0
     """Rounds paired so far; conditional updates of it keep a round from being paired twice."""
     test: bool = False

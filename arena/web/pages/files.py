@@ -19,6 +19,7 @@ from arena.operations.checking import schema_of
 from arena.operations.operation import REQUIRED, Parameter
 from arena.web.pages.drawing import Field
 from arena.web.pages.page import Typed
+from referee.validation import Node
 
 Tab = Literal["form", "file"]
 
@@ -156,7 +157,7 @@ def read_form(sent: Typed, parameters: Sequence[Parameter], within: str = "") ->
         elif schema_of(one.kind).get("type") == "array":
             found[name] = [line for text in texts for line in _items(text)]
         else:
-            found[name] = _read(schema_of(one.kind).get("type"), texts[-1])
+            found[name] = _read(schema_of(one.kind), texts[-1])
     return found
 
 
@@ -168,11 +169,13 @@ def _setting(line: str) -> tuple[str, object]:
     name, is_one, value = (part.strip() for part in line.partition("="))
     if not is_one:
         raise SpecError("options", f"{line}: write name = value, one in each line")
-    return name, _read("integer", value.strip("\"'"))
+    return name, _read({"type": "integer"}, value.strip("\"'"))
 
 
-def _read(kind: object, text: str) -> object:
-    text = text.strip()
+def _read(node: Node, text: str) -> object:
+    text, kind = text.strip(), node.get("type")
+    if node.get("format") == "date-time":
+        return text if text.endswith("Z") or "+" in text else f"{text}Z"  # browsers send no zone
     try:
         if kind == "boolean":
             return {"true": True, "false": False}.get(text, text)
@@ -191,4 +194,6 @@ def _texts(value: Any) -> str | Sequence[str]:
         return [f"{name} = {one}" for name, one in value.items()]
     if isinstance(value, list | tuple):
         return [str(one) for one in value]
+    if isinstance(value, datetime):
+        return value.replace(tzinfo=None).isoformat()  # as browsers take it
     return str(value).lower() if isinstance(value, bool) else str(value)

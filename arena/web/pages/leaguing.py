@@ -185,7 +185,7 @@ def _told(visit: Visit) -> dict[str, object]:
             **LABELS,
         },
     )
-    played, _, limits, result = making.GROUPS
+    played, _, limits, _, result = making.GROUPS
     tournaments = [Group("What is played in all divisions", played.first, played.more), limits, result]
     file = write_toml(known.fields) if known else EXAMPLE_FILE
     return {
@@ -204,8 +204,6 @@ def _asked(visit: Visit, known: Known | None) -> dict[str, Any]:
     if visit.sent["tab"] == "file":
         return read_toml(visit.sent["file"])
     own = read_form(visit.sent, _of_league(known))
-    if isinstance(own.get("start"), str) and "+" not in own["start"]:
-        own["start"] = f"{own['start'].removesuffix('Z')}Z"
     before = known.fields if known else {}
     divisions = {one["name"]: one for one in before.get("divisions", ())}
     own["divisions"] = [*_divisions(own.get("divisions", ()), divisions)]

@@ -55,7 +55,8 @@ GROUPS = (
             *("on_forfeit", "ask_forced", "min_sessions"),
         ),
     ),
-    Group("The result", ("rated", "confirm"), ("beacon", "beacon_form")),
+    Group("The start", ("start_at", "description"), ("beacon", "beacon_form")),
+    Group("The result", ("rated", "confirm")),
 )
 
 LABELS: Mapping[str, str] = {
@@ -74,6 +75,8 @@ LABELS: Mapping[str, str] = {
     "allow_same_owner": "Bots of one owner may meet",
     "require_check": "Require the check",
     "confirm": "Provisional until confirmed",
+    "start_at": "Starts by itself",
+    "description": "Description",
     "options": "Options of the format",
     "sessions": "Sessions in a match",
     "deals": "Deals in a session",

@@ -186,6 +186,7 @@ def _told(web: Web, actor: Actor, tournament: str, asked: StandingsAsked) -> dic
             results = counted_sheets(web.storage, tournament, rounds)
     return {
         "one": status,
+        "at": web.clock(),
         "duplicate": duplicate,
         "desk": steers(web.storage, actor, tournament),
         "own": own_entries(web.storage, actor, tournament, web.clock(), web.ask, OWN, asked.own),
