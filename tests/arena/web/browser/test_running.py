@@ -128,6 +128,7 @@ def test_organiser_when_making_a_tournament_on_the_desk_then_it_is_watched_live_
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
     page.get_by_role("link", name="New tournament").click()
+    page.locator("label", has_text="File").first.click()
     page.get_by_label("file (TOML)").fill(CUP)
     page.get_by_role("button", name="Create").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Desk of cup")
