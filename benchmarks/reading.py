@@ -30,6 +30,7 @@ from arena.queries import (
     histories,
     leaderboards,
     matches,
+    ownbots,
     scoreboard,
     sessions,
     tournaments,
@@ -55,6 +56,7 @@ from arena.results.strength.fitting import fit_due
 from arena.store.models import HighlightKind
 from arena.store.storage import Storage, migrate_storage, open_storage
 from arena.tournaments import overview
+from arena.tournaments.referees import nobody_asked
 from arena.web.serving import collect_seldom
 from benchmarks.history import Place, postgres, sqlite, tidy
 from benchmarks.seasons import make_season
@@ -132,6 +134,7 @@ def _own_ruleset(asker: Asker) -> object:
 
 WEEK = timedelta(days=7)
 OPERATOR = Actor(Role.OPERATOR, "operator")
+AUTHOR = Actor(Role.AUTHOR, "owner-0", frozenset({"owner-0"}))
 
 QUESTIONS: Mapping[str, Callable[[Asker], object]] = {
     "leaderboard": lambda one: leaderboard(one.storage),
@@ -210,6 +213,9 @@ QUESTIONS: Mapping[str, Callable[[Asker], object]] = {
     "latest tournaments of a bot": lambda one: tournaments.ended_of(one.storage, one.bot(), 3),
     "tournaments that finished last": lambda one: tournaments.last_finished(one.storage, 5),
     "deal of the day": lambda one: highlights.deal_of_day(one.storage, one.now),
+    "own bots": lambda one: ownbots.own_bots(one.storage, AUTHOR, one.now, nobody_asked),
+    "own bots' requests": lambda one: ownbots.own_requests(one.storage, AUTHOR),
+    "versions of an own bot": lambda one: ownbots.versions_of(one.storage, AUTHOR, "owner-0/bot-0"),
     "what is on": lambda one: on_now(one.storage, 24),
     "names": lambda one: search(one.storage, one.bot()[:3], 10),
     "a match and its sessions": lambda one: sessions.played_match(one.storage, "season", 1, 1),

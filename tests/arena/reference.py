@@ -130,6 +130,13 @@ class Removed:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Deleted:
+    """A tournament that was deleted."""
+
+    tournament: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class SettingsShown:
     """The settings of an arena."""
 
@@ -279,6 +286,7 @@ ANSWERS: Mapping[str, type] = {
     "token revoke": TokenInfo,
     "token rotate": MadeToken,
     "tournament correct": Corrected,
+    "tournament delete": Deleted,
     "tournament invite": EntriesShown,
     "tournament may-enter": Prospect,
     "tournament show": TournamentShown,
