@@ -132,7 +132,7 @@ USES: dict[str, tuple[Use, Role]] = {
         Role.ORGANISER,
     ),
     "join": (of(membership.join, "winter", "bob/a"), Role.OPERATOR),
-    "leave": (of(membership.leave, "winter", "bob/a"), Role.OPERATOR),
+    "leave": (of(membership.leave, "winter", "bob/a"), Role.ORGANISER),
     "approve in league": (of(membership.approve, "winter", "bob/a"), Role.ORGANISER),
     "decline in league": (of(admission.decline, find_league, "winter", "bob/a", "late"), Role.ORGANISER),
     "invite to league": (of(admission.invite, find_league, "winter", ["bob"]), Role.ORGANISER),
