@@ -96,7 +96,7 @@ def alike(operation: Operation[Any, Any], found: Found) -> Found:
     return status, MOVING.sub("", json.dumps(answer, sort_keys=True))
 
 
-MOVING = re.compile(r'"(last_used_on|seconds|found|age_seconds)": [^,}]+')
+MOVING = re.compile(r'"(last_used_on|seconds|found|advice|age_seconds)": ("(?:[^"\\]|\\.)*"|[^,}]+)')
 """Values that are others at each look."""
 
 
