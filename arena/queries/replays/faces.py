@@ -1,7 +1,5 @@
 """Cards as they are shown and spoken, in a ruleset's order."""
 
-from collections.abc import Iterable
-
 from referee.describe.words import SUIT_NAMES
 from referee.rules.plays import Rules
 
@@ -31,8 +29,3 @@ def spoken_rank(rank: str) -> str:
 def spoken(card: str) -> str:
     """Return a card as it is spoken: ``3 of diamonds``."""
     return f"{spoken_rank(card[:-1])} of {SUIT_NAMES[card[-1]]}"
-
-
-def all_spoken(cards: Iterable[str]) -> str:
-    """Return cards as they are spoken, separated by commas."""
-    return ", ".join(map(spoken, cards))

@@ -5,7 +5,7 @@ from functools import cache
 from hashlib import sha256
 from typing import Any
 
-from arena.queries.replays.faces import all_spoken
+from arena.queries.replays.faces import spoken
 from arena.queries.replays.steps import Words
 from referee.records.random_play import random_records
 from referee.rules.plays import compile_ruleset
@@ -45,4 +45,4 @@ def timed(record: Record) -> Record:
 
 def plain(words: Words) -> str:
     """Return a sentence as text, with its cards as they are spoken."""
-    return "".join([part if isinstance(part, str) else all_spoken(part) for part in words])
+    return "".join([part if isinstance(part, str) else ", ".join(map(spoken, part)) for part in words])
