@@ -1,8 +1,8 @@
 """A history of a million matches: a base made by the arena's code, and copies of it made by the database.
 
 The base (``make_base``) consists of three Swiss tournaments, each in a pool of its own, whose matches are
-stored and whose rounds are closed as usual (``benchmarks.seasons``): ``season``, of all bots; ``regulars``,
-many rounds of a hundred of them; ``rarity``, one round of eight bots, which is not copied.
+stored, whose rounds are closed as usual (``benchmarks.seasons``), and which have ended: ``season``, of all
+bots; ``regulars``, many rounds of a hundred of them; ``rarity``, one round of eight bots, not copied.
 
 A copy (``multiply``) is ``INSERT ... SELECT``: tournaments, entrants, rounds, matches, seats, sessions with
 their deal records and highlights, sums of standings and changes of ratings, with other ids and later dates.
@@ -22,6 +22,7 @@ from sqlalchemy import Connection, create_engine, text
 from sqlmodel import SQLModel, col, func, select
 
 from arena.core.sums import Sums
+from arena.play.rounds.advance import finish
 from arena.results.standings.stored import add_rounds, standings_parts
 from arena.results.strength.fitting import fit_due
 from arena.store.models import (
@@ -97,6 +98,8 @@ def make_base(storage: Storage, bots: int, rounds: tuple[int, int], began: datet
     for one, count in zip(seasons, rounds, strict=True):
         for number in range(count):
             play_round(one, rng, began + STEP * (number + 1) / (count + 1))
+    for one in (rare, *seasons):
+        assert finish(storage, one.tournament_id, began + STEP)
     fit_due(storage, began + STEP)
     matches = sum(len(one.entered) // SEATS * count for one, count in zip(seasons, rounds, strict=True))
     with storage.read() as tx:

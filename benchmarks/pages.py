@@ -90,7 +90,7 @@ def addresses(storage: Storage, signed_in: bool) -> Iterator[tuple[str, str]]:
     yield "matches of a bot with faults", with_query("/matches", {"bot": busy, "faults": "true"})
     yield from _of_deals(storage, [one.tournament for one in found])
     yield from _of_formats(found)
-    yield from _of_leagues(storage)
+    yield from _of_leagues(storage, signed_in)
     yield from RULES
     yield from FOR_NEWCOMERS
     yield from _pictures(busy, largest.tournament)
@@ -136,6 +136,7 @@ def _of_bot(what: str, bot: str, other: str) -> Iterator[tuple[str, str]]:
     yield f"{what}, head to head", with_query(f"{bot_url(bot)}/versus", {"opponent": other})
     yield f"{what}, as JSON", f"/api/v1{bot_url(bot)}"
     yield f"{what}, as a feed", f"{bot_url(bot)}/feed.atom"
+    yield f"{what}, as a feed in JSON", f"{bot_url(bot)}/feed.json"
 
 
 def _of_tournament(storage: Storage, one: TournamentStatus) -> Iterator[tuple[str, str]]:
@@ -183,11 +184,14 @@ def _of_formats(found: Sequence[TournamentStatus]) -> Iterator[tuple[str, str]]:
         yield from ((f"tournament, {format}", tournament_url(name)) for name in named[:1])
 
 
-def _of_leagues(storage: Storage) -> Iterator[tuple[str, str]]:
+def _of_leagues(storage: Storage, signed_in: bool) -> Iterator[tuple[str, str]]:
     yield "leagues", "/leagues"
     for one in list_leagues(storage)[:1]:
         yield "league", league_url(one.league)
         yield "league, as JSON", f"/api/v1{league_url(one.league)}"
+        if signed_in:
+            yield "league, its desk", f"{league_url(one.league)}/desk"
+            yield "league, a change", f"{league_url(one.league)}/desk/change"
 
 
 RULES = (
@@ -210,12 +214,20 @@ def _pictures(bot: str, tournament: str) -> Iterator[tuple[str, str]]:
 
 def _of_people(bot: str, tournament: str) -> Iterator[tuple[str, str]]:
     yield "one's own page", "/me"
+    yield "several bots' start", "/join/together"
     yield "a bot's start", f"{bot_url(bot)}/start"
+    yield "a bot of one's own", f"{bot_url(bot)}/manage"
+    yield "a version of one's own", f"{bot_url(bot)}/versions/1"
+    yield "log of a bot of one's own", f"{bot_url(bot)}/log"
+    yield "deals of a bot of one's own", f"{bot_url(bot)}/deals"
+    yield "webhooks", "/webhooks"
     yield "desk", "/desk"
+    yield "desk of a league", "/desk/league"
     yield "desk of a tournament", f"{tournament_url(tournament)}/desk"
+    yield "desk of a tournament, corrections", f"{tournament_url(tournament)}/desk/corrections"
     yield "operator", "/operator"
-    yield "operator, findings", "/operator/findings"
-    yield "operator, audit", "/operator/audit"
+    for page in ("findings", "audit", "accounts", "accounts/reader", "tokens", "ratings", "data"):
+        yield f"operator, {page}", f"/operator/{page}"
 
 
 async def ask(app: FastAPI, address: str, cookie: str) -> tuple[int, bytes]:
