@@ -190,11 +190,7 @@ QUESTIONS: Mapping[str, Callable[[Asker], object]] = {
     "versus": lambda one: versus(one.storage, *one.two()),
     "tables of a round": lambda one: round_tables(one.storage, "season", 1, 24),
     "results of entrants by round": lambda one: sheets(one.storage, 1, range(1, 101)),
-    "rounds as they count": lambda one: counting.counted_sheets(one.storage, "season", [1, 2]),
     "a match as it counts": lambda one: counting.deal_scores_at(one.storage, "season", 1, 1),
-    "matches as they count": lambda one: counting.count_matches(
-        one.storage, find_matches(one.storage, matches.MatchQuery(bot=one.bot())).matches
-    ),
     "crosstable of ten": lambda one: crosstable(one.storage, one.some(10)),
     "tournament": lambda one: overview.status(one.storage, "season"),
     "standings": lambda one: scoreboard.standings(one.storage, "season"),

@@ -67,6 +67,12 @@ class MatchOutcome:
             merits_by[entrant] = Merit(unforfeited > 0, points if unforfeited > 0 else 0, unforfeited)
         return merits_by
 
+    @property
+    def places(self) -> dict[int, int]:
+        """Entrant to its place, from 1; equal ones have the same."""
+        merits = self.merits
+        return {who: 1 + sum(other > own for other in merits.values()) for who, own in merits.items()}
+
 
 @dataclass(frozen=True, slots=True)
 class Standing:

@@ -20,6 +20,7 @@ from sqlalchemy import (
     exists,
     false,
     literal_column,
+    or_,
     tuple_,
 )
 from sqlalchemy import select as select_columns
@@ -28,6 +29,7 @@ from sqlmodel import col, select
 
 from arena.core.cursors import Key, make_cursor, read_cursor
 from arena.errors import SpecError, UnknownError
+from arena.queries.counting import Counts, count
 from arena.queries.names import find_tournament, rulesets_called, versions_called
 from arena.store.models import (
     BotVersion,
@@ -51,12 +53,12 @@ FEW = 20
 
 
 class Result(StrEnum):
-    """The result of a match for a bot, by the points as they were played."""
+    """The result of a match for a bot, by what counts; as long as that is not known, it has none."""
 
     WON = "won"
-    """Nobody had more points."""
+    """Nobody was ahead."""
     LOST = "lost"
-    """Somebody had more points."""
+    """Somebody was ahead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,7 @@ class MatchQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class MatchLine:
+class MatchLine(Counts):
     """A match that is done; what it says about bots is by position at the table."""
 
     tournament: str
@@ -98,6 +100,11 @@ class MatchLine:
     """By position."""
     points: tuple[int, ...]
     """By position, as they were played."""
+    scores: tuple[float, ...] | None
+    """By position, what counts: the points, in a duplicate tournament beside the same seat at other tables,
+    with the organiser's corrections; None until a duplicate round is over."""
+    places: tuple[int, ...] | None
+    """By position, the place at the table, from 1; None if ``scores`` is."""
     faults: tuple[int, ...]
     """By position."""
     forfeits: tuple[int, ...]
@@ -280,7 +287,11 @@ def _conditions(tx: Transaction, query: MatchQuery, own: Any) -> Iterator[Any]:
     if query.result is not None:
         other = aliased(Seat)
         better = exists(other.id).where(other.match_id == own.match_id, other.points > own.points)  # type: ignore[arg-type]
-        yield better if query.result is Result.LOST else ~better
+        lost = query.result is Result.LOST
+        its = (col(Tournament.id) == Match.tournament_id, col(Tournament.duplicate))
+        by_points = and_(own.place.is_(None), ~exists(col(Tournament.id)).where(*its))
+        kept = own.place > 1 if lost else own.place == 1
+        yield or_(kept, and_(by_points, better if lost else ~better))
 
 
 def _ends(tx: Transaction, tournament_id: int) -> tuple[int, int]:
@@ -327,7 +338,7 @@ def _keys(
 def match_lines(tx: Transaction, match_ids: Sequence[int]) -> Iterator[MatchLine]:
     """Yield matches by their ids, in this order."""
     wanted = {"matches": match_ids}
-    seats: dict[int, list[tuple[str, int, int, float | None]]] = {}
+    seats: dict[int, list[tuple[Any, ...]]] = {}
     for match_id, *seat in tx.connection().execute(_seats(), wanted):
         seats.setdefault(match_id, []).append(tuple(seat))
     forfeits = Counter(
@@ -337,8 +348,9 @@ def match_lines(tx: Transaction, match_ids: Sequence[int]) -> Iterator[MatchLine
     )
     by_match = {match_id: rest for match_id, *rest in tx.connection().execute(_select_shown(), wanted)}
     for match_id in match_ids:
-        table, finished_at, deals, tournament, round, ruleset, version = by_match[match_id]
-        names, points, faults, changes = zip(*seats[match_id], strict=True)
+        table, finished_at, deals, tournament, duplicate, round, ruleset, version = by_match[match_id]
+        names, points, scores, places, faults, changes = zip(*seats[match_id], strict=True)
+        counted = count(points, scores, places, duplicate=duplicate)
         yield MatchLine(
             tournament=tournament,
             round=round,
@@ -348,6 +360,8 @@ def match_lines(tx: Transaction, match_ids: Sequence[int]) -> Iterator[MatchLine
             deals=deals,
             bots=names,
             points=points,
+            scores=counted.scores,
+            places=counted.places,
             faults=faults,
             forfeits=tuple(forfeits[match_id, position] for position in range(len(names))),
             changes=None if None in changes else changes,
@@ -367,6 +381,7 @@ def _select_shown() -> Select[Any]:
         Match.finished_at,
         Match.deals_done,
         Tournament.name,
+        Tournament.duplicate,
         Round.number,
         StoredRuleset.name,
         StoredRuleset.version,
@@ -382,9 +397,10 @@ def _select_shown() -> Select[Any]:
 
 @cache
 def _seats() -> Select[Any]:
-    """Select name, points, faults and change of Elo of each position."""
+    """Select name, points, what counts, faults and change of Elo of each position."""
     change = RatingChange.after - RatingChange.before
-    columns: tuple[Any, ...] = (Seat.match_id, BotVersion.name, Seat.points, Seat.faults, change)
+    counted = (Seat.points, Seat.score, Seat.place)
+    columns: tuple[Any, ...] = (Seat.match_id, BotVersion.name, *counted, Seat.faults, change)
     return (
         select_columns(*columns)
         .join(BotVersion, col(BotVersion.id) == Seat.version_id)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import Select, bindparam
+from sqlalchemy import Select, bindparam, or_
 from sqlalchemy import select as select_columns
 from sqlalchemy.orm import aliased
 from sqlmodel import col, func, select
@@ -42,13 +42,13 @@ Sheets = Mapping[int, Mapping[int, RoundResult]]
 def sheets(storage: Storage, tournament_id: int, entrants: Sequence[int], after: int = 0) -> Sheets:
     """Return what entrants, by their numbers, made of the matches that are done in the rounds after one.
 
-    Duplicate tournaments have none: there, points count against those of the same seat at other tables.
+    Those of a duplicate tournament count once their rounds are over.
     """
     wanted = {"tournament": tournament_id, "entrants": [*entrants], "after": after}
     results: dict[int, dict[int, RoundResult]] = defaultdict(dict)
     with storage.read() as tx:
-        for entrant, round, table, ahead, points in tx.connection().execute(_results(), wanted):
-            results[entrant][round] = RoundResult(table, ahead + 1, points)
+        for entrant, round, *result in tx.connection().execute(_results(), wanted):
+            results[entrant][round] = RoundResult(*result)
     return results
 
 
@@ -61,7 +61,8 @@ def _results() -> Select[Any]:
         .correlate(Seat)
         .scalar_subquery()
     )
-    columns: tuple[Any, ...] = (Entrant.number, Round.number, Match.table_number, ahead, Seat.points)
+    place, points = func.coalesce(Seat.place, 1 + ahead), func.coalesce(Seat.score, Seat.points)
+    columns: tuple[Any, ...] = (Entrant.number, Round.number, Match.table_number, place, points)
     return (
         select_columns(*columns)
         .select_from(Entrant)
@@ -71,7 +72,7 @@ def _results() -> Select[Any]:
         .join(Round, col(Round.id) == Match.round_id)
         .where(
             col(Entrant.tournament_id) == bindparam("tournament"),
-            col(Tournament.duplicate).is_(False),
+            or_(col(Tournament.duplicate).is_(False), col(Seat.place).is_not(None)),
             col(Entrant.number).in_(bindparam("entrants", expanding=True)),
             col(Match.state) == MatchState.DONE,
             col(Round.number) > bindparam("after"),

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from sqlmodel import col, select
 
 from arena.errors import StateError, UnknownError
-from arena.store.models import Match, MatchState, Round, Session, StoredRuleset, Tournament
+from arena.queries.counting import NOT_YET, Counts, count
+from arena.store.models import Match, MatchState, Round, Seat, Session, StoredRuleset, Tournament
 from arena.store.records import full_records, may_be_shown, names_and_points, sessions_of
 from arena.store.storage import Storage, Transaction
 from arena.tournaments.overview import find_tournament
@@ -36,7 +37,7 @@ class PlayedSession:
 
 
 @dataclass(frozen=True, slots=True)
-class PlayedMatch:
+class PlayedMatch(Counts):
     """A match with its finished sessions, without their deals."""
 
     tournament: str
@@ -49,7 +50,14 @@ class PlayedMatch:
     bots: tuple[str, ...]
     """By position at the table."""
     points: tuple[int, ...] | None
-    """By position at the table; None while it is not done."""
+    """By position at the table, as they were played; None while it is not done."""
+    scores: tuple[float, ...] | None
+    """By position, what counts: the points, in a duplicate tournament beside the same seat at other tables,
+    with the organiser's corrections; None while it is not done, and until a duplicate round is over."""
+    places: tuple[int, ...] | None
+    """By position, the place at the table, from 1; None if ``scores`` is."""
+    duplicate: bool
+    """Whether its tournament is a duplicate one, all of whose tables play the same cards."""
     ruleset: Mapping[str, Any]
     """The whole ruleset."""
     sessions: tuple[PlayedSession, ...]
@@ -66,6 +74,10 @@ def played_match(storage: Storage, tournament: str, round: int, table: int) -> P
         match = place.match
         names, points = names_and_points(tx, match)
         shown = are_shown(tx, match.round_id)
+        done, duplicate = match.state == MatchState.DONE, place.tournament.duplicate
+        kept = select(Seat.score, Seat.place).where(Seat.match_id == match.id).order_by(col(Seat.position))
+        scores, places = zip(*tx.exec(kept), strict=True)
+        counted = count(points, scores, places, duplicate=duplicate) if done else NOT_YET
         return PlayedMatch(
             tournament=place.tournament.name,
             round=place.round,
@@ -73,7 +85,10 @@ def played_match(storage: Storage, tournament: str, round: int, table: int) -> P
             state=match.state.value,
             problem=match.problem,
             bots=names,
-            points=points if match.finished_at is not None and match.state == "done" else None,
+            points=points if done else None,
+            scores=counted.scores,
+            places=counted.places,
+            duplicate=duplicate,
             ruleset=tx.get_one(StoredRuleset, place.tournament.ruleset_id).content,
             sessions=tuple(_played_session(session, names, shown) for session in sessions_of(tx, match)),
             withheld=None if shown else STILL_PLAYED,

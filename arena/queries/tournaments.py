@@ -10,6 +10,7 @@ from sqlmodel import col, func, select
 
 from arena.core.cursors import make_cursor, read_cursor
 from arena.errors import UnknownError
+from arena.queries.counting import NOT_YET, Counts, count
 from arena.queries.names import find_tournament, versions_called
 from arena.store.models import (
     BotVersion,
@@ -28,7 +29,7 @@ from arena.tournaments.overview import TournamentStatus, statuses_of
 
 
 @dataclass(frozen=True, slots=True)
-class TableLine:
+class TableLine(Counts):
     """A table; what it says about bots is by position."""
 
     table: int
@@ -43,6 +44,10 @@ class TableLine:
     points: tuple[int, ...] | None
     """In the stored sessions, as they were played; None while others still have to play their deals, because
     points would tell which seat had good cards."""
+    scores: tuple[float, ...] | None
+    """What counts, as in lists of matches; None until it is known."""
+    places: tuple[int, ...] | None
+    """The place at the table, from 1; None if ``scores`` is."""
     faults: tuple[int, ...]
     """In the stored sessions."""
 
@@ -53,6 +58,8 @@ class RoundTables:
 
     round: int
     state: RoundState
+    duplicate: bool
+    """Whether all tables play the same cards, so that points count beside those at other tables."""
     count: int
     """How many tables it has."""
     byes: tuple[str, ...]
@@ -68,6 +75,7 @@ def round_tables(
     """Return up to ``limit`` tables of a round after the first ``offset`` ones. Raise UnknownError."""
     with storage.read() as tx:
         tournament_id = find_tournament(tx, tournament)
+        duplicate = tx.get_one(Tournament, tournament_id).duplicate
         row = tx.exec(
             select(Round).where(Round.tournament_id == tournament_id, Round.number == round)
         ).first()
@@ -76,7 +84,7 @@ def round_tables(
             raise UnknownError(
                 f"no round {round} in {tournament}: {tx.exec(paired).one() or 0} paired so far"
             )
-        count = tx.exec(select(func.count(col(Match.id))).where(Match.round_id == row.id)).one()
+        matches = tx.exec(select(func.count(col(Match.id))).where(Match.round_id == row.id)).one()
         of_page = (
             Match.round_id == row.id,
             Match.table_number > offset,
@@ -84,8 +92,9 @@ def round_tables(
         )
         shown = select(Round.id).join(Tournament, col(Tournament.id) == Round.tournament_id)
         shown = shown.where(Round.id == row.id, may_be_shown())
-        lines = _lines(tx, of_page, all_points=tx.exec(shown).first() is not None)
-        return RoundTables(row.number, row.state, count, _byes(tx, tournament_id, row.byes), lines)
+        lines = _lines(tx, of_page, duplicate, all_points=tx.exec(shown).first() is not None)
+        byes = _byes(tx, tournament_id, row.byes)
+        return RoundTables(row.number, row.state, duplicate, matches, byes, lines)
 
 
 def _byes(tx: Transaction, tournament_id: int, numbers: Sequence[int]) -> tuple[str, ...]:
@@ -98,11 +107,13 @@ def _byes(tx: Transaction, tournament_id: int, numbers: Sequence[int]) -> tuple[
     return tuple(names[number] for number in numbers)
 
 
-def _lines(tx: Transaction, of_page: Sequence[bool], *, all_points: bool) -> tuple[TableLine, ...]:
+def _lines(
+    tx: Transaction, of_page: Sequence[bool], duplicate: bool, *, all_points: bool
+) -> tuple[TableLine, ...]:
     """Return tables; without ``all_points``, only those that are done have points."""
     columns = (
         *(Match.table_number, Match.state, Match.sessions_done, Match.deals_done, Match.finished_at),
-        *(BotVersion.name, Seat.points, Seat.faults),
+        *(BotVersion.name, Seat.points, Seat.score, Seat.place, Seat.faults),
     )
     rows = (
         select_columns(*columns)  # type: ignore[call-overload]
@@ -115,9 +126,13 @@ def _lines(tx: Transaction, of_page: Sequence[bool], *, all_points: bool) -> tup
     for (table, state, sessions, deals, finished_at), seats in groupby(
         map(tuple, tx.execute(rows)), key=lambda row: row[:5]
     ):
-        names, points, faults = zip(*(row[5:] for row in seats), strict=True)
-        shown_points = points if all_points or state == MatchState.DONE else None
-        lines.append(TableLine(table, state, sessions, deals, finished_at, names, shown_points, faults))
+        names, points, scores, places, faults = zip(*(row[5:] for row in seats), strict=True)
+        done = state == MatchState.DONE
+        counted = count(points, scores, places, duplicate=duplicate) if done else NOT_YET
+        shown_points = points if all_points or done else None
+        lines.append(
+            TableLine(table, state, sessions, deals, finished_at, names, shown_points, *counted, faults)
+        )
     return tuple(lines)
 
 

@@ -16,6 +16,7 @@ from arena.core.corrections import (
     read_correction,
 )
 from arena.core.parts import EventKind
+from arena.core.ranking import MatchOutcome
 from arena.errors import SpecError, StateError, TakenError
 from arena.people.audit import record
 from arena.store.models import (
@@ -30,7 +31,7 @@ from arena.store.models import (
 )
 from arena.store.storage import Storage, Transaction
 from arena.tournaments.admission import check_reason
-from arena.tournaments.entrants import find_entrants, only_entrant
+from arena.tournaments.entrants import find_entrants, forfeited_shares, only_entrant
 from arena.tournaments.events import lock_row, next_event, note
 from arena.tournaments.overview import ENDED, TournamentStatus, find_tournament, organised, status_of
 from referee.signing import SigningKey
@@ -82,7 +83,30 @@ def correct(
         details = _details(tx, actor, tournament, wanted)
         event = _decide(tx, tournament, "corrected", now, key, details)
         record(tx, actor, "tournament.correct", name, now, event=event.number, **details)
-        return read_correction(event.number, event.at.isoformat(), event.details)
+        made = read_correction(event.number, event.at.isoformat(), event.details)
+        if made.points is not None:
+            _add_points(tx, tournament, made)
+        return made
+
+
+def _add_points(tx: Transaction, tournament: Tournament, made: Correction) -> None:
+    """Change what a match counts."""
+    its = (col(Round.number) == made.round, col(Match.table_number) == made.table)
+    rows = tx.exec(
+        select(Entrant.number, Seat)
+        .join(Seat, col(Seat.entrant_id) == Entrant.id)
+        .join(Match, col(Match.id) == Seat.match_id)
+        .join(Round, col(Round.id) == Match.round_id)
+        .where(Round.tournament_id == tournament.id, *its)
+    )
+    seats = dict(rows.all())
+    points = {who: float(seat.points if seat.score is None else seat.score) for who, seat in seats.items()}
+    points[made.entrant] += made.points or 0
+    place = (made.round or 0, made.table or 0)
+    shares = forfeited_shares(tx, tournament, *its).get(place, {})
+    places = MatchOutcome(*place, points, shares).places
+    for who, seat in seats.items():
+        seat.score, seat.place = points[who], places[who]
 
 
 def would_correct(

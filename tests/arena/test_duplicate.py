@@ -1,6 +1,7 @@
 """Duplicate deals: the same cards at all tables, fixed seats, scores relative to the same seat elsewhere."""
 
 import json
+from collections import defaultdict
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from fractions import Fraction
 from random import Random
@@ -9,18 +10,23 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sqlmodel import col, select
 
 from arena.core.duplicate import PlayedSession, deal_scores, scores, session_deals
 from arena.core.elo import apply_match, match_weight
 from arena.errors import SpecError
 from arena.queries import scoreboard
-from arena.results.ratings.rebuild import rebuild
+from arena.queries.matches import MatchLine, MatchQuery, Result, find_matches
+from arena.queries.sessions import played_match
+from arena.queries.tournaments import round_tables
+from arena.results.ratings.rebuild import mend, rebuild
+from arena.store.models import Seat
 from arena.trust.exports.write import export_records
 from referee.errors import RefereeUnavailable
 from referee.matches.match import MatchSpec, Progress, SessionResult
 from referee.ruleset import load_ruleset
 from tests.arena.exported import check, lines_of, play_by_table
-from tests.arena.fakes import play_at_once
+from tests.arena.fakes import ROOT, play_at_once
 from tests.arena.world import World
 
 sessions = st.lists(
@@ -267,6 +273,56 @@ def test_duplicate_tournament_is_ranked_by_the_scores_with_raw_points_beside(dup
         assert line.deals == sum(line.bot in one["seats"] for one in deals)
     ranked = [line.score for line in lines]
     assert ranked == sorted(ranked, reverse=True)
+
+
+def test_matches_of_a_duplicate_tournament_are_won_by_the_scores_once_the_round_is_over(
+    world: World,
+) -> None:
+    status = world.tournament(12, format="swiss", rounds=1, sessions=4, deals=1, duplicate=True)
+    world.advance(status.id)
+    [*most, last] = world.messages
+    for match in most:
+        world.play(match, play_by_table)
+
+    def found(**asked: Any) -> list[MatchLine]:
+        return [*find_matches(world.storage, MatchQuery(tournament="cup", **asked), 100).matches]
+
+    assert [(one.scores, one.places) for one in found()] == [(None, None)] * 2
+    assert [found(bot=bot, result=result) for result in Result for bot in found()[0].bots] == [[]] * 8
+    world.play(last, play_by_table)
+    world.advance(status.id)
+    deals = list(records(world))
+    scores: dict[str, Fraction] = defaultdict(Fraction)
+    for one in deals:
+        beside = [other["points"] for other in deals if other["session"] == one["session"] and other != one]
+        for seat, name in enumerate(one["seats"]):
+            scores[name] += one["points"][seat] - Fraction(sum(own[seat] for own in beside), len(beside))
+    lines = found()
+    assert any(one.points.index(max(one.points)) != one.places.index(1) for one in lines if one.places)
+    for line in lines:
+        own = [scores[bot] for bot in line.bots]
+        assert line.scores == pytest.approx([float(score) for score in own])
+        assert line.places == tuple(1 + sum(other > score for other in own) for score in own)
+        shown = played_match(world.storage, "cup", 1, line.table)
+        [table] = round_tables(world.storage, "cup", 1, 1, line.table - 1).tables
+        assert {(one.scores, one.places) for one in (line, shown, table)} == {(line.scores, line.places)}
+        for bot, place in zip(line.bots, line.places, strict=True):
+            won = [line] if place == 1 else []
+            assert [found(bot=bot, result=one) for one in Result] == [won, [] if won else [line]]
+
+
+def test_rebuild_when_what_a_seat_counts_was_changed_then_it_is_named_and_mended(duplicate: World) -> None:
+    with duplicate.storage.write() as tx:
+        seats = tx.exec(select(Seat).order_by(col(Seat.id))).all()
+        before = [(seat.score, seat.place) for seat in seats]
+        seats[5].place, seats[6].score = 9, None
+    problem = rebuild(duplicate.storage).problem
+    assert problem == "cup: what round 1, table 2 counts is wrong"
+    mend(duplicate.storage, ROOT, duplicate.clock())
+    with duplicate.storage.read() as tx:
+        after = tx.exec(select(Seat).order_by(col(Seat.id))).all()
+        assert [(seat.score, seat.place) for seat in after] == before
+    assert rebuild(duplicate.storage).problem is None
 
 
 def test_duplicate_tournament_rates_by_the_scores(duplicate: World) -> None:

@@ -9,6 +9,7 @@ from arena.actors import Actor
 from arena.errors import StateError
 from arena.people.audit import record
 from arena.results.ratings.apply import rate_round
+from arena.results.standings.counted import keep_counted
 from arena.results.standings.outcomes import played_in, tables_of
 from arena.results.standings.stored import add_round
 from arena.store.models import Match, MatchState, OpenDeal, Round, RoundState, Tournament, TournamentState
@@ -30,6 +31,7 @@ def close(tx: Transaction, tournament: Tournament, round: Round, now: datetime) 
     round.state = RoundState.CLOSED if len(done) == len(tables) else RoundState.CANCELLED
     round.finished_at = now
     add_round(tx, tournament, round, done, played)
+    keep_counted(tournament, round, done, played)
     if tournament.rated and done:
         rate_round(tx, tournament, round, done, played, now)
     if round.state == RoundState.CLOSED:

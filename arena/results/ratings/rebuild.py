@@ -18,12 +18,14 @@ from arena.results.ledgers import TOTALS, Key, Part, WrongRow
 from arena.results.ratings.apply import lock_pools
 from arena.results.ratings.replay import Replay, Wrong, catch_up, parts_of
 from arena.results.sessions import FaultKey, correct_faults, recounted, wrong_faults
+from arena.results.standings.counted import wrong_seats
 from arena.results.standings.stored import add_rounds, standings_parts, wrong_standings
 from arena.store.models import (
     COUNTED,
     AuditEntry,
     Rating,
     Round,
+    Seat,
     StoredRuleset,
     Strength,
     StrengthFit,
@@ -74,6 +76,7 @@ def rebuild(storage: Storage) -> Rebuilt:
                 _require_none(tx, _wrong_rows(tx, parts_of(tx, replay)))
                 result = result.with_ruleset(replay, _count_ratings(tx, replay))
             _require_none(tx, wrong_standings(tx))
+            _require_counted(tx)
             faults: Counter[FaultKey] = Counter()
             for sessions in recounted(tx):
                 _require_none(tx, sessions.highlights.wrong(tx))
@@ -117,6 +120,14 @@ def _require_none(tx: Transaction, wrong: Iterable[WrongRow]) -> None:
     """Raise Wrong for the first of some rows, if there are any."""
     for row in wrong:
         raise Wrong(row.problem(tx))
+
+
+def _require_counted(tx: Transaction) -> None:
+    """Raise Wrong for the first match that counts otherwise than is kept with its seats."""
+    for tournament in tx.exec(select(Tournament).order_by(col(Tournament.id))).all():
+        for seat in wrong_seats(tx, tournament):
+            at = f"round {seat.round}, table {seat.table}"
+            raise Wrong(f"{tournament.name}: what {at} counts is wrong")
 
 
 def _wrong_rows(tx: Transaction, parts: Iterable[Part[Any]]) -> Iterator[WrongRow]:
@@ -204,7 +215,7 @@ def _mend_standings(storage: Storage, actor: Actor, now: datetime) -> int:
 
 
 def _mend_tournament(storage: Storage, tournament_id: int) -> bool:
-    """Correct the sums of a tournament, and return whether they were wrong.
+    """Correct the sums of a tournament and what its matches count; return whether any were wrong.
 
     Rounds that have ended but were not in them are added. The long part only reads: under the lock of the
     tournament, only the rounds that have ended in the meantime are added.
@@ -215,7 +226,7 @@ def _mend_tournament(storage: Storage, tournament_id: int) -> bool:
         counted = _ended(tx, tournament_id)
         add_rounds(tx, tournament, right, col(Round.state).in_(COUNTED))
         wrong = [*_wrong_rows(tx, standings_parts(tournament, right))]
-        if all(counted.values()) and not wrong:
+        if all(counted.values()) and not wrong and not any(True for _ in wrong_seats(tx, tournament)):
             return False
     with storage.write() as tx:
         lock_row(tx, tournament_id)
@@ -224,6 +235,9 @@ def _mend_tournament(storage: Storage, tournament_id: int) -> bool:
         add_rounds(tx, tournament, right, col(Round.id).in_(more))
         for part, keys in _batches(wrong):
             part.correct(tx, keys)
+        for seat in wrong_seats(tx, tournament):
+            row = tx.get_one(Seat, seat.id)
+            row.score, row.place = seat.score, seat.place
         ended = (col(Round.tournament_id) == tournament_id, col(Round.state).in_(COUNTED))
         changed(tx, update(Round).where(*ended).values(summed=True))
     return True

@@ -107,6 +107,10 @@ class Seat(SQLModel, table=True):
     """Points in the sessions stored so far."""
     faults: int = 0
     """Faults in the sessions stored so far."""
+    score: float | None = None
+    """What counts, where that is not ``points``: in duplicate rounds that ended and in corrected matches."""
+    place: int | None = None
+    """Place at the table, from 1, where ``score`` decides it or forfeits do; NULL where ``points`` do."""
 
 
 class Session(SQLModel, table=True):

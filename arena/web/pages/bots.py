@@ -12,7 +12,6 @@ from arena.actors import Actor, Role
 from arena.queries import histories, matches
 from arena.queries.authors import LogLine, log_for
 from arena.queries.board import LeaderboardLine
-from arena.queries.counting import count_matches
 from arena.queries.profiles import Profile, profile
 from arena.queries.versus import versus
 from arena.store.storage import Storage
@@ -145,7 +144,6 @@ def show_bot(
         latest=latest_lines(told),
         course=None if ruleset is None else course(web.storage, told, name, ruleset, asked.table_size),
         telling=web.readings.deals_of_bot(name, told.matches),
-        counted=count_matches(web.storage, told.matches),
         faults=own_faults(web.storage, page.actor, told.owner, name),
         own=f"{next(iter(sorted(page.actor.owners)), 'you')}/BOT",
     )
@@ -159,8 +157,7 @@ def show_versus(
     opponent: Annotated[str, Query(max_length=200)],
 ) -> HTMLResponse:
     """Show two bots head to head."""
-    met = versus(web.storage, name, opponent, OPPONENTS)
-    return page("versus.html", met=met, counted=count_matches(web.storage, met.matches))
+    return page("versus.html", met=versus(web.storage, name, opponent, OPPONENTS))
 
 
 def latest_lines(told: Profile) -> list[LeaderboardLine]:

@@ -12,7 +12,7 @@ from arena.operations import entries, tournaments
 from arena.operations.operation import Operation
 from arena.operations.tournaments import Changed
 from arena.play.rounds.waiting import obstacles
-from arena.queries.scoreboard import Scoreboard, scoreboard
+from arena.queries.scoreboard import Scoreboard
 from arena.tournaments import admission, overview
 from arena.tournaments.roster import place_in_roster, roster
 from arena.tournaments.steering import Do, possible, require_own
@@ -152,13 +152,14 @@ CORRECTION_WORDS: Mapping[str, str] = {
 def _told_of_corrections(visit: Visit) -> dict[str, object]:
     storage, name = visit.web.storage, visit.request.path_params["tournament"]
     require_own(storage, visit.actor, name, f"correct {name}")
-    board = scoreboard(storage, name)
+    status = overview.status(storage, name)
+    board = visit.context.standings(status)
     bots = [line.bot for line in board.standings]
     choices: dict[str, Choices] = {"correction": CORRECTION_WORDS}
     if len(bots) <= ROSTER:
         choices["bot"] = bots
     return {
-        "one": overview.status(storage, name),
+        "one": status,
         "board": board,
         "before": {line.entrant: line for line in board.standings},
         "after": None,

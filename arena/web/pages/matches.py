@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse
 from arena.core.duplicate import DealScore
 from arena.errors import SpecError, UnknownError
 from arena.operations import results
-from arena.queries.counting import count_matches, count_rounds, deal_scores_at
+from arena.queries.counting import deal_scores_at
 from arena.queries.matches import MatchPage
 from arena.queries.sessions import PlayedMatch, played_match
 from arena.web.context import Shared
@@ -68,21 +68,17 @@ def list_matches(visit: AnyVisit) -> HTMLResponse:
     except (SpecError, UnknownError) as error:
         if not wants_page(visit.request.scope):
             raise
-        none = MatchPage((), None)
-        return visit.page.again("matchlist.html", error, found=none, asked=visit.sent, counted=())
-    counted = count_matches(visit.web.storage, found.matches)
-    return visit.page("matchlist.html", found=found, asked=visit.sent, counted=counted)
+        return visit.page.again("matchlist.html", error, found=MatchPage((), None), asked=visit.sent)
+    return visit.page("matchlist.html", found=found, asked=visit.sent)
 
 
 @router.get("/matches/{tournament}/{round}/{table}")
 def show_match(page: Page, web: Shared, tournament: str, round: Number, table: Number) -> HTMLResponse:
     """Show a match with its sessions."""
     match = played_match(web.storage, tournament, round, table)
-    found = count_rounds(web.storage, tournament, [round])
-    counted = found.matches.get((round, table))
-    deals = deal_scores_at(web.storage, tournament, round, table) if found.duplicate and counted else None
-    rows = [*grid(match, deals)]
-    return page("match.html", match=match, duplicate=found.duplicate, counted=counted, rows=rows)
+    compared = match.duplicate and match.scores is not None
+    deals = deal_scores_at(web.storage, tournament, round, table) if compared else None
+    return page("match.html", match=match, rows=[*grid(match, deals)])
 
 
 def grid(match: PlayedMatch, scores: Mapping[int, Sequence[DealScore]] | None) -> Iterator[SessionRow]:

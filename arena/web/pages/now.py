@@ -72,6 +72,8 @@ def _in_play(web: Web, place: TableInPlay) -> InPlay:
         finished_at=None,
         bots=place.bots,
         points=place.points,
+        scores=None,
+        places=None,
         faults=(0,) * len(place.bots),
     )
     return InPlay(place, SmallTable(line, shown[0] if shown else None, max(0, count - 1)))

@@ -18,7 +18,6 @@ from arena.operations import entries
 from arena.operations import tournaments as operations
 from arena.play.rounds.overview import RoundNamed
 from arena.queries import matches, scoreboard
-from arena.queries.counting import Counted, count_matches, count_rounds, counted_sheets
 from arena.queries.matches import MatchLine
 from arena.queries.scoreboard import RoundResult, Sheets, sheets
 from arena.queries.tournaments import round_tables
@@ -127,15 +126,15 @@ class TableShown:
 
     number: int
     names: Sequence[str]
-    counted: Counted | None
-    """How it counts; None if it is not done, or does not count yet."""
+    match: MatchLine | None
+    """The match; None if it is not done."""
 
     @property
     def results(self) -> Sequence[tuple[str, float | None]]:
         """Return the bots with what counts, the first first; before that is known, in order of seats."""
-        if self.counted is None:
+        if self.match is None or self.match.places is None or self.match.scores is None:
             return [(name, None) for name in self.names]
-        by_place = sorted(zip(self.counted.places, self.names, self.counted.scores, strict=True))
+        by_place = sorted(zip(self.match.places, self.names, self.match.scores, strict=True))
         return [(name, score) for _, name, score in by_place]
 
 
@@ -179,11 +178,7 @@ def _told(web: Web, actor: Actor, tournament: str, asked: StandingsAsked) -> dic
     rounds = rounds_shown(status.round)
     results: Sheets = {}
     if not (form.in_batches or form.eliminates) and len(rounds) > 1:
-        as_played = not duplicate and not any(one.points for one in board.corrections)
-        if as_played and not any(line.forfeits for line in board.standings):
-            results = sheets(web.storage, status.id, [line.entrant for line in lines], rounds[0] - 1)
-        else:
-            results = counted_sheets(web.storage, tournament, rounds)
+        results = sheets(web.storage, status.id, [line.entrant for line in lines], rounds[0] - 1)
     return {
         "one": status,
         "at": web.clock(),
@@ -209,7 +204,6 @@ def _told(web: Web, actor: Actor, tournament: str, asked: StandingsAsked) -> dic
         "asked": asked,
         "not_found": not_found,
         "river": river,
-        "river_counted": count_matches(web.storage, river),
         "win": win_of(status, board),
         "telling": () if offset else web.readings.deals_of_tournament(status),
         "bracket": bracket(web, status, board) if form.eliminates else (),
@@ -296,7 +290,6 @@ def show_round(
         most=TABLES,
         why=why,
         schedule=FORMATS[status.format].schedule,
-        counted=count_rounds(web.storage, tournament, [round]),
     )
 
 
@@ -314,10 +307,10 @@ def show_crosstable(
     )
 
 
-def tables_of(round: RoundNamed, counted: Mapping[tuple[int, int], Counted]) -> Sequence[TableShown]:
+def tables_of(round: RoundNamed, played: Mapping[tuple[int, int], MatchLine]) -> Sequence[TableShown]:
     """Return the tables of a round with their results."""
     return [
-        TableShown(number, seated, counted.get((round.round, number)))
+        TableShown(number, seated, played.get((round.round, number)))
         for number, seated in enumerate(round.tables, start=1)
     ]
 
@@ -327,11 +320,12 @@ def bracket(web: Web, status: TournamentStatus, board: scoreboard.Scoreboard) ->
     shown = web.readings.pairings(status)
     tables = accumulate(len(one.tables) for one in reversed(shown.rounds))
     rounds = [one for one, so_far in zip(reversed(shown.rounds), tables, strict=True) if so_far <= BRACKET]
-    counted = count_rounds(web.storage, status.tournament, [one.round for one in rounds]).matches
+    newest = matches.find_matches(web.storage, matches.MatchQuery(tournament=status.tournament), BRACKET)
+    played = {(one.round, one.table): one for one in newest.matches}
     found: list[BracketRound] = []
     on = frozenset(line.bot for line in winners(status, board))
     for one in rounds:
-        of_it = tables_of(one, counted)
+        of_it = tables_of(one, played)
         found.append(BracketRound(one.round, of_it, one.byes, on))
         on = frozenset(one.byes).union(*(table.names for table in of_it))
     return found[::-1]

@@ -769,6 +769,8 @@ def upgrade() -> None:
         sa.Column("version_id", sa.Integer(), nullable=False),
         sa.Column("points", sa.Integer(), nullable=False),
         sa.Column("faults", sa.Integer(), nullable=False),
+        sa.Column("score", sa.Float(), nullable=True),
+        sa.Column("place", sa.Integer(), nullable=True),
         sa.ForeignKeyConstraint(["entrant_id"], ["entrants.id"], name="fk_seats_entrant_id"),
         sa.ForeignKeyConstraint(["match_id"], ["matches.id"], name="fk_seats_match_id"),
         sa.PrimaryKeyConstraint("id", name="pk_seats"),
