@@ -34,8 +34,8 @@ def read_texts(
 ) -> dict[str, Any]:
     """Return the parameters of an operation that are given as texts, as forms have them.
 
-    Those in ``known`` are left out. A list is given as several texts, with an item in each line. Raise
-    SpecError, which names every parameter that is missing or wrong.
+    Those in ``known`` are left out. A list is given as several texts, with an item in each line; an object,
+    as JSON. Raise SpecError, which names every parameter that is missing or wrong.
     """
     values: dict[str, Any] = {}
     wrong: list[Problem] = []
@@ -43,8 +43,9 @@ def read_texts(
         if name in known:
             continue
         if name in texts:
-            several = schema_of(parameter.kind).get("type") == "array"
-            values[name] = _checked(parameter, _lines(texts[name]) if several else texts[name][-1], wrong)
+            kind = schema_of(parameter.kind).get("type")
+            given = _lines(texts[name]) if kind == "array" else texts[name][-1]
+            values[name] = _checked(parameter, given, wrong, is_json=kind == "object")
         elif parameter.required:
             wrong.append(Problem(name, "is missing"))
     if wrong:
@@ -57,11 +58,11 @@ def _lines(texts: Sequence[str]) -> list[str]:
     return [line.strip() for text in texts for line in text.splitlines() if line.strip()]
 
 
-def _checked(parameter: Parameter, value: object, wrong: list[Problem]) -> Any:
+def _checked(parameter: Parameter, value: Any, wrong: list[Problem], is_json: bool = False) -> Any:
     """Return a value as a parameter has it; if it is not within its limits, add to ``wrong`` why not."""
     adapter, schema = _adapter(parameter.kind)
     try:
-        return adapter.validate_python(value)
+        return adapter.validate_json(value) if is_json else adapter.validate_python(value)
     except ValidationError as error:
         problems = [Problem(parameter.name, reason(each, schema)) for each in error.errors(include_url=False)]
         wrong += first_of(problems, lambda each: [each])
@@ -84,6 +85,8 @@ def reason(error: Details, schema: Node) -> str:
     kind, limits = error["type"], error.get("ctx", {})
     if kind == "missing":
         return "is missing"
+    if kind == "json_invalid":
+        return f"is not JSON: {limits['error']}"
     if kind == "extra_forbidden":
         known = list(node_at(schema, error["loc"][:-1]).get("properties", {}))  # type: ignore[call-overload]
         return f"is not a field{suggestion(str(error['loc'][-1]), known)}"

@@ -28,7 +28,7 @@ Kind = Literal[
 """A type of ``<input>``, or: a long text, a list with an item a line, a box to tick, one of some, some."""
 
 LONG = 500
-"""A text that may have more characters gets several lines."""
+"""A text that may have more characters gets several lines, as does an object, which is typed as JSON."""
 
 Choices = Sequence[str] | Mapping[str, str]
 """Values to choose from; a mapping has the words for each. Those for an empty one stand for no choice."""
@@ -224,7 +224,7 @@ def _kind(parameter: Parameter, offered: Choices | None) -> Kind:
     if parameter.name.endswith("password"):
         return "password"
     longest = node.get("maxLength")
-    return "long" if isinstance(longest, int) and longest > LONG else "text"
+    return "long" if kind == "object" or (isinstance(longest, int) and longest > LONG) else "text"
 
 
 _ATTRIBUTES = {"minimum": "min", "maximum": "max", "minLength": "minlength", "maxLength": "maxlength"}

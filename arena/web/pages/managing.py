@@ -99,6 +99,10 @@ def _told_of_version(visit: Visit) -> dict[str, object]:
         "one": found,
         "name": bot_in(visit),
         "check": _check(visit),
+        "store": draw(
+            *(visit, bots.store_check, f"{VERSION_PAGE}/check", "Store the result"),
+            labels={"report": "Result"},
+        ),
         "rotate": draw(
             *(visit, bots.rotate_bot, f"{VERSION_PAGE}/rotate", "Replace the token"),
             labels=DAYS,
@@ -133,6 +137,7 @@ def show_version(visit: Reading) -> HTMLResponse:
 
 add_maker(one_version, f"{VERSION_PAGE}/rotate", bots.rotate_bot, VERSION_PAGE, token_of, below=ONE)
 one_version.add(f"{VERSION_PAGE}/revoke", bots.revoke_bot, VERSION_PAGE)
+one_version.add(f"{VERSION_PAGE}/check", bots.store_check, f"{VERSION_PAGE}#check")
 
 
 @router.get(f"{ONE}/log")

@@ -358,6 +358,7 @@ FORMS: dict[str, tuple[Caller, KeyScope]] = {
     "/bots/{owner}/{bot}/token/put-away": (Caller.AUTHOR, BOTS),
     "/bots/{owner}/{bot}/test-match": (Caller.AUTHOR, BOTS),
     "/bots/{owner}/{bot}/versions": (Caller.AUTHOR, BOTS),
+    "/bots/{owner}/{bot}/versions/{number}/check": (Caller.AUTHOR, BOTS),
     "/bots/{owner}/{bot}/versions/{number}/revoke": (Caller.AUTHOR, BOTS),
     "/bots/{owner}/{bot}/versions/{number}/rotate": (Caller.AUTHOR, BOTS),
     "/desk": (Caller.ORGANISER, TOURNAMENTS),

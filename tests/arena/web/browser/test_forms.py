@@ -1,14 +1,17 @@
 """Forms in a browser: what was typed comes back, secrets stay till they are put away, grave steps ask."""
 
+import json
 import re
 import tomllib
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 from sqlmodel import select
 
 from arena.actors import Actor, Role
+from arena.bots.checks import latest_check
 from arena.bots.versions import register_version
 from arena.people import accounts, browsers, invitations
 from arena.people.tokens import hash_token
@@ -16,9 +19,11 @@ from arena.store.models import BotVersion, utc_now
 from arena.tournaments import entry, lifecycle
 from arena.tournaments.referees import nobody_asked
 from arena.web.asking import COOKIE
+from referee.check import SCENARIOS
 from tests.arena.fakes import ROOT
 from tests.arena.web.browser.conftest import Site, site
 from tests.arena.web.conftest import PASSWORD
+from tests.arena.web.permissions import CHECK
 
 ODD = 'a<b>&"\u202e\u0007 é'
 """Text with markup, and with characters that a terminal must not get."""
@@ -334,6 +339,29 @@ def test_author_when_there_are_no_scripts_then_a_version_is_made_described_enter
         form.get_by_role("button").click()
         page.get_by_text("Enter a bot of yours").click()
         expect(row).to_contain_text("may enter")  # it was approved once
+
+
+def test_check_when_its_file_is_handed_in_then_the_version_has_passed_it(
+    arena: Site, window: BrowserContext, tmp_path: Path
+) -> None:
+    actor = sign_in(arena, window, "ann")
+    register_version(arena.world.storage, actor, "ann/checked", utc_now())
+    printed = json.dumps({"output": "bigtwo-cli/1", **CHECK, "bot": "ann/checked"}, indent=2)
+    (tmp_path / "check.json").write_text(printed)
+    page = window.new_page()
+    page.goto("/bots/ann/checked/versions/1")
+    page.get_by_label("Result").fill("{]")
+    send(page, "Store the result")
+    expect(page.locator(".warned")).to_contain_text("report: is not JSON")
+    expect(page.get_by_label("Result")).to_have_value("{]")
+    page.get_by_label("A file of yours").set_input_files(tmp_path / "check.json")
+    expect(page.get_by_label("Result")).to_have_value(printed)
+    send(page, "Store the result")
+    expect(page).to_have_url(re.compile("/bots/ann/checked/versions/1#check$"))
+    expect(page.locator("main")).to_contain_text(
+        f"passed: {len(SCENARIOS)} scenarios passed; made with none."
+    )
+    assert latest_check(arena.world.storage, actor, "ann/checked@1") == {**CHECK, "bot": "ann/checked@1"}
 
 
 def test_tournament_when_it_is_made_by_a_form_then_it_is_previewed_created_changed_and_deleted(
