@@ -1,4 +1,4 @@
-"""Numbers and times as pages show them: filters of templates."""
+"""Numbers, times and messages as pages show them: filters of templates."""
 
 import re
 from datetime import UTC, datetime
@@ -21,12 +21,15 @@ __all__ = [
     "signed",
     "thousands",
     "until",
+    "without_command",
 ]
 
 MINUS = "−"
 
 
 _CODE = re.compile(r"(`+)([^`]+)\1")
+
+_COMMAND = re.compile(r"(?:[;,] [^;,:]*)?: arena [a-z].*", re.DOTALL)
 
 SPACE = "\N{NARROW NO-BREAK SPACE}"
 
@@ -123,3 +126,8 @@ def marked(text: str) -> Markup:
     """Return a docstring as HTML: text in backticks as code, and None as JSON's null."""
     shown = re.sub(r"\bNone\b", "null", plain(text, f"\n{SPACE}"))
     return Markup(_CODE.sub(r"<code>\2</code>", str(escape(shown))))  # noqa: S704 it is escaped
+
+
+def without_command(message: str) -> str:
+    """Return a message without the command line that it ends with: a page has a button or a link for that."""
+    return _COMMAND.sub("", message)

@@ -3,14 +3,18 @@
 const isBusy = (part) =>
   [...part.querySelectorAll("input:not([type=hidden]), select, textarea")].some((one) => one.value || one === document.activeElement);
 
+const seen = new Map([...document.querySelectorAll("[data-again]")].map((part) => [part, part.innerHTML])); // as the server wrote it
+
 function renew(old, fresh) {
+  if (fresh.innerHTML === seen.get(old)) return;
+  seen.set(old, fresh.innerHTML);
   for (const one of old.querySelectorAll("details[open][id]")) {
     const again = [...fresh.querySelectorAll("details")].find(({ id }) => id === one.id);
     if (again) again.open = true;
   }
-  if (fresh.innerHTML === old.innerHTML) return;
   const held = old.contains(document.activeElement) ? document.activeElement : null;
   old.replaceChildren(...fresh.childNodes);
+  old.dispatchEvent(new Event("renewed", { bubbles: true }));
   if (!held) return;
   const alike = [...old.querySelectorAll(held.tagName)].find((one) => one.textContent === held.textContent);
   alike?.focus({ preventScroll: true });

@@ -2,7 +2,7 @@
 const PAUSE = 150; // milliseconds without a key until the server is asked
 const MOST = 12;
 
-for (const part of document.querySelectorAll("[data-into]")) {
+function prepare(part) {
   const list = document.getElementById(part.dataset.into);
   const [field, found, said] = [part.querySelector("input"), part.querySelector("ul"), part.querySelector("[role=status]")];
   let waiting;
@@ -59,3 +59,7 @@ for (const part of document.querySelectorAll("[data-into]")) {
   list.addEventListener("change", find);
   find();
 }
+
+const prepareAll = (within) => within.querySelectorAll("[data-into]").forEach(prepare);
+document.addEventListener("renewed", ({ target }) => prepareAll(target));
+prepareAll(document);

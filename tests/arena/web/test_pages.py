@@ -17,6 +17,7 @@ from arena.queries.scoreboard import certainty, scoreboard
 from arena.queries.search import search
 from arena.web.headers import POLICY
 from arena.web.pages.docs import AUTHORS, FOR_WHOM, GUIDE, documents, page_of
+from arena.web.pages.figures import without_command
 from arena.web.pages.links import bot_url, deal_url, tournament_url
 from arena.web.pages.rendering import environment, fill
 from arena.web.pages.statics import statics
@@ -234,6 +235,22 @@ def test_text_when_it_is_hostile_then_it_is_shown_and_does_nothing() -> None:
     assert shown.tags == {"p"}
     assert shown.text == "<script>alert(1)</script>'\"\\u202eevil\\x1b[2J"
     assert Read(template.render(name=Markup("<b>ours</b>"))).tags == {"p", "b"}
+
+
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        ("paused; go on with: arena tournament resume cup", "paused"),
+        ("a bot has no answer: arena tournament entries cup", "a bot has no answer"),
+        (
+            "its entries are open: close them first, with: arena tournament lock cup",
+            "its entries are open: close them first",
+        ),
+        ("is `arena up` running?", "is `arena up` running?"),
+    ],
+)
+def test_message_when_it_ends_with_a_command_then_pages_leave_that_out(message: str, shown: str) -> None:
+    assert without_command(message) == shown
 
 
 def test_layout_when_it_is_filled_then_a_reader_may_skip_to_the_contents() -> None:

@@ -16,7 +16,8 @@ from arena.bots.versions import register_version
 from arena.people import accounts, browsers, invitations
 from arena.people.tokens import hash_token
 from arena.store.models import BotVersion, utc_now
-from arena.tournaments import entry, lifecycle
+from arena.tournaments import admission, entry, lifecycle
+from arena.tournaments.overview import find_tournament
 from arena.tournaments.referees import nobody_asked
 from arena.web.asking import COOKIE
 from referee.check import SCENARIOS
@@ -276,9 +277,16 @@ def test_desk_when_the_tournament_moves_on_then_state_steps_and_lists_follow_and
     page.get_by_role("button", name="Start it").click()
     expect(page.get_by_role("button", name="Pause it")).to_be_visible()
     expect(page.get_by_role("button", name="Enter it")).to_be_visible()
+    picked = page.locator(".pick").get_by_role("button", name="+ zed/bot-0")
+    admission.invite(world.storage, olga, find_tournament, "followed", ["zed/bot-1"], utc_now())
+    expect(page.locator("#inviting").get_by_role("row", name="zed/bot-1")).to_be_visible()
+    picked.click()
+    expect(page.get_by_label("Invited")).to_have_value("zed/bot-0\n")  # now it is kept
+    page.get_by_label("Invited").fill("")
     ask(page, "Cancel it")
     lifecycle.pause(world.storage, olga, "followed", utc_now())
     expect(state).to_have_text("paused")
+    expect(page.locator("#progress li")).to_have_text("paused")  # and no command: there is a button
     expect(page.get_by_role("button", name="Continue")).to_be_visible()
     expect(steps).to_contain_text("for good")  # what was opened stays open
     lifecycle.resume(world.storage, olga, "followed", utc_now())
@@ -287,6 +295,7 @@ def test_desk_when_the_tournament_moves_on_then_state_steps_and_lists_follow_and
     expect(steps.locator("summary, button")).to_have_count(0)
     expect(page.get_by_role("button", name="Enter it")).to_have_count(0)
     expect(page.locator("#entered .ask")).to_have_count(0)
+    expect(page.get_by_role("button", name="Invite")).to_have_count(0)
     page.reload()
     expect(state).to_have_text("finished")
 
