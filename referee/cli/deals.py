@@ -47,7 +47,8 @@ def tricks(record: Mapping[str, Any]) -> list[list[Action]]:
     """Return the actions of a record, trick by trick.
 
     A trick is over when everyone else who holds cards has passed since its last play (or since its lead,
-    where a pass locks). Where bots may beat their own play, the seat that made it must have passed too.
+    where a pass locks). Where bots may beat their own play, the seat that made it must have passed too. Under
+    ``after_out: next_leads``, it is over as well when a seat has gone out.
     """
     ruleset = record["ruleset"]
     actions = [parse_action(text) for text in record["actions"]]
@@ -70,6 +71,7 @@ def tricks(record: Mapping[str, Any]) -> list[list[Action]]:
         waiting = set(range(len(record["seats"]))) - passed - gone
         last_word = ruleset["beat_own"] and top is not None and top not in gone
         over = not waiting if last_word else top is not None and not waiting - {top}
+        over = over or (top in gone and ruleset["after_out"] == "next_leads")
     return tricks_so_far
 
 

@@ -252,8 +252,11 @@ class Deal(DealState):
         if not self.out:
             self._final = self.to_beat
         self.out.append(seat)
-        if self.rules.ruleset.deal_ends == "first_out" or sum(map(bool, self.hands)) == 1:
+        ruleset = self.rules.ruleset
+        if ruleset.deal_ends == "first_out" or sum(map(bool, self.hands)) == 1:
             self._finish("out")
+        elif ruleset.after_out == "next_leads":
+            self._end_trick()
         else:
             self._answered(seat)
 

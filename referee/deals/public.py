@@ -13,8 +13,8 @@ class PublicDeal:
 
     # fmt: off
     __slots__ = (
-        "_begun", "_drawn", "_locks", "_next", "_own", "_rules", "_trick", "_trick_is_over", "counts", "gone",
-        "last", "out", "passed", "played", "to_beat", "tricks", "turn", "winner",
+        "_begun", "_drawn", "_locks", "_next", "_next_leads", "_own", "_rules", "_trick", "_trick_is_over",
+        "counts", "gone", "last", "out", "passed", "played", "to_beat", "tricks", "turn", "winner",
     )
     # fmt: on
 
@@ -26,6 +26,7 @@ class PublicDeal:
         players = len(self.counts)
         self._next = next_seats(step, players)
         self._locks, self._own = rules.ruleset.pass_locks, rules.ruleset.beat_own
+        self._next_leads = rules.ruleset.after_out == "next_leads"
         self._begun = len(rules.pack) - sum(self.counts)
         self._drawn = 0
         self._trick = [0] * players
@@ -71,10 +72,15 @@ class PublicDeal:
         self._trick[seat] = add(self._trick[seat], mask)
         self.gone = add(self.gone, mask)
         self.counts[seat] -= mask.bit_count()
-        if not self.counts[seat]:
-            self.out.append(seat)
         self.to_beat, self.last = mask, seat
-        self._advance(seat)
+        if self.counts[seat]:
+            self._advance(seat)
+            return
+        self.out.append(seat)
+        if self._next_leads:
+            self._end_trick()
+        else:
+            self._advance(seat)
 
     def _pass(self, seat: int, drawn: int) -> None:
         if drawn:

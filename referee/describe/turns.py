@@ -86,5 +86,16 @@ def end(ruleset: Ruleset) -> list[str]:
         return ["The deal ends as soon as somebody has played the last card, and that player wins it."]
     return [
         "Play goes on until only one player holds cards; the first to go out is the winner.",
-        "When the last play of a player who is out stands unbeaten, the next in order who holds cards leads.",
+        _AFTER_OUT[ruleset.after_out],
     ]
+
+
+_AFTER_OUT = {
+    "beatable": (
+        "When the last play of a player who is out stands unbeaten, the next in order who holds cards leads."
+    ),
+    "next_leads": (
+        "Nobody may beat the last play of a player who goes out: the trick ends there, and the next in order "
+        "who holds cards leads."
+    ),
+}

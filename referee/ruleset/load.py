@@ -86,8 +86,11 @@ def _end(ruleset: Ruleset) -> Iterator[Problem]:
         for field, value in _FOR_THE_FIRST_OUT:
             if getattr(ruleset, field) == value:
                 yield Problem(field, f"cannot be {value} with deal_ends: last_holder")
-    elif ruleset.settle in ("places", "last_loses"):
+        return
+    if ruleset.settle in ("places", "last_loses"):
         yield Problem("settle", f"{ruleset.settle} needs deal_ends: last_holder")
+    if ruleset.after_out != "beatable":
+        yield Problem("after_out", f"{ruleset.after_out} needs deal_ends: last_holder")
 
 
 _FOR_THE_FIRST_OUT = (("dragon", "wins"), ("last_top_card", "loses"), ("guard", "liable"))

@@ -180,6 +180,8 @@ class Ruleset:
     """The highest card as the last: ``allowed``, it ``cannot_win``, or the seat left with it ``loses``."""
     deal_ends: Literal["first_out", "last_holder"]
     """When a deal ends: ``first_out``, or ``last_holder`` (one seat still holds cards)."""
+    after_out: Literal["beatable", "next_leads"]
+    """With ``last_holder``, a seat's last play: ``beatable`` as any other, or ``next_leads`` at once."""
     card_points: CardPoints
     """Points for each card left, by rank position in ``ranks``."""
     multipliers: Annotated[tuple[Bracket, ...], rising]

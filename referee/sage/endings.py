@@ -32,6 +32,7 @@ class Endings:
         self._rules = rules
         self._full, self._one_pack = rules.full, rules.decks == 1
         self._first_out, self._locks = rules.ruleset.deal_ends == "first_out", rules.ruleset.pass_locks
+        self._next_leads = rules.ruleset.after_out == "next_leads"
         self._most = _MOST_POINTS.get(rules.ruleset.settle)
         self._plays: Memo[int, list[int]] = Memo(rules.list_plays, MOST_KNOWN)
         self._known: dict[tuple[object, ...], _Points] = {}
@@ -116,6 +117,8 @@ class Endings:
             if self._first_out or sum(map(bool, hands)) == 1:
                 return score(self._rules, Finish(*self._apart, (), hands, out, final=final))
         following, to_beat, locked = self._next(hands, seat, code, seat, locked)
+        if not left and self._next_leads:
+            to_beat = locked = 0
         return self._value(hands, following, to_beat, seat, locked, out, final)
 
     def _passed(

@@ -56,6 +56,8 @@ class Start(NamedTuple):
         out, final = tuple(deal.out), deal.final
         if code and not deal.rules.remove(hands[seat], code & deal.rules.full):
             out, final = (*out, seat), final or code
+            if deal.rules.ruleset.after_out == "next_leads":
+                to_beat = locked = 0
         return cls(following, to_beat, last, locked, out, final, deal.dealer, deal.step, deal.leader)
 
     def is_end(self, first_out: bool, hands: Sequence[int]) -> bool:
@@ -92,6 +94,7 @@ class Quick:
         rules, manners = self._rules, manners or self._policies
         full, remove, one_pack = rules.full, rules.remove, rules.decks == 1
         first_out, locks = rules.ruleset.deal_ends == "first_out", rules.ruleset.pass_locks
+        next_leads = rules.ruleset.after_out == "next_leads"
         seat, to_beat, last, locked, done, final, dealer, step, leader = start
         order, out = next_seats(step, len(hands)), list(done)
         over = start.is_end(first_out, hands)
@@ -110,6 +113,8 @@ class Quick:
                     out.append(seat)
                     if first_out or sum(map(bool, hands)) == 1:
                         break
+                    if next_leads:
+                        to_beat = locked = 0
             elif locks:
                 locked |= 1 << seat
             seat = order[seat]

@@ -11,9 +11,8 @@ from rich.console import Console
 
 from referee.cli.deals import Action, laps, parse_action, show_deal, tricks
 from referee.records.record import deal_record, full_record
-from referee.rules.plays import compile_ruleset
-from referee.ruleset import load_ruleset, preset_names
 from tests.arena.random_play import random_deals
+from tests.referee.deals import NAMES, rules_named
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -31,10 +30,10 @@ def test_parse_action_reads_every_form(text: str, action: Action) -> None:
     assert parse_action(text) == action
 
 
-@pytest.mark.parametrize("preset", preset_names())
-def test_tricks_of_a_record_are_those_that_were_played(preset: str) -> None:
-    ruleset = load_ruleset(preset)
-    rules = compile_ruleset(ruleset)
+@pytest.mark.parametrize("name", NAMES)
+def test_tricks_of_a_record_are_those_that_were_played(name: str) -> None:
+    rules = rules_named(name)
+    ruleset = rules.ruleset
     seats = [f"ann/bot-{seat}@1" for seat in range(ruleset.players)]
     for deal, leads in islice(random_deals(rules, bytes(32), 6), 6):
         record: dict[str, Any] = full_record(

@@ -7,9 +7,27 @@ from referee.deals.action import Stage
 from referee.deals.deal import Deal
 from referee.deals.dealing import Dealt, take_leftover
 from referee.rules.plays import Rules, compile_ruleset
-from referee.ruleset import load_ruleset
+from referee.ruleset import load_ruleset, preset_names
 
 SEED = bytes(range(32))
+
+UNUSUAL: dict[str, dict[str, Any]] = {
+    "next leads": {
+        "name": "next-leads",
+        "extends": "choi-dai-di",
+        "after_out": "next_leads",
+        "pass_locks": True,
+    },
+}
+"""Rulesets with values that no preset has, by what is unusual about them."""
+
+NAMES = [*preset_names(), *UNUSUAL]
+"""What ``rules_named`` knows."""
+
+
+def rules_named(name: str) -> Rules:
+    """Return the rules of a preset or of one of the unusual rulesets."""
+    return compile_ruleset(load_ruleset(UNUSUAL.get(name, name)))
 
 
 def rules_with(**fields: Any) -> Rules:

@@ -145,6 +145,9 @@ class SlowDeal:
             self.end = "last_top_card"
         if self.end:
             return
+        if not self.hands[seat] and self.ruleset.after_out == "next_leads":
+            self.end_trick()
+            return
         if self.ruleset.bombs_out_of_turn and not self.own:
             self.window = [s for s in self.order(seat) if self.hands[s] and s not in self.locked()]
             self.bombs = {}

@@ -136,7 +136,9 @@ def _course(draw: st.DrawFn, fields: Fields) -> Fields:
     course |= {name: draw(st.booleans()) for name in flags}
     draws = draw(st.sampled_from(CHOICES["draw_on_pass"])) if fields["leftover"] == "stock" else "none"
     three = fields["players"] == 3
+    last_holder = course["deal_ends"] == "last_holder"
     return course | {
+        "after_out": draw(st.sampled_from(CHOICES["after_out"])) if last_holder else "beatable",
         "draw_on_pass": draws,
         "restock": draws != "none" and draw(st.booleans()),
         "exchange": draw(st.sampled_from(CHOICES["exchange"])) if three else "none",

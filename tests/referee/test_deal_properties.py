@@ -13,8 +13,9 @@ from referee.deals.session import Session
 from referee.errors import PlayError
 from referee.records.random_play import play_randomly
 from referee.rules.plays import Rules, compile_ruleset
-from referee.ruleset import Ruleset, load_ruleset, preset_names
+from referee.ruleset import Ruleset
 from referee.ruleset.limits import MOST_POINTS, most_points
+from tests.referee.deals import NAMES, rules_named
 from tests.referee.slow_deal import SlowDeal
 from tests.referee.slow_rules import Cards, read
 from tests.referee.strategies import drawing_rulesets, rulesets
@@ -83,9 +84,9 @@ def test_forced_turns_of_any_ruleset_are_those_of_the_slow_deal(ruleset: Ruleset
     compare_to_the_end(deal, slow_of(deal), rng, forced=True)
 
 
-@pytest.mark.parametrize("name", preset_names())
+@pytest.mark.parametrize("name", NAMES)
 def test_deals_of_a_preset_go_as_the_slow_deal(name: str) -> None:
-    rules = compile_ruleset(load_ruleset(name))
+    rules = rules_named(name)
     for seed in range(8):
         for forced in (False, True):
             rng = Random(f"{name} {seed}")

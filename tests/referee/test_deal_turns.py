@@ -215,6 +215,40 @@ def test_last_holder_when_the_last_play_is_beaten_goes_on_in_order() -> None:
     assert (deal.turn, deal.to_beat) == (2, 0)
 
 
+def test_next_leads_ends_the_trick_with_the_last_play_of_a_seat() -> None:
+    rules = rules_with(players=4, deal_ends="last_holder", after_out="next_leads", pass_locks=True)
+    deal = deal_of(rules, ["3D", "4D 9D", "5D 6D", "7D 8D"], leader=2)
+    play(deal, "2:5D", "3:-", "0:-", "1:9D", "2:-")
+    assert (deal.turn, deal.to_beat) == (1, 0)  # nobody went out
+    play(deal, "1:4D")
+    assert (deal.out, deal.turn, deal.to_beat, deal.locked) == ([1], 2, 0, 0)
+    assert legal_texts(deal, 2) == ["6D"]
+    assert not deal.can_pass(2)
+    play(deal, "2:6D")
+    assert (deal.out, deal.turn) == ([1, 2], 3)
+    assert play(deal, "3:8D", "0:-", "3:7D").out == [1, 2, 3]
+
+
+def test_next_leads_opens_no_window_for_bombs_and_counts_the_play_as_unbeaten() -> None:
+    rules = rules_with(
+        extends="gamesky",
+        players=3,
+        hand_size=8,
+        deal_ends="last_holder",
+        after_out="next_leads",
+        bonuses=dict.fromkeys(("straight_flush", "four_twos", "winner", "winner_per_two"), 0)
+        | {"quads": 7, "final_times": 2},
+        settle="wins",
+    )
+    deal = deal_of(rules, ["3D 3C 3H 3S 4D", "9D 9C 9H 9S TD 4C", "5D 6D"])
+    play(deal, "0:3D 3C 3H 3S 4D")
+    assert (deal.stage, deal.turn, deal.to_beat) == (Stage.PLAY, 1, 0)
+    play(deal, "1:4C")
+    assert deal.stage is Stage.BOMBS
+    play(deal, "2:6D", "1:9D 9C 9H 9S TD")
+    assert (deal.out, deal.points) == ([0, 1], (8, 14, 0))
+
+
 def test_forfeit_ends_the_deal_without_a_winner() -> None:
     deal = play(deal_of(rules_with(players=2), ["3D 5D", "4D 9D"]), "0:3D")
     deal.forfeit(1)

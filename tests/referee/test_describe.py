@@ -90,6 +90,7 @@ AXES: list[tuple[dict[str, Any], str]] = [
     ({"last_top_card": "cannot_win"}, "2S may not be played as a last, single card"),
     ({"last_top_card": "loses"}, "Whoever is left with 2S alone ends the deal"),
     ({"deal_ends": "last_holder"}, "until only one player holds cards"),
+    ({"deal_ends": "last_holder", "after_out": "next_leads"}, "Nobody may beat the last play"),
     ({"multipliers": [{"from": 11, "points": 30}]}, "11 or more cards left cost 30 in all"),
     ({"multipliers": [{"from": 8, "times": 4}]}, "8 or more cards left count fourfold"),
     ({"multiplier_for": "leader"}, "This applies only to whoever led the deal."),

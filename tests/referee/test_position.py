@@ -13,9 +13,8 @@ from referee.deals.state import DealState
 from referee.errors import IllegalHere, PlayError, PositionError, UnknownCards
 from referee.position import Position
 from referee.records.random_play import random_records
-from referee.rules.plays import Rules, compile_ruleset
-from referee.ruleset import load_ruleset, preset_names
-from tests.referee.deals import deal_of, play, rules_with
+from referee.rules.plays import Rules
+from tests.referee.deals import NAMES, deal_of, play, rules_named, rules_with
 from tests.referee.test_deal_properties import deal_with_small_stock
 
 HANDS = ["3D 5C 9S", "4D 4C TD", "6H 7H 2S"]
@@ -140,21 +139,21 @@ def test_position_in_an_exchange_is_refused() -> None:
         Position(deal)
 
 
-@pytest.mark.parametrize("name", preset_names())
+@pytest.mark.parametrize("name", NAMES)
 def test_positions_of_a_record_are_written_and_read_and_go_on_to_its_points(name: str) -> None:
-    rules = compile_ruleset(load_ruleset(name))
+    rules = rules_named(name)
     for record in random_records(rules, bytes(32), 2, session_deals=1):
         count = len(json.loads(json.dumps(record["actions"])))
         for index in (0, count // 2, count):
             found = Position.from_record(record, index)
-            assert Position.parse(str(found)) == found
+            assert Position.parse(str(found), rules) == found
         assert list(found.points) == record["points"]
         assert len(Position.from_record(record, count // 3).playout(Random(1))) == rules.ruleset.players
 
 
-@pytest.mark.parametrize("name", preset_names())
+@pytest.mark.parametrize("name", NAMES)
 def test_position_of_a_view_has_the_legal_actions_of_the_deal(name: str) -> None:
-    rules = compile_ruleset(load_ruleset(name))
+    rules = rules_named(name)
     rng = Random(name)
     for _ in range(10):
         deal = deal_with_small_stock(rules, rng)

@@ -59,6 +59,7 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str, str]] = [
     ({"straights": []}, "straights", "has no sequence"),
     ({"settle": "places", "place_points": [5, 3, 1, 0]}, "settle", "needs deal_ends: last_holder"),
     ({"settle": "last_loses"}, "settle", "needs deal_ends: last_holder"),
+    ({"after_out": "next_leads"}, "after_out", "needs deal_ends: last_holder"),
     (LAST | {"dragon": "wins"}, "dragon", "last_holder"),
     (LAST | {"last_top_card": "loses"}, "last_top_card", "last_holder"),
     (LAST | {"guard": "liable"}, "guard", "last_holder"),

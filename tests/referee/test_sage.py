@@ -20,17 +20,17 @@ from referee.helpers.unseen import Unseen
 from referee.helpers.worlds import Worlds
 from referee.position import Position
 from referee.rules.plays import Rules, compile_ruleset
-from referee.ruleset import load_ruleset, preset_names
+from referee.ruleset import load_ruleset
 from referee.sage import bot
 from referee.sage.endings import Endings
 from referee.sage.plans import planner_of
 from referee.sage.playouts import Careful, Quick, Start, is_quick
 from referee.sage.sage import USUAL, Sage, Style, run_out
 from referee.sage.search import FEW_CARDS, NODES_A_SECOND, Search, is_known
-from tests.referee.deals import rules_with
+from tests.referee.deals import NAMES, rules_named, rules_with
 
 RULES = compile_ruleset(load_ruleset("chinese"))
-QUICK = [name for name in preset_names() if is_quick(compile_ruleset(load_ruleset(name)))]
+QUICK = [name for name in NAMES if is_quick(rules_named(name))]
 
 
 def sage(rules: Rules) -> Sage:
@@ -42,9 +42,9 @@ def weakest(turn: Turn) -> Play | None:
     return turn.legal[0] if turn.legal else None
 
 
-@pytest.mark.parametrize("name", preset_names())
+@pytest.mark.parametrize("name", NAMES)
 def test_sage_when_it_plays_a_preset_then_all_its_plays_are_legal(name: str) -> None:
-    rules = compile_ruleset(load_ruleset(name))
+    rules = rules_named(name)
     player, searches = sage(rules), 0
 
     def choose(turn: Turn) -> Play | None:
@@ -114,7 +114,7 @@ def test_run_out_when_all_but_one_unit_are_boss_then_a_boss_is_played(
 @settings(max_examples=80, deadline=None)
 @given(st.sampled_from(QUICK), st.integers(0, 1 << 30))
 def test_quick_playout_when_rules_allow_it_then_it_ends_as_the_careful_one(name: str, seed: int) -> None:
-    rules, random = compile_ruleset(load_ruleset(name)), Random(seed)
+    rules, random = rules_named(name), Random(seed)
     deal = Deal(rules, seed.to_bytes(32, "big"), 1, 0, 1)
     for _ in range(random.randrange(1, 30)):
         if not deal.over:
@@ -149,7 +149,7 @@ def best_of_all(deal: Deal) -> tuple[int, ...]:
 
 def near_its_end(name: str, seed: int) -> Deal:
     """Return a deal that is over, or that has at most two cards left per seat, on average."""
-    rules = compile_ruleset(load_ruleset(name))
+    rules = rules_named(name)
     deal = Deal(rules, seed.to_bytes(32, "big"), 1, 0, 1)
     while not deal.over and sum(map(rules.count, deal.hands)) > 2 * rules.ruleset.players:
         deal.act(deal.turn, deal.choices(deal.turn)[0] & rules.full)
@@ -240,9 +240,9 @@ def test_hands_when_at_most_one_is_hidden_and_has_all_that_is_unseen_then_they_a
     assert is_known(seen) is known
 
 
-@given(st.sampled_from(preset_names()), st.integers(0, 1 << 30))
+@given(st.sampled_from(NAMES), st.integers(0, 1 << 30))
 def test_plan_when_made_then_every_card_is_in_one_play(name: str, seed: int) -> None:
-    rules = compile_ruleset(load_ruleset(name))
+    rules = rules_named(name)
     hand = left = rules.mask(Random(seed).sample(rules.pack, 13))
     for unit in planner_of(rules).plan[hand]:
         assert rules.code(unit & rules.full) == unit

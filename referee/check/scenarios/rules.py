@@ -28,6 +28,7 @@ HOUSE: dict[str, object] = {
     "guard": "must",
     "last_top_card": "cannot_win",
     "deal_ends": "last_holder",
+    "after_out": "next_leads",
 }
 """A ruleset that no bot was made for."""
 

@@ -10,15 +10,17 @@ from arena.queries.replays.steps import Words
 from referee.records.random_play import random_records
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset, preset_names
+from tests.referee.deals import UNUSUAL
 
 Record = dict[str, Any]
 
-VARIANTS: dict[str, str | dict[str, object]] = {
+VARIANTS: dict[str, dict[str, Any]] = {
     "exchange": {"extends": "chinese-3", "exchange": "loser_to_winner"},
     "bombs out of turn": {"extends": "only-a-game-bombs", "bombs_out_of_turn": True},
     "beating one's own": {"extends": "chinese", "beat_own": True},
     "guard": {"extends": "chinese", "guard": "must"},
     "dragon": {"extends": "chinese-2", "hand_size": "all", "dragon": "wins"},
+    **UNUSUAL,
 }
 """Rulesets that are not presets, by name."""
 

@@ -9,6 +9,7 @@ from referee.bot import Play, Turn
 from referee.learning import Encoder, Observed
 from referee.learning.tables import LearningTable
 from referee.ruleset import load_ruleset
+from tests.referee.deals import UNUSUAL
 from tests.referee.learning.test_environment import WITH_EXCHANGE
 from tests.referee.support import match_spec, play_match, referee, sdk_bots
 
@@ -32,6 +33,7 @@ RESTOCKING = {
     [
         *("chinese", "chinese-stakes", "choi-dai-di-5", "gamesky", "indonesia", "lectio", "only-a-game-8"),
         *("hong-kong-relatives-3", WITH_EXCHANGE, RESTOCKING),
+        UNUSUAL["next leads"],
     ],
     ids=lambda ruleset: ruleset if isinstance(ruleset, str) else ruleset["name"],
 )
