@@ -7,10 +7,11 @@ window for bombs out of turn, and the end. ``DealState`` is how a deal stands; t
 from collections.abc import Iterable, Sequence
 
 from referee.deals.action import NOBODY, Action, Entry, Exchange, Stage
-from referee.deals.dealing import Dealt, dragon_holder, highest_card, lowest_card
+from referee.deals.dealing import Dealt, dragon_holder, highest_card, lead_card
 from referee.deals.holdings import Holdings
 from referee.deals.options import Constraints, checked, ignores_precaution, refusal
 from referee.deals.scoring import Finish, score, unbeaten
+from referee.deals.shuffle import draw
 from referee.deals.state import BEAT_OWN, BOMBS, EXCHANGE, OVER, PLAY, DealState
 from referee.deals.trick import CLOSED, Window
 from referee.errors import IllegalHere
@@ -194,8 +195,12 @@ class Deal(DealState):
         """Settle who leads; return the card that the lead must contain, 0 for none."""
         if self.leader is not None:
             return 0
-        self.leader, card = lowest_card(self.rules, self.hands, self.dealer, self.step)
-        return card if self.rules.ruleset.lead_includes_lowest else 0
+        ruleset = self.rules.ruleset
+        if ruleset.first_lead == "random":
+            self.leader = draw(self.seed, "leader", len(self.hands))
+            return 0
+        self.leader, card = lead_card(self.rules, self.hands, self.dealer, self.step)
+        return card if ruleset.lead_includes_lowest else 0
 
     def require(self, include: int) -> None:
         """Require the coming lead to contain the card of this mask; 0 for none."""

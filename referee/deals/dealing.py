@@ -34,6 +34,8 @@ class Landmarks(NamedTuple):
     """The whole pack as the shuffle starts, every card as a mask."""
     rising: tuple[int, ...]
     """One copy of each card as a mask, lowest first in the ruleset's order of ranks and suits."""
+    leading: tuple[int, ...]
+    """The same from the card on that decides who leads, and from the highest card on to the lowest."""
     top: int
     """One copy of the highest card."""
     twos: tuple[int, ...]
@@ -50,9 +52,13 @@ def landmarks(rules: Rules) -> Landmarks:
     suits = ["DCHS".index(suit) for suit in rules.ruleset.suits]
     ranks = range(len(rules.ruleset.ranks))
     rising = tuple(rules.mask([rank * 4 + suit]) for rank in ranks for suit in suits)
+    first = rules.ruleset.first_lead
+    start = 0 if first in ("lowest", "random") else rising.index(rules.parse(first))
     pack = tuple(rules.mask([card]) for card in rules.pack)
     indices = dict(zip(pack, rules.pack, strict=True))
-    return Landmarks(pack, rising, rising[-1], rising[-4:], rules.rank_masks[-1], indices)
+    return Landmarks(
+        pack, rising, rising[start:] + rising[:start], rising[-1], rising[-4:], rules.rank_masks[-1], indices
+    )
 
 
 @lru_cache(maxsize=64)
@@ -103,12 +109,23 @@ def lowest_card(rules: Rules, hands: Sequence[int], dealer: int, step: int) -> t
 
     Of two holders of the same card, return the first after the dealer.
     """
-    order = seats_after(dealer, step, len(hands))
-    for card in landmarks(rules).rising:
+    return _first_held(landmarks(rules).rising, hands, seats_after(dealer, step, len(hands)))
+
+
+def lead_card(rules: Rules, hands: Sequence[int], dealer: int, step: int) -> tuple[int, int]:
+    """Return the same for the card that decides who leads: the lowest, or the one that the rules name.
+
+    If nobody holds that, the next higher card decides, and from the highest on the lowest.
+    """
+    return _first_held(landmarks(rules).leading, hands, seats_after(dealer, step, len(hands)))
+
+
+def _first_held(cards: Sequence[int], hands: Sequence[int], order: Sequence[int]) -> tuple[int, int]:
+    for card in cards:
         for seat in order:
             if hands[seat] & card:
                 return seat, card
-    raise AssertionError("somebody holds the lowest card of all hands")
+    raise AssertionError("somebody holds a card")
 
 
 def highest_card(rules: Rules, hand: int) -> int:

@@ -16,7 +16,7 @@ class Constraints(NamedTuple):
     to_beat: int
     """Code of the play to beat, 0 for a lead."""
     include: int = 0
-    """Mask of the card that the lead must contain, 0 for none."""
+    """Mask of the card that the lead must contain, or be where the rules say so; 0 for none."""
     banned: int = 0
     """Mask of the card that may not be the last one played, if it is the whole hand; 0 for no ban."""
     guarded: bool = False
@@ -75,7 +75,8 @@ def _takes(options: Options, code: int) -> bool:
 def _allowed_unguarded(rules: Rules, plays: list[int], constraints: Constraints) -> Options:
     options = rules.following(plays, constraints.to_beat) if constraints.to_beat else plays
     if constraints.include:
-        options = [play for play in options if play & constraints.include]
+        required = rules.full if rules.ruleset.lead_includes_lowest == "alone" else constraints.include
+        options = [play for play in options if play & required == constraints.include]
     if constraints.banned:
         options = [play for play in options if play & rules.full != constraints.banned]
     return Options(options, constraints.to_beat > 0 or not options)
@@ -130,8 +131,11 @@ def _why_not(rules: Rules, code: int, constraints: Constraints) -> str:
     cards = rules.text(code & rules.full)
     if constraints.to_beat and not rules.beats(code, constraints.to_beat):
         return f"{cards} does not beat {rules.text(constraints.to_beat & rules.full)}"
-    if constraints.include and not code & constraints.include:
-        return f"{cards} does not contain {rules.text(constraints.include)}, which this lead must"
+    include = constraints.include
+    if include and not code & include:
+        return f"{cards} does not contain {rules.text(include)}, which this lead must"
+    if include and rules.ruleset.lead_includes_lowest == "alone" and code & rules.full != include:
+        return f"{cards} is more than {rules.text(include)}, which must be led alone"
     if constraints.banned:
         return f"{cards} may not be the last card played"
     return f"{cards} does not hinder the next seat, which has one card left"

@@ -40,6 +40,13 @@ def shuffle(seed: bytes, label: str, cards: list[T]) -> None:
         cards[place], cards[other] = cards[other], cards[place]
 
 
+def draw(seed: bytes, label: str, choices: int) -> int:
+    """Return a number below ``choices``: the first word of ``seed`` and ``label`` that is below the largest
+    multiple of it in 32 bits, modulo ``choices``."""
+    limit = 2**32 // choices * choices
+    return next(word for word in words(seed, label) if word < limit) % choices
+
+
 def seed_hash(seed: bytes) -> str:
     """Return the SHA-256 of a seed in hex, which is published before the seed itself."""
     return sha256(seed).hexdigest()

@@ -100,26 +100,43 @@ def before_play(ruleset: Ruleset) -> list[str]:
 
 def lead(ruleset: Ruleset) -> list[str]:
     """Return who leads a deal, and with what."""
-    lowest = f"the holder of the lowest card dealt ({lowest_card(ruleset)}, if that was dealt)"
-    return [*_leader(ruleset, lowest), _must_include(ruleset)]
+    return [*_leader(ruleset), *_must_include(ruleset)]
 
 
-def _leader(ruleset: Ruleset, lowest: str) -> list[str]:
+def _first_leader(ruleset: Ruleset) -> str:
+    first = ruleset.first_lead
+    if first == "random":
+        return "a player drawn at random"
+    if first != "lowest":
+        return f"the holder of {first} (of the next higher card dealt, if that was not dealt)"
+    return f"the holder of the lowest card dealt ({lowest_card(ruleset)}, if that was dealt)"
+
+
+def _leader(ruleset: Ruleset) -> list[str]:
+    led_by = _first_leader(ruleset)
     if ruleset.lead == "lowest":
-        return [f"Every deal is led by {lowest}."]
+        return [f"Every deal is led by {led_by}."]
     deals = "The first deal is"
     if ruleset.lowest_lead_every:
         second, third = 1 + ruleset.lowest_lead_every, 1 + 2 * ruleset.lowest_lead_every
         deals = f"Deals 1, {second}, {third} and so on are"
-    after = " after a deal that nobody won, the lowest card decides." if ruleset.lead == "winner" else ""
-    led = f"{deals} led by {lowest}, every other one by the {ruleset.lead} of the last deal"
+    decides = {"lowest": "the lowest card decides", "random": "one is drawn"}
+    after = f" after a deal that nobody won, {decides.get(ruleset.first_lead, 'that card decides')}."
+    after = after if ruleset.lead == "winner" else ""
+    led = f"{deals} led by {led_by}, every other one by the {ruleset.lead} of the last deal"
     return [f"{led};{after}" if after else f"{led}."]
 
 
-def _must_include(ruleset: Ruleset) -> str:
-    if ruleset.lead_includes_lowest:
-        return "Whoever leads by the lowest card must play it in that lead, alone or in a combination."
-    return "Whoever leads by the lowest card need not play it in that lead."
+def _must_include(ruleset: Ruleset) -> list[str]:
+    if ruleset.first_lead == "random":
+        return []
+    card = "the lowest card" if ruleset.first_lead == "lowest" else ruleset.first_lead
+    how = {
+        "alone": "must lead it alone, as a single card",
+        True: "must play it in that lead, alone or in a combination",
+        False: "need not play it in that lead",
+    }[ruleset.lead_includes_lowest]
+    return [f"Whoever leads by {card} {how}."]
 
 
 def loser(ruleset: Ruleset) -> list[str]:

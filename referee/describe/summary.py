@@ -62,6 +62,12 @@ def _plays(ruleset: Ruleset) -> Iterator[str]:
 def _order_of_play(ruleset: Ruleset) -> Iterator[str]:
     if ruleset.lead != "lowest":
         yield f"the {ruleset.lead} of a deal leads the next"
+    if ruleset.first_lead == "random":
+        yield "the first lead is drawn" if ruleset.lead != "lowest" else "leads are drawn"
+    elif ruleset.first_lead != "lowest":
+        yield f"{ruleset.first_lead} leads"
+    if ruleset.lead_includes_lowest == "alone":
+        yield "the card that leads is led alone"
     if ruleset.pass_locks:
         yield "who passes is out of the trick"
     if ruleset.draw_on_pass != "none" and cards_over(ruleset):

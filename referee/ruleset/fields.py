@@ -84,6 +84,25 @@ def _hand_size(given: object, _: Fields) -> int | str:
     raise ValueError(f"must be a whole number from 1 to {MOST_CARDS}, or 'all', not {shown(given)}")
 
 
+def _first_lead(given: object, before: Fields) -> str:
+    ranks, suits = before.get("ranks", STANDARD_RANKS), before.get("suits", SUITS)
+    if given == ranks[0] + suits[0]:
+        return "lowest"  # the same rules have one spelling, as ratings are kept by content
+    if given in ("lowest", "random") or _is_card(given, ranks):
+        return str(given)
+    raise ValueError(f"must be 'lowest', 'random' or a card such as '3S', not {shown(given)}")
+
+
+def _is_card(given: object, ranks: Sequence[str]) -> bool:
+    return isinstance(given, str) and given[:-1] in ranks and given[-1:] in SUITS
+
+
+def _lead_includes(given: object, _: Fields) -> bool | str:
+    if isinstance(given, bool) or given == "alone":
+        return given
+    raise ValueError(f"must be true, false or 'alone', not {shown(given)}")
+
+
 def _straights(given: object, before: Fields) -> StraightOrder:
     ranks = before.get("ranks")
     if isinstance(given, str):
@@ -185,6 +204,18 @@ HandSize = Annotated[
         "instead",
         {"anyOf": [{"type": "integer", "minimum": 1, "maximum": MOST_CARDS}, {"const": "all"}]},
     ),
+]
+FirstLead = Annotated[
+    str,
+    Step(
+        _first_lead,
+        "instead",
+        {"type": "string", "pattern": r"^(lowest|random|([3-9TJQKA2]|1[0-5]?)[DCHS])$"},
+    ),
+]
+LeadIncludes = Annotated[
+    bool | Literal["alone"],
+    Step(_lead_includes, "instead", {"anyOf": [{"type": "boolean"}, {"const": "alone"}]}),
 ]
 Kinds = Annotated[tuple[Kind, ...], _distinct_names]
 FiveCardKinds = Annotated[tuple[FiveCardKind | Literal["royal_flush"], ...], _distinct_names]

@@ -47,6 +47,11 @@ def _dealing(ruleset: Ruleset) -> Iterator[Problem]:
         yield Problem("exchange", "needs three players")
 
 
+def _lead(ruleset: Ruleset) -> Iterator[Problem]:
+    if ruleset.first_lead == "random" and ruleset.lead_includes_lowest:
+        yield Problem("lead_includes_lowest", "must be false with first_lead: random, as no card decides")
+
+
 def _kinds(ruleset: Ruleset) -> Iterator[Problem]:
     plays = set(ruleset.plays)
     if "single" not in plays:
@@ -108,6 +113,7 @@ def _places(ruleset: Ruleset) -> Iterator[Problem]:
 _CHECKS: tuple[Callable[[Ruleset], Iterator[Problem]], ...] = (
     _hands,
     _dealing,
+    _lead,
     _kinds,
     _order,
     _bombs,

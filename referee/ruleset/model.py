@@ -17,10 +17,12 @@ from referee.ruleset.fields import (
     LARGEST,
     BombKinds,
     CardPoints,
+    FirstLead,
     FiveCardKinds,
     Flag,
     HandSize,
     Kinds,
+    LeadIncludes,
     Name,
     Points,
     Positive,
@@ -144,10 +146,13 @@ class Ruleset:
     """Order of play: ``clockwise``, ``anticlockwise``, or ``alternating`` deal by deal."""
     lead: Literal["lowest", "winner", "loser"]
     """Who leads a deal: the holder of the ``lowest`` card, or the last deal's ``winner`` or ``loser``."""
+    first_lead: FirstLead
+    """Where the ``lowest`` card decides who leads, its holder; or the holder of a card such as ``3S``, which
+    then stands for the lowest wherever leads speak of it; or a seat drawn from the seed (``random``)."""
     lowest_lead_every: Annotated[Whole, Interval(ge=0, le=LARGEST)]
     """With ``winner`` or ``loser``: deals 1, N+1, 2N+1 … are led by the lowest card; 0 for the first only."""
-    lead_includes_lowest: Flag
-    """Whether a lead chosen by the lowest card must contain that card."""
+    lead_includes_lowest: LeadIncludes
+    """Whether a lead chosen by the lowest card must contain that card, or even be it ``alone``."""
     plays: Kinds
     """The kinds of combinations that may be played."""
     five_card_order: FiveCardKinds

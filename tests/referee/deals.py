@@ -18,6 +18,17 @@ UNUSUAL: dict[str, dict[str, Any]] = {
         "after_out": "next_leads",
         "pass_locks": True,
     },
+    "lead drawn": {
+        "name": "lead-drawn",
+        "lead": "winner",
+        "first_lead": "random",
+        "lead_includes_lowest": False,
+    },
+    "named card alone": {
+        "name": "named-card-alone",
+        "first_lead": "3S",
+        "lead_includes_lowest": "alone",
+    },
 }
 """Rulesets with values that no preset has, by what is unusual about them."""
 

@@ -87,7 +87,8 @@ class SlowDeal:
             top = self.plays()[-1].cards
             plays = {play for play in plays if self.rules.beats(play, top)}
         if self.include is not None:
-            plays = {play for play in plays if self.include in play}
+            alone = self.ruleset.lead_includes_lowest == "alone"
+            plays = {play for play in plays if self.include in play and not (alone and len(play) > 1)}
         if self.window:
             plays = {play for play in plays if self.rules.is_bomb(play)}
         if self.banned(seat):

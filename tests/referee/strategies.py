@@ -131,11 +131,13 @@ def _combinations(draw: st.DrawFn) -> Fields:
 @st.composite
 def _course(draw: st.DrawFn, fields: Fields) -> Fields:
     names = ["dealer", "dragon", "direction", "lead", "guard", "last_top_card", "deal_ends"]
-    flags = ["redeal_four_twos", "lead_includes_lowest", "pass_locks", "beat_own", "leftover_shown"]
+    flags = ["redeal_four_twos", "pass_locks", "beat_own", "leftover_shown"]
     course: Fields = {name: draw(st.sampled_from(CHOICES[name])) for name in names}
     course |= {name: draw(st.booleans()) for name in flags}
     draws = draw(st.sampled_from(CHOICES["draw_on_pass"])) if fields["leftover"] == "stock" else "none"
     three = fields["players"] == 3
+    cards = [rank + suit for rank in fields["ranks"] for suit in "DCHS"]
+    first_lead = draw(st.sampled_from(["lowest", "random"]) | st.sampled_from(cards))
     last_holder = course["deal_ends"] == "last_holder"
     return course | {
         "after_out": draw(st.sampled_from(CHOICES["after_out"])) if last_holder else "beatable",
@@ -143,6 +145,8 @@ def _course(draw: st.DrawFn, fields: Fields) -> Fields:
         "restock": draws != "none" and draw(st.booleans()),
         "exchange": draw(st.sampled_from(CHOICES["exchange"])) if three else "none",
         "bombs_out_of_turn": bool(fields["bombs"]) and draw(st.booleans()),
+        "first_lead": first_lead,
+        "lead_includes_lowest": first_lead != "random" and draw(st.sampled_from([False, True, "alone"])),
         "lowest_lead_every": draw(st.integers(0, 3)),
         "announce_at": draw(st.integers(0, 2)),
     }

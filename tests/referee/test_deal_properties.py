@@ -1,6 +1,7 @@
 """Tests for whole deals under random rulesets: they agree with the slow deal, and keep the invariants."""
 
 from collections import Counter
+from collections.abc import Iterable
 from random import Random
 
 import pytest
@@ -17,7 +18,7 @@ from referee.ruleset import Ruleset
 from referee.ruleset.limits import MOST_POINTS, most_points
 from tests.referee.deals import NAMES, rules_named
 from tests.referee.slow_deal import SlowDeal
-from tests.referee.slow_rules import Cards, read
+from tests.referee.slow_rules import Card, Cards, read
 from tests.referee.strategies import drawing_rulesets, rulesets
 
 LARGE = 11
@@ -34,14 +35,20 @@ def texts(rules: Rules, codes: list[int]) -> set[Cards]:
     return {tuple(sorted(read(rules.text(code & rules.full)))) for code in codes}
 
 
+def lead_card(ruleset: Ruleset, held: Iterable[Card]) -> Card:
+    """Return the card that decides who leads."""
+    ordered: list[Card] = [(rank, suit) for rank in ruleset.ranks for suit in ruleset.suits]
+    named = ruleset.first_lead
+    start = 0 if named == "lowest" else ordered.index((named[:-1], named[-1]))
+    return min(held, key=lambda card: (ordered.index(card) - start) % len(ordered))
+
+
 def slow_of(deal: Deal) -> SlowDeal:
     rules = deal.rules
     include = None
     if deal.must_include:
-        include = min(
-            (card for hand in deal.start for card in read(rules.text(hand))),
-            key=lambda card: (rules.ruleset.ranks.index(card[0]), rules.ruleset.suits.index(card[1])),
-        )
+        include = lead_card(rules.ruleset, [card for hand in deal.start for card in read(rules.text(hand))])
+        assert include in read(rules.text(deal.hands[deal.turn]))
     stock = [read(rules.card_text(card))[0] for card in deal.leftover]
     return SlowDeal(
         ruleset=rules.ruleset,

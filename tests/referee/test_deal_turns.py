@@ -1,8 +1,10 @@
 """Tests for leading, following, passing, tricks and the end of a deal."""
 
+from hashlib import sha256
+
 import pytest
 
-from referee.deals.deal import Stage
+from referee.deals.deal import Deal, Stage
 from referee.errors import IllegalHere, NotAPlay, NotInHand
 from tests.referee.deals import deal_of, hand_texts, legal_texts, play, rules_with
 
@@ -44,6 +46,41 @@ def test_pass_when_leading_is_illegal() -> None:
     assert not deal.can_pass(0)
     with pytest.raises(IllegalHere, match="a pass is not legal when leading"):
         play(deal, "0:-")
+
+
+def test_lead_by_the_lowest_card_alone_is_just_that_card() -> None:
+    deal = deal_of(rules_with(players=2, lead_includes_lowest="alone"), ["3D 3C 5D", "4D 9D"])
+    assert legal_texts(deal, 0) == ["3D"]
+    with pytest.raises(IllegalHere, match="3D 3C is more than 3D, which must be led alone"):
+        play(deal, "0:3D 3C")
+    with pytest.raises(IllegalHere, match="5D does not contain 3D"):
+        play(deal, "0:5D")
+    play(deal, "0:3D", "1:-")
+    assert legal_texts(deal, 0) == ["3C", "5D"]
+
+
+@pytest.mark.parametrize(
+    ("card", "leader", "lead"),
+    [("4S", 1, "4S"), ("5D", 2, "5C"), ("2S", 0, "3D"), ("3D", 0, "3D")],
+)
+def test_lead_by_a_named_card_is_its_holders_or_that_of_the_next_card_dealt(
+    card: str, leader: int, lead: str
+) -> None:
+    rules = rules_with(players=3, first_lead=card, lead_includes_lowest="alone")
+    deal = deal_of(rules, ["3D 6D", "4S 7D", "5C 2H"])
+    assert (deal.leader, legal_texts(deal, deal.turn)) == (leader, [lead])
+
+
+def test_lead_drawn_is_the_first_word_of_the_seed_modulo_the_seats() -> None:
+    rules = rules_with(players=3, first_lead="random", lead_includes_lowest=False)
+    drawn = []
+    for number in range(30):
+        seed = number.to_bytes(32, "big")
+        word = int.from_bytes(sha256(seed + b"leader" + bytes(4)).digest()[:4], "big")
+        deal = Deal(rules, seed, 1, 0, 1)
+        assert (deal.leader, deal.turn, deal.must_include) == (word % 3, word % 3, 0)
+        drawn.append(deal.leader)
+    assert set(drawn) == {0, 1, 2}
 
 
 def test_only_the_first_lead_must_contain_the_lowest_card() -> None:

@@ -71,6 +71,13 @@ AXES: list[tuple[dict[str, Any], str]] = [
     ({"lead": "winner", "lowest_lead_every": 10}, "Deals 1, 11, 21 and so on are led by the holder"),
     ({"lead": "loser"}, "The loser of a deal is whoever has the most cards left"),
     ({"lead_includes_lowest": False}, "need not play it"),
+    ({"lead_includes_lowest": "alone"}, "Whoever leads by the lowest card must lead it alone"),
+    ({"first_lead": "3S"}, "Every deal is led by the holder of 3S"),
+    (
+        {"first_lead": "random", "lead": "winner", "lead_includes_lowest": False},
+        "The first deal is led by a player drawn at random, every other one by the winner of the last deal; "
+        "after a deal that nobody won, one is drawn.",
+    ),
     ({"kinds_compete": False}, "Five cards are beaten only by five of the same kind"),
     ({"flush_order": "ranks_then_suit"}, "by all their ranks from the highest down, then by suit"),
     ({"straight_suit_of": "highest"}, "the suit of the card of the highest rank decides"),

@@ -97,6 +97,13 @@ def test_hash_differs_when_any_field_differs() -> None:
     assert len(load_ruleset("chinese").hash) == 64
 
 
+def test_first_lead_that_names_the_lowest_card_is_the_same_ruleset() -> None:
+    named = {"name": "a", "first_lead": "3S"}
+    assert load_ruleset(named).first_lead == "3S"
+    lowest = load_ruleset({**named, "suits": ["S", "C", "D", "H"]})
+    assert lowest == load_ruleset({"name": "a", "suits": ["S", "C", "D", "H"]})
+
+
 def test_brackets_may_hold_fixed_amounts() -> None:
     ruleset = load_ruleset({"multipliers": [{"from": 8, "times": 2}, {"from": 11, "points": 30}]})
     assert ruleset.multipliers == (Bracket(8, 2, None), Bracket(11, None, 30))

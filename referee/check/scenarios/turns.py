@@ -24,15 +24,17 @@ async def follows(desk: Desk) -> None:
 @group(
     "TURN-03",
     "Leads with the card that it must",
-    "must_include is the 3D, the 3S where suits differ, and the 4D.",
+    "must_include is the 3D, the 3S where suits differ or leads, and the 4D; it must be all of one lead.",
 )
 async def must_include(desk: Desk) -> None:
     spades_first = small(name="check-spades-first", suits=["S", "H", "C", "D"])
+    alone = small(name="check-lead-alone", first_lead="3S", lead_includes_lowest="alone")
     no_threes = {1: ["4D 4C 5D 5C 6S", "7D 7C 8D 9H TS", "7H 8C 9D TC QD", "7S 8H 9C JD KC"]}
     sessions = [
         desk.session(small(), 0, hands={1: ["3D 3S 4C 4H 4S", None, None, None]}),
         desk.session(spades_first, 0, hands={1: ["3D 3S 4C 4H 4S", "3C 5D 5H 6D 8S", None, None]}),
         desk.session(small(), 0, hands=no_threes),
+        desk.session(alone, 0, hands={1: ["3C 3S 4C 4H 4S", "3D 5D 5H 6D 8S", None, None]}),
     ]
     await desk.play(sessions, turns=1)
 
