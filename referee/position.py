@@ -27,7 +27,7 @@ _TEXT = re.compile(
     r"(?P<ruleset>[^;]+); (?P<direction>\w+); dealer (?P<dealer>\d); leader (?P<leader>\d)"
     r"(?: with (?P<include>\w+))?; hands (?P<hands>[^;]*)"
     r"(?:; stock (?P<stock>[^;]*))?(?:; seed (?P<seed>[0-9a-f]{64}))?"
-    r"; actions (?P<actions>[^;]*)(?:; window (?P<window>[^;]*))?"
+    r"; (?:won at once|actions (?P<actions>[^;]*))(?:; window (?P<window>[^;]*))?"
 )
 _HIDDEN = re.compile(r"\?(\d+)")
 
@@ -113,7 +113,8 @@ class Position:
                 include=rules.parse(match["include"] or ""),
                 hands=[_parse_cards(rules, hand) for hand in match["hands"].split(" / ")],
                 stock=[0 if card == "?" else rules.parse(card) for card in (match["stock"] or "").split()],
-                actions=_parse_actions(rules, match["actions"]),
+                actions=_parse_actions(rules, match["actions"] or ""),
+                at_once=match["actions"] is None,
                 answers=None if window is None else [action[:2] for action in _parse_actions(rules, window)],
                 seed=bytes.fromhex(match["seed"] or "") or _SEED,
             )
@@ -134,6 +135,7 @@ class Position:
         stock: Sequence[int] = (),
         answers: Sequence[tuple[int, int]] | None = None,
         seed: bytes = _SEED,
+        at_once: bool = False,
     ) -> "Position":
         """Return the position after ``actions`` (seat, mask or 0, out of turn) in a deal seen in part.
 
@@ -141,8 +143,9 @@ class Position:
         played since, and the number of the others. ``stock`` has the masks of the cards of the original
         stock, next card first, 0 for an unknown one. ``include`` is the mask of the card that the lead, if it
         is still to come, must contain. ``answers`` are those given in an open bomb window, None if none is
-        open. ``seed`` matters only if cards set aside become the stock. Raise CardError, PlayError and
-        PositionError for what is impossible.
+        open. ``seed`` matters only if cards set aside become the stock. ``at_once`` says that one of the
+        hands, all of which are known, has won before play began. Raise CardError, PlayError and PositionError
+        for what is impossible.
         """
         players = rules.ruleset.players
         for name, value in (("dealer", dealer), ("leader", leader), ("hands", len(hands) - 1)):
@@ -156,7 +159,9 @@ class Position:
         begun = tuple(rules.add(known, more) for (known, _), more in zip(hands, fill, strict=True))
         pile = [(card or rules.mask([unseen.pop(0)]), not card) for card in stock]
         dealt = Dealt(begun, tuple(card for card, _ in pile), begun)
-        deal = Deal(rules, seed, 1, dealer, step, leader=leader, dealt=dealt)
+        deal = Deal(rules, seed, 1, dealer, step, leader=leader, dealt=dealt, begun=not at_once)
+        if at_once and (any(fill) or not deal.over):
+            raise PositionError("none of the hands wins at once")
         if include and not actions:
             deal.require(include)
         for seat, mask, out_of_turn in actions:
@@ -368,7 +373,8 @@ class Position:
             parts.append(f"stock {' '.join(['?' if unknown else card for card, unknown in undealt])}")
         if rules.ruleset.restock:
             parts.append(f"seed {deal.seed.hex()}")
-        parts.append(f"actions {', '.join([_action_text(rules, entry[:2], entry[3]) for entry in deal.log])}")
+        actions = ", ".join([_action_text(rules, entry[:2], entry[3]) for entry in deal.log])
+        parts.append("won at once" if deal.over and deal.out and not deal.log else f"actions {actions}")
         if deal.stage is Stage.BOMBS:
             answers = [_action_text(rules, (seat, code & rules.full)) for seat, code in deal.answers]
             parts.append(f"window {', '.join(answers)}")

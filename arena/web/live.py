@@ -15,6 +15,7 @@ ENDS = {
     bots_pb2.DEAL_END_DRAGON: "dragon",
     bots_pb2.DEAL_END_LAST_TOP_CARD: "last_top_card",
     bots_pb2.DEAL_END_FORFEIT: "forfeit",
+    bots_pb2.DEAL_END_INSTANT_WIN: "instant_win",
 }
 
 Message = tuple[str, Data]

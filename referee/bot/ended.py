@@ -12,6 +12,7 @@ DEAL_ENDS = {
     bots_pb2.DEAL_END_DRAGON: "dragon",
     bots_pb2.DEAL_END_LAST_TOP_CARD: "last_top_card",
     bots_pb2.DEAL_END_FORFEIT: "forfeit",
+    bots_pb2.DEAL_END_INSTANT_WIN: "instant_win",
 }
 """How a deal ended, as deal records name it."""
 SESSION_ENDS = {
@@ -50,7 +51,7 @@ class EndedDeal:
     out: tuple[int, ...]
     """The seats without cards, in the order of going out."""
     end: str
-    """``out``, ``dragon``, ``last_top_card`` or ``forfeit``."""
+    """``out``, ``dragon``, ``instant_win``, ``last_top_card`` or ``forfeit``."""
     points: tuple[int, ...]
     """The deal's result, seat 0 first; higher is better."""
     scores: tuple[int, ...]

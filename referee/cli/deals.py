@@ -158,6 +158,8 @@ def _end(record: Mapping[str, Any]) -> str:
             return f"{out} went out"
         case "dragon":
             return f"{out} held a dragon"
+        case "instant_win":
+            return f"{out} held a hand that wins at once"
         case "last_top_card":
             return "It ended with the highest card as the last card"
         case _:

@@ -7,8 +7,9 @@ window for bombs out of turn, and the end. ``DealState`` is how a deal stands; t
 from collections.abc import Iterable, Sequence
 
 from referee.deals.action import NOBODY, Action, Entry, Exchange, Stage
-from referee.deals.dealing import Dealt, dragon_holder, highest_card, lead_card
+from referee.deals.dealing import Dealt, highest_card, lead_card
 from referee.deals.holdings import Holdings
+from referee.deals.instant import instant_winner
 from referee.deals.options import Constraints, checked, ignores_precaution, refusal
 from referee.deals.scoring import Finish, score, unbeaten
 from referee.deals.shuffle import draw
@@ -38,13 +39,18 @@ class Deal(DealState):
         leader: int | None = None,
         exchange: tuple[int, int] | None = None,
         dealt: Dealt | None = None,
+        begun: bool = False,
     ) -> None:
         """Begin a deal; ``DealState`` explains the arguments.
 
-        ``exchange`` holds the last deal's loser and winner if they exchange cards.
+        ``exchange`` holds the last deal's loser and winner if they exchange cards. ``begun`` says that play
+        has begun, so that no hand has won at once, whatever cards are given.
         """
         super().__init__(rules, seed, number, dealer, step, leader=leader, dealt=dealt)
-        self._open(exchange)
+        if begun:
+            self._begin()
+        else:
+            self._open(exchange)
 
     # What a seat may do
 
@@ -151,14 +157,13 @@ class Deal(DealState):
     # The beginning
 
     def _open(self, exchange: tuple[int, int] | None) -> None:
-        holder = None
-        if self.rules.ruleset.dragon == "wins":
-            holder = dragon_holder(self.rules, self.opening, self.dealer, self.step)
-        if holder is not None:
+        winner = instant_winner(self.rules, self.opening, self.dealer, self.step)
+        if winner is not None:
+            seat, hand = winner
             self._call_leader()
-            self._holdings.play(holder, self.hands[holder])
-            self.out.append(holder)
-            self._finish("dragon")
+            self._holdings.play(seat, self.hands[seat])
+            self.out.append(seat)
+            self._finish("dragon" if hand == "dragon" else "instant_win")
         elif exchange is None:
             self._begin()
         else:
@@ -355,7 +360,7 @@ class Deal(DealState):
             left=self.left,
             out=tuple(self.out),
             culprit=culprit,
-            unplayed=end == "dragon",
+            unplayed=end in ("dragon", "instant_win"),
             final=self._final,
             ignorer=self._liability.payer(self.rules, self.log)
             if self._facts.guards and end == "out"

@@ -1,4 +1,4 @@
-"""The cards before the first lead: dealing and redealing, leftover cards, dragons, the lowest card.
+"""The cards before the first lead: dealing and redealing, leftover cards, the lowest card.
 
 Pure functions of rules and seed.
 """
@@ -94,14 +94,6 @@ def take_leftover(
     taker, _ = lowest_card(rules, hands, dealer, step)
     taken = rules.add(hands[taker], _together(rules, leftover))
     return tuple([taken if seat == taker else hand for seat, hand in enumerate(hands)])
-
-
-def dragon_holder(rules: Rules, hands: tuple[int, ...], dealer: int, step: int) -> int | None:
-    """Return the first seat after the dealer whose hand has every rank and so wins at once, or None."""
-    for seat in seats_after(dealer, step, len(hands)):
-        if all(hands[seat] & rank for rank in rules.rank_masks):
-            return seat
-    return None
 
 
 def lowest_card(rules: Rules, hands: Sequence[int], dealer: int, step: int) -> tuple[int, int]:

@@ -57,7 +57,7 @@ class Finish(NamedTuple):
     culprit: int | None = None
     """Seat that ended the deal without a winner: left with the top card, or by a forfeit."""
     unplayed: bool = False
-    """Whether the others score as if no card had been played (a dragon)."""
+    """Whether the others score as if no card had been played (a hand won at once)."""
     final: int = 0
     """Code of the winner's last play; 0 if there is none."""
     ignorer: int | None = None

@@ -102,7 +102,7 @@ class DealState:
         """What the seats did, as plain tuples: making an ``Action`` of each would take too long."""
         self.out: list[int] = []
         self.over, self.end = False, ""
-        """``end``: "out", "dragon", "last_top_card" or "forfeit" once the deal is over."""
+        """``end``: "out", "dragon", "instant_win", "last_top_card" or "forfeit" once the deal is over."""
         self.culprit: int | None = None
         """Who ended the deal without a winner: left with the top card, or by a forfeit."""
         self.points: tuple[int, ...] = ()

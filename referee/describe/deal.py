@@ -1,6 +1,7 @@
 """The cards, the deal and who leads, in words."""
 
 from referee.describe.words import (
+    INSTANT_WINS,
     SUIT_NAMES,
     bare,
     cards_over,
@@ -85,17 +86,40 @@ def before_play(ruleset: Ruleset) -> list[str]:
         sentences.append(
             "If somebody holds a two of every suit, the cards are dealt again by the same dealer."
         )
-    if ruleset.dragon == "wins":
-        sentences.append(
-            "A dragon, a hand with a card of every rank, wins at once; "
-            "the others score as if no card had been played."
-        )
+    sentences += _instant_wins(ruleset)
     if ruleset.exchange != "none":
         sentences.append(
             "From the second deal on, the loser of the last deal gives the highest card to its winner, "
             "who returns any card; after a deal that nobody won there is no exchange."
         )
     return sentences
+
+
+def _instant_wins(ruleset: Ruleset) -> list[str]:
+    dragon = "A dragon, a hand with a card of every rank, wins at once"
+    others = [INSTANT_WINS[hand] for hand in ruleset.instant_wins]
+    scored = "the others score as if no card had been played."
+    if not others:
+        return [f"{dragon}; {scored}"] if ruleset.dragon == "wins" else []
+    other = listed(others, "or")
+    wins = f"A hand with {other} wins at once"
+    if ruleset.dragon == "wins":
+        wins = f"{dragon}, and so does a hand with {other}"
+    first = "the first after the dealer wins"
+    sentences = [f"{wins}; {scored}", *_in_pairs(ruleset)]
+    order = [*others, "a dragon"] if ruleset.dragon == "wins" else others
+    if len(order) > 1 and ruleset.instant_wins_compete:
+        strongest = f"the strongest wins, {weakest_first(order)}"
+        return [*sentences, f"Of several players with one, {strongest}; of equals, {first}."]
+    return [*sentences, f"Of several players with one, {first}."]
+
+
+def _in_pairs(ruleset: Ruleset) -> list[str]:
+    """Return what the names of the hands that win at once leave open."""
+    wins = {*ruleset.instant_wins}
+    fours = ["Four of a kind are two pairs."] if wins & {"six_pairs", "five_pairs_and_triple"} else []
+    runs = wins & {"five_pair_run", "three_triple_run"}
+    return fours + (["In a row means ranks that follow one another, without the two."] if runs else [])
 
 
 def lead(ruleset: Ruleset) -> list[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from referee.describe.words import KIND_NAMES, SUIT_NAMES, cards_over, highest_card, listed
+from referee.describe.words import INSTANT_WINS, KIND_NAMES, SUIT_NAMES, cards_over, highest_card, listed
 from referee.ruleset import Ruleset
 
 
@@ -76,8 +76,9 @@ def _order_of_play(ruleset: Ruleset) -> Iterator[str]:
         yield "one may beat one’s own play"
     if ruleset.exchange != "none":
         yield "loser and winner exchange a card"
-    if ruleset.dragon == "wins":
-        yield "a dragon wins at once"
+    wins = [*ruleset.instant_wins, "dragon"] if ruleset.dragon == "wins" else ruleset.instant_wins
+    if wins:
+        yield f"{listed([INSTANT_WINS[hand] for hand in wins], 'or')} wins at once"
     if ruleset.guard != "none":
         yield "precautions against a last card"
     if ruleset.last_top_card != "allowed":

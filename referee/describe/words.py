@@ -22,6 +22,17 @@ KIND_NAMES = {
 }
 """The names of the kinds of combinations, with an article if they take one."""
 
+INSTANT_WINS = {
+    "four_twos": "a two of every suit",
+    "six_pairs": "six pairs",
+    "five_pairs_and_triple": "five pairs and a triple",
+    "five_pair_run": "five pairs in a row",
+    "three_triple_run": "three triples in a row",
+    "dragon_without_two": "a card of every rank but the two",
+    "dragon": "a dragon",
+}
+"""The names of the hands that may win at once."""
+
 _NUMBERS = (
     "no",
     "one",

@@ -15,7 +15,7 @@ from referee.ruleset.straights import cycle
 _MOST_RANKS = len(LECTIO_RANKS)
 _BRACKETS = 4
 _HINTS = get_type_hints(Ruleset)
-_FLAGS = [name for name, hint in _HINTS.items() if hint is bool]
+_FLAGS = [name for name, hint in _HINTS.items() if hint is bool and name != "instant_wins_compete"]
 _CHOICES = {name: get_args(hint) for name, hint in _HINTS.items() if get_origin(hint) is Literal}
 for _name in ("dealer", "direction"):  # which matter between deals
     del _CHOICES[_name]

@@ -59,6 +59,7 @@ _DEAL_ENDS = {
     "dragon": bots_pb2.DEAL_END_DRAGON,
     "last_top_card": bots_pb2.DEAL_END_LAST_TOP_CARD,
     "forfeit": bots_pb2.DEAL_END_FORFEIT,
+    "instant_win": bots_pb2.DEAL_END_INSTANT_WIN,
 }
 _NOTICES = {
     NoticeCode.STALE_MOVE: bots_pb2.NOTICE_CODE_STALE_MOVE,

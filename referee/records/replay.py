@@ -110,7 +110,7 @@ def _exchange_seats(record: Record) -> tuple[int, int] | None:
         return record.exchange.loser, record.exchange.winner
     if record.rules.ruleset.last_top_card == "loses" and record.leader is not None:
         return None  # the deal before may have had no winner
-    # A dragon came before it, a forfeit undid it, or it is missing: whose it was does not matter.
+    # A hand won before it, a forfeit undid it, or it is missing: whose it was does not matter.
     return 0, 1
 
 

@@ -177,7 +177,7 @@ def _record(least: int, most: int) -> type:
         points: Points
         """The result by seat; higher is better."""
         end: str
-        """How the deal ended: ``out``, ``dragon``, ``last_top_card`` or ``forfeit``."""
+        """How the deal ended: ``out``, ``dragon``, ``instant_win``, ``last_top_card`` or ``forfeit``."""
         played_for: NotRequired[Annotated[list[PlayedFor], Field(min_length=1, max_length=most)]]
         """The seats whose bots have forfeited the session, which goes on, in that order; absent if there are
         none."""

@@ -40,6 +40,18 @@ Kind = Literal[
 KINDS: tuple[Kind, ...] = get_args(Kind)
 """Every kind that ``plays`` may list."""
 
+InstantWin = Literal[
+    "four_twos",
+    "six_pairs",
+    "five_pairs_and_triple",
+    "five_pair_run",
+    "three_triple_run",
+    "dragon_without_two",
+]
+
+INSTANT_WINS: tuple[InstantWin, ...] = get_args(InstantWin)
+"""Every hand that ``instant_wins`` may list."""
+
 LARGEST = 1_000_000
 """The largest absolute value in a ruleset; ``limits`` bounds what the values may add up to."""
 
@@ -220,6 +232,7 @@ LeadIncludes = Annotated[
 Kinds = Annotated[tuple[Kind, ...], _distinct_names]
 FiveCardKinds = Annotated[tuple[FiveCardKind | Literal["royal_flush"], ...], _distinct_names]
 BombKinds = Annotated[tuple[Kind | Literal["royal_flush"], ...], _distinct_names]
+InstantWins = Annotated[tuple[InstantWin, ...], _distinct_names]
 Straights = Annotated[
     StraightOrder,
     Step(_straights, "instead", {"anyOf": [_levels, {"type": "string", "enum": list(ORDER_NAMES)}]}),

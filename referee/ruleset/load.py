@@ -52,6 +52,21 @@ def _lead(ruleset: Ruleset) -> Iterator[Problem]:
         yield Problem("lead_includes_lowest", "must be false with first_lead: random, as no card decides")
 
 
+def _instant_wins(ruleset: Ruleset) -> Iterator[Problem]:
+    wins, compete = ruleset.instant_wins, ruleset.instant_wins_compete
+    if "four_twos" in wins and ruleset.redeal_four_twos:
+        yield Problem("instant_wins", "has four_twos, with which redeal_four_twos deals again")
+    if not compete and len(wins) + (ruleset.dragon == "wins") < 2:
+        yield Problem("instant_wins_compete", "can only be false if several hands win at once")
+    elif {"six_pairs", "five_pairs_and_triple"} <= {*wins} and not (
+        compete and wins.index("six_pairs") < wins.index("five_pairs_and_triple")
+    ):
+        reason = "has five_pairs_and_triple, which are also six_pairs, but not as the stronger of the two"
+        yield Problem("instant_wins", reason)
+    if wins and ruleset.deal_ends == "last_holder":
+        yield Problem("instant_wins", "must be empty with deal_ends: last_holder")
+
+
 def _kinds(ruleset: Ruleset) -> Iterator[Problem]:
     plays = set(ruleset.plays)
     if "single" not in plays:
@@ -114,6 +129,7 @@ _CHECKS: tuple[Callable[[Ruleset], Iterator[Problem]], ...] = (
     _hands,
     _dealing,
     _lead,
+    _instant_wins,
     _kinds,
     _order,
     _bombs,

@@ -21,6 +21,7 @@ from referee.ruleset.fields import (
     FiveCardKinds,
     Flag,
     HandSize,
+    InstantWins,
     Kinds,
     LeadIncludes,
     Name,
@@ -142,6 +143,10 @@ class Ruleset:
     """Whether the cards are dealt again if a hand has the twos of all suits."""
     dragon: Literal["none", "wins"]
     """``none``, or ``wins``: a dealt hand with every rank wins at once."""
+    instant_wins: InstantWins
+    """Other dealt hands that win at once, weakest first; a dragon that wins is above them."""
+    instant_wins_compete: Flag
+    """Whether of two hands that win at once the stronger wins; else the first after the dealer does."""
     direction: Literal["clockwise", "anticlockwise", "alternating"]
     """Order of play: ``clockwise``, ``anticlockwise``, or ``alternating`` deal by deal."""
     lead: Literal["lowest", "winner", "loser"]

@@ -167,6 +167,8 @@ class _DealEndEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_DealEnd.Value
     """DEAL_END_LAST_TOP_CARD: a seat was left with just the highest card, and lost."""
     DEAL_END_FORFEIT: _DealEnd.ValueType  # 4
     """DEAL_END_FORFEIT: a seat forfeited the session."""
+    DEAL_END_INSTANT_WIN: _DealEnd.ValueType  # 5
+    """DEAL_END_INSTANT_WIN: a hand of the ruleset's instant_wins won at once."""
 
 class DealEnd(_DealEnd, metaclass=_DealEndEnumTypeWrapper):
     """DealEnd says how a deal ended."""
@@ -181,6 +183,8 @@ DEAL_END_LAST_TOP_CARD: DealEnd.ValueType  # 3
 """DEAL_END_LAST_TOP_CARD: a seat was left with just the highest card, and lost."""
 DEAL_END_FORFEIT: DealEnd.ValueType  # 4
 """DEAL_END_FORFEIT: a seat forfeited the session."""
+DEAL_END_INSTANT_WIN: DealEnd.ValueType  # 5
+"""DEAL_END_INSTANT_WIN: a hand of the ruleset's instant_wins won at once."""
 Global___DealEnd: _TypeAlias = DealEnd  # noqa: Y015
 
 class _ForfeitReason:
@@ -1313,8 +1317,8 @@ class DealEnded(_message.Message):
 
     @_builtins.property
     def left(self) -> _containers.RepeatedCompositeFieldContainer[Global___Hand]:
-        """left is every seat's hand at the end, seat 0 first. A dragon's holder has laid its hand down: it has none left,
-        although no action says so.
+        """left is every seat's hand at the end, seat 0 first. The holder of a dragon, or of another hand that won at once,
+        has laid its hand down: it has none left, although no action says so.
         """
 
     @_builtins.property

@@ -169,6 +169,33 @@ class SlowRules:
         """Return every combination in a hand, listing equal ones once."""
         return {cards for cards in self._subsets(tuple(sorted(hand))) if self.kind(cards)}
 
+    def wins_at_once(self, hand: Cards) -> list[str]:
+        """Return what a dealt hand is that wins at once under this ruleset, weakest first."""
+        ranks = [rank for rank, _ in hand]
+        twos = {suit for rank, suit in hand if rank == self.ruleset.ranks[-1]}
+        of_two = {rank: ranks.count(rank) // 2 for rank in ranks}
+        below = self.ruleset.ranks[:-1]
+        tripled = [rank for rank in set(ranks) if ranks.count(rank) >= 3]
+        is_ = {
+            "four_twos": len(twos) == 4,
+            "six_pairs": sum(of_two.values()) >= 6,
+            "five_pairs_and_triple": any(
+                sum((ranks.count(rank) - 3 * (rank == triple)) // 2 for rank in of_two) >= 5
+                for triple in tripled
+            ),
+            "five_pair_run": any(
+                all(ranks.count(rank) >= 2 for rank in below[start : start + 5])
+                for start in range(len(below) - 4)
+            ),
+            "three_triple_run": any(
+                all(ranks.count(rank) >= 3 for rank in below[start : start + 3])
+                for start in range(len(below) - 2)
+            ),
+            "dragon_without_two": {*below} <= {*ranks},
+        }
+        wins = [win for win in self.ruleset.instant_wins if is_[win]]
+        return wins + ["dragon"] * (self.ruleset.dragon == "wins" and {*self.ruleset.ranks} <= {*ranks})
+
     def _subsets(self, hand: Cards) -> Iterator[Cards]:
         for size in range(1, len(hand) + 1):
             plus_two = size == 7 and "straight_flush_plus_two" in self.played

@@ -11,7 +11,7 @@ from referee.cards import LECTIO_RANKS, STANDARD_RANKS
 from referee.errors import RulesetError
 from referee.rules.plays import Rules
 from referee.ruleset import Bonuses, Ruleset, load_ruleset
-from referee.ruleset.fields import FIVE_CARD_KINDS, KINDS
+from referee.ruleset.fields import FIVE_CARD_KINDS, INSTANT_WINS, KINDS
 from referee.ruleset.straights import ORDER_NAMES
 
 Fields = dict[str, Any]
@@ -42,6 +42,8 @@ def drawing_rulesets(draw: st.DrawFn) -> Ruleset:
         "restock": draw(st.booleans()),
         "exchange": "none",
         "dragon": "none",
+        "instant_wins": [],
+        "instant_wins_compete": True,
         "redeal_four_twos": False,
     }
     try:
@@ -131,6 +133,7 @@ def _combinations(draw: st.DrawFn) -> Fields:
 @st.composite
 def _course(draw: st.DrawFn, fields: Fields) -> Fields:
     names = ["dealer", "dragon", "direction", "lead", "guard", "last_top_card", "deal_ends"]
+    wins = draw(_some(INSTANT_WINS))
     flags = ["redeal_four_twos", "pass_locks", "beat_own", "leftover_shown"]
     course: Fields = {name: draw(st.sampled_from(CHOICES[name])) for name in names}
     course |= {name: draw(st.booleans()) for name in flags}
@@ -139,8 +142,11 @@ def _course(draw: st.DrawFn, fields: Fields) -> Fields:
     cards = [rank + suit for rank in fields["ranks"] for suit in "DCHS"]
     first_lead = draw(st.sampled_from(["lowest", "random"]) | st.sampled_from(cards))
     last_holder = course["deal_ends"] == "last_holder"
+    several = len(wins) + (course["dragon"] == "wins") > 1
     return course | {
         "after_out": draw(st.sampled_from(CHOICES["after_out"])) if last_holder else "beatable",
+        "instant_wins": wins if course["deal_ends"] == "first_out" else [],
+        "instant_wins_compete": draw(st.booleans()) or not several,
         "draw_on_pass": draws,
         "restock": draws != "none" and draw(st.booleans()),
         "exchange": draw(st.sampled_from(CHOICES["exchange"])) if three else "none",

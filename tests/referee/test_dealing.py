@@ -1,20 +1,27 @@
 """Tests for each step from the shuffled pack to the first lead."""
 
+from typing import Any
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from referee.deals.dealing import (
     ANTICLOCKWISE,
     CLOCKWISE,
     deal_cards,
-    dragon_holder,
     highest_card,
     lowest_card,
     seats_after,
     take_leftover,
 )
+from referee.deals.instant import instant_winner
 from referee.deals.shuffle import shuffle
-from referee.rules.plays import Rules
+from referee.rules.plays import Rules, compile_ruleset
+from referee.ruleset import Ruleset
 from tests.referee.deals import SEED, deal_of, hand_texts, legal_texts, play, rules_with
+from tests.referee.slow_rules import SlowRules, read
+from tests.referee.strategies import hands, rulesets
 
 
 def shuffled(rules: Rules, label: str = "deal") -> list[int]:
@@ -168,9 +175,9 @@ def test_dragon_holder_where_the_rules_have_none_plays_on() -> None:
 
 def test_dragon_holder_when_there_are_two_is_the_first_after_the_dealer() -> None:
     rules = rules_with(dragon="wins", decks=2, players=2)
-    hands = masks(rules, DRAGON, DRAGON)
-    assert dragon_holder(rules, hands, 0, CLOCKWISE) == 1
-    assert dragon_holder(rules, hands, 1, CLOCKWISE) == 0
+    dealt = masks(rules, DRAGON, DRAGON)
+    assert instant_winner(rules, dealt, 0, CLOCKWISE) == (1, "dragon")
+    assert instant_winner(rules, dealt, 1, CLOCKWISE) == (0, "dragon")
 
 
 def test_dragon_still_records_who_would_have_led() -> None:
@@ -194,6 +201,91 @@ def test_dragon_made_by_leftover_cards_wins() -> None:
     rules = rules_with(extends="chinese-3", dragon="wins")
     deal = deal_of(rules, ["3C", "3D 4D 5D 6C 7C 8C 9H TH JH QS KS AS", "4C"], leftover="2H")
     assert (deal.end, deal.out) == ("dragon", [1])
+
+
+# Other hands that win at once
+
+SIX_PAIRS = "3D 3C 5D 5C 7H 7S 9H 9S JD JC KD KC AS"
+FIVE_AND_THREE = "4D 4C 6D 6C 8D 8C TD TC QD QC AD AC AH"
+FOUR_TWOS = "3H 4H 6H 7C 8H 9C TH JS QS 2D 2C 2H 2S"
+
+
+@pytest.mark.parametrize(
+    ("win", "holds", "lacks"),
+    [
+        ("four_twos", "2D 2C 2H 2S", "2D 2C 2H AS"),
+        ("six_pairs", SIX_PAIRS, "3D 3C 3H 5D 5C 7H 7S 9H 9S JD JC JH 2S"),
+        ("six_pairs", "3D 3C 3H 3S 5D 5C 5H 5S 7D 7C 2D 2C", "3D 3C 3H 3S 5D 5C 5H 5S 7D 7C 2D AC"),
+        ("five_pairs_and_triple", FIVE_AND_THREE, SIX_PAIRS),
+        (
+            "five_pairs_and_triple",
+            "3D 3C 3H 3S 5D 5C 5H 7D 7C 9D 9C JD JC",
+            "3D 3C 3H 3S 5D 5C 7D 7C 9D 9C JD JC 2S",
+        ),
+        ("five_pair_run", "TD TC JD JC QD QC KD KC AD AC", "JD JC QD QC KD KC AD AC 2D 2C"),
+        ("five_pair_run", "3D 3C 4D 4C 5D 5C 6D 6C 7D 7C", "3D 3C 4D 4C 5D 5C 6D 7D 7C 8D 8C"),
+        ("three_triple_run", "QD QC QH KD KC KH AD AC AH", "KD KC KH AD AC AH 2D 2C 2H"),
+        ("dragon_without_two", DRAGON.replace("2S", "AD"), DRAGON.replace("AS", "KD")),
+    ],
+)
+def test_hand_named_by_the_rules_wins_at_once_and_no_other(win: str, holds: str, lacks: str) -> None:
+    rules = rules_with(players=2, instant_wins=[win])
+    deal = deal_of(rules, ["3D", holds], leader=0)
+    assert (deal.over, deal.end, deal.out, deal.actions) == (True, "instant_win", [1], [])
+    assert hand_texts(deal) == ["3D", ""]
+    assert deal.points == (-1, 0)
+    assert not deal_of(rules, ["3D", lacks], leader=0).over
+
+
+@pytest.mark.parametrize(
+    ("fields", "winner"),
+    [
+        ({"instant_wins": ["six_pairs", "four_twos"]}, (2, "four_twos")),
+        ({"instant_wins": ["four_twos", "six_pairs"]}, (1, "six_pairs")),
+        ({"instant_wins": ["six_pairs", "four_twos"], "dragon": "wins"}, (0, "dragon")),
+        (
+            {"instant_wins": ["six_pairs", "four_twos"], "dragon": "wins", "instant_wins_compete": False},
+            (1, "six_pairs"),
+        ),
+    ],
+)
+def test_of_several_hands_that_win_at_once_the_strongest_or_the_first_wins(
+    fields: dict[str, Any], winner: tuple[int, str]
+) -> None:
+    rules = rules_with(players=3, decks=2, **fields)
+    dealt = masks(rules, DRAGON, SIX_PAIRS, FOUR_TWOS)
+    assert instant_winner(rules, dealt, 0, CLOCKWISE) == winner
+
+
+def test_hand_is_the_strongest_that_it_holds() -> None:
+    rules = rules_with(players=2, instant_wins=["six_pairs", "five_pairs_and_triple"])
+    dealt = masks(rules, FIVE_AND_THREE, SIX_PAIRS)
+    assert instant_winner(rules, dealt, 0, CLOCKWISE) == (0, "five_pairs_and_triple")
+    assert instant_winner(rules, dealt[::-1], 0, CLOCKWISE) == (1, "five_pairs_and_triple")
+
+
+@settings(deadline=None, max_examples=200)
+@given(rulesets(most_players=4), st.data())
+def test_instant_winner_of_any_hands_is_who_the_slow_rules_say(ruleset: Ruleset, data: st.DataObject) -> None:
+    rules = compile_ruleset(ruleset)
+    slow, dealt = SlowRules(ruleset), []
+    for _ in range(ruleset.players):
+        hand = data.draw(hands(rules, most=20))
+        ends = data.draw(st.sampled_from([(0, 0), (0, 1), (1, 0)]))
+        if any(ends):  # most ranks, or all
+            rest = rules.rank_masks[ends[0] : len(rules.rank_masks) - ends[1]]
+            hand |= sum(mask & -mask for mask in rest if not mask & hand)
+        dealt.append(hand)
+    dealer, step = data.draw(st.integers(0, ruleset.players - 1)), data.draw(st.sampled_from([1, -1]))
+    best: tuple[int, int, str] | None = None
+    order = [*ruleset.instant_wins, "dragon"]
+    for turn in range(1, ruleset.players + 1):
+        seat = (dealer + step * turn) % ruleset.players
+        wins = slow.wins_at_once(tuple(sorted(read(rules.text(dealt[seat])))))
+        place = order.index(wins[-1]) if wins else -1
+        if wins and (best is None or (ruleset.instant_wins_compete and place > best[0])):
+            best = (place, seat, wins[-1])
+    assert instant_winner(rules, dealt, dealer, step) == (best and best[1:])
 
 
 # The lowest and the highest card

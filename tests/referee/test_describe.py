@@ -67,6 +67,11 @@ AXES: list[tuple[dict[str, Any], str]] = [
     ({"dealer": "rotate"}, "passes to the next seat, in the order of play"),
     ({"redeal_four_twos": True}, "the cards are dealt again by the same dealer"),
     ({"dragon": "wins"}, "A dragon, a hand with a card of every rank, wins at once"),
+    ({"instant_wins": ["six_pairs"]}, "A hand with six pairs wins at once; the others score as if"),
+    (
+        {"dragon": "wins", "instant_wins": ["six_pairs", "four_twos"]},
+        "the strongest wins, six pairs < a two of every suit < a dragon",
+    ),
     ({"players": 3, "exchange": "loser_to_winner"}, "gives the highest card to its winner"),
     ({"lead": "winner", "lowest_lead_every": 10}, "Deals 1, 11, 21 and so on are led by the holder"),
     ({"lead": "loser"}, "The loser of a deal is whoever has the most cards left"),

@@ -211,3 +211,27 @@ def test_position_of_a_view_where_cards_are_drawn_has_the_legal_actions_of_the_d
         while not deal.over and deal.stock and max(map(int.bit_count, deal.hands)) < 20:
             check_view(deal, deal.turn, rng)
             deal.act(deal.turn, rng.choice(deal.choices(deal.turn)) & rules.full)
+
+
+PAIRS = "3D 3C 5D 5C 7H 7S 9H 9S JD JC KD KC"
+
+
+def test_position_of_a_hand_that_won_at_once_is_read_back() -> None:
+    rules = rules_with(players=3, instant_wins=["six_pairs"])
+    won = Position(deal_of(rules, ["4D", PAIRS, "6H"]))
+    assert (won.is_over, won.hands[1], won.points) == (True, 0, (-1, 0, -1))
+    text = str(won)
+    assert text.endswith("; won at once")
+    assert Position.parse(text, rules) == won
+    with pytest.raises(PositionError, match="none of the hands wins at once"):
+        Position.parse(text.replace("KD KC", "KD AC"), rules)
+
+
+def test_position_in_play_when_unknown_cards_could_win_at_once_goes_on() -> None:
+    rules = rules_with(players=3, instant_wins=["six_pairs", "four_twos"], dragon="wins")
+    text = "test@1; clockwise; dealer 0; leader 0; hands 4D 4C / ?13 / ?13; actions 0:4D"
+    seen = Position.parse(text, rules)
+    assert not seen.is_over
+    assert str(seen) == text
+    begun = text.replace("0:4D", "").replace("?13 / ?13", f"{PAIRS} / ?12")
+    assert not Position.parse(begun, rules).is_over

@@ -41,6 +41,7 @@ DONE_FOR = {
 ENDS = {
     "out": "The deal is over.",
     "dragon": "The deal is over: a hand with every rank wins at once.",
+    "instant_win": "The deal is over: a hand like this wins at once.",
     "last_top_card": "The deal is over: the highest card was left as somebody's last.",
     "forfeit": "The deal is over by a forfeit.",
 }

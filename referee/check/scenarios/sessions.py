@@ -90,16 +90,23 @@ async def end_and_beginning(desk: Desk) -> None:
 @group(
     "SESS-07",
     "Takes a deal without a turn of its own",
-    "Another seat goes out at once, or holds a dragon; then the next deal.",
+    "Another seat goes out at once, or holds a dragon or six pairs; then the next deal.",
 )
 async def without_a_turn(desk: Desk) -> None:
     straight = "3D 4C 5S 6H 7D"
     dragon = "3D 4D 5D 6D 7C 8C 9C TC JH QH KH AS 2S"
+    pairs = "3D 3C 5D 5C 7H 7S 9H 9S JD JC KD KC 2S"
     sessions = [
         desk.session(
             small(), 2, deals=2, hands={1: [straight, None, None, None]}, others=scripted({0: [straight]})
         ),
         desk.session(small(13, dragon="wins"), 1, deals=2, hands={1: [dragon, None, None, None]}),
+        desk.session(
+            small(13, name="check-pairs", instant_wins=["six_pairs"]),
+            1,
+            deals=2,
+            hands={1: [pairs, None, None, None]},
+        ),
     ]
     await desk.play(sessions)
 

@@ -274,6 +274,8 @@ const (
 	DealEnd_DEAL_END_LAST_TOP_CARD DealEnd = 3
 	// DEAL_END_FORFEIT: a seat forfeited the session.
 	DealEnd_DEAL_END_FORFEIT DealEnd = 4
+	// DEAL_END_INSTANT_WIN: a hand of the ruleset's instant_wins won at once.
+	DealEnd_DEAL_END_INSTANT_WIN DealEnd = 5
 )
 
 // Enum value maps for DealEnd.
@@ -284,6 +286,7 @@ var (
 		2: "DEAL_END_DRAGON",
 		3: "DEAL_END_LAST_TOP_CARD",
 		4: "DEAL_END_FORFEIT",
+		5: "DEAL_END_INSTANT_WIN",
 	}
 	DealEnd_value = map[string]int32{
 		"DEAL_END_UNSPECIFIED":   0,
@@ -291,6 +294,7 @@ var (
 		"DEAL_END_DRAGON":        2,
 		"DEAL_END_LAST_TOP_CARD": 3,
 		"DEAL_END_FORFEIT":       4,
+		"DEAL_END_INSTANT_WIN":   5,
 	}
 )
 
@@ -2413,8 +2417,8 @@ type DealEnded struct {
 	End DealEnd `protobuf:"varint,4,opt,name=end,proto3,enum=referee.v1.DealEnd" json:"end,omitempty"`
 	// hands is every seat's hand as dealt, seat 0 first: before leftover cards were taken and before an exchange.
 	Hands []*Hand `protobuf:"bytes,5,rep,name=hands,proto3" json:"hands,omitempty"`
-	// left is every seat's hand at the end, seat 0 first. A dragon's holder has laid its hand down: it has none left,
-	// although no action says so.
+	// left is every seat's hand at the end, seat 0 first. The holder of a dragon, or of another hand that won at once,
+	// has laid its hand down: it has none left, although no action says so.
 	Left []*Hand `protobuf:"bytes,6,rep,name=left,proto3" json:"left,omitempty"`
 	// out lists the seats without cards, in the order of going out.
 	Out []uint32 `protobuf:"varint,7,rep,packed,name=out,proto3" json:"out,omitempty"`
@@ -3188,13 +3192,14 @@ const file_referee_v1_bots_proto_rawDesc = "" +
 	"\x0eTURN_KIND_PLAY\x10\x01\x12\x16\n" +
 	"\x12TURN_KIND_EXCHANGE\x10\x02\x12\x16\n" +
 	"\x12TURN_KIND_BEAT_OWN\x10\x03\x12\x12\n" +
-	"\x0eTURN_KIND_BOMB\x10\x04*|\n" +
+	"\x0eTURN_KIND_BOMB\x10\x04*\x96\x01\n" +
 	"\aDealEnd\x12\x18\n" +
 	"\x14DEAL_END_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fDEAL_END_OUT\x10\x01\x12\x13\n" +
 	"\x0fDEAL_END_DRAGON\x10\x02\x12\x1a\n" +
 	"\x16DEAL_END_LAST_TOP_CARD\x10\x03\x12\x14\n" +
-	"\x10DEAL_END_FORFEIT\x10\x04*e\n" +
+	"\x10DEAL_END_FORFEIT\x10\x04\x12\x18\n" +
+	"\x14DEAL_END_INSTANT_WIN\x10\x05*e\n" +
 	"\rForfeitReason\x12\x1e\n" +
 	"\x1aFORFEIT_REASON_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15FORFEIT_REASON_ABSENT\x10\x01\x12\x19\n" +
