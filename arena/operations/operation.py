@@ -53,6 +53,8 @@ class Context:
     """Asks a worker to advance a tournament at once. Raise BrokerError."""
     standings: Callable[["TournamentStatus"], "Scoreboard"]
     """Returns the standings of a tournament with this status, or slightly older ones."""
+    tell: Callable[[str], None] = lambda _: None
+    """Is told now and then, in words, how far an operation is that takes long."""
 
 
 @dataclass(frozen=True, slots=True)

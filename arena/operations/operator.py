@@ -115,7 +115,7 @@ def check_ratings(context: Context) -> rebuild.Rebuilt:
     """
     context.actor.require(Role.OPERATOR, "check ratings")
     with _one_check():
-        return rebuild.rebuild(context.storage)
+        return rebuild.rebuild(context.storage, context.tell)
 
 
 @operation("POST", "/operator/ratings/mend", KeyScope.OPERATE, tag="operator")
@@ -125,4 +125,4 @@ def mend_ratings(context: Context) -> rebuild.Rebuilt:
     Changes of ratings are never altered; wrong ones are reported.
     """
     with _one_check():
-        return rebuild.mend(context.storage, context.actor, context.now)
+        return rebuild.mend(context.storage, context.actor, context.now, context.tell)

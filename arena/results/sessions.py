@@ -160,6 +160,8 @@ class Recounted(NamedTuple):
     highlights: Part[Row]
     """Their highlights, beside those stored."""
     faults: Counter[FaultKey]
+    sessions: int
+    """How many they are."""
 
 
 def recounted(tx: Transaction) -> Iterator[Recounted]:
@@ -182,7 +184,9 @@ def recounted(tx: Transaction) -> Iterator[Recounted]:
             for id in sessions
         }
         which = col(Highlight.session_id).in_(names)
-        yield Recounted(Part(HIGHLIGHTS, right, partial(_about_highlights, names), which=which), faults)
+        yield Recounted(
+            Part(HIGHLIGHTS, right, partial(_about_highlights, names), which=which), faults, len(sessions)
+        )
         last = sessions[-1].id
 
 

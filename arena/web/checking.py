@@ -22,6 +22,8 @@ class Checked:
     found: Rebuilt | None = None
     """None if it is running, or was stopped by ``trouble``."""
     trouble: str = ""
+    so_far: str = ""
+    """How far it is, in words."""
 
 
 class Checking:
@@ -46,10 +48,13 @@ class Checking:
                 raise StateError("the ratings are being checked already")
             begun = self.latest = Checked(mends, context.now)
 
+        def tell(so_far: str) -> None:
+            self.latest = replace(begun, so_far=so_far)
+
         def run() -> None:
             ended = replace(begun, trouble="it was stopped by an error, which is in the log")
             try:
-                ended = replace(begun, found=operation(context))
+                ended = replace(begun, found=operation(replace(context, tell=tell)))
             except ArenaError as error:
                 ended = replace(begun, trouble=str(error))
             finally:

@@ -1,7 +1,7 @@
 """Counting all ledgers again from the deals, to show that they are right, and correcting them."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -17,7 +17,7 @@ from arena.people.audit import record
 from arena.results.ledgers import TOTALS, Key, Part, WrongRow
 from arena.results.ratings.apply import lock_pools
 from arena.results.ratings.replay import Replay, Wrong, catch_up, parts_of
-from arena.results.sessions import FaultKey, correct_faults, recounted, wrong_faults
+from arena.results.sessions import FaultKey, Recounted, correct_faults, recounted, wrong_faults
 from arena.results.standings.counted import wrong_seats
 from arena.results.standings.stored import add_rounds, standings_parts, wrong_standings
 from arena.store.models import (
@@ -26,6 +26,7 @@ from arena.store.models import (
     Rating,
     Round,
     Seat,
+    Session,
     StoredRuleset,
     Strength,
     StrengthFit,
@@ -64,7 +65,11 @@ class Rebuilt:
         )
 
 
-def rebuild(storage: Storage) -> Rebuilt:
+Tell = Callable[[str], None]
+"""Is told now and then, in words, how far a check is."""
+
+
+def rebuild(storage: Storage, tell: Tell = lambda _: None) -> Rebuilt:
     """Build every pool again from the points of the deals, and compare with what is stored; change nothing.
 
     Check each seat's points, each row of ``rating_changes``, and all ledgers (``arena.results.ledgers``).
@@ -72,13 +77,14 @@ def rebuild(storage: Storage) -> Rebuilt:
     result = Rebuilt(0, 0, 0, None)
     with storage.read() as tx:
         try:
-            for replay in _replay_all(tx):
+            for replay in _replay_all(tx, tell):
                 _require_none(tx, _wrong_rows(tx, parts_of(tx, replay)))
                 result = result.with_ruleset(replay, _count_ratings(tx, replay))
+            tell("comparing standings")
             _require_none(tx, wrong_standings(tx))
             _require_counted(tx)
             faults: Counter[FaultKey] = Counter()
-            for sessions in recounted(tx):
+            for sessions in _recounted(tx, tell):
                 _require_none(tx, sessions.highlights.wrong(tx))
                 faults += sessions.faults
             _require_none(tx, wrong_faults(tx, faults))
@@ -87,7 +93,7 @@ def rebuild(storage: Storage) -> Rebuilt:
     return result
 
 
-def mend(storage: Storage, actor: Actor, now: datetime) -> Rebuilt:
+def mend(storage: Storage, actor: Actor, now: datetime, tell: Tell = lambda _: None) -> Rebuilt:
     """Build every pool again, and correct the rows of ledgers that are wrong; all else stays as it is.
 
     Raise NotAllowed.
@@ -102,15 +108,16 @@ def mend(storage: Storage, actor: Actor, now: datetime) -> Rebuilt:
         with storage.read() as tx:
             replays = [
                 (replay, _count_ratings(tx, replay), [*_wrong_rows(tx, parts_of(tx, replay))])
-                for replay in _replay_all(tx)
+                for replay in _replay_all(tx, tell)
             ]
         mended = 0
         for replay, ratings, wrong in replays:
             if wrong:
                 mended += _mend_pools(storage, replay, wrong, actor, now)
             result = result.with_ruleset(replay, ratings)
+        tell("comparing standings")
         mended += _mend_standings(storage, actor, now)
-        mended += _mend_sessions(storage, actor, now)
+        mended += _mend_sessions(storage, actor, now, tell)
     except Wrong as wrong:
         return replace(result, problem=str(wrong))
     return replace(result, mended=mended)
@@ -138,13 +145,29 @@ def _wrong_rows(tx: Transaction, parts: Iterable[Part[Any]]) -> Iterator[WrongRo
 # Pools
 
 
-def _replay_all(tx: Transaction) -> list[Replay]:
+def _replay_all(tx: Transaction, tell: Tell) -> list[Replay]:
     """Replay all rated rounds, by ruleset."""
     rulesets = tx.exec(select(StoredRuleset.id).order_by(col(StoredRuleset.id))).all()
-    replays = [Replay(ruleset_id) for ruleset_id in rulesets]
-    for replay in replays:
-        catch_up(tx, replay)
+    total = tx.exec(select(func.sum(StoredRuleset.rated_matches))).one() or 0
+    replays: list[Replay] = []
+
+    def so_far(matches: int) -> None:
+        before = sum(replay.matches for replay in replays[:-1])
+        tell(f"rating again: {before + matches:,} of {total:,} matches")
+
+    for ruleset_id in rulesets:
+        replays.append(Replay(ruleset_id))
+        catch_up(tx, replays[-1], so_far)
     return replays
+
+
+def _recounted(tx: Transaction, tell: Tell) -> Iterator[Recounted]:
+    """Yield all sessions, counted again."""
+    total, so_far = tx.exec(select(func.count(col(Session.id)))).one(), 0
+    for sessions in recounted(tx):
+        so_far += sessions.sessions
+        tell(f"counting again: {so_far:,} of {total:,} sessions")
+        yield sessions
 
 
 def _count_ratings(tx: Transaction, replay: Replay) -> int:
@@ -252,7 +275,7 @@ def _ended(tx: Transaction, tournament_id: int) -> dict[int, bool]:
 # Sessions
 
 
-def _mend_sessions(storage: Storage, actor: Actor, now: datetime) -> int:
+def _mend_sessions(storage: Storage, actor: Actor, now: datetime, tell: Tell) -> int:
     """Correct the tallies of sessions; return how many sets of highlights and counts of faults were wrong.
 
     Raise Wrong if somebody else has mended them in the meantime.
@@ -261,7 +284,7 @@ def _mend_sessions(storage: Storage, actor: Actor, now: datetime) -> int:
     mended = 0
     with storage.read() as tx:
         last = _last_mending(tx)
-        for sessions in recounted(tx):
+        for sessions in _recounted(tx, tell):
             counted += sessions.faults
             wrong = [row.key for row in sessions.highlights.wrong(tx)]
             if wrong:  # sessions never change, so that nobody else is in the way

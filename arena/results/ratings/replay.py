@@ -1,6 +1,6 @@
 """The rated rounds of a ruleset, rated again from the points of their deals."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -65,8 +65,11 @@ class Wrong(Exception):
     """The first difference, in words."""
 
 
-def catch_up(tx: Transaction, replay: Replay) -> None:
-    """Replay the rounds that were rated after those already replayed. Raise Wrong."""
+def catch_up(tx: Transaction, replay: Replay, tell: Callable[[int], None] = lambda _: None) -> None:
+    """Replay the rounds that were rated after those already replayed. Raise Wrong.
+
+    ``tell`` is told how many matches have been replayed in all.
+    """
     for round_id, last in _rated_rounds(tx, replay):
         round = tx.get_one(Round, round_id)
         tournament = tx.get_one(Tournament, round.tournament_id)
@@ -76,6 +79,7 @@ def catch_up(tx: Transaction, replay: Replay) -> None:
             raise Wrong(f"{tournament.name}, round {round.number}, {wrong}") from None
         replay.last = last
         tx.expunge_all()
+        tell(replay.matches)
 
 
 def _rated_rounds(tx: Transaction, replay: Replay) -> Sequence[tuple[int, int]]:

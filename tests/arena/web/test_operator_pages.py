@@ -10,6 +10,9 @@ from fastapi.testclient import TestClient
 
 from arena.actors import Role
 from arena.bots.versions import register_version
+from arena.operations.local import make_context
+from arena.operations.operation import Context
+from arena.results.ratings.rebuild import Rebuilt, rebuild
 from arena.running import backups
 from arena.store.encryption import Seal, Unsealable
 from arena.store.models import Rating
@@ -232,9 +235,28 @@ def test_ratings_when_they_are_checked_then_the_page_says_what_is_wrong_and_mend
 
 
 def test_ratings_when_a_check_runs_then_another_is_refused(app: FastAPI, root: TestClient) -> None:
-    app.state.web.checking.latest = Checked(False, app.state.web.clock())
+    so_far = "rating again: 3 of 12 matches"
+    app.state.web.checking.latest = Checked(False, app.state.web.clock(), so_far=so_far)
     assert root.post("/operator/ratings/check").status_code == 409
-    assert "running" in Read(root.get("/operator/ratings").text).text
+    told = Read(root.get("/operator/ratings").text).text
+    assert ("running" in told, "Rating again: 3 of 12 matches." in told) == (True, True)
+
+
+def test_ratings_when_a_check_tells_how_far_it_is_then_the_page_knows(app: FastAPI) -> None:
+    checking, seen = app.state.web.checking, list[str]()
+
+    def operation(context: Context) -> Rebuilt:
+        def tell(told: str) -> None:
+            context.tell(told)
+            seen.append(checking.latest.so_far)
+
+        return rebuild(context.storage, tell)
+
+    web = app.state.web
+    checking.start(operation, make_context(web.storage, web.settings, ROOT), web.clock, mends=False)
+    wait_for(lambda: checking.latest.ended_at is not None)
+    assert seen == ["comparing standings"]
+    assert checking.latest.so_far == ""
 
 
 def test_baselines_when_they_are_added_and_removed_then_the_page_lists_them(
