@@ -17,7 +17,7 @@ from arena.web.callers import Known, Slots
 from arena.web.context import Web
 from arena.web.doors import router_of
 from arena.web.feeds import Feeds
-from arena.web.headers import AlwaysHeaders, Compressed, Unchanged
+from arena.web.headers import AlwaysHeaders, Bodiless, Compressed, Unchanged
 from arena.web.idempotency import DoneOnce
 from arena.web.limits import Limits
 from arena.web.overviews import Glancing
@@ -81,6 +81,7 @@ def make_app(settings: Settings, storage: Storage, *, clock: Callable[[], dateti
         Compressed,
         partial(Remembered, seconds=settings.web_kept_seconds),
         Limits,
+        Bodiless,
         AlwaysHeaders,
     ):  # the last one is the outermost
         app.add_middleware(middleware)

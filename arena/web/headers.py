@@ -1,5 +1,6 @@
 """Headers of every answer: security policy, ETags and compression."""
 
+import asyncio
 from hashlib import sha256
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -46,6 +47,37 @@ class AlwaysHeaders:
         await self._app(scope, receive, add if scope["type"] == "http" else send)
 
 
+class Bodiless:
+    """Middleware that answers HEAD as GET, without the body."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on; as soon as the answer has begun, it is over, even if it were a stream."""
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self._app(scope, receive, send)
+            return
+        begun = asyncio.Event()
+
+        async def begin(message: Message) -> None:
+            if not begun.is_set():
+                begun.set()
+                await send(message)
+                await send({"type": "http.response.body", "body": b""})
+
+        async def leave() -> Message:
+            told, over = asyncio.ensure_future(receive()), asyncio.ensure_future(begun.wait())
+            try:
+                await asyncio.wait((told, over), return_when=asyncio.FIRST_COMPLETED)
+                return {"type": "http.disconnect"} if begun.is_set() else told.result()
+            finally:
+                told.cancel()
+                over.cancel()
+
+        await self._app({**scope, "method": "GET"}, leave, begin)
+
+
 class Unchanged:
     """Middleware that answers 304 if the client already has the answer.
 
@@ -57,7 +89,7 @@ class Unchanged:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on; hold back the beginning of the answer until the body is known."""
-        if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
+        if scope["type"] != "http" or scope["method"] != "GET":
             await self._app(scope, receive, send)
             return
         known = Headers(scope=scope).get("if-none-match", "")

@@ -1,5 +1,6 @@
 """What holds for every route: errors, who is asking, pages of other sites, limits, ETags, headers."""
 
+import httpx2
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
@@ -12,8 +13,13 @@ from arena.web import limits
 from arena.web.app import make_app
 from arena.web.asking import COOKIE
 from arena.web.headers import POLICY
+from arena.web.pages.statics import static_url
+from arena.web.routing import PREFIX
 from tests.arena.fakes import ROOT, Clock
+from tests.arena.waiting import DEADLINE, wait_for
 from tests.arena.web.conftest import PASSWORD, Ask
+from tests.arena.web.served import served, url_of
+from tests.arena.world import World
 
 ANN = {"account": "ann", "password": PASSWORD}
 
@@ -115,6 +121,30 @@ def test_answers_when_they_are_of_any_kind_then_browsers_are_told_to_trust_nothi
         headers = anybody.get(path).headers
         assert headers["content-security-policy"].startswith("default-src 'none'; script-src 'self'")
         assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_head_when_it_is_asked_for_then_it_is_the_answer_to_get_without_its_body(
+    app: FastAPI, world: World
+) -> None:
+    world.tournament()
+    pages = ("/", "/board", "/tournaments/cup", "/nowhere", "/join", static_url("look.css"), "/proto.zip")
+    programs = ("/leaderboard", "/openapi.json", "/tournaments/cup", "/me", "/bots/ann/none/feed.atom")
+    changing = {"date", "ratelimit-remaining", "ratelimit-reset"}
+    with served(app) as server:
+        for path in (*pages, *(f"{PREFIX}{path}" for path in programs), "/sign-out"):
+            got, headed = (
+                httpx2.request(method, url_of(server) + path, timeout=DEADLINE) for method in ("GET", "HEAD")
+            )
+            assert (headed.status_code, headed.content) == (got.status_code, b""), path
+            kept = [
+                {name: value for name, value in one.headers.items() if name not in changing}
+                for one in (got, headed)
+            ]
+            assert kept[0] == kept[1], path
+        stream = httpx2.head(f"{url_of(server)}{PREFIX}/tournaments/cup/events", timeout=DEADLINE)
+        assert (stream.status_code, stream.content) == (200, b"")
+        assert stream.headers["content-type"].startswith("text/event-stream")
+        wait_for(lambda: not app.state.web.streams.taken)
 
 
 def test_body_when_it_is_too_large_then_it_is_not_read(anybody: TestClient) -> None:
