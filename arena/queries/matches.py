@@ -82,6 +82,8 @@ class MatchQuery:
     """Only matches with faults, of the bot if one is named."""
     result: Result | None = None
     """The result of the bot."""
+    tests: bool = True
+    """Whether test matches are wanted; where neither a bot nor a tournament is named, they never are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +264,9 @@ def _seated(own: Any) -> Select[Any]:
 def _conditions(tx: Transaction, query: MatchQuery, own: Any) -> Iterator[Any]:
     """Yield the conditions on Match and on the bot's own seat."""
     yield col(Match.state) == MatchState.DONE
+    if not query.tests or (query.bot is None and query.tournament is None):
+        its = (col(Tournament.id) == Match.tournament_id, col(Tournament.test))
+        yield ~exists(col(Tournament.id)).where(*its)
     if query.since is not None:
         yield col(Match.finished_at) >= query.since
     if query.until is not None:

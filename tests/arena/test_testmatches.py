@@ -13,6 +13,7 @@ from arena.bots.versions import register_version
 from arena.errors import NotAllowed, SpecError, StateError, UnknownError
 from arena.people.accounts import create_account, sign_up
 from arena.queries.highlights import HighlightQuery, find_deals
+from arena.queries.matches import MatchQuery, find_matches
 from arena.store.models import BotVersion, Entrant, HighlightKind
 from arena.tournaments.overview import TournamentStatus
 from arena.tournaments.referees import NO_REFEREE, Answer, Ask, nobody_asked
@@ -76,6 +77,15 @@ def test_test_match_when_started_then_it_is_played_unrated_and_lists_leave_it_ou
     assert find_deals(house.storage, swings).deals == ()
     of_bot = find_deals(house.storage, replace(swings, bot="ann/bot")).deals
     assert {one.tournament for one in of_bot} == {status.tournament}
+    for asked, listed in (
+        (MatchQuery(), 0),
+        (MatchQuery(faults=True), 0),
+        (MatchQuery(ruleset="chinese"), 0),
+        (MatchQuery(bot="ann/bot", tests=False), 0),
+        (MatchQuery(bot="ann/bot"), 1),
+        (MatchQuery(tournament=status.tournament), 1),
+    ):
+        assert len(find_matches(house.storage, asked).matches) == listed
 
 
 def test_test_match_when_one_of_the_owner_is_open_then_a_second_has_to_wait(house: World) -> None:

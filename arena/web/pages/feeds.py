@@ -64,7 +64,7 @@ def feed_of(web: Web, bot: str) -> Feed:
     origin = web.settings.web_url
     page = origin + bot_url(bot)
     versions = profiles.version_lines(web.storage, bot)
-    played = matches.find_matches(web.storage, matches.MatchQuery(bot=bot), ENTRIES).matches
+    played = matches.find_matches(web.storage, matches.MatchQuery(bot=bot, tests=False), ENTRIES).matches
     entries = [
         *(_match(origin, line, bot) for line in played),
         *_versions(page, versions),
