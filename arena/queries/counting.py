@@ -52,10 +52,12 @@ def count(
     known = tuple(place for place in places if place is not None)
     if known:
         pairs = zip(points, scores, strict=True)
-        return Counted(tuple(own if score is None else score for own, score in pairs), known)
+        return Counted(tuple(float(own if score is None else score) for own, score in pairs), known)
     if duplicate:
         return NOT_YET
-    return Counted(tuple(points), tuple(1 + sum(other > own for other in points) for own in points))
+    return Counted(
+        tuple(map(float, points)), tuple(1 + sum(other > own for other in points) for own in points)
+    )
 
 
 def deal_scores_at(storage: Storage, name: str, round: int, table: int) -> Mapping[int, Sequence[DealScore]]:

@@ -34,6 +34,7 @@ READ = {
     "bot games": "owner-0/bot-0 --limit 3",
     "bot log": "owner-0/bot-0 --limit 3",
     "crosstable": CALLS["crosstable"],
+    "deal costs": "cup 1 1 1 1",
     "deal find": "swing",
     "export": "cup",
     "leaderboard": "",
@@ -98,6 +99,8 @@ CHANGE = {
 OTHERWISE = {
     "account keys": "is about an account, which the terminal has not",
     "account revoke-key": "is about an account, which the terminal has not",
+    "bot mine": "is about an account's bots, which the terminal has not",
+    "deal estimate": "is asked by an account, which the terminal has not",
     "bot check": "is run here, and stored over the network",
     "doctor": "what is measured may differ",
     "rules list": "has all rulesets of the arena over the network",
@@ -286,6 +289,9 @@ def test_rulesets_are_those_of_the_arena_on_the_network(
         for where in ([], ["--server", remote.url])
     )
     assert there[: len(here)] == here
+    told = called(capsys, "--server", remote.url, "rules", "list").out
+    assert there[0]["summary"].split()[0] in told
+    assert there[0]["hash"][:12] not in told
 
 
 def test_tournament_on_the_network_is_verified_like_its_export(
