@@ -73,6 +73,14 @@ class Estimate:
     """Why there is none; None if there is no problem."""
 
 
+@dataclass(frozen=True, slots=True)
+class Estimates:
+    """What decisions of a deal cost."""
+
+    estimates: Sequence[Estimate]
+    """Those that somebody asked for, by seat."""
+
+
 def ask_for_estimate(storage: Storage, actor: Actor, place: Place, seat: int, now: datetime) -> None:
     """Ask the workers what the decisions of a seat cost; nothing happens if somebody has asked already.
 

@@ -33,6 +33,11 @@ COMMANDS = (
         "arena.cli.botresults:faults_",
         "List bot versions with faults, the most first, in rated and unrated matches.",
     ),
+    Later(
+        "mine",
+        "arena.cli.bots:mine",
+        "Show your bots at a glance: connected, rank, matches to play, check, latest fault, requests.",
+    ),
     Later("list", "arena.cli.bots:list_", "List bot versions, the newest first."),
     Later(
         "revoke",

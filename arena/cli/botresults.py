@@ -1,10 +1,11 @@
-"""Results of bots: ``arena bot show``, ``history``, ``versus``, ``faults``, ``crosstable``, ``deal find``."""
+"""Results of bots, as ``arena bot show``, ``history``, ``versus``, ``faults``, ``crosstable``; deals."""
 
 from collections.abc import Sequence
 from itertools import groupby
 
 import typer
 
+from arena.bots.estimates import Estimates
 from arena.cli.doors import command_of
 from arena.cli.leaderboard import show_leaderboards
 from arena.cli.results import show_matches
@@ -19,7 +20,7 @@ from arena.store.models import HighlightKind
 from referee.cli.output import console, headline, moment, note, say, show
 from referee.cli.tables import in_pages
 
-deal = typer.Typer(no_args_is_help=True, help="Find notable deals.")
+deal = typer.Typer(no_args_is_help=True, help="Find notable deals, and what decisions cost.")
 
 ABSENCES = (
     "absences are not faults: for bots that were absent, and so forfeited sessions, see "
@@ -30,7 +31,7 @@ NO_FAULTS = f"no bot has made a fault while it played; {ABSENCES}"
 
 @deal.callback()
 def group() -> None:
-    """Find notable deals."""
+    """Find notable deals, and what decisions cost."""
 
 
 @deal.command()
@@ -42,6 +43,32 @@ def find(page: DealPage, kind: HighlightKind) -> None:
     """
     rows = [(line.value, line.ruleset, _points(line), _shown_by(line)) for line in page.deals]
     show([f">{kind.value}", "ruleset", "points by seat", "show it with"], rows, "no such deals")
+
+
+@deal.command()
+@command_of(results.list_estimates, csv="estimates")
+def costs(found: Estimates) -> None:
+    """Show what decisions of a deal cost, for the seats that somebody asked about, by an estimate."""
+    if not found.estimates:
+        note("no seat was asked about yet: arena deal estimate")
+    for one in found.estimates:
+        if one.waits or one.problem:
+            say(f"seat {one.seat}: {one.problem or 'a worker computes it'}")
+            continue
+        clear = f"{len(one.costly)} of {one.decisions} could clearly have been better"
+        say(f"seat {one.seat}: {clear}, in {one.worlds} worlds or more")
+        rows = [
+            (it.turn, it.played, it.better, f"{it.cost:.2f}", f"{it.plus_minus:.2f}") for it in one.costly
+        ]
+        if rows:
+            show([">turn", "played", "better", ">cost", ">±"], rows, "")
+
+
+@deal.command()
+@command_of(results.ask_for_estimate)
+def estimate(_: Estimates, seat: int) -> None:
+    """Ask a worker to estimate what the decisions of a seat cost; it thinks for about eight seconds."""
+    say(f"seat {seat}: asked; the answer is shown by: arena deal costs")
 
 
 def _points(line: DealLine) -> str:

@@ -34,6 +34,7 @@ from arena.cli.doors import (
 from arena.cli.tokens import ExpiresIn, token_text
 from arena.jsonvalues import to_json
 from arena.operations import bots, operator
+from arena.queries.ownbots import OwnBots
 from arena.store.models import utc_now
 from arena.tournaments.overview import TournamentStatus
 from arena.tournaments.referees import ConnectedBot, connected_in
@@ -68,6 +69,34 @@ def play_house(status: TournamentStatus, bot: str) -> None:
         f"follow it with: arena tournament watch {status.tournament}",
         f"and then see it with: arena match show {status.tournament} 1 1",
     )
+
+
+@command_of(bots.list_own_bots, csv="bots")
+def mine(own: OwnBots) -> None:
+    """Show your bots at a glance: connected, rank, matches to play, check, latest fault, requests.
+
+    With --csv: a line for each bot.
+    """
+    rows = [
+        (
+            one.version,
+            one.token_problem or _SAID[one.connected],
+            f"{place.best}-{place.worst}" if one.standing and (place := one.standing.strength) else "",
+            one.waiting or "",
+            _CHECKED[one.checked],
+            f"{one.fault.code}, {moment(one.fault.at)}" if one.fault else "",
+        )
+        for one in own.bots
+    ]
+    columns = ["bot version", "connected", ">ranks", ">to play", "check", "latest fault"]
+    show(columns, rows, "no bots yet: arena bot register OWNER/BOT")
+    for one in own.requests:
+        where = f"tournament {one.tournament}" if one.tournament else f"league {one.league}"
+        say(f"{one.request.bot} asked to enter {where}: {one.request.state.value}")
+
+
+_SAID = {True: "yes", False: "no", None: "unknown"}
+_CHECKED = {True: "passed", False: "failed", None: ""}
 
 
 def list_(

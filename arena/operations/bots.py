@@ -20,7 +20,7 @@ from arena.operations.parameters import (
     TableSize,
     VersionName,
 )
-from arena.queries import authors, faults, histories, profiles, versus
+from arena.queries import authors, faults, histories, ownbots, profiles, versus
 from arena.tournaments.overview import TournamentStatus
 from arena.tournaments.testmatches import start_test_match
 from referee.matches.journal import DealQuery, LogQuery
@@ -83,6 +83,16 @@ def register_bots(
 ) -> bulk.RegisteredTogether:
     """Register bots of yours that are new, all of them or none; the tokens are shown only once."""
     return bulk.RegisteredTogether(bulk.register_all(context.storage, context.actor, bots, context.now))
+
+
+@operation("GET", "/me/bots", KeyScope.READ, tag="bots")
+def list_own_bots(context: Context) -> ownbots.OwnBots:
+    """Return your bots at a glance, those with the newest versions, and their requests to enter.
+
+    Of each: whether it is connected, where it ranks, what it has to play, its latest check and fault.
+    """
+    bots = ownbots.own_bots(context.storage, context.actor, context.now, context.ask)
+    return ownbots.OwnBots(bots, ownbots.own_requests(context.storage, context.actor))
 
 
 @operation("GET", BOT, tag="bots")

@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 from annotated_types import Interval, Len, MaxLen
 
+from arena.actors import KeyScope
+from arena.bots import estimates
 from arena.core.cursors import next_place, read_place
 from arena.operations.operation import Context, operation
 from arena.operations.parameters import (
@@ -28,11 +30,14 @@ MOST_BOTS = 100
 MOST_TABLES = 24
 """Maximum number of tables whose records of a deal are returned at once."""
 
+MOST_SEATS = 8
+
 MOST_IN_PLAY = 100
 """Maximum number of tables in play that are returned at once."""
 
 MATCH = "/matches/{tournament}/{round}/{table}"
 DEALS = f"{MATCH}/sessions/{{session}}/deals"
+ESTIMATES = f"{DEALS}/{{deal}}/estimates"
 ROUND = "/tournaments/{tournament}/rounds/{round}"
 
 Bot = Annotated[str | None, "Who sat there: `owner/bot`, or one version as `owner/bot@number`."]
@@ -72,7 +77,10 @@ def list_matches(
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> matches.MatchPage:
-    """List matches that are done, the newest first, with points and changes of Elo."""
+    """List matches that are done, the newest first, with points and changes of Elo.
+
+    Test matches are among them only if a bot or their tournament is named.
+    """
     query = matches.MatchQuery(bot, opponent, ruleset, tournament, round, since, until, faults, result)
     return matches.find_matches(context.storage, query, limit, cursor)
 
@@ -109,6 +117,34 @@ def show_deal(
     409 in a duplicate tournament until the round is over: other tables still have to play it.
     """
     return deals.one_deal(context.storage, tournament, round, table, session, deal)
+
+
+@operation("GET", ESTIMATES, tag="results")
+def list_estimates(
+    context: Context, tournament: str, round: Number, table: Number, session: Number, deal: Number
+) -> estimates.Estimates:
+    """Return what decisions of a deal cost, by sage's estimate, for the seats that somebody asked about."""
+    place = estimates.Place(tournament, round, table, session, deal)
+    return estimates.Estimates(estimates.estimates_of(context.storage, place))
+
+
+@operation("POST", ESTIMATES, KeyScope.BOTS, tag="results")
+def ask_for_estimate(
+    context: Context,
+    tournament: str,
+    round: Number,
+    table: Number,
+    session: Number,
+    deal: Number,
+    seat: Annotated[int, Interval(ge=0, le=MOST_SEATS - 1), "The seat whose decisions are judged."],
+) -> estimates.Estimates:
+    """Ask a worker to estimate what the decisions of a seat cost; it thinks for about eight seconds.
+
+    Of each account one estimate may wait. 409 in a duplicate tournament until the round is over.
+    """
+    place = estimates.Place(tournament, round, table, session, deal)
+    estimates.ask_for_estimate(context.storage, context.actor, place, seat, context.now)
+    return estimates.Estimates(estimates.estimates_of(context.storage, place))
 
 
 @operation("GET", "/deals", tag="results", lines="deals")

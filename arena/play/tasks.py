@@ -79,7 +79,7 @@ class Tasks:
         self._lease = timedelta(seconds=settings.lease_seconds)
         self._fitting = threading.Lock()
         self._delivering = threading.Lock()
-        self._estimating = threading.Lock()
+        self._estimating: threading.Thread | None = None
         self.stopping = threading.Event()
 
     def advance(self, tournament_id: int) -> None:
@@ -108,14 +108,14 @@ class Tasks:
             self._delivering.release()
 
     def estimate(self) -> None:
-        """Estimate what decisions cost, where that was asked for, in one thread at most."""
-        if not self._estimating.acquire(blocking=False):
-            return  # what that one leaves is due at the next beat
-        try:
-            with _absence_logged("decisions cannot be estimated now"):
-                estimate_due(self._storage, utc_now, time.monotonic, stopping=self.stopping.is_set)
-        finally:
-            self._estimating.release()
+        """Let a thread of its own estimate what decisions cost: matches need those of the pool."""
+        if self._estimating is None or not self._estimating.is_alive():
+            self._estimating = threading.Thread(target=self._estimate, name="estimates", daemon=True)
+            self._estimating.start()
+
+    def _estimate(self) -> None:
+        with _absence_logged("decisions cannot be estimated now"):
+            estimate_due(self._storage, utc_now, time.monotonic, stopping=self.stopping.is_set)
 
     def run_match(self, match_id: int) -> None:
         """Have a match played, if it still has to be, and advance its tournament."""

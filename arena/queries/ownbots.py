@@ -89,6 +89,16 @@ class OwnRequest:
     request: RequestShown
 
 
+@dataclass(frozen=True, slots=True)
+class OwnBots:
+    """Bots of one's own at a glance."""
+
+    bots: list[OwnBot]
+    """By name; at most 100, those with the newest versions."""
+    requests: list[OwnRequest]
+    """The latest requests of these that were not approved, the newest first."""
+
+
 class _Version(NamedTuple):
     id: int
     info: VersionInfo

@@ -47,6 +47,7 @@ ENDLESS = {
     "beat": "runs until it is stopped",
     "bot doctor": "takes a referee that runs",
     "bot run": "runs until it is stopped",
+    "deal estimate": "takes an account with an arena on the network",
     "demo": "shows a whole arena to people, for a minute",
     "login": "takes an arena on the network",
     "logout": "takes a key for an arena on the network",
@@ -57,7 +58,7 @@ ENDLESS = {
 }
 """Commands that the tests of all commands leave out, with the reason."""
 
-OF_ACCOUNTS = {"account keys", "account revoke-key"}
+OF_ACCOUNTS = {"account keys", "account revoke-key", "deal estimate"}
 """Those of them that end by themselves."""
 
 CALLS = {
@@ -76,6 +77,7 @@ CALLS = {
     "bot check": f"ann/one --no-store --scenario PING-01 -- {sys.executable} {SAMPLE_BOTS}/greedy.py",
     "bot describe": "owner-0/bot-0 --language go --link https://example.org/bot-0",
     "bot faults": "",
+    "bot mine": "",
     "bot new": "FOLDER/fresh",
     "bot history": "owner-0/bot-0",
     "bot show": "owner-0/bot-0",
@@ -89,6 +91,7 @@ CALLS = {
     "bot rotate": "owner-0/bot-0 --yes",
     "config": "",
     "crosstable": "owner-0/bot-0 owner-1/bot-1 owner-2/bot-2",
+    "deal costs": "cup 1 1 1 1",
     "deal find": "swing",
     "doctor": "",
     "export": "cup",

@@ -1,6 +1,7 @@
 """A worker's tasks: a problem with one tournament or league harms no other."""
 
 import logging
+import threading
 from datetime import timedelta
 
 import pytest
@@ -113,3 +114,28 @@ def test_worker_when_it_cannot_acknowledge_to_a_lost_broker_then_its_log_has_one
     [told] = caplog.records
     assert told.getMessage() == "Couldn't ack '7', reason:ConnectionRefusedError('nobody listens there')"
     assert told.exc_info is None
+
+
+def test_estimates_when_one_takes_long_then_no_thread_of_the_pool_waits_for_it(
+    settings: Settings, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, done = threading.Event(), threading.Event()
+    threads: list[threading.Thread] = []
+
+    def compute(*_: object, **__: object) -> None:
+        threads.append(threading.current_thread())
+        begun.set()
+        assert done.wait(30)
+
+    monkeypatch.setattr("arena.play.tasks.estimate_due", compute)
+    tasks = Tasks(settings, world.storage, play_at_once, lambda *_: None, everyone)
+    tasks.estimate()
+    assert begun.wait(30)
+    tasks.estimate()  # what waits is left to the thread that is there
+    done.set()
+    [thread] = threads
+    assert thread is not threading.current_thread()
+    thread.join(30)
+    tasks.estimate()
+    threads[-1].join(30)
+    assert len({*threads}) == 2

@@ -14,10 +14,11 @@ from fastapi import Path, Query
 from fastapi.responses import HTMLResponse, Response
 from markupsafe import Markup
 
-from arena.actors import Actor, KeyScope
-from arena.bots.estimates import Costly, Estimate, Place, ask_for_estimate, estimates_of
+from arena.actors import Actor
+from arena.bots.estimates import Costly, Estimate, Place, estimates_of
 from arena.core.pairing import owner_of
 from arena.errors import SpecError, UnknownError
+from arena.operations import results
 from arena.queries.deals import DealInSession, deal_in_session
 from arena.queries.replays.make import make_replay
 from arena.queries.replays.moments import around, moments, steps_of_actions
@@ -31,7 +32,6 @@ from arena.web.pages.page import Page
 from arena.web.pages.rendering import fill
 from arena.web.pages.routing import page_router
 from arena.web.pages.statics import statics
-from referee.validation import shown as shown_text
 
 STYLES = ("look.css", "offline.css", "cards.css", "replay.css")
 SCRIPTS = ("table.js", "replay.js")
@@ -271,18 +271,11 @@ def _place_of(visit: Visit) -> Place:
     return Place(tournament, *map(int, numbers))
 
 
-def _ask(visit: Visit) -> None:
-    seat = visit.sent["seat"]
-    if not seat.isdecimal() or len(seat) > 1:
-        raise SpecError("seat", f"must be the number of a seat, not {shown_text(seat)}")
-    ask_for_estimate(visit.web.storage, visit.actor, _place_of(visit), int(seat), visit.context.now)
-
-
 asking = Forms(
     *(router, PLAIN, "deal.html"),
     lambda visit: _values(visit.web, visit.actor, _place_of(visit), Shown()),
 )
-asking.add_other(f"{PLAIN}/estimate", KeyScope.READ, _ask, f"{PLAIN}#costs")
+asking.add(f"{PLAIN}/estimate", results.ask_for_estimate, f"{PLAIN}#costs")
 
 
 @router.get(f"{DEAL}/replay.html")

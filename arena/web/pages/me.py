@@ -4,9 +4,9 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from arena.actors import KeyScope, Role
 from arena.core.pairing import owner_of
-from arena.operations import accounts, entries, leagues
+from arena.operations import accounts, bots, entries, leagues
 from arena.people import apikeys, invitations, owners
-from arena.queries.ownbots import MOST, own_bots, own_requests
+from arena.queries.ownbots import MOST
 from arena.web.pages.forms import Forms, Reading, Visit
 from arena.web.pages.once import Secret, put_away, require_room, secrets_of, show_once
 from arena.web.pages.page import SEE_OTHER
@@ -26,12 +26,12 @@ SCOPES = {
 
 def _told(visit: Visit) -> dict[str, object]:
     storage, actor = visit.web.storage, visit.actor
-    bots = own_bots(storage, actor, visit.context.now, visit.web.ask)
+    own = visit.do(bots.list_own_bots)
     return {
-        "bots": bots,
-        "having_bots": {owner_of(one.bot) for one in bots},
+        "bots": own.bots,
+        "having_bots": {owner_of(one.bot) for one in own.bots},
         "most": MOST,
-        "requests": own_requests(storage, actor),
+        "requests": own.requests,
         "owners": [owners.show_owner(storage, actor, owner) for owner in sorted(actor.owners)],
         "keys": apikeys.list_keys(storage, actor),
         "scopes": [scope for scope in KeyScope if scope in SCOPES[actor.role]],

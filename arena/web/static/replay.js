@@ -197,6 +197,8 @@ box.addEventListener("click", (event) => {
   event.preventDefault();
 });
 
+box.addEventListener("renewed", drawButtons);
+
 function hide(hidden) {
   state.hidden = hidden;
   keep("spoilers", hidden ? "off" : "on");

@@ -84,6 +84,7 @@ ROUTES: dict[str, Line] = {
     ),
     "DELETE /session": Line(EVERYBODY, None, "/session"),
     "GET /me": _read("/me", ACCOUNTS, READ),
+    "GET /me/bots": _read("/me/bots", ACCOUNTS, READ),
     "PUT /me/password": Line(ACCOUNTS, ACCOUNT, "/me/password", PASSWORDS),
     "POST /password-reset": Line(EVERYBODY, None, "/password-reset", RESET),
     "GET /me/keys": _read("/me/keys", ACCOUNTS, READ),
@@ -136,6 +137,12 @@ ROUTES: dict[str, Line] = {
         "/matches/cup/1/1/sessions/1/deals/1"
     ),
     "GET /tournaments/{tournament}/rounds/{round}/tables": _read("/tournaments/cup/rounds/1/tables"),
+    "GET /matches/{tournament}/{round}/{table}/sessions/{session}/deals/{deal}/estimates": _read(
+        "/matches/cup/1/1/sessions/1/deals/1/estimates"
+    ),
+    "POST /matches/{tournament}/{round}/{table}/sessions/{session}/deals/{deal}/estimates": Line(
+        ACCOUNTS, BOTS, "/matches/cup/1/1/sessions/1/deals/1/estimates", {"seat": 0}
+    ),
     "GET /deals": _read("/deals?kind=swing"),
     "GET /crosstable": _read("/crosstable?bot=owner-0/bot-0&bot=owner-1/bot-1"),
     # bots
@@ -366,7 +373,7 @@ FORMS: dict[str, tuple[Caller, KeyScope]] = {
     "/join/together": (Caller.AUTHOR, BOTS),
     "/leagues/{league}/join": (Caller.AUTHOR, BOTS),
     "/leagues/{league}/leave": (Caller.AUTHOR, BOTS),
-    "/matches/{tournament}/{round}/{table}/{session}/{deal}/estimate": (Caller.AUTHOR, READ),
+    "/matches/{tournament}/{round}/{table}/{session}/{deal}/estimate": (Caller.AUTHOR, BOTS),
     "/me/invitations": (Caller.AUTHOR, ACCOUNT),
     "/me/invitations/use": (Caller.AUTHOR, ACCOUNT),
     "/me/invitations/{number}/revoke": (Caller.AUTHOR, ACCOUNT),

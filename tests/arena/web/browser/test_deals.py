@@ -8,13 +8,18 @@ from urllib.parse import urlsplit
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect
+from sqlmodel import col, select
 
+from arena.actors import Role
+from arena.people import accounts
 from arena.queries.counting import deal_scores_at
 from arena.queries.deals import one_deal
 from arena.queries.matches import MatchQuery, find_matches
 from arena.queries.replays.make import make_replay
+from arena.queries.replays.moments import steps_of_actions
 from arena.queries.replays.steps import Replay
 from arena.queries.replays.table import words_for
+from arena.store.models import Account, DealEstimate, Session
 from arena.tournaments import corrections
 from arena.web.pages.figures import signed
 from arena.web.pages.links import bot_url
@@ -325,6 +330,38 @@ def test_deal_without_script_when_its_links_are_followed_then_every_step_is_show
         page.locator("[data-view='1']").click()
         assert urlsplit(page.url).query == f"step={replay.last}&view=1"
         expect(page.locator("#slider")).to_be_hidden()
+
+
+def test_costs_when_a_worker_has_computed_them_then_the_slider_has_their_marks_without_a_reload(
+    arena: Site, page: Page, replay: Replay
+) -> None:
+    world, account = arena.world, "asker"
+    accounts.create_account(world.storage, ROOT, account, Role.AUTHOR, world.clock())
+    with world.storage.write() as tx:
+        session = tx.exec(select(Session).where(Session.number == 1).order_by(col(Session.id))).first()
+        asked_by = tx.exec(select(Account.id).where(Account.name == account)).one()
+        assert session is not None
+        asked = DealEstimate(session_id=session.id, deal=2, seat=0, asked_by=asked_by, asked_at=world.clock())
+        tx.add(asked)
+        tx.flush()
+        id = asked.id
+    page.goto(arena.url + DEAL)
+    page.keyboard.press("End")
+    expect(page.locator("#estimates")).to_contain_text("a worker computes it")
+    before = page.locator("#marks > svg").count()
+    costly = {"turn": 1, "played": "-", "better": "3D", "cost": 2.5, "plus_minus": 0.5, "worlds": 9}
+    with world.storage.write() as tx:
+        row = tx.get_one(DealEstimate, id)
+        row.decisions, row.ended_at = [costly], world.clock()
+    expect(page.locator("#marks > svg.cost")).to_have_count(1)
+    assert page.locator("#marks > svg").count() == before + 1
+    mark = page.locator("#moments a.cost")
+    expect(mark).to_contain_text("−2.5")
+    assert "later" not in (mark.get_attribute("class") or "")  # the last step is shown
+    mark.click()
+    at_step(page, steps_of_actions(replay)[0])
+    with world.storage.write() as tx:
+        tx.delete(tx.get_one(DealEstimate, id))
 
 
 def test_deal_at_all_tables_when_keys_are_pressed_then_all_go_on_by_a_trick(arena: Site, page: Page) -> None:
