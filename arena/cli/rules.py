@@ -22,8 +22,8 @@ def list_(ctx: typer.Context, as_json: AsJson = False) -> None:
     if as_json:
         print_json(to_json(listed))
     else:
-        rows = [(ruleset.ruleset, ruleset.players, ruleset.hash[:12]) for ruleset in listed.rulesets]
-        show(["ruleset", ">players", "hash"], rows, "no rulesets")
+        rows = [(ruleset.ruleset, ruleset.players, ruleset.summary) for ruleset in listed.rulesets]
+        show(["ruleset", ">players", "in short"], rows, "no rulesets")
 
 
 @rules_app.command("show")

@@ -131,8 +131,12 @@ def open_backup(storage: Storage, settings: Settings, actor: Actor, now: datetim
     with draft_beside(settings.data / "download.db") as file:
         backup(settings, file, force=True)
         opened = file.open("rb")
-    with storage.write() as tx:
-        record(tx, actor, "arena.backup", "database", now)
+    try:
+        with storage.write() as tx:
+            record(tx, actor, "arena.backup", "database", now)
+    except BaseException:
+        opened.close()
+        raise
     return opened
 
 

@@ -228,7 +228,8 @@ def stop(storage: Storage, actor: Actor, name: str, now: datetime) -> Tournament
         tournament = organised(tx, actor, find_tournament, name, "stop")
         lock_open(tx, tournament, now)
         if tournament.state == TournamentState.CREATED:
-            raise StateError(f"tournament {name} is not started; it can only be cancelled")
+            ways = "cancelled" if tournament.commitment else "cancelled or deleted"
+            raise StateError(f"tournament {name} is not started; it can be {ways}")
         tournament.rounds = tournament.paired
         tx.flush()
         note(tx, tournament, "stopped", now, rounds=tournament.paired)

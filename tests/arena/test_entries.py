@@ -370,8 +370,12 @@ def test_tournament_when_it_is_locked_or_started_then_it_is_neither_changed_nor_
     world: World, step: str
 ) -> None:
     make(world)
+    with pytest.raises(StateError, match=r"is not started; it can be cancelled or deleted$"):
+        lifecycle.stop(world.storage, ROOT, "cup", world.clock())
     if step == "lock":
         lifecycle.lock(world.storage, ROOT, "cup", world.clock())
+        with pytest.raises(StateError, match=r"is not started; it can be cancelled$"):
+            lifecycle.stop(world.storage, ROOT, "cup", world.clock())
     else:
         lifecycle.start(world.storage, ROOT, "cup", world.clock(), nobody_asked)
     with pytest.raises(StateError, match="only one that is not locked and not started can be changed"):

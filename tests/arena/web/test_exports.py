@@ -1,7 +1,9 @@
 """Exports over the API: the same bytes as on the command line, sent as they are made."""
 
+import os
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import BinaryIO
 
 import httpx2
@@ -11,12 +13,16 @@ from fastapi.testclient import TestClient
 from sqlalchemy import text
 
 from arena.actors import Role
+from arena.errors import StorageError
+from arena.host.settings import Settings
 from arena.running.backups import open_backup
+from arena.store.models import utc_now
 from arena.store.storage import Storage
 from arena.trust.exports.write import export_lines, export_records
 from arena.web.callers import Slots
 from arena.web.routes import backups, exports
 from arena.web.routing import PREFIX
+from tests.arena.fakes import ROOT
 from tests.arena.waiting import wait_for
 from tests.arena.web.conftest import Ask
 from tests.arena.web.served import served, url_of
@@ -56,6 +62,22 @@ def test_export_when_nobody_reads_on_then_its_transaction_is_closed(storage: Sto
     next(chunks)
     chunks.close()
     assert list(lines) == []
+
+
+def test_backup_when_it_cannot_be_noted_then_its_file_is_closed(
+    storage: Storage, migrated: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise StorageError("the disk is full")
+
+    def open_files() -> list[str]:
+        return [os.readlink(one) for one in Path("/proc/self/fd").iterdir() if one.is_symlink()]
+
+    monkeypatch.setattr("arena.running.backups.record", refuse)
+    with pytest.raises(StorageError) as raised:
+        open_backup(storage, migrated, ROOT, utc_now())
+    assert [one for one in open_files() if "download" in one] == []
+    assert raised.traceback  # which would keep the file open
 
 
 LARGE = 16 << 20

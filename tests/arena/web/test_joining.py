@@ -12,6 +12,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from arena.actors import Role
+from arena.bots.checks import submit_check
 from arena.bots.journal import DatabaseJournal
 from arena.bots.versions import find_versions, register_version
 from arena.leagues import applying
@@ -19,6 +20,7 @@ from arena.people import accounts, invitations
 from arena.people.tokens import hash_token
 from arena.store.storage import Storage
 from arena.tournaments.referees import Answer
+from referee.check import SCENARIOS, Report, Result
 from referee.client import RefereeStatus
 from referee.matches.journal import Entry, EntryKind
 from referee.matches.match import Presence
@@ -237,7 +239,7 @@ def test_invitation_when_a_member_makes_it_then_another_joins_the_owner(
     other = browse()
     other.post("/sign-up", data={"account": "bob", "password": PASSWORD})
     joined = other.post("/me/invitations/use", data={"invitation": code})
-    assert "team has no bots yet" in joined.text
+    assert '<b><bdi>team</bdi></b> <span class="sub">has no bots yet' in joined.text
     assert ann.post("/me/invitations", data={"role": "author"}).status_code == 403
 
 
@@ -255,6 +257,33 @@ def test_session_when_it_was_not_used_for_weeks_then_it_takes_a_new_sign_in(
 ) -> None:
     clock.now += timedelta(days=15)
     assert ann.get("/me").status_code == 401
+
+
+def test_version_when_a_check_of_it_is_stored_then_its_page_shows_the_report(
+    ann: TestClient, storage: Storage, clock: Clock
+) -> None:
+    register_version(storage, ROOT, "ann/one", clock())
+    page = "/bots/ann/one/versions/1"
+    assert "It has not been checked." in Read(ann.get(page).text).text
+    bad, odd, *fine = SCENARIOS
+    results = [
+        Result(bad.code, bad.title, "failed", "it <never> answered", 1.25, ("a line", "another")),
+        Result(odd.code, odd.title, "warned", "it was slow", 0.5),
+        *(Result(one.code, one.title, "passed", "", 0.1) for one in fine),
+    ]
+    report = Report("ann/one@1", "bigtwo-bot/9", 1, tuple(results))
+    submit_check(storage, ROOT, "ann/one@1", report, clock())
+    text = ann.get(page).text
+    told = Read(text).text
+    assert (
+        f"failed : {len(fine)} scenarios passed, 1 with a warning, 1 failed; made with bigtwo-bot/9" in told
+    )
+    table = text.partition('id="check"')[2]
+    rows = [row for row in re.findall(r"<tr><th.*?</tr>", table, re.DOTALL) if "<code>" in row]
+    assert [re.findall("<code>(.*?)</code>", row) for row in rows] == [[one.code] for one in SCENARIOS]
+    first = Read(rows[0]).text
+    assert ("failed it <never> answered" in first, "a line\nanother" in rows[0]) == (True, True)
+    assert [ann.get(link).status_code for link in Read(rows[0]).links] == [200]
 
 
 def test_versions_when_they_are_made_replaced_and_retired_then_the_pages_of_the_bot_show_it(
