@@ -12,6 +12,7 @@ from arena.actors import Role
 from arena.people import accounts, browsers
 from arena.queries.leaderboards import leaderboard
 from arena.store.models import utc_now
+from arena.tournaments import creation
 from arena.web.asking import COOKIE
 from arena.web.pages.figures import until
 from arena.web.pages.links import bot_url
@@ -21,6 +22,7 @@ from tests.arena.waiting import wait_for
 from tests.arena.web.browser.conftest import Site
 from tests.arena.web.browser.shifts import SHIFTED, note_shifts, shifted
 from tests.arena.web.conftest import PASSWORD
+from tests.arena.world import SEED
 
 PAGES = (
     "/",
@@ -55,6 +57,7 @@ SIGNED_IN = (
     *("/bots/owner-1/bot-1/manage", "/bots/owner-1/bot-1/versions/1", "/bots/owner-1/bot-1/log"),
     *("/bots/owner-1/bot-1/deals", "/join/together"),
     *("/tournaments/cup/desk/corrections", "/desk/league", "/webhooks"),
+    *("/tournaments/soon/desk/change", "/leagues/winter/desk", "/leagues/winter/desk/change"),
 )
 """Pages for a signed-in operator."""
 
@@ -93,6 +96,7 @@ def test_pages_when_axe_looks_at_them_then_it_finds_nothing(arena: Site, width: 
 def test_pages_of_an_operator_when_axe_looks_at_them_on_a_phone_then_it_finds_nothing(arena: Site) -> None:
     accounts.create_account(arena.world.storage, ROOT, "olive", Role.OPERATOR, utc_now(), PASSWORD)
     session, _ = browsers.sign_in(arena.world.storage, "olive", PASSWORD, utc_now())
+    creation.create(arena.world.storage, ROOT, arena.world.spec([], name="soon"), utc_now(), SEED)
     found = []
     with arena.window(viewport=ViewportSize(width=360, height=900)) as window:
         window.add_cookies([{"name": COOKIE, "value": session, "url": arena.url}])
