@@ -26,12 +26,12 @@ Tab = Literal["form", "file"]
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
-def read_toml(text: str) -> dict[str, Any]:
-    """Return the fields in a file. Raise SpecError if it is not TOML."""
+def read_toml(text: str, field: str = "file") -> dict[str, Any]:
+    """Return the fields in a file, which a form has in a ``field``. Raise SpecError if it is not TOML."""
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise SpecError("file", f"is not TOML: {' '.join(str(error).split())}") from None
+        raise SpecError(field, f"is not TOML: {' '.join(str(error).split())}") from None
 
 
 def write_toml(values: Mapping[str, Any]) -> str:

@@ -16,7 +16,7 @@ from arena.operations.leagues import Changes
 from arena.operations.operation import REQUIRED, Operation, Parameter
 from arena.tournaments import admission
 from arena.tournaments.overview import organised
-from arena.web.pages import making
+from arena.web.pages import making, rulesets
 from arena.web.pages.drawing import draw, draw_fields
 from arena.web.pages.files import (
     Group,
@@ -31,7 +31,6 @@ from arena.web.pages.forms import Forms, Organising, Visit
 from arena.web.pages.links import league_url
 from arena.web.pages.page import SEE_OTHER
 from arena.web.pages.routing import page_router
-from referee.ruleset import load_ruleset, preset_names
 
 router = page_router()
 
@@ -117,9 +116,9 @@ class Known:
         return given
 
     @property
-    def own_ruleset(self) -> bool:
-        """Whether its ruleset is no preset."""
-        return isinstance(self.tournament.get("ruleset"), Mapping)
+    def ruleset(self) -> Mapping[str, Any] | str | None:
+        """The ruleset of all tournaments; None if divisions have their own."""
+        return self.tournament.get("ruleset")
 
 
 def _known(visit: Visit) -> Known | None:
@@ -138,22 +137,18 @@ def _of_league(known: Known | None) -> list[Parameter]:
 
 
 def _of_tournaments(known: Known | None) -> list[Parameter]:
-    optional = ("ruleset",) if known and known.own_ruleset else ()
-    return parameters_of(
-        TournamentSpec, without=(*SET_BY_LEAGUE, "entries"), optional=optional, within=IN_TOURNAMENTS
-    )
+    fields = parameters_of(TournamentSpec, without=(*SET_BY_LEAGUE, "entries"), within=IN_TOURNAMENTS)
+    return [*fields, rulesets.file_parameter(IN_TOURNAMENTS)]
 
 
-def _texts(known: Known) -> Mapping[str, Any]:
-    """Return the fields of a league as its form has them."""
+def _texts(known: Known, chosen: str) -> Mapping[str, Any]:
+    """Return the fields of a league as its form has them; ``chosen`` is its ruleset."""
     fields = {
         name: value for name, value in known.fields.items() if name not in ("tournament", "qualification")
     }
     lines = [f"{one['name']} {one.get('size', '-')} {one.get('promoted', '')}" for one in fields["divisions"]]
     lowest = known.fields.get("qualification")
-    tournament = {name: value for name, value in known.tournament.items() if name != "ruleset"}
-    if not known.own_ruleset:
-        tournament["ruleset"] = known.tournament.get("ruleset")
+    tournament = {**known.tournament, "ruleset": chosen}
     return {
         **as_texts(fields),
         "start": str(fields["start"]).replace("+00:00", ""),
@@ -166,15 +161,13 @@ def _texts(known: Known) -> Mapping[str, Any]:
 def _told(visit: Visit) -> dict[str, object]:
     known = _known(visit)
     action = f"{league_url(known.name)}/desk/change" if known else NEW
-    rulesets = {name: f"{name}, {load_ruleset(name).players} at a table" for name in preset_names()}
-    if known and known.own_ruleset:
-        rulesets = {"": f"{load_ruleset(known.tournament['ruleset']).label}, as it is", **rulesets}
+    offered = rulesets.offered(visit.web.storage, known.ruleset if known else None)
     drawn = draw_fields(
         *(visit, [*_of_league(known), *_of_tournaments(known)], action, ""),
-        values=_texts(known) if known else EXAMPLE,
+        values=_texts(known, offered.chosen) if known else EXAMPLE,
         choices={
             "entries": making.WORDS["entries"],
-            f"{IN_TOURNAMENTS}ruleset": rulesets,
+            f"{IN_TOURNAMENTS}ruleset": offered.choices,
             f"{IN_TOURNAMENTS}format": making.WORDS["format"],
             f"{IN_TOURNAMENTS}on_forfeit": making.WORDS["on_forfeit"],
         },
@@ -233,8 +226,7 @@ def _tournament(visit: Visit, known: Known | None) -> dict[str, Any]:
     defaults = {one.name.removeprefix(IN_TOURNAMENTS): one.default for one in parameters}
     before = known.tournament if known else {}
     given = read_form(visit.sent, parameters, IN_TOURNAMENTS)
-    if known and known.own_ruleset:
-        given.setdefault("ruleset", before["ruleset"])
+    rulesets.put_ruleset(visit.web.storage, given, known.ruleset if known else None)
     kept = {name: before[name] for name in ("entries",) if name in before}
     return {
         **kept,

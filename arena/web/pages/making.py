@@ -15,7 +15,8 @@ from arena.operations.tournaments import Changed
 from arena.play.rounds.preview import Preview
 from arena.tournaments import changing
 from arena.tournaments.steering import require_own
-from arena.web.pages.drawing import Choices, draw_fields
+from arena.web.pages import rulesets
+from arena.web.pages.drawing import draw_fields
 from arena.web.pages.files import (
     Group,
     as_texts,
@@ -40,7 +41,7 @@ GROUPS = (
     Group(
         "What is played",
         ("name", "format", "ruleset", "rounds", "sessions", "deals"),
-        ("duplicate", "options"),
+        ("ruleset_file", "duplicate", "options"),
     ),
     Group(
         "Who may enter",
@@ -60,6 +61,7 @@ GROUPS = (
 )
 
 LABELS: Mapping[str, str] = {
+    rulesets.FILE: rulesets.LABEL,
     "decision_ms": "Time for a decision, in ms",
     "bank_ms": "Bank of a seat, in ms",
     "increment_ms": "Increment of the bank, in ms",
@@ -131,8 +133,6 @@ class Known:
     name: str
     fields: Mapping[str, Any]
     """All its fields but the entrants; its ruleset by name if it is a preset."""
-    own_ruleset: bool
-    """Whether its ruleset is no preset."""
 
     @property
     def file(self) -> Mapping[str, Any]:
@@ -146,7 +146,7 @@ def _known(visit: Visit) -> Known:
     fields = changing.fields_of(visit.web.storage, name)
     hash = load_ruleset(fields["ruleset"]).hash
     preset = next((one for one in preset_names() if load_ruleset(one).hash == hash), None)
-    return Known(name, {**fields, "ruleset": preset or fields["ruleset"]}, preset is None)
+    return Known(name, {**fields, "ruleset": preset or fields["ruleset"]})
 
 
 def written(spec: TournamentSpec) -> Mapping[str, Any]:
@@ -157,27 +157,19 @@ def written(spec: TournamentSpec) -> Mapping[str, Any]:
 
 
 def _parameters(known: Known | None) -> list[Parameter]:
-    if known is None:
-        return parameters_of(TournamentSpec)
-    optional = ("ruleset",) if known.own_ruleset else ()
-    return parameters_of(TournamentSpec, without=tuple(changing.SETTLED), optional=optional)
-
-
-def _choices(known: Known | None) -> Mapping[str, Choices]:
-    rulesets = {name: f"{name}, {load_ruleset(name).players} at a table" for name in preset_names()}
-    if known is not None and known.own_ruleset:
-        rulesets = {"": f"{load_ruleset(known.fields['ruleset']).label}, as it is", **rulesets}
-    return {**WORDS, "ruleset": rulesets}
+    settled = tuple(changing.SETTLED) if known else ()
+    return [*parameters_of(TournamentSpec, without=settled), rulesets.file_parameter()]
 
 
 def _told(visit: Visit) -> dict[str, object]:
     known = _known(visit) if visit.request.path_params else None
     action = CHANGE.format(tournament=quote(known.name)) if known else NEW
-    initial = {**known.fields, **({"ruleset": None} if known.own_ruleset else {})} if known else EXAMPLE
+    offered = rulesets.offered(visit.web.storage, known.fields["ruleset"] if known else None)
+    initial = {**known.fields, "ruleset": offered.chosen} if known else EXAMPLE
     drawn = draw_fields(
         *(visit, _parameters(known), action, ""),
         values=as_texts(initial),
-        choices=_choices(known),
+        choices={**WORDS, "ruleset": offered.choices},
         labels=LABELS,
     )
     return {
@@ -197,6 +189,7 @@ def _asked(visit: Visit, known: Known | None) -> dict[str, Any]:
         given = read_toml(visit.sent["file"])
     else:
         given = read_form(visit.sent, _parameters(known))
+        rulesets.put_ruleset(visit.web.storage, given, known.fields["ruleset"] if known else None)
     if known is None:
         return given
     kept = {"name": known.name, "ruleset": known.fields["ruleset"]}

@@ -1,5 +1,6 @@
 """The organiser's desk: what is created, steered and decided there, and by whom."""
 
+import html
 import re
 from collections.abc import Callable
 from typing import Any
@@ -20,7 +21,7 @@ from arena.queries.scoreboard import standings
 from arena.store.storage import Storage
 from arena.tournaments import admission
 from arena.tournaments.overview import find_tournament
-from arena.web.pages import once
+from arena.web.pages import once, rulesets
 from arena.web.pages.files import read_toml, write_toml
 from arena.web.pages.making import GROUPS, LABELS, WORDS
 from arena.webhooks.hooks import LONGEST_URL
@@ -237,7 +238,7 @@ def test_file_when_fields_are_written_then_it_has_the_same_fields(fields: dict[s
 
 def test_form_when_it_is_drawn_then_it_has_every_field_of_a_tournament_once() -> None:
     grouped = [name for group in GROUPS for name in (*group.first, *group.more)]
-    assert sorted(grouped) == sorted(TournamentSpec.model_fields)
+    assert sorted(grouped) == sorted([*TournamentSpec.model_fields, rulesets.FILE])
     assert set(LABELS) | set(WORDS) <= set(grouped)
     for name, words in WORDS.items():
         enum: Any = schema_of(TournamentSpec, name)["enum"]
@@ -250,7 +251,7 @@ def test_tournament_of_a_ruleset_of_its_own_when_it_is_changed_by_the_form_then_
     file = CUP.replace('"chinese"', '{name = "house", extends = "hong-kong"}')
     olga.post("/desk", data={"tab": "file", "file": file, "do": "create"})
     page = olga.get("/tournaments/cup/desk/change").text
-    assert "house@1, as it is" in page
+    assert re.search(r'<option value="\w{64}" selected>house@1, 4 at a table</option>', page)
     typed = {
         "format": "round-robin",
         "sessions": "2",
@@ -264,6 +265,33 @@ def test_tournament_of_a_ruleset_of_its_own_when_it_is_changed_by_the_form_then_
     assert done.url.path == "/tournaments/cup/desk"
     status = world.status("cup")
     assert (status.ruleset, status.sessions, status.deals, status.entrants) == ("house@1", 2, None, 4)
+
+
+def test_form_when_a_ruleset_is_chosen_that_the_arena_knows_or_typed_as_a_file_then_it_is_played(
+    olga: TestClient, world: World
+) -> None:
+    house = 'name = "house"\r\nextends = "hong-kong"\r\nbomb_scores = 7'
+    typed = {"name": "one", "format": "swiss", "rounds": "1", "sessions": "1", "ruleset": "chinese"}
+    for file, told in (("no TOML", "is not TOML"), (house, "ruleset.bomb_scores")):
+        refused = olga.post("/desk", data={**typed, "ruleset_file": file, "do": "create"})
+        assert (refused.status_code, told in Read(refused.text).text) == (422, True)
+        assert file.replace("\r", "") in html.unescape(refused.text)
+    house = house.partition("\r\nbomb")[0]
+    made = olga.post("/desk", data={**typed, "ruleset_file": house, "do": "create"})
+    assert (made.url.path, world.status("one").ruleset) == ("/tournaments/one/desk", "house@1")
+    page = olga.get("/desk").text
+    [hash] = re.findall(r'<option value="(\w{64})">house@1, 4 at a table</option>', page)
+    assert hash == load_ruleset({"name": "house", "extends": "hong-kong"}).hash
+    olga.post("/desk", data={**typed, "name": "two", "ruleset": hash, "do": "create"})
+    assert world.status("two").ruleset == "house@1"
+    unknown = olga.post("/desk", data={**typed, "name": "three", "ruleset": "f" * 64, "do": "create"})
+    assert (unknown.status_code, "no ruleset" in Read(unknown.text).text) == (404, True)
+    changed = {**typed, "ruleset": hash, "ruleset_file": 'name = "new"\nextends = "chinese"', "do": "change"}
+    olga.post("/tournaments/two/desk/change", data=changed)
+    assert world.status("two").ruleset == "new@1"
+    league = {**LEAGUE, "tournament.ruleset": hash, "do": "apply"}
+    assert olga.post("/desk/league", data=league).url.path == "/leagues/winter/desk"
+    assert f'<option value="{hash}" selected>house@1' in olga.get("/leagues/winter/desk/change").text
 
 
 def test_desk_when_bots_are_invited_then_it_lists_them_and_takes_invitations_back(
@@ -392,7 +420,7 @@ def test_league_when_it_is_made_and_changed_by_a_form_then_it_is_as_its_file_wou
     at = "/leagues/winter/desk/change"
     olga.post(at, data={"tab": "file", "file": write_toml(own), "do": "apply"})
     page = olga.get(at).text
-    assert "house@1, as it is" in page
+    assert re.search(r'<option value="\w{64}" selected>house@1, 4 at a table</option>', page)
     changed: dict[str, str | list[str]] = {}
     for name, value in Sent(page[page.index('<form class="spec"') :].partition("</form>")[0]).fields:
         changed[name] = [*changed.get(name, ()), value]
