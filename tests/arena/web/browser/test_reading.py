@@ -145,6 +145,9 @@ def test_charts_and_names_when_the_window_is_narrow_or_wide_then_they_are_whole(
     rows = page.locator(".cross tbody th").all_inner_texts()
     assert ["/" in row for row in rows] == [True] * len(rows)
     assert page.locator(".places").evaluate("one => one.scrollWidth - one.clientWidth") <= 0
+    page.goto(f"{arena.url}/matches/cup/1/1")
+    names = page.locator(".session thead .bot").all_inner_texts()
+    assert ["/" in name for name in names] == [True] * 4
 
 
 def test_board_when_only_keys_are_used_then_a_reader_comes_to_the_contents_and_to_a_bot(

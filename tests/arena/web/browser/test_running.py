@@ -106,6 +106,7 @@ def test_author_when_starting_from_an_address_then_the_lights_turn_green_and_a_t
     program = tmp_path / "my_bot.py"
     program.write_text(page.locator("pre", has_text="from referee.bot import").inner_text())
     expect(page.get_by_text("Not connected")).to_be_visible()
+    expect(page.get_by_role("button", name="Play a test match")).to_be_disabled()
     with running([sys.executable, str(program)], token, site.arena.settings.listen):
         expect(page.get_by_text("Connected", exact=True)).to_be_visible(timeout=MILLISECONDS)
         wait_for(lambda: has_started(page), told=lambda: page.get_by_role("alert").inner_text())
