@@ -1,7 +1,8 @@
 """Pages of the documentation made from docstrings: ``python -m tests.arena.reference`` writes them.
 
-docs/json.md gets a table of keys for the answer of each command, and docs/api.md a table of routes for each
-of its groups. Everything else on these pages is written by hand, and kept.
+docs/json.md gets a table of keys for the answer of each command, docs/api.md a table of routes for each of
+its groups, and docs/pages.md the pages that do what commands do. Everything else there is written by hand,
+and kept.
 """
 
 import inspect
@@ -48,6 +49,7 @@ from referee.local.report import Report
 from referee.local.rewind import Answered
 from tests.arena.everywhere import commands
 from tests.arena.shapes import Key, form, keys_of, objects_in, parts_of, title_of, worded
+from tests.arena.web.capabilities import NOT_ON_PAGES, ON_PAGES
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -429,6 +431,7 @@ def _needed(route: APIRoute, operation: Operation[Any, Any] | None) -> tuple[Seq
 
 BEGIN = "<!-- What follows is made from docstrings: python -m tests.arena.reference -->"
 
+PLACES = re.compile(r"(<!-- commands -->\n).*?(?=<!-- end -->)", re.S)
 PART = re.compile(r"(<!-- routes: (\w+) -->\n).*?(?=<!-- end -->)", re.S)
 
 
@@ -443,7 +446,25 @@ def api_page(text: str) -> str:
     return PART.sub(lambda found: "\n".join([found[1], *routes(found[2]), "", ""]), text)
 
 
-PAGES = {"json.md": json_page, "api.md": api_page}
+def places() -> Iterator[str]:
+    """Yield the lines that say on which page the same can be done as with a command."""
+    yield "| page | commands of `arena` |"
+    yield "|---|---|"
+    for path, names in ON_PAGES.items():
+        yield f"| `{path.replace(':int', '')}` | {', '.join(f'`{name}`' for name in names)} |"
+    yield ""
+    yield "No page replaces the others:"
+    yield ""
+    for reason, names in NOT_ON_PAGES.items():
+        yield f"- {', '.join(f'`{name}`' for name in names)}: {reason}"
+
+
+def pages_page(text: str) -> str:
+    """Return docs/pages.md with its present generated part."""
+    return PLACES.sub(lambda found: "\n".join([found[1], *places(), "", ""]), text)
+
+
+PAGES = {"json.md": json_page, "api.md": api_page, "pages.md": pages_page}
 
 if __name__ == "__main__":
     for name, made in PAGES.items():

@@ -124,6 +124,6 @@ def wheel_url() -> str:
 
 
 def with_query(path: str, query: Mapping[str, object]) -> str:
-    """Return an address with a query; parameters that are None or empty are left out."""
+    """Return an address with a query: a parameter for each item of a list, none for None or an empty text."""
     given = {name: value for name, value in query.items() if value is not None and value != ""}
-    return f"{path}?{urlencode(given)}" if given else path
+    return f"{path}?{urlencode(given, doseq=True)}" if given else path

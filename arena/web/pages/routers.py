@@ -4,6 +4,7 @@ from fastapi import APIRouter, FastAPI
 
 from arena.web.pages import (
     accounts,
+    among,
     boards,
     bots,
     deals,
@@ -37,6 +38,7 @@ from arena.web.pages import (
 
 ROUTERS: tuple[APIRouter, ...] = (
     accounts.router,
+    among.router,
     boards.router,
     bots.router,
     deals.router,

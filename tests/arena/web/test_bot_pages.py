@@ -1,5 +1,6 @@
 """The pages of bots: they show what the queries return."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -17,6 +18,7 @@ from arena.bots.journal import DatabaseJournal
 from arena.host.settings import load_settings
 from arena.people import accounts, apikeys, browsers
 from arena.queries.histories import HistoryKind, HistoryLine
+from arena.queries.meetings import crosstable
 from arena.queries.profiles import profile
 from arena.queries.versus import versus
 from arena.results.strength.fitting import fit_due
@@ -138,6 +140,22 @@ def test_versus_when_two_are_named_then_their_meetings_are_counted_and_there_is_
     assert client.get(f"/bots/{BOT}/versus?opponent={BOT}").status_code == 422
     assert client.get(f"/bots/{BOT}/versus?opponent=owner-0/none").status_code == 404
     assert client.get(f"/bots/{BOT}/versus").status_code == 422
+
+
+def test_crosstable_when_bots_are_named_in_any_way_then_each_is_compared_with_each(
+    client: TestClient, storage: Storage
+) -> None:
+    assert "owner/bot@number" in Read(client.get("/crosstable").text).text  # nothing is wrong yet
+    met = [line.met for line in crosstable(storage, [BOT, "owner-0/bot-0", "owner-2/bot-4"])]
+    ab, ac, ba, bc, ca, cb = (str(round(100 * one.ahead / (one.ahead + one.behind))) for one in met)
+    for between in ("&bot=", "%0D%0A"):
+        query = f"bot={BOT}{between}owner-0/bot-0{between}owner-2/bot-4"
+        cells = re.findall(r'<td class="[^"]*"[^>]*>([^<]*)</td>', client.get(f"/crosstable?{query}").text)
+        assert cells == ["·", ab, ac, ba, "·", bc, ca, cb, "·"]
+    refused = client.get(f"/crosstable?bot={BOT}")
+    assert refused.status_code == 422
+    assert "must have at least 2 items, not 1" in Read(refused.text).text
+    assert client.get(f"/crosstable?bot={BOT}&bot=owner-0/none").status_code == 404
 
 
 def test_faults_when_the_author_reads_the_page_then_they_have_positions_and_others_see_none(

@@ -1,7 +1,7 @@
 """The operator's pages: what is running, what is waiting, what is wrong, and who changed what."""
 
 import re
-from dataclasses import replace
+from dataclasses import astuple, replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,7 @@ from arena.actors import Role
 from arena.bots.versions import register_version
 from arena.operations.local import make_context
 from arena.operations.operation import Context
+from arena.queries.faults import FaultQuery, faults_by_bot
 from arena.results.ratings.rebuild import Rebuilt, rebuild
 from arena.running import backups
 from arena.store.encryption import Seal, Unsealable
@@ -19,6 +20,7 @@ from arena.store.models import Rating
 from arena.web.asking import COOKIE
 from arena.web.checking import Checked
 from arena.web.pages import once
+from referee.matches.kinds import FaultKind
 from tests.arena.everywhere import all_connected
 from tests.arena.fakes import ROOT
 from tests.arena.random_play import play_with_faults
@@ -59,6 +61,24 @@ def test_page_when_matches_wait_and_bots_made_faults_then_both_are_told(
     assert "Matches waiting for one 2" in page.text
     assert "The versions with the most faults" in page.text
     assert "/operator" in Read(root.get("/").text).links
+
+
+def test_faults_when_bots_made_some_then_they_are_listed_by_owner_and_kind(
+    root: TestClient, world: World
+) -> None:
+    world.finish(world.tournament(4, rounds=1, rated=True).id, play_with_faults)
+
+    def listed(query: str) -> list[tuple[int, ...]]:
+        rows = root.get(f"/faults{query}").text.split("<tr>")[2:]
+        return [tuple(map(int, re.findall(r'<td class="num[^>]*>(\d+)</td>', row))) for row in rows]
+
+    lines = faults_by_bot(world.storage).bots
+    assert listed("") == [astuple(line)[1:] for line in lines]
+    owner, kind = lines[0].bot.partition("/")[0], next(one for one in FaultKind if getattr(lines[0], one))
+    narrowed = faults_by_bot(world.storage, FaultQuery(owner=owner, kind=kind)).bots
+    assert 0 < len(narrowed) < len(lines)
+    assert listed(f"?owner={owner}&kind={kind}") == [astuple(line)[1:] for line in narrowed]
+    assert root.get("/faults?kind=late").status_code == 422
 
 
 def test_referees_when_they_answer_then_it_is_told_who_is_connected_to_them(
