@@ -1,11 +1,12 @@
 """Cards as text and as indices.
 
 A card's index inside a rank set is its rank position (low to high) times four plus its suit's
-position in D C H S, whatever order a ruleset gives to the suits. So ascending indices are the
-canonical order: rank 3 … 2, and within a rank D, C, H, S.
+position in D C H S, whatever order a ruleset gives to the suits. Jokers have the rank above all
+others and no suit: the black joker comes first. So ascending indices are the canonical order:
+rank 3 … 2, and within a rank D, C, H, S, then the jokers.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from referee.errors import CardError
 
@@ -21,14 +22,29 @@ LECTIO_RANKS = ("3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14",
 RANK_SETS = (STANDARD_RANKS, LECTIO_RANKS)
 """The rank sets that a ruleset may use."""
 
+JOKERS = ("BJ", "RJ")
+"""The black and the red joker, low to high; a pack with one joker has the red one."""
+
+JOKER = "joker"
+"""What the rank of the jokers is called where ranks have names."""
+
+
+def pack_of(ranks: Sequence[str], jokers: int = 0, removed: Collection[str] = ()) -> tuple[int, ...]:
+    """Return the indices of one pack's cards, ascending: with so many jokers, without those ``removed``."""
+    top = len(ranks) * 4
+    cards = [card for card in range(top) if card_text(card, ranks) not in removed]
+    return (*cards, *range(top + len(JOKERS) - jokers, top + len(JOKERS)))
+
 
 def card_text(index: int, ranks: Sequence[str]) -> str:
-    """Return the card's text: its rank in ``ranks``, then its suit letter, as ``TD`` or ``10D``."""
-    return ranks[index >> 2] + SUITS[index & 3]
+    """Return the card's text: its rank in ``ranks``, then its suit letter, as ``TD``; or ``RJ``."""
+    return ranks[index >> 2] + SUITS[index & 3] if index >> 2 < len(ranks) else JOKERS[index & 3]
 
 
 def card_index(text: str, ranks: Sequence[str]) -> int:
     """Return the index of the card written ``text``; raise CardError where it is not a card of ``ranks``."""
+    if text in JOKERS:
+        return len(ranks) * 4 + JOKERS.index(text)
     rank, suit = text[:-1], text[-1:]
     if rank not in ranks or suit not in SUITS:
         raise CardError(f"{text!r} is not a card of this ruleset")

@@ -109,6 +109,9 @@ FINE = 4
 """How many times larger cards are drawn than they are shown, so that their edges are smooth."""
 
 COLOURS = {"S": "#16191b", "H": "#c0202c", "D": "#1857b8", "C": "#147038"}
+"""By suit; a joker has the colour of its suit in ``_COLOUR_OF``."""
+
+_COLOUR_OF = {"BJ": "S", "RJ": "H"}
 
 Point = tuple[float, float]
 
@@ -148,8 +151,17 @@ _LEAVES = ((50.0, 26.0), (27.0, 61.0), (73.0, 61.0))
 """The centres of a club's leaves."""
 
 
+_STAR: tuple[Point, ...] = (
+    *((50, 4), (61, 38), (97, 38), (68, 59), (79, 94)),
+    *((50, 73), (21, 94), (32, 59), (3, 38), (39, 38)),
+)
+"""The outline of the star on a joker."""
+
+
 @cache
 def _outline(suit: str) -> tuple[Point, ...]:
+    if suit == "J":
+        return _STAR
     points = _CURVES[suit]
     parts = range(0, len(points) - 1, 3)
     return tuple(point for at in parts for point in _curve(points[at : at + 4]))
@@ -164,15 +176,15 @@ def _curve(points: Sequence[Point], steps: int = 12) -> Iterator[Point]:
         yield x, y
 
 
-def _pip(draw: ImageDraw.ImageDraw, suit: str, left: float, top: float, size: float) -> None:
-    """Draw a suit's pip into a square."""
+def _pip(draw: ImageDraw.ImageDraw, suit: str, colour: str, left: float, top: float, size: float) -> None:
+    """Draw a suit's pip, or the star of a joker, into a square."""
 
     def within(point: Point) -> Point:
         return left + size * point[0] / 100, top + size * point[1] / 100
 
-    draw.polygon([within(point) for point in _outline(suit)], COLOURS[suit])
+    draw.polygon([within(point) for point in _outline(suit)], colour)
     for x, y in _LEAVES if suit == "C" else ():
-        draw.ellipse((*within((x - 22, y - 22)), *within((x + 22, y + 22))), COLOURS[suit])
+        draw.ellipse((*within((x - 22, y - 22)), *within((x + 22, y + 22))), colour)
 
 
 @lru_cache(512)
@@ -181,6 +193,7 @@ def card(text: str, height: int) -> Image.Image:
     unit = FINE * height / 84
     size = round(60 * unit), FINE * height
     suit = text[-1]
+    colour = COLOURS[_COLOUR_OF.get(text, suit)]
     drawn = Image.new("RGBA", size, "#fffefa00")
     draw = ImageDraw.Draw(drawn)
     edge = (0, 0, size[0] - 1, size[1] - 1)
@@ -188,9 +201,9 @@ def card(text: str, height: int) -> Image.Image:
     canvas = Canvas(drawn)
     corner = face(text)
     high = round((21 if len(corner) == 1 else 17) * unit)
-    canvas.text((13 * unit, 22 * unit), corner, high, COLOURS[suit], bold=True, anchor="ms")
-    _pip(draw, suit, 5.5 * unit, 26 * unit, 15 * unit)
-    _pip(draw, suit, 22 * unit, 42 * unit, 33 * unit)
+    canvas.text((13 * unit, 22 * unit), corner, high, colour, bold=True, anchor="ms")
+    _pip(draw, suit, colour, 5.5 * unit, 26 * unit, 15 * unit)
+    _pip(draw, suit, colour, 22 * unit, 42 * unit, 33 * unit)
     return drawn.resize((round(height * RATIO), height), Image.Resampling.LANCZOS)
 
 

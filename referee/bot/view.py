@@ -21,8 +21,7 @@ _PACKED_HAND = 0x0A
 def hand_text(rules: Rules) -> Callable[[bytes], str]:
     """Return a function from an encoded hand to its text, card by card: hands seldom come up twice."""
     numbers = card_numbers(rules)
-    cards = range(len(rules.pack) // rules.decks)
-    text = {int(numbers.number(index)): rules.card_text(index) for index in cards}.__getitem__
+    text = {int(numbers.number(index)): rules.card_text(index) for index in rules.indices}.__getitem__
     return lambda encoded: " ".join(map(text, _numbers(encoded)))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from referee.cards import JOKERS
 from referee.deals.shuffle import shuffle
 from referee.rules.plays import Rules
 
@@ -42,6 +43,8 @@ class Landmarks(NamedTuple):
     """One copy of each two."""
     all_twos: int
     """All twos, every copy."""
+    ranks: tuple[int, ...]
+    """By rank that the pack has, the mask of its cards; without the jokers."""
     indices: Mapping[int, int]
     """The index of every card of ``pack``, by its mask."""
 
@@ -50,14 +53,18 @@ class Landmarks(NamedTuple):
 def landmarks(rules: Rules) -> Landmarks:
     """Return the landmarks of the rules."""
     suits = ["DCHS".index(suit) for suit in rules.ruleset.suits]
-    ranks = range(len(rules.ruleset.ranks))
-    rising = tuple(rules.mask([rank * 4 + suit]) for rank in ranks for suit in suits)
+    jokers = len(rules.ruleset.ranks) * 4
+    order = [rank * 4 + suit for rank in range(len(rules.ruleset.ranks)) for suit in suits]
+    order += range(jokers, jokers + len(JOKERS))
+    rising = tuple(rules.mask([card]) for card in order if card in rules.indices)
+    ranks = tuple(filter(None, rules.rank_masks[: len(rules.ruleset.ranks)]))
     first = rules.ruleset.first_lead
     start = 0 if first in ("lowest", "random") else rising.index(rules.parse(first))
     pack = tuple(rules.mask([card]) for card in rules.pack)
     indices = dict(zip(pack, rules.pack, strict=True))
+    twos = tuple(card for card in rising if card & rules.twos)
     return Landmarks(
-        pack, rising, rising[start:] + rising[:start], rising[-1], rising[-4:], rules.rank_masks[-1], indices
+        pack, rising, rising[start:] + rising[:start], rising[-1], twos, rules.twos, ranks, indices
     )
 
 
@@ -92,7 +99,7 @@ def take_leftover(
     if not leftover or rules.ruleset.leftover != "to_lowest":
         return hands
     taker, _ = lowest_card(rules, hands, dealer, step)
-    taken = rules.add(hands[taker], _together(rules, leftover))
+    taken = rules.add(hands[taker], rules.joined(leftover))
     return tuple([taken if seat == taker else hand for seat, hand in enumerate(hands)])
 
 
@@ -132,16 +139,9 @@ def _deal_once(rules: Rules, seed: bytes, label: str, dealer: int, step: int) ->
     end = size * players if isinstance(size, int) else len(cards)
     hands = [0] * players
     for place, seat in enumerate(seats_after(dealer, step, players)):
-        hands[seat] = _together(rules, cards[place:end:players])
+        hands[seat] = rules.joined(cards[place:end:players])
     dealt, leftover = tuple(hands), tuple(cards[end:])
     return Dealt(dealt, leftover, take_leftover(rules, dealt, leftover, dealer, step))
-
-
-def _together(rules: Rules, cards: Sequence[int]) -> int:
-    """Return the mask of single cards given as masks; this is faster than ``rules.mask``."""
-    total = sum(cards)
-    # With two packs, the sum of two copies of a card has carried from its lower bit into its upper one.
-    return total if rules.decks == 1 else total | (total >> 1 & rules.ones)
 
 
 def _has_all_twos(rules: Rules, hand: int) -> bool:

@@ -82,7 +82,7 @@ def rule_facts(rules: Rules) -> RuleFacts:
 
 
 def _stronger(rules: Rules) -> dict[int, int]:
-    cards = [1 << card * rules.decks for card in range(rules.width // rules.decks)]
+    cards = [1 << card * rules.decks for card in rules.indices]
     stronger, above = {}, 0
     for _, equals in groupby(sorted(map(rules.code, cards), reverse=True), lambda code: code >> rules.width):
         singles = list(equals)

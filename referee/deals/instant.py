@@ -30,11 +30,12 @@ def instant_winner(rules: Rules, hands: Sequence[int], dealer: int, step: int) -
 
 
 def _is_dragon(rules: Rules, hand: int) -> bool:
-    return all(hand & rank for rank in rules.rank_masks)
+    return all(hand & rank for rank in landmarks(rules).ranks)
 
 
 def _is_dragon_without_two(rules: Rules, hand: int) -> bool:
-    return all(hand & rank for rank in rules.rank_masks[:-1])
+    two = rules.twos
+    return all(hand & rank for rank in landmarks(rules).ranks if rank != two)
 
 
 def _has_four_twos(rules: Rules, hand: int) -> bool:
@@ -55,7 +56,7 @@ def _has_five_pairs_and_triple(rules: Rules, hand: int) -> bool:
 def _has_run(rules: Rules, hand: int, size: int, length: int) -> bool:
     """Return whether ``length`` ranks in a row, below the two, have at least ``size`` cards each."""
     row = 0
-    for count in _counts(rules, hand)[:-1]:
+    for count in _counts(rules, hand)[: len(rules.ruleset.ranks) - 1]:
         row = row + 1 if count >= size else 0
         if row == length:
             return True

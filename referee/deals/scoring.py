@@ -252,7 +252,8 @@ def _payer(case: Case) -> int:
     held = [honour for honour in honours.values() if honour is not None]
     if held:
         return next(seat for seat in others if honours[seat] == max(held))
-    highest = [seat for seat in others if case.hands[seat] & (rules.rank_masks[-1] | rules.rank_masks[-2])]
+    aces = rules.rank_masks[len(rules.ruleset.ranks) - 2]
+    highest = [seat for seat in others if case.hands[seat] & (rules.tops | aces)]
     if highest:
         return max(highest, key=lambda seat: _highest_place(rules, case.hands[seat]))
     return max(

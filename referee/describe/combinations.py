@@ -1,7 +1,7 @@
 """The combinations, their order and the bombs, in words."""
 
-from collections.abc import Callable, Sequence
-from itertools import combinations, pairwise
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import combinations, pairwise, product
 
 from referee.describe.words import KIND_NAMES, bare, listed, number, weakest_first
 from referee.ruleset import Ruleset
@@ -23,12 +23,12 @@ def kinds(ruleset: Ruleset) -> list[str]:
 
 
 def _matching(ruleset: Ruleset, cards: str) -> str:
-    suit = f", then by the highest suit of {cards}" if ruleset.decks == 2 else ""
+    suit = f", then by the highest suit of {cards}" if ruleset.decks > 1 else ""
     return f"by the rank of {cards}{suit}"
 
 
 def _quads(ruleset: Ruleset) -> str:
-    fives = " Five cards of one rank are the same kind." if ruleset.decks == 2 else ""
+    fives = " Five cards of one rank are the same kind." if ruleset.decks > 1 else ""
     return f"Four of a kind take any fifth card and go {_matching(ruleset, 'the four')}.{fives}"
 
 
@@ -70,33 +70,65 @@ def five_cards(ruleset: Ruleset) -> list[str]:
 
 
 def _shown(ruleset: Ruleset, kind: str) -> str:
-    return f"{bare(kind)} ({example(ruleset, kind)})"
+    cards = example(ruleset, kind)
+    return f"{bare(kind)} ({cards})" if cards else bare(kind)
 
 
 def example(ruleset: Ruleset, kind: str) -> str:
-    """Return five cards of the kind, as text."""
+    """Return five cards of the kind, as text; empty if one pack does not have such cards."""
     ranks = ruleset.ranks
     match kind:
         case "full_house":
-            return _cards([ranks[6]] * 3 + [ranks[8]] * 2, "DCHCS")
+            return _joined(ruleset, _equal(ruleset, 6, 3, "DCHS"), 8, 2, "CSDH")
         case "quads":
-            return _cards([ranks[7]] * 4 + [ranks[3]], "DCHSC")
+            return _joined(ruleset, _equal(ruleset, 7, 4, "DCHS"), 3, 1, "CDHS")
         case "royal_flush":
-            return _cards(ranks[-6:-1], "HHHHH")
+            return _suited(ruleset, [ranks[-6:-1]], "HDCS")
         case "flush":
-            return _cards(_out_of_sequence(ruleset), "HHHHH")
-    sequence = ruleset.straights[len(ruleset.straights) // 2][0].split()
-    return _cards(sequence, "CHSDC" if kind == "straight" else "DDDDD")
+            return _suited(ruleset, _out_of_sequence(ruleset), "HDCS")
+    middle = len(ruleset.straights) // 2
+    known = [level[0].split() for level in (*ruleset.straights[middle:], *ruleset.straights[:middle])]
+    if kind != "straight":
+        return _suited(ruleset, known, "DCHS")
+    suits = [first + "DCHS".replace(first, "") for first in "CHSDC"]
+    mixed = (
+        five
+        for ranks in known
+        for five in product(*(_present(ruleset, *cards) for cards in zip(ranks, suits, strict=True)))
+        if len({card[-1] for card in five}) > 1
+    )
+    return " ".join(next(mixed, ()))
 
 
-def _out_of_sequence(ruleset: Ruleset) -> Sequence[str]:
+def _joined(ruleset: Ruleset, equal: list[str], first: int, count: int, suits: str) -> str:
+    """Return equal cards and so many of another rank, as text; empty if there are none of either."""
+    others = _equal(ruleset, first, count, suits, {card[:-1] for card in equal})
+    return " ".join(equal + others) if equal and others else ""
+
+
+def _equal(ruleset: Ruleset, first: int, count: int, suits: str, but: Collection[str] = ()) -> list[str]:
+    """Return so many cards of one rank: of the rank at ``first``, or one that follows and has so many."""
+    ranks = (*ruleset.ranks[first:], *ruleset.ranks[:first])
+    held = (_present(ruleset, rank, suits) for rank in ranks if rank not in but)
+    return next((cards[:count] for cards in held if len(cards) >= count), [])
+
+
+def _suited(ruleset: Ruleset, sets: Iterable[Sequence[str]], suits: str) -> str:
+    """Return the cards of the first of these sets of ranks that are in the pack in one suit."""
+    fives = (
+        [card for rank in ranks for card in _present(ruleset, rank, suit)] for ranks in sets for suit in suits
+    )
+    return " ".join(next((five for five in fives if len(five) == 5), []))
+
+
+def _present(ruleset: Ruleset, rank: str, suits: str) -> list[str]:
+    return [rank + suit for suit in suits if rank + suit not in ruleset.removed_cards]
+
+
+def _out_of_sequence(ruleset: Ruleset) -> Iterator[Sequence[str]]:
     legal = {frozenset(sequence.split()) for level in ruleset.straights for sequence in level}
     fives = combinations(ruleset.ranks[2:11:2] + ruleset.ranks, 5)
-    return next(five for five in fives if len(set(five)) == 5 and frozenset(five) not in legal)
-
-
-def _cards(ranks: Sequence[str], suits: str) -> str:
-    return " ".join(rank + suit for rank, suit in zip(ranks, suits, strict=True))
+    return (five for five in fives if len(set(five)) == 5 and frozenset(five) not in legal)
 
 
 def straights(ruleset: Ruleset) -> list[str]:
@@ -110,10 +142,10 @@ def straights(ruleset: Ruleset) -> list[str]:
         sentences.append("Those joined by = are of equal strength.")
     card = "last card" if ruleset.straight_suit_of == "top" else "card of the highest rank"
     sentences.append(f"Between equal sequences the suit of the {card} decides.")
-    return sentences + _suited(ruleset)
+    return sentences + _in_suit(ruleset)
 
 
-def _suited(ruleset: Ruleset) -> list[str]:
+def _in_suit(ruleset: Ruleset) -> list[str]:
     if "straight_flush" in ruleset.plays:
         sentences = ["A sequence all of one suit is a straight flush and nothing else."]
         if "royal_flush" in ruleset.five_card_order:
@@ -156,7 +188,7 @@ def flushes(ruleset: Ruleset) -> list[str]:
         "top_then_suit": "by the highest rank, then by suit",
         "ranks_then_suit": "by all their ranks from the highest down, then by suit",
     }[ruleset.flush_order]
-    equal = " A flush may hold two of the same card." if ruleset.decks == 2 else ""
+    equal = " A flush may hold two of the same card." if ruleset.decks > 1 else ""
     return [f"Flushes, five cards of one suit, go {order}.{equal}"]
 
 

@@ -2,11 +2,13 @@
 
 from referee.describe.words import (
     INSTANT_WINS,
+    JOKER_NAMES,
     SUIT_NAMES,
     bare,
     cards_over,
     counted,
     highest_card,
+    jokers,
     listed,
     lowest_card,
     number,
@@ -21,12 +23,35 @@ def cards(ruleset: Ruleset) -> list[str]:
     pieces = "tiles" if "15" in ruleset.ranks else "cards"
     suits = listed([SUIT_NAMES[suit] for suit in ruleset.suits])
     packs = f"One pack of {size} {pieces} is used."
-    if ruleset.decks == 2:
-        packs = f"Two packs of {size} {pieces} are shuffled together; two of the same card are equal."
+    if ruleset.decks > 1:
+        many = number(ruleset.decks).capitalize()
+        packs = f"{many} packs of {size} {pieces} are shuffled together; two of the same card are equal."
     return [
         packs,
+        *_removed(ruleset),
         f"The ranks are, from low to high, {' '.join(ruleset.ranks)}, and the suits {suits}.",
+        *_jokers(ruleset),
         f"So {lowest_card(ruleset)} is the lowest card and {highest_card(ruleset)} the highest.",
+    ]
+
+
+def _removed(ruleset: Ruleset) -> list[str]:
+    removed = ruleset.removed_cards
+    if not removed:
+        return []
+    whole = [rank for rank in ruleset.ranks if all(rank + suit in removed for suit in SUIT_NAMES)]
+    parts = [f"every {rank}" for rank in whole] + [card for card in removed if card[:-1] not in whole]
+    return [f"Of each pack, {listed(parts)} {'is' if len(parts) == 1 else 'are'} taken out."]
+
+
+def _jokers(ruleset: Ruleset) -> list[str]:
+    if not ruleset.jokers:
+        return []
+    names = [f"the {JOKER_NAMES[joker]} ({joker})" for joker in jokers(ruleset)]
+    verb, rank = ("is", "It is a rank of its") if len(names) == 1 else ("are", "They are a rank of their")
+    return [
+        f"Above all of these {verb} {listed(names)}.",
+        f"{rank} own, of no suit, and part of no sequence and no flush.",
     ]
 
 
@@ -96,7 +121,8 @@ def before_play(ruleset: Ruleset) -> list[str]:
 
 
 def _instant_wins(ruleset: Ruleset) -> list[str]:
-    dragon = "A dragon, a hand with a card of every rank, wins at once"
+    apart = ", jokers apart," if ruleset.jokers else ","
+    dragon = f"A dragon, a hand with a card of every rank{apart} wins at once"
     others = [INSTANT_WINS[hand] for hand in ruleset.instant_wins]
     scored = "the others score as if no card had been played."
     if not others:

@@ -34,7 +34,7 @@ def _card_points(ruleset: Ruleset) -> str:
         each = counted(ruleset.card_points[0], "penalty point")
         return f"When a deal ends, every card left in a hand counts {each}."
     parts = []
-    pairs = zip(ruleset.ranks, ruleset.card_points, strict=True)
+    pairs = zip(ruleset.rank_names, ruleset.card_points, strict=True)
     for points, same in groupby(pairs, key=lambda pair: pair[1]):
         ranks = [rank for rank, _ in same]
         span = ranks[0] if len(ranks) == 1 else f"{ranks[0]} to {ranks[-1]}"

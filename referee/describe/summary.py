@@ -2,8 +2,17 @@
 
 from collections.abc import Iterator
 
-from referee.describe.words import INSTANT_WINS, KIND_NAMES, SUIT_NAMES, cards_over, highest_card, listed
-from referee.ruleset import Ruleset
+from referee.describe.words import (
+    INSTANT_WINS,
+    KIND_NAMES,
+    SUIT_NAMES,
+    cards_over,
+    counted,
+    highest_card,
+    listed,
+    number,
+)
+from referee.ruleset import Ruleset, pack_size
 
 
 def summary(ruleset: Ruleset) -> str:
@@ -16,8 +25,12 @@ def _parts(ruleset: Ruleset) -> Iterator[str]:
     yield _SETTLED[ruleset.settle]
     if ruleset.deal_ends == "last_holder":
         yield "played until one holds cards"
-    if ruleset.decks == 2:
-        yield "two packs"
+    if ruleset.decks > 1:
+        yield f"{number(ruleset.decks)} packs"
+    if ruleset.jokers:
+        yield f"{counted(ruleset.jokers, 'joker')} in a pack"
+    if ruleset.removed_cards:
+        yield f"packs of {pack_size(ruleset) // ruleset.decks}"
     if ruleset.suits != ("D", "C", "H", "S"):
         yield f"suits from {SUIT_NAMES[ruleset.suits[0]]} up to {SUIT_NAMES[ruleset.suits[-1]]}"
     yield from _plays(ruleset)

@@ -50,7 +50,7 @@ def last_cards(ruleset: Ruleset) -> list[str]:
             f"{top} may not be played as a last, single card; whoever has nothing else passes, "
             "and a lead that cannot be made passes to the next player."
         )
-        if ruleset.decks == 2:
+        if ruleset.decks > 1:
             sentences.append(f"If all who hold cards hold just {top}, it may.")
     elif ruleset.last_top_card == "loses":
         sentences.append(

@@ -1,10 +1,13 @@
 """English for the parts of a ruleset."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from referee.cards import JOKERS
 from referee.ruleset import Ruleset, pack_size
 
 SUIT_NAMES = {"D": "diamonds", "C": "clubs", "H": "hearts", "S": "spades"}
+
+JOKER_NAMES = {"BJ": "black joker", "RJ": "red joker"}
 
 KIND_NAMES = {
     "single": "a single card",
@@ -78,12 +81,24 @@ def weakest_first(parts: Sequence[str]) -> str:
 
 def lowest_card(ruleset: Ruleset) -> str:
     """Return the text of the lowest card."""
-    return ruleset.ranks[0] + ruleset.suits[0]
+    return next(_rising(ruleset))
 
 
 def highest_card(ruleset: Ruleset) -> str:
     """Return the text of the highest card."""
-    return ruleset.ranks[-1] + ruleset.suits[-1]
+    *_, highest = _rising(ruleset)
+    return highest
+
+
+def _rising(ruleset: Ruleset) -> Iterator[str]:
+    for rank in ruleset.ranks:
+        yield from (rank + suit for suit in ruleset.suits if rank + suit not in ruleset.removed_cards)
+    yield from jokers(ruleset)
+
+
+def jokers(ruleset: Ruleset) -> tuple[str, ...]:
+    """Return the texts of the jokers in a pack, low to high."""
+    return JOKERS[len(JOKERS) - ruleset.jokers :]
 
 
 def cards_over(ruleset: Ruleset) -> int:

@@ -19,12 +19,13 @@ def sort_hand(rules: Rules, hand: int) -> list[int]:
     rising = [card for card in landmarks(rules).rising if card & hand]
     if rules.decks == 1:
         return rising
-    return [card for card in rising for _ in range((hand & (card | card << 1)).bit_count())]
+    every = (1 << rules.decks) - 1
+    return [card for card in rising for _ in range((hand & card * every).bit_count())]
 
 
 def by_rank(rules: Rules, hand: int) -> dict[str, int]:
-    """Return the ranks held, lowest first, and the cards of each as a mask."""
-    masks = zip(rules.ruleset.ranks, rules.rank_masks, strict=True)
+    """Return the ranks held, lowest first, and the cards of each as a mask; jokers are the rank ``joker``."""
+    masks = zip(rules.ruleset.rank_names, rules.rank_masks, strict=True)
     return {rank: hand & mask for rank, mask in masks if hand & mask}
 
 

@@ -12,15 +12,16 @@ __all__ = ["Unseen", "stronger_singles"]
 @lru_cache(maxsize=64)
 def stronger_singles(rules: Rules) -> dict[int, int]:
     """Return, by the code of each single card, the mask of all cards that beat it, every copy included."""
-    cards = [1 << card * rules.decks for card in range(rules.width // rules.decks)]
-    copies = {rules.code(card): card if rules.decks == 1 else card * 3 for card in cards}
+    every = (1 << rules.decks) - 1
+    cards = [1 << card * rules.decks for card in rules.indices]
+    copies = {rules.code(card): card * every for card in cards}
     return {
-        code: sum([both for other, both in copies.items() if rules.beats(other, code)]) for code in copies
+        code: sum([all_ for other, all_ in copies.items() if rules.beats(other, code)]) for code in copies
     }
 
 
 MOST_LISTED = 44
-"""The most unseen cards of one pack whose plays are all listed; of two packs, half as many."""
+"""The most unseen cards of one pack whose plays are all listed; of two packs, half as many, and so on."""
 
 SHORT = 3
 """The most cards of the plays that ``Rules.list_short`` lists."""

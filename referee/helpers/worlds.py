@@ -86,7 +86,7 @@ class Worlds:
     def _passed(self, position: Position) -> list[tuple[int, int, int]]:
         """Return, for each pass on a single, the seat and the ordinary and the top cards that beat it."""
         rules = self._rules
-        top, passed, to_beat = rules.rank_masks[-1], [], 0
+        top, passed, to_beat = rules.tops, [], 0
         for action in position.actions:
             if action.cards:
                 to_beat = rules.code(action.cards)
@@ -109,9 +109,7 @@ class Worlds:
         pool = [order[key] for key in sorted(order)]
         taken, place = [], 0
         for hidden, sure in zip(self._hidden, self.sure, strict=True):
-            some = sum(pool[place : place + hidden])
-            if rules.decks == 2:  # two copies of a card have carried into its upper bit
-                some |= some >> 1 & rules.ones
+            some = rules.joined(pool[place : place + hidden])
             taken.append(rules.add(sure, some) if sure else some)
             place += hidden
         return taken, [self._indices[card] for card in pool[place:]]

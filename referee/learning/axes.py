@@ -5,11 +5,11 @@ from functools import lru_cache
 from itertools import islice
 from typing import Literal, get_args, get_origin, get_type_hints
 
-from referee.cards import LECTIO_RANKS
+from referee.cards import JOKER, JOKERS, LECTIO_RANKS
 from referee.learning.plays import PLAY_KINDS
 from referee.learning.slots import most_cards
 from referee.ruleset import Ruleset, pack_size
-from referee.ruleset.fields import KINDS
+from referee.ruleset.fields import KINDS, MOST_DECKS
 from referee.ruleset.straights import cycle
 
 _MOST_RANKS = len(LECTIO_RANKS)
@@ -46,11 +46,18 @@ def squashed(points: float) -> float:
 
 def _cards(ruleset: Ruleset) -> Iterator[tuple[str, float]]:
     yield "players", ruleset.players / 8
-    yield "decks", ruleset.decks / 2
+    yield "decks", ruleset.decks / MOST_DECKS
     yield "ranks", len(ruleset.ranks) / _MOST_RANKS
     yield "most_cards", most_cards(ruleset) / pack_size(ruleset)
     for suit in "DCHS":
         yield f"suits.{suit}", ruleset.suits.index(suit) / 3
+    yield "jokers", ruleset.jokers / len(JOKERS)
+    removed = dict(enumerate(ruleset.ranks))
+    for rank in range(_MOST_RANKS):
+        yield (
+            f"removed_cards.{rank}",
+            sum(card[:-1] == removed.get(rank) for card in ruleset.removed_cards) / 4,
+        )
 
 
 def _combinations(ruleset: Ruleset) -> Iterator[tuple[str, float]]:
@@ -85,9 +92,11 @@ def _leading(ruleset: Ruleset) -> Iterator[tuple[str, float]]:
 
 
 def _scoring(ruleset: Ruleset) -> Iterator[tuple[str, float]]:
-    points = dict(enumerate(ruleset.card_points))
+    points = dict(zip(ruleset.rank_names, ruleset.card_points, strict=True))
+    names = dict(enumerate(ruleset.ranks))
     for rank in range(_MOST_RANKS):
-        yield f"card_points.{rank}", squashed(points.get(rank, 0))
+        yield f"card_points.{rank}", squashed(points.get(names.get(rank, ""), 0))
+    yield "card_points.joker", squashed(points.get(JOKER, 0))
     brackets = [*ruleset.multipliers, *[None] * _BRACKETS]
     for place, bracket in enumerate(islice(brackets, _BRACKETS)):
         yield f"multipliers.{place}.from", min(bracket.start / 13, 1) if bracket else 0

@@ -192,12 +192,13 @@ def _fives(rules: Rules) -> tuple[int, ...]:
     """Return the masks of all sequences in one suit, strongest first."""
     suits = sorted(zip(rules.ruleset.suits, range(4), strict=True), key=lambda pair: -pair[1])
     masks = [rules.suit_masks["DCHS".index(suit)] for suit, _ in suits]
-    return tuple(
-        sum(rank & suit & rules.ones for rank in ranks)
+    fives = [
+        [rank & suit & rules.ones for rank in ranks]
         for level in _levels(rules)
         for suit in masks
         for ranks in level
-    )
+    ]
+    return tuple(sum(five) for five in fives if all(five))
 
 
 @lru_cache(maxsize=32)

@@ -17,7 +17,7 @@ from referee.learning.plays import FIXED, PLAY_FIELDS, Floats, PlayTable
 from referee.learning.sight import KINDS, Sight, of_turn
 from referee.learning.slots import most_cards, most_plays
 from referee.rules.plays import compile_ruleset
-from referee.ruleset import Ruleset, load_ruleset, pack_size
+from referee.ruleset import Ruleset, load_ruleset
 
 Source = str | Mapping[str, object] | Ruleset
 """A preset's name, a ruleset as an object (docs/rulesets.md), or a ruleset."""
@@ -80,7 +80,7 @@ class Encoder:
         self.rules = rules = compile_ruleset(self.ruleset)
         self.slots = _slots(self.ruleset, slots)
         """How many actions there are: a pass and as many plays as a hand can have."""
-        self._cards = pack_size(self.ruleset) // self.ruleset.decks
+        self._cards = rules.width // rules.decks
         self._bytes = -(-rules.width // 8)
         self._most = most_cards(self.ruleset)
         self._shares = [count / self._most for count in range(self._most + 1)]
@@ -153,8 +153,9 @@ class Encoder:
                 data += sight.played[seat].to_bytes(size, "little")
         bits = np.unpackbits(np.frombuffer(data, np.uint8).reshape(-1, size), axis=1, bitorder="little")
         shares = bits[:, : self.rules.width].astype(np.float32)
-        if self.ruleset.decks == 2:
-            shares = (shares[:, ::2] + shares[:, 1::2]) / np.float32(2)
+        if self.ruleset.decks > 1:
+            copies = shares.reshape(len(shares), self._cards, self.ruleset.decks)
+            shares = np.add.reduce(copies, axis=2) / np.float32(self.ruleset.decks)
         return shares.reshape(len(sights), -1)
 
     def _scalars(self, sight: Sight) -> list[float]:
@@ -188,8 +189,8 @@ class Encoder:
         table, at = self._table, np.array(rows)
         plays: Floats = table.features.take(at, axis=0)
         hands = np.add.reduce(cards[:, : self._cards].reshape(len(sights), -1, 4), axis=2)
-        if self.ruleset.decks == 2:
-            hands *= 2
+        if self.ruleset.decks > 1:
+            hands = np.rint(hands * self.ruleset.decks)
         ranks = hands.astype(np.int8).repeat(sizes, axis=0) - table.ranks.take(at, axis=0)
         left = np.add.reduce(ranks, axis=1, dtype=np.int64)
         plays[:, _OUT] = left == 0

@@ -26,13 +26,13 @@ class Needed:
         self._full_house = costs[3] + costs[2] - 1 if "full_house" in kinds else 0
         self._quads = costs[4] if "quads" in kinds else 0
         sequences = [sequence.split() for level in ruleset.straights for sequence in level]
-        self._windows = np.zeros((len(sequences), len(ruleset.ranks)), np.int8)
+        self._windows = np.zeros((len(sequences), len(rules.rank_masks)), np.int8)
         for row, sequence in enumerate(sequences):
             self._windows[row, [ruleset.ranks.index(rank) for rank in sequence]] = 1
         if "straight" not in kinds:
             self._windows = self._windows[:0]
         # A sequence is there if the held ranks, as bits, contain it.
-        self._bits = 1 << np.arange(len(ruleset.ranks), dtype=np.int32)
+        self._bits = 1 << np.arange(len(rules.rank_masks), dtype=np.int32)
         self._window_bits = self._windows @ self._bits
 
     def count(self, counts: Counts) -> NDArray[np.int64]:

@@ -74,7 +74,7 @@ class PlayTable:
             rules.place(code),
             held[-1] / top,
             held[0] / top,
-            counts[-1] / (4 * rules.decks),
+            (mask & rules.tops).bit_count() / max(rules.tops.bit_count(), 1),
             rules.is_bomb(code),
         )
         self.ranks[row] = counts

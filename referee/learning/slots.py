@@ -27,7 +27,7 @@ def most_cards(ruleset: Ruleset) -> int:
 @lru_cache(maxsize=64)
 def most_plays(ruleset: Ruleset) -> int:
     """Return a number of plays that no hand exceeds, not counting the pass."""
-    copies, ranks, cards = 4 * ruleset.decks, len(ruleset.ranks), most_cards(ruleset)
+    copies, ranks, cards = 4 * ruleset.decks, len(ruleset.rank_names), most_cards(ruleset)
     bound = _Bound(ruleset)
     return max(bound.of(counts) for counts in _divisions(cards, ranks, copies))
 
@@ -56,7 +56,8 @@ class _Bound:
         runs = {frozenset(order[start : start + 5]) for start in range(self._ranks)}
         self._consecutive = all(frozenset(sequence.split()) in runs for sequence in self._sequences)
         self._ways = {
-            size: {count: _of_rank(count, size, self._decks) for count in range(9)} for size in range(1, 6)
+            size: {count: _multisets(count, 4, size, self._decks) for count in range(4 * self._decks + 1)}
+            for size in range(1, 6)
         }
 
     def of(self, counts: Sequence[int]) -> int:
@@ -103,7 +104,7 @@ class _Bound:
 
     def _pair_runs(self, pairs: Sequence[int]) -> int:
         ways = sorted(filter(None, pairs), reverse=True)
-        full = len(ways) == self._ranks
+        full = len(ways) >= self._ranks
         count = 0
         for length in range(2, len(ways) + 1):
             starts = self._ranks if full else len(ways) - length + 1
@@ -116,23 +117,23 @@ def _joined(ways: Sequence[int], others: Sequence[int]) -> int:
     return sum(ways) * sum(others) - sum(map(prod, zip(ways, others, strict=True)))
 
 
-def _of_rank(count: int, size: int, decks: int) -> int:
-    """Return how many different sets of ``size`` cards ``count`` cards of one rank make at most."""
-    return _multisets(count, 4, size) if decks == 2 else comb(min(count, 4), size)
+def _multisets(cards: int, kinds: int, size: int, decks: int) -> int:
+    """Return how many different sets of ``size`` cards there are at most, with up to ``decks`` of a kind.
 
-
-def _multisets(cards: int, kinds: int, size: int) -> int:
-    """Return how many different sets of ``size`` cards there are at most, with up to two cards of a kind."""
-    twice = max(cards - kinds, 0)
-    different = min(cards, kinds)
-    doubles = range(min(twice, size // 2) + 1)
-    return sum(comb(twice, double) * comb(different - double, size - 2 * double) for double in doubles)
+    There are most if the cards are spread evenly.
+    """
+    share, more = divmod(min(cards, kinds * decks), kinds)
+    ways = [1] + [0] * size
+    for kind in range(kinds):
+        copies = share + (kind < more)
+        ways = [sum(ways[max(total - copies, 0) : total + 1]) for total in range(size + 1)]
+    return ways[size]
 
 
 @lru_cache(maxsize=4096)
 def _most_flushes(cards: int, ranks: int, decks: int) -> int:
     """Return how many sets of five suited cards there are at most among these numbers of cards and ranks."""
-    a_suit = {held: _multisets(held, ranks, 5) for held in range(decks * ranks + 1)}
+    a_suit = {held: _multisets(held, ranks, 5, decks) for held in range(decks * ranks + 1)}
     best: Mapping[int, int] = {0: 0}
     for _ in range(4):
         following: dict[int, int] = {}

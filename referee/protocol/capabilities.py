@@ -56,7 +56,7 @@ def _lacks(capabilities: bots_pb2.Capabilities, ruleset: Ruleset) -> Iterator[st
         yield f"{ruleset.players} seats, and the bot supports at most {capabilities.max_seats}"
     if capabilities.HasField("max_packs") and ruleset.decks > capabilities.max_packs:
         yield f"{ruleset.decks} packs, and the bot supports at most {capabilities.max_packs}"
-    highest = highest_card(ruleset.ranks)
+    highest = highest_card(ruleset)
     if 0 < capabilities.max_card < highest:
         yield f"cards up to {_name(highest)}, and the bot supports them up to {_name(capabilities.max_card)}"
 

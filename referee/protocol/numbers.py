@@ -3,28 +3,32 @@
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeAlias, cast
 
+from referee.cards import JOKER, pack_of
 from referee.errors import CardError
 from referee.memo import Memo
 from referee.rules.plays import Rules
+from referee.ruleset import Ruleset
 
 if TYPE_CHECKING:
     from referee.v1.cards_pb2 import Card
 
 Numbers: TypeAlias = "list[Card.ValueType]"
 
-_ORDER = ("3", "4", "5", "6", "7", "8", "9", "T", "J", "Q", "K", "A", "2", "14", "15")
+_ORDER = ("3", "4", "5", "6", "7", "8", "9", "T", "J", "Q", "K", "A", "2", "14", "15", JOKER)
 _SAME = {"10": "T", "11": "J", "12": "Q", "13": "K", "1": "A"}
 """Ranks of tiles that have the number of a card's rank."""
 
 
-def _numbers(ranks: Iterable[str]) -> list[int]:
-    """Return the numbers of the cards of these ranks, in canonical order."""
-    return [4 * _ORDER.index(_SAME.get(rank, rank)) + suit + 1 for rank in ranks for suit in range(4)]
+def _numbers(ruleset: Ruleset) -> dict[int, int]:
+    """Return the numbers of a ruleset's cards by index, in canonical order."""
+    places = [4 * _ORDER.index(_SAME.get(rank, rank)) for rank in ruleset.rank_names]
+    cards = pack_of(ruleset.ranks, ruleset.jokers, ruleset.removed_cards)
+    return {card: places[card >> 2] + (card & 3) + 1 for card in cards}
 
 
-def highest_card(ranks: Iterable[str]) -> "Card.ValueType":
-    """Return the highest number among the cards of these ranks."""
-    return cast("Card.ValueType", max(_numbers(ranks)))
+def highest_card(ruleset: Ruleset) -> "Card.ValueType":
+    """Return the highest number among a ruleset's cards."""
+    return cast("Card.ValueType", max(_numbers(ruleset).values()))
 
 
 class CardNumbers:
@@ -32,11 +36,11 @@ class CardNumbers:
 
     def __init__(self, rules: Rules) -> None:
         copies = rules.ruleset.decks
-        self._numbers = _numbers(rules.ruleset.ranks)
+        self._numbers = _numbers(rules.ruleset)
         self._number_of_bit = {
-            1 << (copies * i + k): n for i, n in enumerate(self._numbers) for k in range(copies)
+            1 << (copies * i + k): n for i, n in self._numbers.items() for k in range(copies)
         }
-        self._first_bit = {n: 1 << (copies * i) for i, n in enumerate(self._numbers)}
+        self._first_bit = {n: 1 << (copies * i) for i, n in self._numbers.items()}
         self._copies = copies
         self._lists: Memo[int, Numbers] = Memo(self._list)
         self._chunks = rules.chunks
@@ -75,10 +79,11 @@ class CardNumbers:
             bit = self._first_bit.get(number)
             if bit is None:
                 raise CardError(f"card {number} is not in this ruleset's pack")
-            if mask & bit:
-                bit <<= 1
-                if self._copies == 1 or mask & bit:
+            last = bit << self._copies - 1
+            while mask & bit:
+                if bit == last:
                     raise CardError(f"card {number} is named more often than the pack has it")
+                bit <<= 1
             mask |= bit
         return mask
 

@@ -67,7 +67,7 @@ class Runs:
     def _place(self, pair: int) -> tuple[int, int]:
         """Return a pair's place in that sequence, with the ace first, and the rank of its best suit."""
         cards = self._pack.cards(pair)
-        suit = max([self._strength.suit_rank[card & 3] for card in cards])
+        suit = max([self._strength.suit_rank[card] for card in cards])
         return ((cards[0] >> 2) + 2) % self._ranks, suit
 
     def _number(self, held: dict[int, list[int]]) -> int:
@@ -90,7 +90,7 @@ class Lister:
     def __init__(self, ruleset: Ruleset, pack: Pack, strength: Strength, codes: Mapping[int, int]) -> None:
         kinds = ruleset.plays
         self._pack = pack
-        self._full = pack.full
+        self._full, self._jokers = pack.full, pack.tops & ~pack.twos
         tables = Tables(ruleset, pack, strength, codes)
         self._chunks, self._suits, self._sequences = tables.chunks, tables.suits, tables.sequences
         self._fours, self._twos = tables.fours, tables.twos
@@ -98,6 +98,8 @@ class Lister:
         self._pairs = "pair" in kinds
         self._triples = "triple" in kinds
         self._full_houses = "full_house" in kinds
+        # Four cards of a rank hold several triples, except of four packs, where they can be all the same.
+        self._alone = 0 if pack.decks > 3 else 1
         self._four_of_a_kind = "quads" in kinds or "bare_quads" in kinds
         self._straights = "straight" in kinds
         self._flushes = "flush" in kinds or "straight_flush" in kinds
@@ -125,7 +127,7 @@ class Lister:
         if self._plus_two:
             plays += self._flushes_plus_two(hand, ranks)
         if self._runs and len(pairs) > 1:
-            plays += self._runs.plays([pair & self._full for pair in pairs])
+            plays += self._runs.plays([pair & self._full for pair in pairs if not pair & self._jokers])
         plays.sort()  # fast, because the parts are nearly in order
         return plays
 
@@ -179,7 +181,7 @@ class Lister:
                 for pair in pairs:
                     if not pair & rank:
                         plays.append(head + (pair & full))  # noqa: PERF401
-        if len(triples) > 1 and self._four_of_a_kind:
+        if len(triples) > self._alone and self._four_of_a_kind:
             for rank in {rank for _, _, rank in triples}:
                 held = hand & rank
                 if held.bit_count() > 3:

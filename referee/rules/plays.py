@@ -53,6 +53,8 @@ class Classifier:
             most = max(ranks, key=ranks.count)
             kind = "quads" if ranks.count(most) > 3 else "full_house"
             return self._of_rank(kind, [card for card in cards if card >> 2 == most])
+        if max(ranks) >= self._strength.ranks:  # a joker
+            return 0
         if len({card & 3 for card in cards}) == 1:
             return self._suited(cards, ranks)
         return self._sequence("straight", cards, ranks) if distinct == 5 else 0
@@ -95,6 +97,8 @@ class Classifier:
     def _last_of_run(self, ranks: set[int]) -> int | None:
         total = self._strength.ranks
         ace = total - 2
+        if max(ranks) >= total:  # jokers
+            return None
         if len(ranks) == total:
             return ace
         # Consecutive in the cycle A 2 3 … K A: exactly one rank has no successor in the set, and the ace
@@ -107,7 +111,8 @@ class Classifier:
         return self._strength.head(kind, self._strength.of_rank(cards[0] >> 2, self._best_suit(cards)))
 
     def _best_suit(self, cards: list[int]) -> int:
-        return max([self._strength.suit_rank[card & 3] for card in cards])
+        suit_rank = self._strength.suit_rank
+        return max([suit_rank[card] for card in cards])
 
 
 def _bits(ranks: list[int]) -> int:
@@ -141,7 +146,7 @@ class Rules(Pack):
     """The combinations of a ruleset: what they are, which beats which, and which a hand holds."""
 
     def __init__(self, ruleset: Ruleset) -> None:
-        super().__init__(ruleset.ranks, ruleset.decks)
+        super().__init__(ruleset.ranks, ruleset.decks, ruleset.jokers, ruleset.removed_cards)
         self.ruleset = ruleset
         strength = Strength(ruleset, self.width)
         self._codes = Codes(Classifier(self, strength).code)

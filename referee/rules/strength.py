@@ -27,8 +27,13 @@ class Strength:
     def __init__(self, ruleset: Ruleset, width: int) -> None:
         self.decks = ruleset.decks
         self.width = width
-        self.suit_rank = tuple(ruleset.suits.index(suit) for suit in "DCHS")
         self.ranks = len(ruleset.ranks)
+        """The ranks that can be in a sequence: all but that of the jokers."""
+        self.suits = tuple(ruleset.suits.index(suit) for suit in "DCHS")
+        """The places of the suits D C H S among the suits, low to high."""
+        self.suit_rank = self.suits * self.ranks + (0, 1)
+        """By card, the place of its suit; of the jokers, the red one is higher."""
+        self._rank_count = len(ruleset.rank_names)
         self._flush_order = ruleset.flush_order
         self.sequences = _sequences(ruleset)
         self.suited = _suited_kind(ruleset)
@@ -59,8 +64,8 @@ class Strength:
         return (code - self._starts[section] >> self.width) / max(self._sizes[section] - 1, 1)
 
     def of_rank(self, rank: int, suit: int) -> int:
-        """Return the value of cards ranked by rank and then, with two packs, by their best suit."""
-        return rank * 4 + (suit if self.decks == 2 else 0)
+        """Return the value of cards ranked by rank and then, with several packs, by their best suit."""
+        return rank * 4 + (suit if self.decks > 1 else 0)
 
     def of_flush(self, ranks: Sequence[int], suit: int) -> int:
         """Return the value of a flush with these rank positions, ascending, in the suit of rank ``suit``."""
@@ -80,8 +85,8 @@ class Strength:
 
     def _place_of_ranks(self, ranks: Sequence[int]) -> int:
         # The combinatorial number system: it orders sets of ranks from their highest rank down. With
-        # two packs ranks may be equal; adding 0, 1, 2 … makes them distinct and keeps the order.
-        spread = self.decks - 1
+        # several packs ranks may be equal; adding 0, 1, 2 … makes them distinct and keeps the order.
+        spread = self.decks > 1
         return sum(comb(rank + spread * step, step + 1) for step, rank in enumerate(ranks))
 
     def _groups(self, ruleset: Ruleset) -> list[list[Section]]:
@@ -108,9 +113,9 @@ class Strength:
 
     def _sections(self, kind: str) -> list[Section]:
         if kind == "flush" and self._flush_order == "ranks_then_suit":
-            return [(kind, 0, comb(self.ranks + 4 * (self.decks - 1), 5) * 4)]
+            return [(kind, 0, comb(self.ranks + 4 * (self.decks > 1), 5) * 4)]
         levels = 1 + max((level for level, _ in self.sequences.values()), default=0)
-        return [(kind, 0, 4 * (levels if kind in _SEQUENCE_KINDS else self.ranks))]
+        return [(kind, 0, 4 * (levels if kind in _SEQUENCE_KINDS else self._rank_count))]
 
     def _place(self, groups: list[list[Section]]) -> None:
         self._starts: list[int] = []

@@ -56,12 +56,12 @@ class Tables:
         self._ranks = Memo(self._rank)
         self.chunks = [
             (sum(pack.rank_masks[first : first + 2]), Memo(self._chunk, MOST_ENTRIES))
-            for first in range(0, strength.ranks, 2)
+            for first in range(0, len(pack.rank_masks), 2)
         ]
         """Masks of two ranks each (the last rank may be alone), low to high, and what may be held of them."""
         self.suits = [
             (mask, Memo(self._suit_table(mask), MOST_ENTRIES))
-            for _, mask in sorted(zip(strength.suit_rank, pack.suit_masks, strict=True))
+            for _, mask in sorted(zip(strength.suits, pack.suit_masks, strict=True))
         ]
         """Masks of the suits, low to high, and what may be held of them, five cards or more."""
         self.fours = Memo(self._fours)
@@ -114,19 +114,21 @@ class Tables:
     def _value(self, matching: int) -> int:
         """Return the value of the cards of one rank that decide a triple, a full house or quads."""
         cards = self._pack.cards(matching)
-        suits = [self._strength.suit_rank[card & 3] for card in cards]
+        suits = [self._strength.suit_rank[card] for card in cards]
         return self._strength.of_rank(cards[0] >> 2, max(suits))
 
     def _suit_table(self, suit: int) -> Callable[[int], Suited]:
         """Return a function from the cards held of ``suit`` to its plays of five cards."""
         strength, codes, choose = self._strength, self._codes, self._pack.choose
-        sequences = [self._of_suit(bits, suit) for bits in strength.sequences]
+        sequences = [mask for bits in strength.sequences if (mask := self._of_suit(bits, suit))]
         royal = self._of_suit(strength.royal, suit)
 
         def suited(held: int) -> Suited:
             in_sequence = [mask for mask in sequences if not mask & ~held]
             masks = choose(held, 5) if self._flushes else in_sequence
-            if not (self._flushes or royal & ~held or royal in masks):
+            if self._pack.decks > 2:  # of two ranks or one, five suited cards are a full house or quads
+                masks = [mask for mask in masks if (mask & self._pack.ones).bit_count() > 2]
+            if royal and not (self._flushes or royal & ~held or royal in masks):
                 masks = [*masks, royal]
             if strength.suited == "straight":
                 masks = [mask for mask in masks if mask not in in_sequence]
@@ -136,20 +138,22 @@ class Tables:
         return suited
 
     def _of_suit(self, ranks: int, suit: int) -> int:
-        """Return one copy of each card of ``suit`` whose rank is in the bits ``ranks``."""
+        """Return one copy of each card of ``suit`` with these ranks (bits), or 0 if the pack lacks one."""
         masks = enumerate(self._pack.rank_masks)
-        return sum([mask & suit & self._pack.ones for rank, mask in masks if ranks >> rank & 1])
+        cards = [mask & suit & self._pack.ones for rank, mask in masks if ranks >> rank & 1]
+        return sum(cards) if all(cards) else 0
 
     def _sequence(self, bits: int) -> Sequence:
         pack, strength = self._pack, self._strength
         level, counting = strength.sequences[bits]
-        values = [level * 4 + suit for suit in strength.suit_rank]
+        values = [level * 4 + suit for suit in strength.suits]
         plus_two = [strength.head("straight_flush_plus_two", value) for value in values]
         ranks = [rank for rank in range(strength.ranks) if bits >> rank & 1 and rank != counting]
         one, two, three, four, top = (pack.rank_masks[rank] & pack.ones for rank in (*ranks, counting))
         suited = [self._of_suit(bits, suit) for suit in pack.suit_masks]
         heads = Memo(self._straight_heads(values))
-        return top, heads, three | four, one | two, list(zip(plus_two, suited, strict=True))
+        flushes = [(head, flush) for head, flush in zip(plus_two, suited, strict=True) if flush]
+        return top, heads, three | four, one | two, flushes
 
     def _straight_heads(self, values: list[int]) -> Callable[[int], Codes]:
         """Return a function from the cards held of a rank to the heads of straights with these.

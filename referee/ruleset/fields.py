@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 from annotated_types import Interval
 
-from referee.cards import RANK_SETS, STANDARD_RANKS, SUITS
-from referee.errors import Problem
+from referee.cards import JOKER, JOKERS, RANK_SETS, STANDARD_RANKS, SUITS, card_index, card_text
+from referee.errors import CardError, Problem
 from referee.ruleset.annotations import Exactly, Fields, Step
 from referee.ruleset.straights import ORDER_NAMES, StraightOrder, straight_order
 from referee.validation import Refused, first_of, shown, suggestion
@@ -55,8 +55,10 @@ INSTANT_WINS: tuple[InstantWin, ...] = get_args(InstantWin)
 LARGEST = 1_000_000
 """The largest absolute value in a ruleset; ``limits`` bounds what the values may add up to."""
 
-MOST_CARDS = len(max(RANK_SETS, key=len)) * len(SUITS) * 2
-"""The most cards that a hand can have."""
+MOST_DECKS = 4
+
+MOST_CARDS = len(max(RANK_SETS, key=len)) * len(SUITS)
+"""The most cards that may be dealt to a seat, so that what a hand can be played as stays listable."""
 
 
 def _distinct(given: Sequence[str], _: Fields) -> Sequence[str]:
@@ -88,6 +90,19 @@ def _all_suits(given: Sequence[str], _: Fields) -> Sequence[str]:
     if len(_distinct(given, _)) != len(SUITS):
         raise ValueError(f"must hold each of {' '.join(SUITS)} once, not {shown(list(given))}")
     return given
+
+
+def _removed_cards(given: Sequence[str], before: Fields) -> Sequence[str]:
+    ranks: Sequence[str] = before.get("ranks", ())
+    if not ranks:
+        return given
+    try:
+        cards = sorted([card_index(text, ranks) for text in given])
+    except CardError as error:
+        raise ValueError(f"has {error}") from None
+    if cards and cards[-1] >= len(ranks) * len(SUITS):
+        raise ValueError(f"cannot have {card_text(cards[-1], ranks)}: 'jokers' says how many there are")
+    return _distinct(tuple(card_text(card, ranks) for card in cards), before)
 
 
 def _hand_size(given: object, _: Fields) -> int | str:
@@ -153,6 +168,9 @@ def _card_points(given: object, before: Fields) -> tuple[int, ...]:
     if not isinstance(given, Mapping):
         raise ValueError(f"must be an object, not {shown(given)}")
     ranks: Sequence[str] = before.get("ranks", ())
+    if ranks and before.get("jokers"):
+        given = {JOKER: given.get(ranks[-1]), **given}  # as much as a two unless it is given
+        ranks = (*ranks, JOKER)
     unknown = [rank for rank in given if ranks and rank not in ranks]
     wrong = first_of(
         unknown,
@@ -198,7 +216,7 @@ Whole = Annotated[int, Exactly()]
 _points_by_rank = {
     "type": "object",
     "additionalProperties": _points,
-    "propertyNames": {"enum": sorted({rank for ranks in RANK_SETS for rank in ranks})},
+    "propertyNames": {"enum": [*sorted({rank for ranks in RANK_SETS for rank in ranks}), JOKER]},
     "minProperties": len(STANDARD_RANKS),
 }
 
@@ -209,6 +227,9 @@ Target = Annotated[Points, Step(_not_zero, "after")]
 Name = Annotated[str, Step(_name, "instead", {"type": "string", "minLength": 1, "maxLength": 80})]
 Ranks = Annotated[tuple[str, ...], Step(_ranks, "instead", {"enum": [list(ranks) for ranks in RANK_SETS]})]
 Suits = Annotated[tuple[Literal["D", "C", "H", "S"], ...], Step(_all_suits, "after")]
+Decks = Annotated[Whole, Interval(ge=1, le=MOST_DECKS)]
+Jokers = Annotated[Whole, Interval(ge=0, le=len(JOKERS))]
+RemovedCards = Annotated[tuple[str, ...], Step(_removed_cards, "after")]
 HandSize = Annotated[
     int | Literal["all"],
     Step(

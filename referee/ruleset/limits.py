@@ -19,7 +19,7 @@ _EACH_PAYS_EACH = ("pairwise", "winner_collects", "difference")
 
 def pack_size(ruleset: Ruleset) -> int:
     """Return the number of cards in all packs."""
-    return len(ruleset.ranks) * 4 * ruleset.decks
+    return (len(ruleset.ranks) * 4 - len(ruleset.removed_cards) + ruleset.jokers) * ruleset.decks
 
 
 def most_deals(ruleset: Ruleset, deals: int) -> int:

@@ -7,7 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from referee.errors import Problem, RulesetError, TomlError
-from referee.ruleset.fields import FIVE_CARD_KINDS
+from referee.ruleset.fields import FIVE_CARD_KINDS, MOST_CARDS
 from referee.ruleset.limits import excess, pack_size
 from referee.ruleset.model import Ruleset
 from referee.toml import problems_in, read_toml
@@ -24,10 +24,18 @@ def refuse_conflicts(ruleset: Ruleset) -> None:
 
 
 def _hands(ruleset: Ruleset) -> Iterator[Problem]:
+    players, cards = ruleset.players, pack_size(ruleset)
     if not isinstance(ruleset.hand_size, int):
+        size = -(-cards // players)
+        if size > MOST_CARDS:
+            yield Problem(
+                "hand_size", f"cannot be all: {size} cards for a player, and at most are {MOST_CARDS}"
+            )
+        elif cards < players:
+            yield Problem("removed_cards", f"leaves {cards} cards for {players} players")
         return
-    players, size = ruleset.players, ruleset.hand_size
-    dealt, cards = players * size, pack_size(ruleset)
+    size = ruleset.hand_size
+    dealt = players * size
     if dealt > cards:
         yield Problem("hand_size", f"{players} hands of {size} need {dealt} cards, there are {cards}")
     elif ruleset.leftover == "to_lowest" and cards - dealt >= players:
@@ -65,6 +73,18 @@ def _instant_wins(ruleset: Ruleset) -> Iterator[Problem]:
         yield Problem("instant_wins", reason)
     if wins and ruleset.deal_ends == "last_holder":
         yield Problem("instant_wins", "must be empty with deal_ends: last_holder")
+
+
+def _pack(ruleset: Ruleset) -> Iterator[Problem]:
+    two = ruleset.ranks[-1]
+    if any(card[:-1] == two for card in ruleset.removed_cards):
+        needs = f"all four cards of the rank {two}, some of which are removed"
+        if ruleset.redeal_four_twos:
+            yield Problem("redeal_four_twos", f"needs {needs}")
+        if "four_twos" in ruleset.instant_wins:
+            yield Problem("instant_wins", f"has four_twos, which needs {needs}")
+    if ruleset.first_lead in ruleset.removed_cards:
+        yield Problem("first_lead", f"is {ruleset.first_lead}, which is among removed_cards")
 
 
 def _kinds(ruleset: Ruleset) -> Iterator[Problem]:
@@ -126,6 +146,7 @@ def _places(ruleset: Ruleset) -> Iterator[Problem]:
 
 
 _CHECKS: tuple[Callable[[Ruleset], Iterator[Problem]], ...] = (
+    _pack,
     _hands,
     _dealing,
     _lead,

@@ -12,22 +12,26 @@ from typing import Annotated, ClassVar, Literal
 
 from annotated_types import Interval
 
+from referee.cards import JOKER
 from referee.ruleset.annotations import CONFIG
 from referee.ruleset.fields import (
     LARGEST,
     BombKinds,
     CardPoints,
+    Decks,
     FirstLead,
     FiveCardKinds,
     Flag,
     HandSize,
     InstantWins,
+    Jokers,
     Kinds,
     LeadIncludes,
     Name,
     Points,
     Positive,
     Ranks,
+    RemovedCards,
     Straights,
     Suits,
     Target,
@@ -117,12 +121,16 @@ class Ruleset:
     """The variant's name."""
     version: Positive
     """The version of the variant under this name, from 1."""
-    decks: Annotated[Whole, Interval(ge=1, le=2)]
-    """Packs shuffled together, 1 or 2; identical cards are equal, and equal never beats."""
+    decks: Decks
+    """Packs shuffled together, 1 to 4; identical cards are equal, and equal never beats."""
     ranks: Ranks
     """The ranks, low to high: the standard 13 or Lectio's 15."""
     suits: Suits
     """The four suits, low to high."""
+    jokers: Jokers
+    """Jokers in each pack, 0 to 2: the highest rank, of no suit and in no sequence; one is the red one."""
+    removed_cards: RemovedCards
+    """The cards taken out of each pack, such as ``3C``, in canonical order."""
     players: Annotated[Whole, Interval(ge=2, le=8)]
     """Seats at the table, 2 to 8."""
     hand_size: HandSize
@@ -193,7 +201,7 @@ class Ruleset:
     after_out: Literal["beatable", "next_leads"]
     """With ``last_holder``, a seat's last play: ``beatable`` as any other, or ``next_leads`` at once."""
     card_points: CardPoints
-    """Points for each card left, by rank position in ``ranks``."""
+    """Points for each card left, by rank position in ``ranks``; the last are those of a joker, if any."""
     multipliers: Annotated[tuple[Bracket, ...], rising]
     """Brackets by cards left, rising; the highest that applies counts."""
     multiplier_for: Literal["all", "leader"]
@@ -229,8 +237,13 @@ class Ruleset:
     def _plain(self, name: str) -> object:
         value = getattr(self, name)
         if name == "card_points":
-            return dict(zip(self.ranks, self.card_points, strict=True))
+            return dict(zip(self.rank_names, self.card_points, strict=True))
         return plain(value)
+
+    @property
+    def rank_names(self) -> tuple[str, ...]:
+        """The ranks, low to high, and ``joker`` if there are any."""
+        return (*self.ranks, JOKER) if self.jokers else self.ranks
 
     @property
     def hash(self) -> str:

@@ -18,9 +18,9 @@ class Planner:
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
         self._height = height_of(rules)
-        self._fold, self._rank_bits = 4 * rules.decks, rules.rank_masks
-        lowest = sum(mask & -mask for mask in rules.rank_masks)
-        self._lowest = lowest
+        self._rank_bits = rules.rank_masks
+        self._folds = {1: (), 2: (4,), 3: (4, 4), 4: (4, 8)}[rules.decks]
+        self._lowest = sum(1 << rank * 4 * rules.decks for rank in range(len(rules.rank_masks)))
         self.plan: Memo[int, Plan] = Memo(self._plan, MOST_PLANS)
         """The plan for a hand, by its mask."""
         self._alike: Memo[int, Plan] = Memo(self._of_rank)
@@ -39,8 +39,8 @@ class Planner:
         """Return how many different ranks are in a hand."""
         hand |= hand >> 1
         hand |= hand >> 2
-        if self.rules.decks == 2:
-            hand |= hand >> 4
+        for shift in self._folds:
+            hand |= hand >> shift
         return (hand & self._lowest).bit_count()
 
     def _plan(self, hand: int) -> Plan:
@@ -85,7 +85,7 @@ class Planner:
         if self.rules.is_bomb(code):
             return 0.6
         mask = code & self.rules.full
-        if mask.bit_count() < 4 and mask & self._rank_bits[-1]:
+        if mask.bit_count() < 4 and mask & self.rules.tops:
             return 0.35
         return 0.0
 

@@ -531,7 +531,9 @@ class Capabilities(_message.Message):
     max_packs: _builtins.int
     """max_packs is the most packs that are shuffled together."""
     max_card: _cards_pb2.Card.ValueType
-    """max_card is the card with the highest number that the bot knows: CARD_2S for a bot without the tiles 14 and 15."""
+    """max_card is the card with the highest number that the bot knows: CARD_2S for a bot without the tiles 14 and
+    15 and without jokers, CARD_15S for one without jokers.
+    """
     @_builtins.property
     def turn_kinds(self) -> _containers.RepeatedScalarFieldContainer[Global___TurnKind.ValueType]:
         """turn_kinds are the kinds of turns that the bot knows."""

@@ -144,13 +144,18 @@ class _CardEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Card.ValueType],
     """CARD_15H is the 15H, a tile of the 60-tile pack."""
     CARD_15S: _Card.ValueType  # 60
     """CARD_15S is the 15S, a tile of the 60-tile pack."""
+    CARD_BJ: _Card.ValueType  # 61
+    """CARD_BJ is the black joker."""
+    CARD_RJ: _Card.ValueType  # 62
+    """CARD_RJ is the red joker, which is above the black one; a pack with one joker has this one."""
 
 class Card(_Card, metaclass=_CardEnumTypeWrapper):
     """Card is one card. Numbers follow the canonical order: rank 3 4 5 6 7 8 9 T J Q K A 2 and, within a
     rank, diamonds, clubs, hearts, spades. The numbers of the tiles 14 and 15 of the 60-tile pack come after
     them; that pack's other tiles use the numbers of the cards of the same rank (1 is the ace, 11 the jack,
     12 the queen, 13 the king). Lists of cards are in the order of the pack, which for the 60 tiles is
-    3 to 13, 14, 15, 1, 2, except where a field says otherwise.
+    3 to 13, 14, 15, 1, 2, except where a field says otherwise; jokers come last in every pack. Numbers from 63 to
+    127 are reserved for cards to come, and every card will always have a number that takes one byte.
     """
 
 CARD_UNSPECIFIED: Card.ValueType  # 0
@@ -275,4 +280,8 @@ CARD_15H: Card.ValueType  # 59
 """CARD_15H is the 15H, a tile of the 60-tile pack."""
 CARD_15S: Card.ValueType  # 60
 """CARD_15S is the 15S, a tile of the 60-tile pack."""
+CARD_BJ: Card.ValueType  # 61
+"""CARD_BJ is the black joker."""
+CARD_RJ: Card.ValueType  # 62
+"""CARD_RJ is the red joker, which is above the black one; a pack with one joker has this one."""
 Global___Card: _TypeAlias = Card  # noqa: Y015

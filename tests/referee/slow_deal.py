@@ -96,7 +96,7 @@ class SlowDeal:
         return plays, bool(self.plays()) or not plays
 
     def banned(self, seat: int) -> bool:
-        top = [(self.ruleset.ranks[-1], self.ruleset.suits[-1])]
+        top = self.rules.one_pack()[-1:]
         lifted = all(hand in ([], top) for hand in self.hands)
         return self.ruleset.last_top_card == "cannot_win" and self.hands[seat] == top and not lifted
 
@@ -141,7 +141,7 @@ class SlowDeal:
             holders = sum(1 for hand in self.hands if hand)
             if self.ruleset.deal_ends == "first_out" or holders == 1:
                 self.end = "out"
-        top = [(self.ruleset.ranks[-1], self.ruleset.suits[-1])]
+        top = self.rules.one_pack()[-1:]
         if self.ruleset.last_top_card == "loses" and self.hands[seat] == top:
             self.end = "last_top_card"
         if self.end:
@@ -204,4 +204,4 @@ class SlowDeal:
         self.turn = last if self.hands[last] else next(s for s in self.order(last) if self.hands[s])
 
     def canonical(self, card: Card) -> tuple[int, int]:
-        return self.ruleset.ranks.index(card[0]), "DCHS".index(card[1])
+        return self.rules.number(card[0]), "DCHSBR".index(card[1])

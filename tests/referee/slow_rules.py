@@ -1,7 +1,8 @@
 """A slow and obvious implementation of combinations under any ruleset, with which the fast code is compared.
 
 Written from the rules alone; it shares nothing with the code under test except the ruleset's fields. A card
-is a (rank, suit) pair of strings, a set of cards a sorted tuple of them. Strengths are tuples.
+is a (rank, suit) pair of strings, a set of cards a sorted tuple of them. Strengths are tuples. The jokers are
+the black and the red card of the rank "joker".
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,7 +18,7 @@ FIVE = {"straight", "flush", "full_house", "quads", "straight_flush", "royal_flu
 
 def read(text: str) -> Cards:
     """Return the cards in a text."""
-    return tuple((word[:-1], word[-1]) for word in text.split())
+    return tuple(("joker", word[0]) if word[-1] == "J" else (word[:-1], word[-1]) for word in text.split())
 
 
 class SlowRules:
@@ -34,8 +35,15 @@ class SlowRules:
         ace = ruleset.ranks[-2]
         self.royal_ranks = {*ruleset.ranks[-6:-2], ace}
         self.run_order = [ace, ruleset.ranks[-1], *ruleset.ranks[:-2], ace]
-        self.rank_number = {rank: number for number, rank in enumerate(ruleset.ranks)}
+        self.rank_number = {rank: number for number, rank in enumerate((*ruleset.ranks, "joker"))}
         self.suit_number: dict[str, int] = {suit: number for number, suit in enumerate(ruleset.suits)}
+        self.suit_number |= {"B": 0, "R": 1}
+
+    def one_pack(self) -> list[Card]:
+        """Return the cards of one pack, the lowest first."""
+        cards = [(rank, suit) for rank in self.ruleset.ranks for suit in self.ruleset.suits]
+        jokers = {0: [], 1: [("joker", "R")], 2: [("joker", "B"), ("joker", "R")]}[self.ruleset.jokers]
+        return [card for card in cards if "".join(card) not in self.ruleset.removed_cards] + jokers
 
     def kind(self, cards: Cards) -> str | None:
         """Return the kind of a combination; None if the cards are not one."""
@@ -103,7 +111,7 @@ class SlowRules:
             case "triple" | "full_house" | "quads" | "bare_quads":
                 most = max(ranks, key=ranks.count)
                 matching = [card for card in cards if card[0] == most]
-                suit = self.suit(matching) if self.ruleset.decks == 2 else 0
+                suit = self.suit(matching) if self.ruleset.decks > 1 else 0
                 return (self.number(most), suit)
             case "straight" | "straight_flush" | "royal_flush":
                 return self.sequence_strength(cards) if kind != "royal_flush" else (self.suit(cards),)

@@ -63,12 +63,13 @@ def combination_rulesets(draw: st.DrawFn) -> Ruleset:
 @st.composite
 def hands(draw: st.DrawFn, rules: Rules, *, most: int = 11) -> int:
     """Draw hands as masks: neighbouring ranks and few suits, so that they contain combinations."""
-    total = len(rules.rank_masks)
-    first, length = draw(st.integers(0, total - 1)), draw(st.integers(2, 7))
-    ranks = sum(rules.rank_masks[(first + step) % total] for step in range(length))
+    masks = [mask for mask in rules.rank_masks if mask]
+    first, length = draw(st.integers(0, len(masks) - 1)), draw(st.integers(2, 7))
+    ranks = sum({masks[(first + step) % len(masks)] for step in range(length)})
     suits = sum(draw(st.lists(st.sampled_from(rules.suit_masks), min_size=1, unique=True)))
-    bits = [bit for bit in range(rules.width) if ranks & suits & 1 << bit]
-    size = draw(st.integers(min(most, len(bits)) // 2, min(most, len(bits))))
+    suits |= rules.tops & ~rules.twos
+    bits = [bit for bit in range(rules.width) if (ranks & suits or ranks) & 1 << bit]
+    size = draw(st.integers(max(min(most, len(bits)) // 2, 1), min(most, len(bits))))
     chosen = draw(st.lists(st.sampled_from(bits), min_size=size, max_size=size, unique=True))
     return rules.mask([bit // rules.decks for bit in chosen])
 
@@ -76,9 +77,12 @@ def hands(draw: st.DrawFn, rules: Rules, *, most: int = 11) -> int:
 @st.composite
 def _cards(draw: st.DrawFn, most_players: int, most_cards: int) -> Fields:
     ranks = draw(st.sampled_from([STANDARD_RANKS, LECTIO_RANKS]))
-    decks = draw(st.integers(1, 2))
+    decks, jokers = draw(st.sampled_from([1, 1, 2, 2, 3, 4])), draw(st.sampled_from([0, 0, 1, 2]))
+    suits = draw(st.permutations(["D", "C", "H", "S"]))
+    removed = draw(st.just([]) | _some([rank + suit for rank in ranks for suit in suits]))
     players = draw(st.integers(2, most_players))
-    cards = len(ranks) * 4 * decks
+    cards = (len(ranks) * 4 - len(removed) + jokers) * decks
+    assume(cards >= players)
     sizes: list[int | str] = list(range(1, min(cards // players, most_cards) + 1))
     if cards // players <= most_cards:
         sizes.append("all")
@@ -88,12 +92,16 @@ def _cards(draw: st.DrawFn, most_players: int, most_cards: int) -> Fields:
         "name": "drawn",
         "ranks": ranks,
         "decks": decks,
+        "jokers": jokers,
+        "removed_cards": removed,
         "players": players,
         "hand_size": hand_size,
         "leftover": draw(st.sampled_from(["unused", "stock", "to_lowest"][: 3 if over < players else 2])),
-        "suits": draw(st.permutations(["D", "C", "H", "S"])),
+        "suits": suits,
         "straights": draw(st.sampled_from(ORDER_NAMES) | _ladders(ranks)),
-        "card_points": dict(zip(ranks, draw(_numbers(len(ranks), 0, 13)), strict=True)),
+        "card_points": dict(
+            zip([*ranks, *["joker"][:jokers]], draw(_numbers(len(ranks) + (jokers > 0), 0, 13)), strict=True)
+        ),
     }
 
 

@@ -30,7 +30,7 @@ def five_card_sets(rules: Rules) -> Iterator[Five]:
 def sweep(rules: Rules, sets: Iterable[Five]) -> int:
     """Compare the kinds and the order of sets with the slow rules; return how many of them are plays."""
     slow = SlowRules(rules.ruleset)
-    cards = [read(rules.card_text(card))[0] for card in sorted(set(rules.pack))]
+    cards = {card: read(rules.card_text(card))[0] for card in rules.pack}
     found: dict[int, Cards] = {}
     plays = 0
     for five in sets:

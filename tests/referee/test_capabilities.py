@@ -19,6 +19,7 @@ ABLE = {
         {"turn_kinds": PLAYS, "max_seats": 4, "max_packs": 1, "max_card": cards_pb2.CARD_2S},
     ),
     "more than is asked": ("chinese-3", {"max_seats": 8, "max_packs": 2, "max_card": cards_pb2.CARD_15S}),
+    "jokers": ("zheng-shangyou", {"max_card": cards_pb2.CARD_RJ}),
     "a kind that is not known here": ("chinese", {"turn_kinds": [*PLAYS, 99]}),
 }
 
@@ -35,6 +36,12 @@ UNABLE = {
         {"max_card": cards_pb2.CARD_2S},
         ["cards up to CARD_15S, and the bot supports them up to CARD_2S"],
     ),
+    "jokers": (
+        "zheng-shangyou",
+        {"max_card": cards_pb2.CARD_15S},
+        ["cards up to CARD_RJ, and the bot supports them up to CARD_15S"],
+    ),
+    "three packs": ({"decks": 3}, {"max_packs": 2}, ["3 packs, and the bot supports at most 2"]),
     "several": (
         "only-a-game-8",
         {"max_seats": 4, "max_packs": 1},

@@ -9,6 +9,8 @@ from referee.rules.pack import Pack
 ONE = Pack(STANDARD_RANKS, 1)
 TWO = Pack(STANDARD_RANKS, 2)
 LECTIO = Pack(LECTIO_RANKS, 1)
+FOUR = Pack(STANDARD_RANKS, 4)
+JOKERS = Pack(STANDARD_RANKS, 1, jokers=2, removed=("3C", "3H"))
 
 
 @pytest.mark.parametrize(("text", "index"), [("3D", 0), ("3S", 3), ("4D", 4), ("TC", 29), ("2S", 51)])
@@ -65,6 +67,40 @@ def test_two_packs_carry_copies_when_cards_are_added_and_removed() -> None:
     assert TWO.add(one, one) == both
     assert TWO.remove(both, one) == one
     assert TWO.remove(both, TWO.parse("3D 4C 4C")) == TWO.parse("3D")
+
+
+def test_four_packs_carry_copies_when_cards_are_added_and_removed() -> None:
+    one, three = FOUR.parse("3D 4C"), FOUR.parse("3D 3D 3D 4C 4C 4C")
+    four = FOUR.parse("3D 3D 3D 3D 4C 4C 4C 4C")
+    assert FOUR.add(one, three) == FOUR.add(three, one) == four
+    assert FOUR.remove(four, three) == one
+    assert FOUR.remove(four, one) == three
+    assert FOUR.remove(four, FOUR.parse("3D 3D 4C 4C 4C 4C")) == FOUR.parse("3D 3D")
+
+
+@pytest.mark.parametrize("decks", [1, 2, 3, 4])
+def test_joined_cards_are_the_mask_of_their_indices(decks: int) -> None:
+    pack = Pack(STANDARD_RANKS, decks, jokers=1)
+    cards = [card for card in pack.indices for _ in range(card % (decks + 1))]
+    assert pack.joined([pack.mask([card]) for card in cards]) == pack.mask(cards)
+
+
+def test_choose_from_four_packs_gives_equal_choices_once() -> None:
+    triples = [FOUR.text(triple) for triple in FOUR.choose(FOUR.parse("3D 3D 3D 3D 3C 3C"), 3)]
+    assert sorted(triples) == ["3D 3C 3C", "3D 3D 3C", "3D 3D 3D"]
+
+
+def test_pack_with_jokers_and_without_cards_has_the_jokers_last() -> None:
+    assert JOKERS.text(JOKERS.full).startswith("3D 3S 4D 4C")
+    assert JOKERS.text(JOKERS.full).endswith("2H 2S BJ RJ")
+    assert JOKERS.pack == (0, *range(3, 54))
+    assert Pack(STANDARD_RANKS, 1, jokers=1).pack == (*range(52), 53)
+
+
+@pytest.mark.parametrize(("pack", "text"), [(JOKERS, "3C"), (ONE, "RJ"), (ONE, "BJ"), (JOKERS, "JJ")])
+def test_parse_of_a_card_that_the_pack_lacks_raises_card_error(pack: Pack, text: str) -> None:
+    with pytest.raises(CardError, match=f"'{text}' is not a card of this ruleset"):
+        pack.parse(text)
 
 
 def test_pack_is_in_canonical_order_the_second_after_the_first() -> None:

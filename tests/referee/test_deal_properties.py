@@ -18,7 +18,7 @@ from referee.ruleset import Ruleset
 from referee.ruleset.limits import MOST_POINTS, most_points
 from tests.referee.deals import NAMES, rules_named
 from tests.referee.slow_deal import SlowDeal
-from tests.referee.slow_rules import Card, Cards, read
+from tests.referee.slow_rules import Card, Cards, SlowRules, read
 from tests.referee.strategies import drawing_rulesets, rulesets
 
 LARGE = 11
@@ -37,7 +37,7 @@ def texts(rules: Rules, codes: list[int]) -> set[Cards]:
 
 def lead_card(ruleset: Ruleset, held: Iterable[Card]) -> Card:
     """Return the card that decides who leads."""
-    ordered: list[Card] = [(rank, suit) for rank in ruleset.ranks for suit in ruleset.suits]
+    ordered = SlowRules(ruleset).one_pack()
     named = ruleset.first_lead
     start = 0 if named == "lowest" else ordered.index((named[:-1], named[-1]))
     return min(held, key=lambda card: (ordered.index(card) - start) % len(ordered))

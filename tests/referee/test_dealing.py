@@ -301,6 +301,42 @@ def test_lowest_and_highest_card_go_by_the_order_of_suits(suits: str, lowest: st
     assert highest_card(rules, everything) == rules.parse(highest)
 
 
+def test_highest_card_with_jokers_is_the_red_one() -> None:
+    rules = rules_with(jokers=2)
+    assert highest_card(rules, rules.parse("2S BJ RJ")) == rules.parse("RJ")
+    assert highest_card(rules, rules.parse("2S BJ")) == rules.parse("BJ")
+
+
+def test_lowest_card_when_cards_are_removed_is_the_lowest_of_the_pack() -> None:
+    rules = rules_with(removed_cards=["3D", "3C", "3H"], hand_size="all")
+    dealt = deal_cards(rules, bytes(32), 0, CLOCKWISE)
+    assert [rules.count(hand) for hand in dealt.hands] == [12, 13, 12, 12]
+    assert lowest_card(rules, dealt.hands, 0, CLOCKWISE)[1] == rules.parse("3S")
+    no_threes = rules_with(removed_cards=["3D", "3C", "3H", "3S"], hand_size=12)
+    assert lowest_card(no_threes, (0, no_threes.full), 0, CLOCKWISE)[1] == no_threes.parse("4D")
+
+
+@pytest.mark.parametrize("decks", [1, 2, 3, 4])
+def test_deal_of_any_pack_shuffles_its_cards_in_canonical_order(decks: int) -> None:
+    rules = rules_with(decks=decks, jokers=2, removed_cards=["3C", "3S", "2D"], hand_size=12)
+    ranks = "3456789TJQKA2"
+    texts = [rank + suit for rank in ranks for suit in "DCHS" if rank + suit not in ("3C", "3S", "2D")]
+    cards = [*texts, "BJ", "RJ"] * decks
+    shuffle(bytes(32), "deal", cards)
+    hands = deal_cards(rules, bytes(32), 3, CLOCKWISE).hands
+    assert [sorted(rules.text(hand).split()) for hand in hands] == [
+        sorted(cards[seat:48:4]) for seat in range(4)
+    ]
+
+
+def test_dragon_needs_a_card_of_every_rank_in_the_pack_and_no_joker() -> None:
+    rules = rules_with(
+        dragon="wins", jokers=2, removed_cards=["3D", "3C", "3H", "3S"], hand_size=12, leftover="unused"
+    )
+    deal = deal_of(rules, ["4C", "4D 5D 6C 7C 8C 9H TH JH QS KS AS 2H"])
+    assert (deal.end, deal.out) == ("dragon", [1])
+
+
 def test_lowest_card_when_the_three_was_not_dealt_is_the_next_lowest() -> None:
     rules = rules_with(players=2)
     assert lowest_card(rules, masks(rules, "3S 4D", "3H 5D"), 0, CLOCKWISE) == (1, rules.parse("3H"))

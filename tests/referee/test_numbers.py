@@ -13,7 +13,7 @@ def rules(name: str) -> Rules:
     return compile_ruleset(load_ruleset(name))
 
 
-@pytest.mark.parametrize("name", ["chinese", "pusoy-dos", "lectio", "only-a-game-8"])
+@pytest.mark.parametrize("name", ["chinese", "pusoy-dos", "lectio", "only-a-game-8", "zheng-shangyou"])
 def test_numbers_when_every_card_is_translated_then_it_is_the_enum_value_of_its_name(name: str) -> None:
     compiled = rules(name)
     tiles = {"10": "T", "11": "J", "12": "Q", "13": "K", "1": "A"}
@@ -37,6 +37,16 @@ def test_numbers_when_two_packs_then_both_copies_have_the_same_number() -> None:
 def test_mask_when_a_number_is_no_card_here_then_it_is_refused(number: int) -> None:
     with pytest.raises(CardError, match=f"card {number} is not in this ruleset's pack"):
         card_numbers(rules("chinese")).mask([number])
+
+
+def test_mask_when_four_packs_then_a_card_is_named_four_times_at_most() -> None:
+    compiled = compile_ruleset(load_ruleset({"decks": 4, "jokers": 1}))
+    translator = card_numbers(compiled)
+    assert translator.mask([62] * 4 + [1] * 2) == compiled.parse("RJ RJ RJ RJ 3D 3D")
+    with pytest.raises(CardError, match="card 62 is named more often than the pack has it"):
+        translator.mask([62] * 5)
+    with pytest.raises(CardError, match="card 61 is not in this ruleset's pack"):
+        translator.mask([61])
 
 
 def test_mask_when_a_card_is_there_twice_in_one_pack_then_it_is_refused() -> None:

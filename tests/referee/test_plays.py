@@ -6,6 +6,7 @@ import pytest
 
 from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import load_ruleset
+from referee.ruleset.fields import KINDS
 
 PLUS_ROYAL = ["straight", "flush", "full_house", "straight_flush", "quads", "royal_flush"]
 ALL = ["single", "pair", "triple", "straight", "flush", "full_house", "quads", "straight_flush"]
@@ -173,6 +174,50 @@ def test_two_packs_flush_may_hold_equal_cards() -> None:
     assert kind(rules, "9D 9D 4D 4D 3D") == "flush"
     ranks = rules_of({"extends": "hong-kong-relatives", "decks": 2})
     assert_falling(ranks, "AD AD 4D 4D 3D", "AS KS QS 9S 9S", "AS KS QS 9S 8S", "AH KH QH 9H 8H")
+
+
+def test_three_and_four_packs_of_equal_cards_are_kinds_of_equal_ranks_and_no_flush() -> None:
+    rules = rules_of({"decks": 4, "plays": [*load_ruleset("chinese").plays, "bare_quads"]})
+    assert kind(rules, "9D 9D 9D") == "triple"
+    assert kind(rules, "9D 9D 9D 9D") == "bare_quads"
+    assert kind(rules, "9D 9D 9D 4D 4D") == "full_house"
+    assert kind(rules, "9D 9D 9D 9D 4D") == "quads"
+    assert kind(rules, "9D 9D 9D 4D 3D") == "flush"
+    held = rules.parse("9D 9D 9D 9D 4D 4D")
+    kinds = [rules.kind(code) for code in rules.list_plays(held)]
+    assert [(one, kinds.count(one)) for one in dict.fromkeys(kinds)] == [
+        *(("single", 2), ("pair", 2), ("triple", 1), ("bare_quads", 1), ("full_house", 1), ("quads", 1)),
+    ]
+
+
+# Jokers
+
+
+@pytest.mark.parametrize("suits", ["DCHS", "SHCD"])
+def test_jokers_are_above_every_card_the_red_one_above_the_black_one(suits: str) -> None:
+    rules = rules_of({"jokers": 2, "suits": list(suits)})
+    assert_falling(rules, "RJ", "BJ", f"2{suits[-1]}")
+    assert_falling(rules, "BJ RJ", "2H 2S")
+
+
+def test_jokers_are_a_rank_of_their_own() -> None:
+    rules = rules_of({"jokers": 2, "decks": 2, "plays": [*KINDS[:-1]]})
+    assert kind(rules, "BJ RJ") == kind(rules, "BJ BJ") == "pair"
+    assert kind(rules, "BJ RJ RJ") == "triple"
+    assert kind(rules, "9D 9C 9H BJ RJ") == kind(rules, "9D 9C BJ RJ RJ") == "full_house"
+    assert kind(rules, "9D 9C 9H 9S RJ") == kind(rules, "BJ BJ RJ RJ 3D") == "quads"
+    assert_falling(rules, "BJ RJ", "BJ BJ", "2S 2S")
+    pairs = [rules.code(rules.parse(cards)) for cards in ("BJ RJ", "RJ RJ")]
+    assert not rules.beats(*pairs)
+    assert not rules.beats(*reversed(pairs))
+    assert_falling(rules, "9D BJ RJ RJ BJ", "9D 9C 9H 9S RJ")
+
+
+@pytest.mark.parametrize("cards", ["JD QD KD AD BJ", "TC JD QD KD RJ", "2D 2C BJ RJ", "BJ RJ 3D 3C", "3D BJ"])
+def test_jokers_are_in_no_sequence_and_in_no_suit(cards: str) -> None:
+    rules = rules_of({"jokers": 2, "plays": KINDS[:-1], "straights": "wrap_around"})
+    assert rules.code(rules.parse(cards)) == 0
+    assert not [code for code in rules.list_plays(rules.parse(cards)) if rules.count(code & rules.full) > 2]
 
 
 def test_one_pack_triples_of_one_rank_are_equal() -> None:

@@ -36,6 +36,7 @@ NAMES = [
     "singapore",
     "taiwan",
     "taiwan-latta",
+    "zheng-shangyou",
 ]
 
 TIMES = [{"from": 10, "times": 2}, {"from": 13, "times": 3}]
@@ -146,6 +147,14 @@ EXPECTED: dict[str, dict[str, Any]] = {
     "choi-dai-di-5": CHOI | {"players": 5},
     "choi-dai-di-v1": CHOI | {"lead": "lowest"},
     "choi-dai-di-v2": CHOI | {"straights": "two_high"},
+    "zheng-shangyou": {
+        "jokers": 2,
+        "hand_size": "all",
+        "kinds_compete": False,
+        "bombs": ["bare_quads"],
+        "pass_locks": True,
+        "settle": "wins",
+    },
     "lectio": {
         "ranks": list(LECTIO_RANKS),
         "players": 5,
@@ -193,5 +202,6 @@ def test_indonesia_has_its_card_points_and_bonuses() -> None:
 
 
 def test_pack_size_counts_all_packs() -> None:
-    sizes = [pack_size(load_ruleset(name)) for name in ("chinese", "lectio", "only-a-game-8")]
-    assert sizes == [52, 60, 104]
+    names = ("chinese", "lectio", "only-a-game-8", "zheng-shangyou")
+    assert [pack_size(load_ruleset(name)) for name in names] == [52, 60, 104, 54]
+    assert pack_size(load_ruleset({"decks": 3, "jokers": 1, "removed_cards": ["3C", "3H"]})) == 153

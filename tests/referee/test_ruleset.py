@@ -104,6 +104,22 @@ def test_first_lead_that_names_the_lowest_card_is_the_same_ruleset() -> None:
     assert lowest == load_ruleset({"name": "a", "suits": ["S", "C", "D", "H"]})
 
 
+def test_card_points_of_a_joker_are_those_of_a_two_unless_they_are_given() -> None:
+    indonesia = load_ruleset({"extends": "indonesia", "jokers": 1}).to_object()
+    assert indonesia["card_points"] == dict.fromkeys("3456789TJQKA", 1) | {"2": 5, "joker": 5}
+    given = {**dict.fromkeys("3456789TJQKA2", 1), "joker": 9}
+    assert load_ruleset({"jokers": 2, "card_points": given}).to_object()["card_points"] == given
+
+
+def test_removed_cards_in_any_order_are_the_same_ruleset() -> None:
+    one, other = (
+        load_ruleset({"name": "short", "hand_size": 12, "removed_cards": cards})
+        for cards in (["4D", "3S", "3C"], ["3C", "3S", "4D"])
+    )
+    assert one.hash == other.hash
+    assert one.removed_cards == ("3C", "3S", "4D")
+
+
 def test_brackets_may_hold_fixed_amounts() -> None:
     ruleset = load_ruleset({"multipliers": [{"from": 8, "times": 2}, {"from": 11, "points": 30}]})
     assert ruleset.multipliers == (Bracket(8, 2, None), Bracket(11, None, 30))

@@ -42,9 +42,17 @@ def weakest(turn: Turn) -> Play | None:
     return turn.legal[0] if turn.legal else None
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_sage_when_it_plays_a_preset_then_all_its_plays_are_legal(name: str) -> None:
-    rules = rules_named(name)
+HOUSE: list[dict[str, object]] = [
+    {"decks": 4, "jokers": 2, "players": 3, "session": {"deals": 2}},
+    {"decks": 3, "removed_cards": ["3D", "3C", "3H", "3S", "2S"], "players": 8, "session": {"deals": 2}},
+    {"removed_cards": ["3D", "3C", "3H"], "jokers": 1, "hand_size": "all", "bombs": ["quads"]},
+]
+"""Rulesets with packs that no preset has."""
+
+
+@pytest.mark.parametrize("name", [*NAMES, *HOUSE], ids=str)
+def test_sage_when_it_plays_any_ruleset_then_all_its_plays_are_legal(name: str | dict[str, object]) -> None:
+    rules = compile_ruleset(load_ruleset(name))
     player, searches = sage(rules), 0
 
     def choose(turn: Turn) -> Play | None:

@@ -83,6 +83,13 @@ def test_penalty_counts_cards_by_rank(card_points: dict[str, int], points: int) 
     assert penalty(rules, rules.parse("3D TD JD AD 2D")) == points
 
 
+def test_penalty_counts_jokers_by_their_own_points_and_not_as_twos() -> None:
+    points = {**dict.fromkeys("3456789TJQKA", 1), "2": 4, "joker": 7}
+    rules = rules_with(jokers=2, card_points=points, double_per_two_left=True)
+    assert penalty(rules, rules.parse("3D BJ RJ")) == 15
+    assert penalty(rules, rules.parse("3D 2S RJ")) == 24
+
+
 def test_penalty_doubles_for_every_two_left() -> None:
     rules = rules_with(multipliers=[{"from": 8, "times": 2}], double_per_two_left=True)
     assert penalty(rules, rules.parse("3D 4D 5D 6D 7D 8D 9D 2D 2S")) == 72

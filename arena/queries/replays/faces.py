@@ -1,6 +1,7 @@
 """Cards as they are shown and spoken, in a ruleset's order."""
 
-from referee.describe.words import SUIT_NAMES
+from referee.describe.words import JOKER_NAMES, SUIT_NAMES
+from referee.helpers.decompose import sort_hand
 from referee.rules.plays import Rules
 
 Cards = tuple[str, ...]
@@ -11,9 +12,7 @@ _SPOKEN = {"T": "10", "J": "jack", "Q": "queen", "K": "king", "A": "ace"}
 
 def in_order(rules: Rules, mask: int) -> Cards:
     """Return the cards of a mask, the lowest in the ruleset's order first."""
-    suits = rules.ruleset.suits
-    cards = sorted(rules.cards(mask), key=lambda card: (card >> 2, suits.index("DCHS"[card & 3])))
-    return tuple([rules.card_text(card) for card in cards])
+    return tuple(map(rules.text, sort_hand(rules, mask)))
 
 
 def face(card: str) -> str:
@@ -27,5 +26,7 @@ def spoken_rank(rank: str) -> str:
 
 
 def spoken(card: str) -> str:
-    """Return a card as it is spoken: ``3 of diamonds``."""
+    """Return a card as it is spoken: ``3 of diamonds``, ``red joker``."""
+    if card in JOKER_NAMES:
+        return JOKER_NAMES[card]
     return f"{spoken_rank(card[:-1])} of {SUIT_NAMES[card[-1]]}"

@@ -16,7 +16,7 @@ from referee.plain import plain
 from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import Ruleset
 
-CARD = re.compile(r"(1[0-5]|[0-9A-Z])([DCHS])")
+CARD = re.compile(r"(1[0-5]|[0-9A-Z])([DCHSJ])")
 """A card as people type it, in upper case: ``3D``, ``TD``, ``10D``."""
 
 SYMBOLS = str.maketrans({"♦": "D", "♣": "C", "♥": "H", "♠": "S", "♢": "D", "♧": "C", "♡": "H", "♤": "S"})
@@ -81,6 +81,8 @@ def read_cards(ruleset: Ruleset, field: str, text: str) -> Cards:
 
     ``3D3C``, ``3d 3c``, ``3D, 10H`` and ``3♦`` are all understood.
     """
+    rules = compile_ruleset(ruleset)
+    known = set(map(rules.card_text, rules.indices))
     wanted = re.sub(r"[\s,;+]+", "", text.upper().translate(SYMBOLS))
     cards: list[str] = []
     end = 0
@@ -90,11 +92,10 @@ def read_cards(ruleset: Ruleset, field: str, text: str) -> Cards:
             raise SpecError(field, f"{_quoted(wanted[end:])} is not a card; write them as 3D 3C 10H")
         rank, suit = match.groups()
         rank = rank if rank in ruleset.ranks else TENS.get(rank, rank)
-        if rank not in ruleset.ranks:
+        if rank + suit not in known:
             raise SpecError(field, f"{match.group()} is not a card of this ruleset")
         cards.append(rank + suit)
         end = match.end()
-    rules = compile_ruleset(ruleset)
     try:
         return in_order(rules, rules.parse(" ".join(cards)))
     except CardError as error:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from arena.queries.replays.faces import Cards, spoken_rank
 from arena.queries.replays.steps import Fault, Kind, Step, Words
+from referee.cards import JOKERS
 from referee.describe.words import listed, number
 
 COMBINATIONS = {
@@ -63,7 +64,7 @@ def counted(count: int, thing: str = "card") -> str:
 
 def combination(kind: str, cards: Cards) -> str:
     """Return the name of a play: ``pair of 4s``, ``full house of kings``, ``four 9s``, ``straight``."""
-    ranks = [card[:-1] for card in cards]
+    ranks = ["joker" if card in JOKERS else card[:-1] for card in cards]
     name = COMBINATIONS[kind]
     if kind == "pair_run":
         return f"run of {number(len(cards) // 2)} pairs"

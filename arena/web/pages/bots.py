@@ -37,7 +37,7 @@ CARDS = {
 }
 """What the cards are called that a fault tells of, and what is said where there are none."""
 
-VARIES = re.compile(r"\S*\d\S*|\b[TJQKA][DCHS]\b|\s")
+VARIES = re.compile(r"\S*\d\S*|\b(?:[TJQKA][DCHS]|[BR]J)\b|\s")
 """What differs between faults of the same kind: numbers and cards."""
 
 TOLD = frozenset([*PLACES, *CARDS, "turn", "void", "elapsed_ms", "credit_ms", "faults", "fault_limit"])

@@ -28,7 +28,7 @@ router = page_router()
 
 LISTED = 100
 
-CARD = r"[2-9TJQKAGB][DCHS]"
+CARD = r"(?:[2-9TJQKAGB][DCHS]|[BR]J)"
 CARDS = re.compile(rf"\b{CARD}(?: {CARD})*\b")
 EXAMPLE = re.compile(rf"([^():<]+?) \(({CARD}(?: {CARD})+)\)")
 """The name of a kind of play, with an example."""

@@ -2,7 +2,7 @@
 const form = document.querySelector("[data-sandbox]");
 const deck = document.querySelector(".deck");
 const slots = [...form.querySelectorAll("[data-slot]")];
-const CARD = /(1[0-5]|[0-9A-Z])([DCHS])/g;
+const CARD = /(1[0-5]|[0-9A-Z])([DCHSJ])/g;
 const WAIT = 150; // ms without another card before the server is asked
 let slot = slots[0];
 let asked = 0;
@@ -12,7 +12,7 @@ const RANKS = new Set([...deck.querySelectorAll("[data-card]")].map((one) => one
 const TENS = { T: "10", 10: "T" };
 
 function held(field) {
-  return [...field.value.toUpperCase().matchAll(CARD)].map(([, rank, suit]) => (RANKS.has(rank) ? rank : TENS[rank]) + suit);
+  return [...field.value.toUpperCase().matchAll(CARD)].map(([, rank, suit]) => (RANKS.has(rank) ? rank : (TENS[rank] ?? rank)) + suit);
 }
 
 function mark() {

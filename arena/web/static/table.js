@@ -1,6 +1,7 @@
 // Draws a table with cards: from values to markup, the same as the templates cards.html and replay.html make.
 
 const SUITS = { D: "diamonds", C: "clubs", H: "hearts", S: "spades" };
+const JOKERS = { BJ: "black joker", RJ: "red joker" };
 const RANKS = { T: "10", J: "jack", Q: "queen", K: "king", A: "ace" };
 const NTH = ["", "1st", "2nd", "3rd", "4th", "5th", "6th", "7th", "8th"];
 const MANY = 14;
@@ -13,7 +14,7 @@ export const escape = (text) =>
 
 const suit = (card) => card.slice(-1);
 const face = (card) => (card.slice(0, -1) === "T" ? "10" : card.slice(0, -1));
-export const spoken = (card) => `${RANKS[card.slice(0, -1)] ?? card.slice(0, -1)} of ${SUITS[suit(card)]}`;
+export const spoken = (card) => JOKERS[card] ?? `${RANKS[card.slice(0, -1)] ?? card.slice(0, -1)} of ${SUITS[suit(card)]}`;
 export const counted = (count, thing = "card") => `${count} ${thing}${count === 1 ? "" : "s"}`;
 const signed = (number) => (number > 0 ? `+${number}` : number < 0 ? `−${-number}` : "0");
 

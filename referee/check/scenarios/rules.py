@@ -13,6 +13,7 @@ HOUSE: dict[str, object] = {
     "name": "maren-house",
     "version": 7,
     "suits": ["S", "C", "D", "H"],
+    "removed_cards": ["3D", "8H"],
     "players": 5,
     "hand_size": 9,
     "direction": "alternating",
@@ -98,7 +99,16 @@ async def presets(desk: Desk) -> None:
 @group(
     "RULES-09",
     "Plays rules never seen",
-    "A ruleset of its own name: other suits, straights, kinds, bombs and duties.",
+    "A ruleset of its own name: other cards, suits, straights, kinds, bombs and duties.",
 )
 async def house(desk: Desk) -> None:
     await desk.play([desk.session(HOUSE, seat, deals=2) for seat in (0, 3)])
+
+
+@group(
+    "RULES-10", "Plays with four packs and jokers", "Up to four copies of a card; cards 61 and 62 are jokers."
+)
+async def four_packs(desk: Desk) -> None:
+    rules = {**small(7), "name": "check-four-packs", "decks": 4, "jokers": 2, "players": 3}
+    copies = {1: ["3D 3D 3D 3D 4C 4C RJ", "6D 6D 7H 7H BJ RJ RJ", None]}
+    await desk.play([desk.session(rules, seat, hands=copies, others=quiet) for seat in (0, 1)])

@@ -158,7 +158,7 @@ func (s *stream) hello() *pb.Hello {
 		ProtocolVersion: protocolVersion,
 		Sdk:             sdk,
 		MaxSessions:     s.options.maxSessions(),
-		Capabilities:    &pb.Capabilities{MaxPacks: proto.Uint32(maxPacks)},
+		Capabilities:    &pb.Capabilities{MaxPacks: proto.Uint32(maxPacks), MaxCard: pb.Card_CARD_15S},
 		Wants:           &pb.Wants{LegalPlays: true},
 	}
 }

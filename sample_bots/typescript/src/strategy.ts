@@ -100,17 +100,18 @@ function shed(hand: Cards, combinations: readonly Cards[]): number {
 
 /** What a play gives away that would win a trick later, in plays. */
 function worth(cards: Cards, turn: Turn): number {
-  const twos = cards.filter((card) => rank(card) === TOP).length;
+  const twos = cards.filter((card) => rank(card) >= TOP).length;
   const bomb = turn.toBeat.length > 0 && cards.length !== turn.toBeat.length;
   return TOP_WORTH * twos + (bomb || ofOneRank(cards) >= 4 ? BOMB_WORTH : 0);
 }
 
 const TOP = 14;
+const JOKERS = 15;
 
-/** How high a card is: from 0, a 3, to 10, a king; 11 and 12 are the tiles 14 and 15, 13 an ace, 14 a two. */
+/** How high a card is: from 0, a 3, to 10, a king; 11 and 12 are the tiles 14 and 15, 13 an ace, 14 a two, 15 a joker. */
 export function rank(card: Card): number {
   const place = (card - 1) >> 2;
-  if (place <= 10) return place;
+  if (place <= 10 || place >= JOKERS) return place;
   return place <= 12 ? place + 2 : place - 2;
 }
 

@@ -109,9 +109,9 @@ test("it counts the plays that a hand needs", () => {
   assert.equal(playsNeeded([1, 1, 1, 1, 1], [[1, 1, 1, 1, 1]]), 1);
 });
 
-test("ranks are in the order of strength, tiles too", () => {
-  const kings = [...cards("3D KS"), 53, 57, ...cards("AD 2S")];
-  assert.deepEqual(kings.map(rank), [0, 10, 11, 12, 13, 14]);
+test("ranks are in the order of strength, tiles and jokers too", () => {
+  const kings = [...cards("3D KS"), 53, 57, ...cards("AD 2S"), 61, 62];
+  assert.deepEqual(kings.map(rank), [0, 10, 11, 12, 13, 14, 15, 15]);
 });
 
 test("a hand of fifty cards of two packs is answered", () => {

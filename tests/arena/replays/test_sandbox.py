@@ -26,6 +26,14 @@ def test_cards_when_they_are_written_in_any_way_then_they_are_read(text: str) ->
     assert read_cards(load_ruleset("chinese"), "cards", text) == ("3D", "3C", "TH")
 
 
+def test_cards_when_the_pack_has_jokers_then_they_are_read_and_are_the_highest() -> None:
+    ruleset = load_ruleset({"jokers": 2, "removed_cards": ["3C", "3H"], "hand_size": 13})
+    assert read_cards(ruleset, "cards", "rj 2S bj") == ("2S", "BJ", "RJ")
+    assert try_cards(ruleset, ("BJ", "RJ"), ("2H", "2S")).put.name == "pair of jokers"
+    with pytest.raises(SpecError, match="3C is not a card of this ruleset"):
+        read_cards(ruleset, "cards", "3D3C")
+
+
 def test_cards_when_ranks_are_numbers_then_a_ten_may_be_written_both_ways() -> None:
     lectio = load_ruleset("lectio")
     assert read_cards(lectio, "cards", "TD 1S 15C") == ("10D", "15C", "1S")

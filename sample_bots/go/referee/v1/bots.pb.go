@@ -921,7 +921,8 @@ type Capabilities struct {
 	MaxSeats *uint32 `protobuf:"varint,2,opt,name=max_seats,json=maxSeats,proto3,oneof" json:"max_seats,omitempty"`
 	// max_packs is the most packs that are shuffled together.
 	MaxPacks *uint32 `protobuf:"varint,3,opt,name=max_packs,json=maxPacks,proto3,oneof" json:"max_packs,omitempty"`
-	// max_card is the card with the highest number that the bot knows: CARD_2S for a bot without the tiles 14 and 15.
+	// max_card is the card with the highest number that the bot knows: CARD_2S for a bot without the tiles 14 and
+	// 15 and without jokers, CARD_15S for one without jokers.
 	MaxCard       Card `protobuf:"varint,4,opt,name=max_card,json=maxCard,proto3,enum=referee.v1.Card" json:"max_card,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -27,7 +27,8 @@ const (
 // rank, diamonds, clubs, hearts, spades. The numbers of the tiles 14 and 15 of the 60-tile pack come after
 // them; that pack's other tiles use the numbers of the cards of the same rank (1 is the ace, 11 the jack,
 // 12 the queen, 13 the king). Lists of cards are in the order of the pack, which for the 60 tiles is
-// 3 to 13, 14, 15, 1, 2, except where a field says otherwise.
+// 3 to 13, 14, 15, 1, 2, except where a field says otherwise; jokers come last in every pack. Numbers from 63 to
+// 127 are reserved for cards to come, and every card will always have a number that takes one byte.
 type Card int32
 
 const (
@@ -153,6 +154,10 @@ const (
 	Card_CARD_15H Card = 59
 	// CARD_15S is the 15S, a tile of the 60-tile pack.
 	Card_CARD_15S Card = 60
+	// CARD_BJ is the black joker.
+	Card_CARD_BJ Card = 61
+	// CARD_RJ is the red joker, which is above the black one; a pack with one joker has this one.
+	Card_CARD_RJ Card = 62
 )
 
 // Enum value maps for Card.
@@ -219,6 +224,8 @@ var (
 		58: "CARD_15C",
 		59: "CARD_15H",
 		60: "CARD_15S",
+		61: "CARD_BJ",
+		62: "CARD_RJ",
 	}
 	Card_value = map[string]int32{
 		"CARD_UNSPECIFIED": 0,
@@ -282,6 +289,8 @@ var (
 		"CARD_15C":         58,
 		"CARD_15H":         59,
 		"CARD_15S":         60,
+		"CARD_BJ":          61,
+		"CARD_RJ":          62,
 	}
 )
 
@@ -317,7 +326,7 @@ var File_referee_v1_cards_proto protoreflect.FileDescriptor
 const file_referee_v1_cards_proto_rawDesc = "" +
 	"\n" +
 	"\x16referee/v1/cards.proto\x12\n" +
-	"referee.v1*\xb0\x06\n" +
+	"referee.v1*\xca\x06\n" +
 	"\x04Card\x12\x14\n" +
 	"\x10CARD_UNSPECIFIED\x10\x00\x12\v\n" +
 	"\aCARD_3D\x10\x01\x12\v\n" +
@@ -380,7 +389,9 @@ const file_referee_v1_cards_proto_rawDesc = "" +
 	"\bCARD_15D\x109\x12\f\n" +
 	"\bCARD_15C\x10:\x12\f\n" +
 	"\bCARD_15H\x10;\x12\f\n" +
-	"\bCARD_15S\x10<b\x06proto3"
+	"\bCARD_15S\x10<\x12\v\n" +
+	"\aCARD_BJ\x10=\x12\v\n" +
+	"\aCARD_RJ\x10>b\x06proto3"
 
 var (
 	file_referee_v1_cards_proto_rawDescOnce sync.Once

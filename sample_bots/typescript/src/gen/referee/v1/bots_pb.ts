@@ -232,7 +232,8 @@ export type Capabilities = Message<"referee.v1.Capabilities"> & {
   maxPacks?: number | undefined;
 
   /**
-   * max_card is the card with the highest number that the bot knows: CARD_2S for a bot without the tiles 14 and 15.
+   * max_card is the card with the highest number that the bot knows: CARD_2S for a bot without the tiles 14 and
+   * 15 and without jokers, CARD_15S for one without jokers.
    *
    * @generated from field: referee.v1.Card max_card = 4;
    */
