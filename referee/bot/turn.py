@@ -270,7 +270,7 @@ def read_turn(view: SessionView, message: Any) -> Turn:
     to_beat, include = view.to_beat(message), message.must_include
     guarded, top_card_banned = message.next_has_one, message.top_card_banned
     if include or guarded or top_card_banned:
-        banned = landmarks(view.rules).top if top_card_banned else 0
+        banned = landmarks(view.rules).last if top_card_banned else 0
         constraints = Constraints(to_beat, view.mask([include]) if include else 0, banned, guarded)
     else:
         constraints = Constraints(to_beat)

@@ -161,6 +161,6 @@ def _end(record: Mapping[str, Any]) -> str:
         case "instant_win":
             return f"{out} held a hand that wins at once"
         case "last_top_card":
-            return "It ended with the highest card as the last card"
+            return "It ended with a card left that loses as the last one"
         case _:
             return f"{record['seats'][record['forfeit']]} forfeited"

@@ -7,7 +7,7 @@ window for bombs out of turn, and the end. ``DealState`` is how a deal stands; t
 from collections.abc import Iterable, Sequence
 
 from referee.deals.action import NOBODY, Action, Entry, Exchange, Stage
-from referee.deals.dealing import Dealt, highest_card, lead_card
+from referee.deals.dealing import Dealt, highest_card, is_last_card, lead_card
 from referee.deals.holdings import Holdings
 from referee.deals.instant import instant_winner
 from referee.deals.options import Constraints, checked, ignores_precaution, refusal
@@ -77,7 +77,7 @@ class Deal(DealState):
             left = self._holdings.play(seat, mask)
             self.log.append((seat, mask, 0, False))
             trick.to_beat, trick.last_seat = code, seat
-            if left and left != facts.losing:
+            if left & facts.safe:
                 self.turn = self._next[seat]
             else:
                 self._run_short(seat)
@@ -220,7 +220,7 @@ class Deal(DealState):
         self._plain = (
             (stage is PLAY or stage is BEAT_OWN)
             and not self.must_include
-            and (self.hands[seat] != self._facts.banned or not self._is_banned(seat))
+            and (self.hands[seat] & ~self._facts.banned != 0 or not self._is_banned(seat))
             and not (self._facts.guards and self._is_guarded(seat))
         )
 
@@ -247,7 +247,7 @@ class Deal(DealState):
         self.log.append((seat, mask, 0, out_of_turn))
         trick = self._trick
         trick.to_beat, trick.last_seat = code, seat
-        if not left or left == self._facts.losing:
+        if not left & self._facts.safe:
             self._run_short(seat)
         elif self._plain and self._facts.goes_round:
             self.turn = self._next[seat]
@@ -255,9 +255,12 @@ class Deal(DealState):
             self._answered(seat)
 
     def _run_short(self, seat: int) -> None:
-        """Go on after a play that left its seat without cards, or with just the card that loses."""
+        """Go on after a play that left its seat without cards, or only with such as lose as the last one."""
         if self.hands[seat]:
-            self._finish("last_top_card", seat)
+            if is_last_card(self.rules, self.hands[seat]):
+                self._finish("last_top_card", seat)
+            else:
+                self._answered(seat)
             return
         if not self.out:
             self._final = self.to_beat

@@ -39,6 +39,8 @@ class Landmarks(NamedTuple):
     """The same from the card on that decides who leads, and from the highest card on to the lowest."""
     top: int
     """One copy of the highest card."""
+    last: int
+    """All cards that the rules about last cards concern, every copy."""
     twos: tuple[int, ...]
     """One copy of each two."""
     all_twos: int
@@ -62,10 +64,23 @@ def landmarks(rules: Rules) -> Landmarks:
     start = 0 if first in ("lowest", "random") else rising.index(rules.parse(first))
     pack = tuple(rules.mask([card]) for card in rules.pack)
     indices = dict(zip(pack, rules.pack, strict=True))
+    leading, last = rising[start:] + rising[:start], _last_cards(rules, rising[-1])
     twos = tuple(card for card in rising if card & rules.twos)
-    return Landmarks(
-        pack, rising, rising[start:] + rising[:start], rising[-1], twos, rules.twos, ranks, indices
-    )
+    return Landmarks(pack, rising, leading, rising[-1], last, twos, rules.twos, ranks, indices)
+
+
+def _last_cards(rules: Rules, top: int) -> int:
+    concerned, ranks = rules.ruleset.last_cards, rules.ruleset.ranks
+    if concerned == "top":
+        return top
+    if concerned in ranks:
+        return rules.rank_masks[ranks.index(concerned)]
+    return rules.suit_masks["DCHS".index(concerned)]
+
+
+def is_last_card(rules: Rules, hand: int) -> bool:
+    """Return whether a hand is a single card that the rules about last cards concern."""
+    return rules.count(hand) == 1 and hand & landmarks(rules).last != 0
 
 
 @lru_cache(maxsize=64)

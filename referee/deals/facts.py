@@ -31,14 +31,16 @@ class RuleFacts:
     costly: bool
     """Whether a pass takes more than giving the turn to the next seat."""
     losing: int
-    """Mask of the card whose holder loses when left with it alone; -1 for none."""
+    """Mask of the cards whose holder loses when left with one alone, every copy; 0 for none."""
+    safe: int
+    """The complement of ``losing``."""
     beat_own: bool
     windows: bool
     """Whether bombs may be played out of turn."""
     guards: bool
     """Whether the rules ask for a precaution when the next seat has one card."""
     banned: int
-    """Mask of the card that may not be played last; -1 for none, which no hand is."""
+    """Mask of the cards that may not be played last, every copy; 0 for none."""
     draws: bool
     """Whether a pass draws cards."""
     pass_locks: bool
@@ -52,7 +54,8 @@ class RuleFacts:
 def rule_facts(rules: Rules) -> RuleFacts:
     """Return the facts of the rules."""
     ruleset = rules.ruleset
-    top = landmarks(rules).top
+    last = landmarks(rules).last
+    losing = last if ruleset.last_top_card == "loses" else 0
     bans = ruleset.last_top_card == "cannot_win"
     guards = ruleset.guard != "none"
     draws = ruleset.draw_on_pass != "none"
@@ -69,11 +72,12 @@ def rule_facts(rules: Rules) -> RuleFacts:
         careful=bans or guards,
         goes_round=goes_round,
         costly=draws or not goes_round,
-        losing=top if ruleset.last_top_card == "loses" else -1,
+        losing=losing,
+        safe=~losing,
         beat_own=ruleset.beat_own,
         windows=ruleset.bombs_out_of_turn,
         guards=guards,
-        banned=top if bans else -1,
+        banned=last if bans else 0,
         draws=draws,
         pass_locks=ruleset.pass_locks,
         lists_short=draws and not ruleset.bombs,

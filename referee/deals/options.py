@@ -18,7 +18,7 @@ class Constraints(NamedTuple):
     include: int = 0
     """Mask of the card that the lead must contain, or be where the rules say so; 0 for none."""
     banned: int = 0
-    """Mask of the card that may not be the last one played, if it is the whole hand; 0 for no ban."""
+    """Mask of the cards that may not be the last one played, if one of them is the hand; 0 for no ban."""
     guarded: bool = False
     """Whether the next seat has one card, so that the rules ask for the precaution."""
 
@@ -78,7 +78,7 @@ def _allowed_unguarded(rules: Rules, plays: list[int], constraints: Constraints)
         required = rules.full if rules.ruleset.lead_includes_lowest == "alone" else constraints.include
         options = [play for play in options if play & required == constraints.include]
     if constraints.banned:
-        options = [play for play in options if play & rules.full != constraints.banned]
+        options = [play for play in options if play & rules.full & ~constraints.banned]
     return Options(options, constraints.to_beat > 0 or not options)
 
 

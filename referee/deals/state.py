@@ -8,7 +8,7 @@ all other turns ``referee.deals.options`` says what is legal.
 from collections.abc import Sequence
 
 from referee.deals.action import NOBODY, Action, Entry, Exchange, Stage
-from referee.deals.dealing import Dealt, deal_cards, landmarks, next_seats
+from referee.deals.dealing import Dealt, deal_cards, is_last_card, landmarks, next_seats
 from referee.deals.facts import rule_facts
 from referee.deals.holdings import Holdings
 from referee.deals.options import Constraints, Options, allowed, checked
@@ -249,12 +249,14 @@ class DealState:
     # Which rules bear on a seat
 
     def _is_banned(self, seat: int) -> bool:
-        """Return whether ``seat`` holds only the card that may not be played last.
+        """Return whether ``seat`` holds only a card that may not be played last.
 
-        The ban is lifted if all who hold cards hold only that card.
+        The ban is lifted if all who hold cards hold only such a card.
         """
-        banned = self._facts.banned
-        return self.hands[seat] == banned and any(hand and hand != banned for hand in self.hands)
+        rules, hands = self.rules, self.hands
+        if hands[seat] & ~self._facts.banned or not is_last_card(rules, hands[seat]):
+            return False
+        return any(hand and not is_last_card(rules, hand) for hand in hands)
 
     def _is_guarded(self, seat: int) -> bool:
         """Return whether the rules ask for a precaution because the next seat has one card."""

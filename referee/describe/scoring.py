@@ -2,7 +2,7 @@
 
 from itertools import groupby
 
-from referee.describe.words import counted, highest_card, listed, number
+from referee.describe.words import counted, last_card, listed, number
 from referee.ruleset import Bonuses, Bracket, Ruleset
 
 _BY_CARDS = ("penalty", "pairwise", "winner_collects", "winner_scores")
@@ -129,7 +129,7 @@ def _liability(ruleset: Ruleset) -> list[str]:
 def _no_winner(ruleset: Ruleset) -> str:
     who = "Whoever forfeits"
     if ruleset.last_top_card == "loses":
-        who = f"Whoever forfeits, or is left with {highest_card(ruleset)} alone,"
+        who = f"Whoever forfeits, or is left with {last_card(ruleset)} alone,"
     if ruleset.settle == "places":
         rest = "those who are out keep their places, and the rest share the points of the last place but one"
         return f"{who} gets the points of the last place; {rest}."

@@ -8,7 +8,7 @@ from referee.describe.words import (
     SUIT_NAMES,
     cards_over,
     counted,
-    highest_card,
+    last_card,
     listed,
     number,
 )
@@ -96,6 +96,6 @@ def _order_of_play(ruleset: Ruleset) -> Iterator[str]:
         yield "precautions against a last card"
     if ruleset.last_top_card != "allowed":
         ends = {"cannot_win": "cannot go out alone", "loses": "left alone loses"}[ruleset.last_top_card]
-        yield f"{highest_card(ruleset)} {ends}"
+        yield f"{last_card(ruleset)} {ends}"
     if ruleset.bonuses:
         yield "bonuses for strong plays"

@@ -1,6 +1,6 @@
 """Turns, tricks and the end of a deal, in words."""
 
-from referee.describe.words import cards_over, highest_card
+from referee.describe.words import cards_over, last_card
 from referee.ruleset import Ruleset
 
 
@@ -44,17 +44,17 @@ def last_cards(ruleset: Ruleset) -> list[str]:
     sentences = [_ANNOUNCE[ruleset.announce_at]] if ruleset.announce_at else []
     if ruleset.guard != "none":
         sentences.append(_GUARDS[ruleset.guard])
-    top = highest_card(ruleset)
+    card = last_card(ruleset)
     if ruleset.last_top_card == "cannot_win":
         sentences.append(
-            f"{top} may not be played as a last, single card; whoever has nothing else passes, "
-            "and a lead that cannot be made passes to the next player."
+            f"{card[0].upper()}{card[1:]} may not be played as a last, single card; whoever has nothing else "
+            "passes, and a lead that cannot be made passes to the next player."
         )
-        if ruleset.decks > 1:
-            sentences.append(f"If all who hold cards hold just {top}, it may.")
+        if ruleset.decks > 1 or ruleset.last_cards != "top":
+            sentences.append(f"If all who hold cards hold just {card}, it may.")
     elif ruleset.last_top_card == "loses":
         sentences.append(
-            f"Whoever is left with {top} alone ends the deal, which nobody wins, "
+            f"Whoever is left with {card} alone ends the deal, which nobody wins, "
             "and scores as if no card had been played."
         )
     return sentences

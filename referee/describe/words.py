@@ -101,6 +101,16 @@ def jokers(ruleset: Ruleset) -> tuple[str, ...]:
     return JOKERS[len(JOKERS) - ruleset.jokers :]
 
 
+def last_card(ruleset: Ruleset) -> str:
+    """Return what the rules about last cards concern: a card, or any of a rank or suit, with an article."""
+    if ruleset.last_cards == "top":
+        return highest_card(ruleset)
+    if ruleset.last_cards in SUIT_NAMES:
+        return f"a {SUIT_NAMES[ruleset.last_cards].removesuffix('s')}"
+    article = "an" if ruleset.last_cards in ("8", "11", "A") else "a"
+    return f"{article} {ruleset.last_cards}"
+
+
 def cards_over(ruleset: Ruleset) -> int:
     """Return how many cards are left over when all hands are dealt."""
     if not isinstance(ruleset.hand_size, int):

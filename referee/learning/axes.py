@@ -34,7 +34,7 @@ def axes(ruleset: Ruleset) -> dict[str, float]:
     for name, choices in _CHOICES.items():
         for value in choices:
             values[f"{name}.{value}"] = float(getattr(ruleset, name) == value)
-    values |= _leading(ruleset)
+    values |= _course(ruleset)
     values |= _scoring(ruleset)
     return values
 
@@ -83,10 +83,12 @@ def _place(name: str, order: tuple[str, ...]) -> float:
     return (order.index(name) + 1) / len(order) if name in order else 0.0
 
 
-def _leading(ruleset: Ruleset) -> Iterator[tuple[str, float]]:
+def _course(ruleset: Ruleset) -> Iterator[tuple[str, float]]:
     first = ruleset.first_lead
     yield "first_lead.random", float(first == "random")
     yield "first_lead.card", float(first not in ("lowest", "random"))
+    yield "last_cards.rank", _place(ruleset.last_cards, ruleset.ranks)
+    yield "last_cards.suit", _place(ruleset.last_cards, ruleset.suits)
     yield "lead_includes_lowest", float(ruleset.lead_includes_lowest is not False)
     yield "lead_includes_lowest.alone", float(ruleset.lead_includes_lowest == "alone")
 

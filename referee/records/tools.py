@@ -5,7 +5,7 @@ Each tool answers one request; RefereeError says in one line why a request canno
 
 from collections.abc import Mapping
 
-from referee.deals.dealing import landmarks
+from referee.deals.dealing import is_last_card, landmarks
 from referee.deals.options import Constraints, allowed
 from referee.errors import CardError, RecordError, RefereeError
 from referee.records.replay import Replayer
@@ -65,11 +65,11 @@ def _constraints(rules: Rules, given: Mapping[str, object], hand: int) -> Constr
     own, next_has_one = _flag(given, "last_trick_player_is_self"), _flag(given, "next_has_one")
     if own and not rules.ruleset.beat_own:
         to_beat = 0
-    top = landmarks(rules).top
+    bans = rules.ruleset.last_top_card == "cannot_win"
     return Constraints(
         to_beat=to_beat,
         include=include,
-        banned=top if hand == top and rules.ruleset.last_top_card == "cannot_win" else 0,
+        banned=landmarks(rules).last if bans and is_last_card(rules, hand) else 0,
         guarded=next_has_one and not (own and rules.ruleset.beat_own),
     )
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 from annotated_types import Interval
 
-from referee.cards import JOKER, JOKERS, RANK_SETS, STANDARD_RANKS, SUITS, card_index, card_text
+from referee.cards import JOKER, JOKERS, LECTIO_RANKS, RANK_SETS, STANDARD_RANKS, SUITS, card_index, card_text
 from referee.errors import CardError, Problem
 from referee.ruleset.annotations import Exactly, Fields, Step
 from referee.ruleset.straights import ORDER_NAMES, StraightOrder, straight_order
@@ -122,6 +122,13 @@ def _first_lead(given: object, before: Fields) -> str:
 
 def _is_card(given: object, ranks: Sequence[str]) -> bool:
     return isinstance(given, str) and given[:-1] in ranks and given[-1:] in SUITS
+
+
+def _last_cards(given: object, before: Fields) -> str:
+    ranks = before.get("ranks", STANDARD_RANKS)
+    if isinstance(given, str) and given in ("top", *ranks, *SUITS):
+        return given
+    raise ValueError(f"must be 'top', a rank such as '2' or a suit such as 'S', not {shown(given)}")
 
 
 def _lead_includes(given: object, _: Fields) -> bool | str:
@@ -245,6 +252,10 @@ FirstLead = Annotated[
         "instead",
         {"type": "string", "pattern": r"^(lowest|random|([3-9TJQKA2]|1[0-5]?)[DCHS])$"},
     ),
+]
+LastCards = Annotated[
+    str,
+    Step(_last_cards, "instead", {"enum": ["top", *SUITS, *dict.fromkeys(STANDARD_RANKS + LECTIO_RANKS)]}),
 ]
 LeadIncludes = Annotated[
     bool | Literal["alone"],

@@ -133,6 +133,11 @@ def _end(ruleset: Ruleset) -> Iterator[Problem]:
         yield Problem("after_out", f"{ruleset.after_out} needs deal_ends: last_holder")
 
 
+def _last_cards(ruleset: Ruleset) -> Iterator[Problem]:
+    if ruleset.last_cards != "top" and ruleset.last_top_card == "allowed":
+        yield Problem("last_cards", "needs last_top_card: cannot_win or loses")
+
+
 _FOR_THE_FIRST_OUT = (("dragon", "wins"), ("last_top_card", "loses"), ("guard", "liable"))
 """Values that make sense only if the first to go out ends the deal."""
 
@@ -155,6 +160,7 @@ _CHECKS: tuple[Callable[[Ruleset], Iterator[Problem]], ...] = (
     _order,
     _bombs,
     _end,
+    _last_cards,
     _places,
 )
 

@@ -26,6 +26,7 @@ from referee.ruleset.fields import (
     InstantWins,
     Jokers,
     Kinds,
+    LastCards,
     LeadIncludes,
     Name,
     Points,
@@ -196,6 +197,8 @@ class Ruleset:
     """The duty of a seat that plays before one with a single card left: ``none``, ``must`` or ``liable``."""
     last_top_card: Literal["allowed", "cannot_win", "loses"]
     """The highest card as the last: ``allowed``, it ``cannot_win``, or the seat left with it ``loses``."""
+    last_cards: LastCards
+    """What ``last_top_card`` is about: the ``top`` card, or any card of a rank (``2``) or a suit (``S``)."""
     deal_ends: Literal["first_out", "last_holder"]
     """When a deal ends: ``first_out``, or ``last_holder`` (one seat still holds cards)."""
     after_out: Literal["beatable", "next_leads"]

@@ -1135,7 +1135,7 @@ class Turn(_message.Message):
     next_has_one: _builtins.bool
     """next_has_one is true when the ruleset's guard binds this turn: the next seat holds one card."""
     top_card_banned: _builtins.bool
-    """top_card_banned is true when the highest card is the whole hand and the ruleset bans going out with it."""
+    """top_card_banned is true when the whole hand is a card with which the ruleset bans going out, such as the highest."""
     bank_ms: _builtins.int
     """bank_ms is what is left in the bot's bank, in milliseconds; absent where the session has no bank."""
     credit_ms: _builtins.int

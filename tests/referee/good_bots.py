@@ -165,7 +165,7 @@ class Seat:
         constraints = Constraints(
             rules.code(self.cards.mask(turn.to_beat)) if turn.to_beat else 0,
             self.cards.mask([turn.must_include]) if turn.must_include else 0,
-            landmarks(rules).top if turn.top_card_banned else 0,
+            landmarks(rules).last if turn.top_card_banned else 0,
             turn.next_has_one,
         )
         bombs_only = turn.kind == bots_pb2.TURN_KIND_BOMB

@@ -96,9 +96,19 @@ class SlowDeal:
         return plays, bool(self.plays()) or not plays
 
     def banned(self, seat: int) -> bool:
-        top = self.rules.one_pack()[-1:]
-        lifted = all(hand in ([], top) for hand in self.hands)
-        return self.ruleset.last_top_card == "cannot_win" and self.hands[seat] == top and not lifted
+        lifted = all(self.has_a_last_card(other) for other, hand in enumerate(self.hands) if hand)
+        return self.ruleset.last_top_card == "cannot_win" and self.has_a_last_card(seat) and not lifted
+
+    def has_a_last_card(self, seat: int) -> bool:
+        """Return whether the seat is left with one card of those that the rules about last cards concern."""
+        if len(self.hands[seat]) != 1:
+            return False
+        card, concerned = self.hands[seat][0], self.ruleset.last_cards
+        return concerned in card if concerned != "top" else card == self.top
+
+    @property
+    def top(self) -> Card:
+        return self.rules.one_pack()[-1]
 
     def next_has_one(self, seat: int) -> bool:
         following = None if self.own else self.next_holder(seat)
@@ -141,8 +151,7 @@ class SlowDeal:
             holders = sum(1 for hand in self.hands if hand)
             if self.ruleset.deal_ends == "first_out" or holders == 1:
                 self.end = "out"
-        top = self.rules.one_pack()[-1:]
-        if self.ruleset.last_top_card == "loses" and self.hands[seat] == top:
+        if self.ruleset.last_top_card == "loses" and self.has_a_last_card(seat):
             self.end = "last_top_card"
         if self.end:
             return

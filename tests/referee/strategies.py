@@ -147,6 +147,7 @@ def _course(draw: st.DrawFn, fields: Fields) -> Fields:
     course |= {name: draw(st.booleans()) for name in flags}
     draws = draw(st.sampled_from(CHOICES["draw_on_pass"])) if fields["leftover"] == "stock" else "none"
     three = fields["players"] == 3
+    last_cards = st.sampled_from(["top", *fields["ranks"][-2:], "D", "S"])
     cards = [rank + suit for rank in fields["ranks"] for suit in "DCHS"]
     first_lead = draw(st.sampled_from(["lowest", "random"]) | st.sampled_from(cards))
     last_holder = course["deal_ends"] == "last_holder"
@@ -159,6 +160,7 @@ def _course(draw: st.DrawFn, fields: Fields) -> Fields:
         "restock": draws != "none" and draw(st.booleans()),
         "exchange": draw(st.sampled_from(CHOICES["exchange"])) if three else "none",
         "bombs_out_of_turn": bool(fields["bombs"]) and draw(st.booleans()),
+        "last_cards": "top" if course["last_top_card"] == "allowed" else draw(last_cards),
         "first_lead": first_lead,
         "lead_includes_lowest": first_lead != "random" and draw(st.sampled_from([False, True, "alone"])),
         "lowest_lead_every": draw(st.integers(0, 3)),

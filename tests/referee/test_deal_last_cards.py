@@ -265,6 +265,42 @@ def test_loses_does_not_touch_who_holds_it_twice_or_with_others() -> None:
     assert play(deal, "1:4D", "0:2S").end == "last_top_card"
 
 
+def test_last_cards_of_a_rank_ban_each_of_them_as_a_last_single_but_not_together() -> None:
+    rules = rules_with(players=2, last_top_card="cannot_win", last_cards="2")
+    deal = play(deal_of(rules, ["3D 2C", "4D 5D 9D"]), "0:3D", "1:4D")
+    assert (legal_texts(deal, 0), deal.can_pass(0)) == ([], True)
+    with pytest.raises(IllegalHere, match="2C may not be the last card played"):
+        play(deal, "0:2C")
+    assert play(deal_of(rules, ["2C 2H", "4D 5D"], leader=0), "0:2C 2H").out == [0]
+
+
+def test_last_cards_of_a_suit_ban_each_of_them_unless_all_hold_just_such_a_card() -> None:
+    rules = rules_with(players=3, last_top_card="cannot_win", last_cards="S")
+    deal = play(deal_of(rules, ["3D 7S", "4D 5D", "6S 8S"]), "0:3D", "1:4D")
+    assert legal_texts(deal, 2) == ["6S", "8S"]
+    play(deal, "2:6S")
+    assert legal_texts(deal, 0) == []
+    deal = deal_of(rules, ["3D 7S", "9S", "6S"], leader=0)
+    assert legal_texts(play(deal, "0:3D"), 1) == ["9S"]
+
+
+@pytest.mark.parametrize(
+    ("cards", "left", "end"),
+    [("2", "2C", "last_top_card"), ("S", "4S", "last_top_card"), ("2", "AS", ""), ("S", "2H", "")],
+)
+def test_last_cards_that_lose_end_the_deal_if_one_is_left(cards: str, left: str, end: str) -> None:
+    rules = rules_with(players=2, last_top_card="loses", last_cards=cards)
+    assert play(deal_of(rules, [f"3D {left}", "4D 6D"]), "0:3D").end == end
+
+
+def test_last_cards_that_lose_do_not_touch_who_holds_two_of_them() -> None:
+    rules = rules_with(players=2, last_top_card="loses", last_cards="2")
+    deal = play(deal_of(rules, ["3D 2C 2H", "4D 6D"]), "0:3D")
+    assert (deal.over, deal.turn) == (False, 1)
+    play(deal, "1:4D", "0:2C")
+    assert (deal.end, deal.culprit) == ("last_top_card", 0)
+
+
 @pytest.mark.parametrize("announce_at", [0, 1, 2])
 def test_announcements_are_information_only(announce_at: int) -> None:
     deal = deal_of(rules_with(players=2, announce_at=announce_at), ["3D 5D", "4D"])

@@ -116,6 +116,8 @@ AXES: list[tuple[dict[str, Any], str]] = [
     ),
     ({"guard": "liable"}, "pays the losses of all"),
     ({"last_top_card": "cannot_win"}, "2S may not be played as a last, single card"),
+    ({"last_top_card": "cannot_win", "last_cards": "2"}, "A 2 may not be played as a last, single card"),
+    ({"last_top_card": "loses", "last_cards": "S"}, "Whoever is left with a spade alone ends the deal"),
     ({"last_top_card": "loses"}, "Whoever is left with 2S alone ends the deal"),
     ({"deal_ends": "last_holder"}, "until only one player holds cards"),
     ({"deal_ends": "last_holder", "after_out": "next_leads"}, "Nobody may beat the last play"),

@@ -14,6 +14,7 @@ from referee.errors import IllegalHere, PlayError, PositionError, UnknownCards
 from referee.position import Position
 from referee.records.random_play import random_records
 from referee.rules.plays import Rules
+from referee.ruleset import preset_names
 from tests.referee.deals import NAMES, deal_of, play, rules_named, rules_with
 from tests.referee.test_deal_properties import deal_with_small_stock
 
@@ -151,7 +152,7 @@ def test_positions_of_a_record_are_written_and_read_and_go_on_to_its_points(name
         assert len(Position.from_record(record, count // 3).playout(Random(1))) == rules.ruleset.players
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", preset_names())
 def test_position_of_a_view_has_the_legal_actions_of_the_deal(name: str) -> None:
     rules = rules_named(name)
     rng = Random(name)

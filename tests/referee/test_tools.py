@@ -91,6 +91,8 @@ def test_legal_with_the_highest_card_alone() -> None:
     assert answer("2S", "2H", rules) == ([], True)
     assert answer("2S", "2H") == (["2S"], True)
     assert answer("3D 2S", "2H", rules) == (["2S"], True)
+    assert answer("2H", "2D", rules) == (["2H"], True)
+    assert answer("2H", "2D", rules | {"last_cards": "2"}) == ([], True)
     assert answer("2S", "2H", rules | MUST, next_has_one=True) == ([], True)
     assert answer("2S", "2H", {"last_top_card": "loses"}) == (["2S"], True)
 

@@ -64,12 +64,20 @@ async def guarded(desk: Desk) -> None:
 @group(
     "TURN-06",
     "Passes where its top card is banned",
-    "top_card_banned with the 2S as the last card, on a play.",
+    "top_card_banned with the 2S as the last card, on a play; or with a spade, where no spade may be.",
 )
 async def banned(desk: Desk) -> None:
-    rules = small(2, last_top_card="cannot_win")
-    hands = {1: ["3D 2S", "5C 9D", "6C TH", "7D JH"]}
-    await desk.play([desk.session(rules, 0, hands=hands, others=eager, limits=ASK_FORCED)])
+    sessions = [
+        desk.session(
+            small(2, name=f"check-last-{card}", last_top_card="cannot_win", last_cards=cards),
+            0,
+            hands={1: [f"3D {card}", "5C 9D", "6C TH", "7D JH"]},
+            others=eager,
+            limits=ASK_FORCED,
+        )
+        for cards, card in (("top", "2S"), ("S", "KS"))
+    ]
+    await desk.play(sessions)
 
 
 @group(

@@ -2079,7 +2079,7 @@ type Turn struct {
 	MustInclude Card `protobuf:"varint,9,opt,name=must_include,json=mustInclude,proto3,enum=referee.v1.Card" json:"must_include,omitempty"`
 	// next_has_one is true when the ruleset's guard binds this turn: the next seat holds one card.
 	NextHasOne bool `protobuf:"varint,10,opt,name=next_has_one,json=nextHasOne,proto3" json:"next_has_one,omitempty"`
-	// top_card_banned is true when the highest card is the whole hand and the ruleset bans going out with it.
+	// top_card_banned is true when the whole hand is a card with which the ruleset bans going out, such as the highest.
 	TopCardBanned bool `protobuf:"varint,11,opt,name=top_card_banned,json=topCardBanned,proto3" json:"top_card_banned,omitempty"`
 	// bank_ms is what is left in the bot's bank, in milliseconds; absent where the session has no bank.
 	BankMs *uint32 `protobuf:"varint,12,opt,name=bank_ms,json=bankMs,proto3,oneof" json:"bank_ms,omitempty"`

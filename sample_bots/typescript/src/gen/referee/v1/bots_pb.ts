@@ -936,7 +936,7 @@ export type Turn = Message<"referee.v1.Turn"> & {
   nextHasOne: boolean;
 
   /**
-   * top_card_banned is true when the highest card is the whole hand and the ruleset bans going out with it.
+   * top_card_banned is true when the whole hand is a card with which the ruleset bans going out, such as the highest.
    *
    * @generated from field: bool top_card_banned = 11;
    */
