@@ -369,5 +369,8 @@ class Deal(DealState):
             if self._facts.guards and end == "out"
             else None,
             unbeaten=unbeaten(self.rules, self.log, self._trick_ends) if bonuses else (),
+            played=sum({1 << entry[0] for entry in self.log if entry[1]})
+            if self._facts.asks_who_played
+            else 0,
         )
         self.points = score(self.rules, finish)

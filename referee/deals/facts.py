@@ -41,6 +41,8 @@ class RuleFacts:
     """Whether the rules ask for a precaution when the next seat has one card."""
     banned: int
     """Mask of the cards that may not be played last, every copy; 0 for none."""
+    asks_who_played: bool
+    """Whether points depend on which seats have played a card."""
     draws: bool
     """Whether a pass draws cards."""
     pass_locks: bool
@@ -78,6 +80,7 @@ def rule_facts(rules: Rules) -> RuleFacts:
         windows=ruleset.bombs_out_of_turn,
         guards=guards,
         banned=last if bans else 0,
+        asks_who_played=any(bracket.start == "all" for bracket in ruleset.multipliers),
         draws=draws,
         pass_locks=ruleset.pass_locks,
         lists_short=draws and not ruleset.bombs,

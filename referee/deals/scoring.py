@@ -1,7 +1,8 @@
 """What a finished deal scores: points by seat, higher is better.
 
 Sources: pagat.com "Scoring" and "Scoring variations", the rules of Only a Game, Choi Dai Di and
-Silicon Valley. All functions are pure; ``score`` is the way in.
+Silicon Valley, and of Pao De Kuai (hackmd.io) for hands of which nothing was played. All functions are pure;
+``score`` is the way in.
 """
 
 from collections.abc import Callable, Sequence
@@ -64,6 +65,8 @@ class Finish(NamedTuple):
     """Seat that pays for all because it ignored the precaution."""
     unbeaten: tuple[Unbeaten, ...] = ()
     """Plays that nobody beat; needed only if there are bonuses."""
+    played: int = 0
+    """The seats, as bits, that have played a card; needed only if a bracket is for those that have not."""
 
 
 class Case(NamedTuple):
@@ -93,10 +96,11 @@ def score(rules: Rules, finish: Finish) -> tuple[int, ...]:
     return tuple(points)
 
 
-def penalty(rules: Rules, hand: int, brackets: bool = True, factor: int = 1) -> int:
+def penalty(rules: Rules, hand: int, brackets: bool = True, factor: int = 1, *, whole: bool = False) -> int:
     """Return a hand's penalty points: card points through the bracket, doubled for twos, times ``factor``.
 
-    ``brackets`` says whether brackets apply to this seat. An empty hand has none.
+    ``brackets`` says whether brackets apply to this seat, ``whole`` whether it has played no card. An empty
+    hand has none.
     """
     count = rules.count(hand)
     if not count:
@@ -106,7 +110,7 @@ def penalty(rules: Rules, hand: int, brackets: bool = True, factor: int = 1) -> 
     if len(prices) > 1:
         points = sum([(hand & cards).bit_count() * worth for cards, worth in prices])
     if brackets:
-        points = _through_bracket(rules, count, points)
+        points = _through_bracket(rules, count, points, whole)
     if rules.ruleset.double_per_two_left:
         points <<= rules.count(hand & landmarks(rules).all_twos)
     return points * factor
@@ -114,7 +118,7 @@ def penalty(rules: Rules, hand: int, brackets: bool = True, factor: int = 1) -> 
 
 def difference(rules: Rules, cards: int, brackets: bool = True) -> int:
     """Return what a difference in cards costs with ``settle: difference``: the number through the bracket."""
-    return _through_bracket(rules, cards, cards) if brackets and cards else cards
+    return _through_bracket(rules, cards, cards, False) if brackets and cards else cards
 
 
 def final_factor(rules: Rules, final: int) -> int:
@@ -134,8 +138,10 @@ def _case(rules: Rules, finish: Finish) -> Case:
     if finish.unplayed:
         hands = tuple(0 if seat == winner else hand for seat, hand in enumerate(finish.full))
     factor = final_factor(rules, finish.final)
+    played = 0 if finish.unplayed else finish.played
     penalties = [
-        penalty(rules, hand, _bracketed(rules, finish, seat), factor) for seat, hand in enumerate(hands)
+        penalty(rules, hand, _bracketed(rules, finish, seat), factor, whole=not played >> seat & 1)
+        for seat, hand in enumerate(hands)
     ]
     return Case(rules, finish, hands, winner, factor, penalties)
 
@@ -148,9 +154,9 @@ def _price_list(rules: Rules) -> tuple[tuple[int, int], ...]:
     return tuple((cards, points) for points, cards in prices.items())
 
 
-def _through_bracket(rules: Rules, count: int, points: int) -> int:
+def _through_bracket(rules: Rules, count: int, points: int, whole: bool) -> int:
     for bracket in reversed(rules.ruleset.multipliers):
-        if count >= bracket.start:
+        if whole if bracket.start == "all" else count >= bracket.start:
             return points * bracket.times if bracket.times is not None else bracket.points or 0
     return points
 
@@ -314,7 +320,7 @@ def _amount(rules: Rules, finish: Finish, culprit: int) -> int:
     hand, brackets = finish.full[culprit], _bracketed(rules, finish, culprit)
     if rules.ruleset.settle == "difference":
         return difference(rules, rules.count(hand), brackets)
-    return penalty(rules, hand, brackets)
+    return penalty(rules, hand, brackets, whole=True)
 
 
 def _places_without_winner(rules: Rules, finish: Finish, culprit: int) -> list[int]:

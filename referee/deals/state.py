@@ -187,6 +187,7 @@ class DealState:
         """Return a value that is equal for deals with the same cards and the same possible continuations."""
         trick, ruleset = self._trick, self.rules.ruleset
         looks_back = ruleset.bonuses is not None or ruleset.restock or ruleset.guard == "liable"
+        looks_back = looks_back or self._facts.asks_who_played
         return (
             *(ruleset.hash, self.dealer, self.step, self.leader, tuple(self.hands), self.stage, self.turn),
             *(trick.to_beat, trick.last_seat, trick.locked, trick.window.key(), self.must_include),

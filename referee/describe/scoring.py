@@ -1,5 +1,6 @@
 """The scoring of deals and the end of a session, in words."""
 
+from collections.abc import Iterator
 from itertools import groupby
 
 from referee.describe.words import counted, last_card, listed, number
@@ -45,15 +46,26 @@ def _card_points(ruleset: Ruleset) -> str:
 def _brackets(ruleset: Ruleset) -> list[str]:
     if not ruleset.multipliers:
         return []
-    parts = []
-    for bracket, later in zip(ruleset.multipliers, (*ruleset.multipliers[1:], None), strict=True):
-        cards = f"{bracket.start} or more" if later is None else _span(bracket.start, later.start - 1)
-        parts.append(f"{cards} cards left {_cost(bracket)}")
+    parts = [f"{cards} cards left {_cost(bracket)}" for cards, bracket in _spans(ruleset)]
+    parts += [
+        f"all cards of a player who has played none {_cost(bracket)}"
+        for bracket in ruleset.multipliers
+        if bracket.start == "all"
+    ]
     return [f"Of these, {listed(parts)}."]
 
 
-def _span(first: int, last: int) -> str:
-    return str(first) if first == last else f"{first} to {last}"
+def _spans(ruleset: Ruleset) -> Iterator[tuple[str, Bracket]]:
+    """Yield each bracket by a number of cards, with the numbers that it applies to."""
+    starts = [bracket.start for bracket in ruleset.multipliers]
+    for bracket, following in zip(ruleset.multipliers, (*starts[1:], "all"), strict=True):
+        if bracket.start == "all":
+            return
+        last = None if following == "all" else following - 1
+        if last is None:
+            yield f"{bracket.start} or more", bracket
+        else:
+            yield str(last) if bracket.start == last else f"{bracket.start} to {last}", bracket
 
 
 def _cost(bracket: Bracket) -> str:
@@ -111,8 +123,7 @@ def _difference(ruleset: Ruleset) -> str:
     if not ruleset.multipliers:
         return f"{text}, one point a card."
     parts = []
-    for bracket, later in zip(ruleset.multipliers, (*ruleset.multipliers[1:], None), strict=True):
-        span = f"{bracket.start} or more" if later is None else _span(bracket.start, later.start - 1)
+    for span, bracket in _spans(ruleset):
         cost = f"{bracket.points} points" if bracket.times is None else f"{bracket.times} times d"
         parts.append(f"{cost} where d is {span}")
     return f"{text}: d points, but {listed(parts)}."

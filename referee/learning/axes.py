@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import islice
 from typing import Literal, get_args, get_origin, get_type_hints
 
 from referee.cards import JOKER, JOKERS, LECTIO_RANKS
 from referee.learning.plays import PLAY_KINDS
 from referee.learning.slots import most_cards
-from referee.ruleset import Ruleset, pack_size
+from referee.ruleset import Bracket, Ruleset, pack_size
 from referee.ruleset.fields import KINDS, MOST_DECKS
 from referee.ruleset.straights import cycle
 
@@ -93,17 +92,25 @@ def _course(ruleset: Ruleset) -> Iterator[tuple[str, float]]:
     yield "lead_includes_lowest.alone", float(ruleset.lead_includes_lowest == "alone")
 
 
+def _worth(name: str, bracket: Bracket | None) -> Iterator[tuple[str, float]]:
+    yield f"{name}.times", squashed(bracket.times or 0) if bracket else 0
+    yield f"{name}.points", squashed(bracket.points or 0) if bracket else 0
+
+
 def _scoring(ruleset: Ruleset) -> Iterator[tuple[str, float]]:
     points = dict(zip(ruleset.rank_names, ruleset.card_points, strict=True))
     names = dict(enumerate(ruleset.ranks))
     for rank in range(_MOST_RANKS):
         yield f"card_points.{rank}", squashed(points.get(names.get(rank, ""), 0))
     yield "card_points.joker", squashed(points.get(JOKER, 0))
-    brackets = [*ruleset.multipliers, *[None] * _BRACKETS]
-    for place, bracket in enumerate(islice(brackets, _BRACKETS)):
-        yield f"multipliers.{place}.from", min(bracket.start / 13, 1) if bracket else 0
-        yield f"multipliers.{place}.times", squashed(bracket.times or 0) if bracket else 0
-        yield f"multipliers.{place}.points", squashed(bracket.points or 0) if bracket else 0
+    by_cards = [bracket for bracket in ruleset.multipliers if bracket.start != "all"]
+    whole = [bracket for bracket in ruleset.multipliers if bracket.start == "all"]
+    for place in range(_BRACKETS):
+        found = by_cards[place] if place < len(by_cards) else None
+        start = found.start if found and found.start != "all" else 0
+        yield f"multipliers.{place}.from", min(start / 13, 1)
+        yield from _worth(f"multipliers.{place}", found)
+    yield from _worth("multipliers.all", whole[0] if whole else None)
     places = dict(enumerate(ruleset.place_points))
     for place in range(8):
         yield f"place_points.{place}", squashed(places.get(place, 0))

@@ -194,10 +194,17 @@ def _card_points(given: object, before: Fields) -> tuple[int, ...]:
     return tuple(given[rank] for rank in ranks)
 
 
+def _bracket_start(given: object, _: Fields) -> int | str:
+    if given == "all" or (type(given) is int and 1 <= given <= LARGEST):
+        return given
+    raise ValueError(f"must be a whole number from 1 to {LARGEST}, or 'all', not {shown(given)}")
+
+
 def _rising(given: "Sequence[Bracket]", _: Fields) -> "Sequence[Bracket]":
     starts = [bracket.start for bracket in given]
-    if any(later <= earlier for earlier, later in pairwise(starts)):
-        raise ValueError(f"must rise by 'from', not {starts}")
+    numbers = [LARGEST + 1 if start == "all" else start for start in starts]
+    if any(later <= earlier for earlier, later in pairwise(numbers)):
+        raise ValueError(f"must rise by 'from', 'all' being the last, not {starts}")
     return given
 
 
@@ -228,6 +235,14 @@ _points_by_rank = {
 }
 
 Positive = Annotated[Whole, Interval(ge=1, le=LARGEST)]
+BracketStart = Annotated[
+    int | Literal["all"],
+    Step(
+        _bracket_start,
+        "instead",
+        {"anyOf": [{"type": "integer", "minimum": 1, "maximum": LARGEST}, {"const": "all"}]},
+    ),
+]
 Points = Annotated[Whole, Interval(ge=-LARGEST, le=LARGEST)]
 Flag = Annotated[bool, Exactly()]
 Target = Annotated[Points, Step(_not_zero, "after")]

@@ -133,6 +133,11 @@ def _end(ruleset: Ruleset) -> Iterator[Problem]:
         yield Problem("after_out", f"{ruleset.after_out} needs deal_ends: last_holder")
 
 
+def _brackets(ruleset: Ruleset) -> Iterator[Problem]:
+    if ruleset.settle == "difference" and any(bracket.start == "all" for bracket in ruleset.multipliers):
+        yield Problem("multipliers", "cannot have from: all with settle: difference, where differences count")
+
+
 def _last_cards(ruleset: Ruleset) -> Iterator[Problem]:
     if ruleset.last_cards != "top" and ruleset.last_top_card == "allowed":
         yield Problem("last_cards", "needs last_top_card: cannot_win or loses")
@@ -161,6 +166,7 @@ _CHECKS: tuple[Callable[[Ruleset], Iterator[Problem]], ...] = (
     _bombs,
     _end,
     _last_cards,
+    _brackets,
     _places,
 )
 

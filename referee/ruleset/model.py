@@ -17,6 +17,7 @@ from referee.ruleset.annotations import CONFIG
 from referee.ruleset.fields import (
     LARGEST,
     BombKinds,
+    BracketStart,
     CardPoints,
     Decks,
     FirstLead,
@@ -48,8 +49,9 @@ class Bracket:
 
     __pydantic_config__: ClassVar = CONFIG
 
-    start: Positive
-    """The fewest cards left that the bracket applies to (``from`` in the object)."""
+    start: BracketStart
+    """The fewest cards left that the bracket applies to, or ``all``: those of a seat that has played none
+    (``from`` in the object)."""
     times: Positive | None = None
     """The factor on the card points; None if ``points`` is given."""
     points: Points | None = None

@@ -69,7 +69,7 @@ def is_quick(rules: Rules) -> bool:
     """Return whether ``Quick`` follows all rules of the ruleset that bear on a turn."""
     facts, ruleset = rule_facts(rules), rules.ruleset
     rare = facts.careful or facts.windows or facts.draws or facts.beat_own or facts.losing
-    return not rare and ruleset.bonuses is None
+    return not rare and ruleset.bonuses is None and not facts.asks_who_played
 
 
 class Quick:

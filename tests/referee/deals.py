@@ -24,6 +24,7 @@ UNUSUAL: dict[str, dict[str, Any]] = {
         "first_lead": "random",
         "lead_includes_lowest": False,
     },
+    "nothing played": {"name": "nothing-played", "multipliers": [{"from": "all", "points": 30}]},
     "no two last": {"name": "no-two-last", "last_top_card": "cannot_win", "last_cards": "2"},
     "a spade last loses": {"name": "a-spade-last-loses", "last_top_card": "loses", "last_cards": "S"},
     "named card alone": {

@@ -171,10 +171,12 @@ def _course(draw: st.DrawFn, fields: Fields) -> Fields:
 @st.composite
 def _scoring(draw: st.DrawFn, fields: Fields) -> Fields:
     settle = draw(st.sampled_from(CHOICES["settle"]))
-    brackets = [
+    brackets: list[Fields] = [
         {"from": start, draw(st.sampled_from(["times", "points"])): draw(st.integers(1, 50))}
         for start in sorted(draw(st.sets(st.integers(1, 20), max_size=3)))
     ]
+    if settle != "difference" and draw(st.booleans()):
+        brackets.append({"from": "all", "times": draw(st.integers(1, 5))})
     return {
         "multipliers": brackets,
         "multiplier_for": draw(st.sampled_from(CHOICES["multiplier_for"])),

@@ -122,6 +122,11 @@ AXES: list[tuple[dict[str, Any], str]] = [
     ({"deal_ends": "last_holder"}, "until only one player holds cards"),
     ({"deal_ends": "last_holder", "after_out": "next_leads"}, "Nobody may beat the last play"),
     ({"multipliers": [{"from": 11, "points": 30}]}, "11 or more cards left cost 30 in all"),
+    (
+        {"multipliers": [{"from": 8, "times": 2}, {"from": "all", "times": 3}]},
+        "Of these, 8 or more cards left count double and all cards of a player who has played none count "
+        "triple.",
+    ),
     ({"multipliers": [{"from": 8, "times": 4}]}, "8 or more cards left count fourfold"),
     ({"multiplier_for": "leader"}, "This applies only to whoever led the deal."),
     ({"double_per_two_left": True}, "Every two left in a hand doubles its points."),

@@ -181,6 +181,31 @@ def test_places_after_a_forfeit_keep_those_who_are_out(out: tuple[int, ...], poi
     assert score(rules, Finish(0, 1, 0, full=full, left=full, out=out, culprit=2)) == points
 
 
+def test_bracket_for_a_hand_of_which_nothing_was_played_goes_before_those_by_cards() -> None:
+    multipliers = [{"from": 2, "times": 2}, {"from": "all", "times": 5}]
+    rules = rules_with(players=3, multipliers=multipliers)
+    hands = ["3D AD", "4D 6D 9H", "7C 8D"]
+    deal = play(deal_of(rules, hands), "0:3D", "1:4D", "2:-", "0:AD")
+    assert deal.points == (0, -4, -10)
+    deal = play(deal_of(rules, hands), "0:3D", "1:4D", "2:8D", "0:AD")
+    assert deal.points == (0, -4, -1)
+    deal = play(deal_of(rules, hands), "0:3D", "1:4D")
+    deal.forfeit(1)
+    assert deal.points == (0, -15, 0)  # as if it had played nothing
+    full = tuple(map(rules.parse, hands))
+    dragon = Finish(0, 1, 0, full=full, left=(0, *full[1:]), out=(0,), unplayed=True, played=7)
+    assert score(rules, dragon) == (0, -15, -10)
+
+
+def test_deals_with_a_bracket_for_unplayed_hands_differ_by_who_has_played() -> None:
+    rules = rules_with(players=2, multipliers=[{"from": "all", "times": 5}])
+    shorter = play(deal_of(rules, ["4D AD", "6D"], leader=0), "0:4D")
+    hands = ["3D 2D 4D AD", "5D 6D"]
+    longer = play(deal_of(rules, hands, leader=0), "0:3D", "1:5D", "0:2D", "1:-", "0:4D")
+    assert shorter.hands == longer.hands
+    assert shorter.key() != longer.key()
+
+
 def test_top_card_that_loses_scores_the_full_hand_with_the_exchange() -> None:
     rules = rules_with(players=3, last_top_card="loses", exchange="loser_to_winner", multipliers=[])
     deal = deal_of(rules, ["3D 5D 2S", "4D 6D", "7D 8D"], exchange=(1, 0))

@@ -252,9 +252,10 @@ class _Maker:
         if ruleset.settle not in _PENALTIES:
             return ()
         everybody = ruleset.multiplier_for == "all"
+        played = {action[0] for action in self._deal.log if action[1]}
         return tuple(
             [
-                penalty(self._rules, hand, everybody or seat == self._deal.leader)
+                penalty(self._rules, hand, everybody or seat == self._deal.leader, whole=seat not in played)
                 for seat, hand in enumerate(hands)
             ]
         )
