@@ -49,6 +49,9 @@ _KINDS: dict[str, Callable[[Ruleset], str]] = {
     "quads": _quads,
     "bare_quads": lambda ruleset: f"Bare four of a kind go {_matching(ruleset, 'the four')}.",
     "pair_run": _pair_run,
+    "dragon": lambda ruleset: (
+        f"A dragon is one card of every rank; dragons go by the suit of the {ruleset.ranks[-1]}."
+    ),
     "straight_flush_plus_two": lambda _: "Straight flushes take any two more cards, which count for nothing.",
 }
 """What to say about a kind in rulesets that play it; straights and flushes have their own sections."""

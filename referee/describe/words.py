@@ -21,6 +21,7 @@ KIND_NAMES = {
     "royal_flush": "a royal flush",
     "bare_quads": "bare four of a kind",
     "pair_run": "a run of pairs",
+    "dragon": "a dragon",
     "straight_flush_plus_two": "a straight flush with two more cards",
 }
 """The names of the kinds of combinations, with an article if they take one."""

@@ -6,9 +6,9 @@ from typing import Literal, get_args, get_origin, get_type_hints
 
 from referee.cards import JOKER, JOKERS, LECTIO_RANKS
 from referee.learning.plays import PLAY_KINDS
-from referee.learning.slots import most_cards
 from referee.ruleset import Bracket, Ruleset, pack_size
 from referee.ruleset.fields import KINDS, MOST_DECKS
+from referee.ruleset.limits import most_cards
 from referee.ruleset.straights import cycle
 
 _MOST_RANKS = len(LECTIO_RANKS)

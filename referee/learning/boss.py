@@ -92,6 +92,7 @@ class _Finders:
             "quads": lambda unseen: self._with(unseen, 4, 1, "quads"),
             "flush": self._flush,
             "straight": self._straight,
+            "dragon": self._dragon,
             "straight_flush_plus_two": self._plus_two,
         }
         return named.get(kind) or (lambda unseen: self._suited(unseen, kind))
@@ -162,6 +163,11 @@ class _Finders:
             cards = sorted(rules.choose(unseen & rank & rules.ones, 1), key=rules.code)[-2:]
             sets = [chosen | card for chosen in sets for card in cards]
         yield from map(rules.code, sets)
+
+    def _dragon(self, unseen: int) -> int:
+        rules = self._rules
+        held = [rules.choose(unseen & rank & rules.ones, 1) for rank in self._ranks]
+        return rules.code(sum(max(cards, key=rules.code) for cards in held)) if all(held) else 0
 
     def _plus_two(self, unseen: int) -> int:
         rules = self._rules

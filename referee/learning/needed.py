@@ -1,9 +1,9 @@
 """About how many plays it takes to go out, from how many cards of each rank a hand has.
 
 A group of equal cards is one play (or as few as the kinds of the ruleset allow); if the ruleset has these
-kinds, a triple takes a pair along and four of a kind a single card; and one straight may be taken out first.
-That many plays always suffice, unless suits turn the straight into another kind; flushes, runs of pairs and
-second straights may need fewer.
+kinds, a triple takes a pair along and four of a kind a single card; and one straight or dragon may be taken
+out first. That many plays always suffice, unless suits turn the straight into another kind; flushes, runs of
+pairs and second straights may need fewer.
 """
 
 import numpy as np
@@ -25,12 +25,13 @@ class Needed:
         self._packed = np.array([_packed(count, cost) for count, cost in enumerate(costs)], np.int64)
         self._full_house = costs[3] + costs[2] - 1 if "full_house" in kinds else 0
         self._quads = costs[4] if "quads" in kinds else 0
-        sequences = [sequence.split() for level in ruleset.straights for sequence in level]
+        straights = [sequence.split() for level in ruleset.straights for sequence in level]
+        sequences = straights if "straight" in kinds else []
+        if "dragon" in kinds:
+            sequences.append([*ruleset.ranks])
         self._windows = np.zeros((len(sequences), len(rules.rank_masks)), np.int8)
         for row, sequence in enumerate(sequences):
             self._windows[row, [ruleset.ranks.index(rank) for rank in sequence]] = 1
-        if "straight" not in kinds:
-            self._windows = self._windows[:0]
         # A sequence is there if the held ranks, as bits, contain it.
         self._bits = 1 << np.arange(len(rules.rank_masks), dtype=np.int32)
         self._window_bits = self._windows @ self._bits

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from referee.learning.slots import most_cards
 from referee.rules.plays import Rules
 from referee.ruleset.fields import KINDS
+from referee.ruleset.limits import most_cards
 
 Floats = NDArray[np.float32]
 

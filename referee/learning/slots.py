@@ -8,20 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import comb, prod
 
-from referee.ruleset import Ruleset, pack_size
+from referee.ruleset import Ruleset
+from referee.ruleset.limits import most_cards
 from referee.ruleset.straights import cycle
-
-
-def most_cards(ruleset: Ruleset) -> int:
-    """Return how many cards a hand can hold at most in the course of a deal."""
-    pack, players = pack_size(ruleset), ruleset.players
-    size = ruleset.hand_size if isinstance(ruleset.hand_size, int) else -(-pack // players)
-    undealt = max(pack - size * players, 0)
-    if ruleset.draw_on_pass != "none" and ruleset.leftover == "stock":
-        return pack - (players - 1) if ruleset.restock else min(size + undealt, pack)
-    if ruleset.leftover == "to_lowest":
-        size += undealt
-    return size + (ruleset.exchange != "none")
 
 
 @lru_cache(maxsize=64)
@@ -74,6 +63,8 @@ class _Bound:
             count += _joined(triples, pairs)
         if "quads" in kinds:
             count += _joined(fours, distinct) + sum(ways[5][n] for n in counts)
+        if "dragon" in kinds and len(counts) == self._ranks:
+            count += prod(distinct)
         count += self._five(distinct, len(counts), cards)
         return count + (self._pair_runs(pairs) if "pair_run" in kinds else 0)
 

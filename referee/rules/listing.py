@@ -103,6 +103,8 @@ class Lister:
         self._four_of_a_kind = "quads" in kinds or "bare_quads" in kinds
         self._straights = "straight" in kinds
         self._flushes = "flush" in kinds or "straight_flush" in kinds
+        self._dragon = (1 << strength.ranks) - 1 if "dragon" in kinds else 0
+        self._codes = codes
         self._plus_two = "straight_flush_plus_two" in kinds
 
     def plays(self, hand: int) -> list[int]:
@@ -126,6 +128,8 @@ class Lister:
             plays += self._full_houses_and_quads(hand, pairs, triples)
         if self._plus_two:
             plays += self._flushes_plus_two(hand, ranks)
+        if self._dragon and ranks == self._dragon:
+            plays += self._dragons(hand)
         if self._runs and len(pairs) > 1:
             plays += self._runs.plays([pair & self._full for pair in pairs if not pair & self._jokers])
         plays.sort()  # fast, because the parts are nearly in order
@@ -192,6 +196,13 @@ class Lister:
         plays, quads = self._fours[held]
         cards = self._pack.choose(others & self._pack.ones, 1)
         return [*plays, *[head | card for head in quads for card in cards]]
+
+    def _dragons(self, hand: int) -> list[int]:
+        masks = [0]
+        for rank in self._pack.rank_masks:
+            cards = self._pack.choose(hand & rank & self._pack.ones, 1)
+            masks = [mask | card for mask in masks for card in cards]
+        return [self._codes[mask] for mask in masks]
 
     def _flushes_plus_two(self, hand: int, ranks: int) -> list[int]:
         pack = self._pack

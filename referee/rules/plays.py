@@ -35,7 +35,7 @@ class Classifier:
         if len(cards) == 7:
             return self._plus_two(cards)
         if len(set(ranks)) > 1:
-            return self._pair_run(cards, ranks)
+            return self._dragon(cards, ranks) or self._pair_run(cards, ranks)
         match len(cards):
             case 1:
                 return self._strength.head("single", ranks[0] * 4 + self._best_suit(cards))
@@ -84,6 +84,11 @@ class Classifier:
                     value = level * 4 + self._strength.suit_rank[suit]
                     best = max(best, self._strength.head("straight_flush_plus_two", value))
         return best
+
+    def _dragon(self, cards: list[int], ranks: list[int]) -> int:
+        if not len(cards) == len(set(ranks)) == self._strength.ranks:
+            return 0
+        return self._strength.head("dragon", self._best_suit(cards[-1:]))
 
     def _pair_run(self, cards: list[int], ranks: list[int]) -> int:
         if any(ranks.count(rank) != 2 for rank in ranks):

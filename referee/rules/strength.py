@@ -114,6 +114,8 @@ class Strength:
     def _sections(self, kind: str) -> list[Section]:
         if kind == "flush" and self._flush_order == "ranks_then_suit":
             return [(kind, 0, comb(self.ranks + 4 * (self.decks > 1), 5) * 4)]
+        if kind == "dragon":
+            return [(kind, 0, 4)]
         levels = 1 + max((level for level, _ in self.sequences.values()), default=0)
         return [(kind, 0, 4 * (levels if kind in _SEQUENCE_KINDS else self._rank_count))]
 

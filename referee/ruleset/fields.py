@@ -34,6 +34,7 @@ Kind = Literal[
     "straight_flush",
     "bare_quads",
     "pair_run",
+    "dragon",
     "straight_flush_plus_two",
 ]
 

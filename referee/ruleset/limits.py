@@ -14,12 +14,27 @@ MOST_POINTS = (2**31 - 1) // MAX_DEALS
 MOST_RESTOCKS = 10
 """How often in a deal the cards of finished tricks may become the stock."""
 
+MOST_CARDS_WITH_DRAGONS = 20
+"""The most cards in a hand that may play dragons: it holds at most 2^7 of them."""
+
 _EACH_PAYS_EACH = ("pairwise", "winner_collects", "difference")
 
 
 def pack_size(ruleset: Ruleset) -> int:
     """Return the number of cards in all packs."""
     return (len(ruleset.ranks) * 4 - len(ruleset.removed_cards) + ruleset.jokers) * ruleset.decks
+
+
+def most_cards(ruleset: Ruleset) -> int:
+    """Return how many cards a hand can hold at most in the course of a deal."""
+    pack, players = pack_size(ruleset), ruleset.players
+    size = ruleset.hand_size if isinstance(ruleset.hand_size, int) else -(-pack // players)
+    undealt = max(pack - size * players, 0)
+    if ruleset.draw_on_pass != "none" and ruleset.leftover == "stock":
+        return pack - (players - 1) if ruleset.restock else min(size + undealt, pack)
+    if ruleset.leftover == "to_lowest":
+        size += undealt
+    return size + (ruleset.exchange != "none")
 
 
 def most_deals(ruleset: Ruleset, deals: int) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from referee.errors import Problem, RulesetError, TomlError
 from referee.ruleset.fields import FIVE_CARD_KINDS, MOST_CARDS
-from referee.ruleset.limits import excess, pack_size
+from referee.ruleset.limits import MOST_CARDS_WITH_DRAGONS, excess, most_cards, pack_size
 from referee.ruleset.model import Ruleset
 from referee.toml import problems_in, read_toml
 from referee.validation import shown, suggestion
@@ -97,6 +97,17 @@ def _kinds(ruleset: Ruleset) -> Iterator[Problem]:
         yield Problem("straights", "has no sequence, though plays has kinds made of one")
 
 
+def _dragons(ruleset: Ruleset) -> Iterator[Problem]:
+    if "dragon" not in ruleset.plays:
+        return
+    most, ranks = most_cards(ruleset), len(ruleset.ranks)
+    if not ranks <= most <= MOST_CARDS_WITH_DRAGONS:
+        needs = f"hands of at least {ranks} cards and never more than {MOST_CARDS_WITH_DRAGONS}"
+        yield Problem("plays", f"has dragon, which needs {needs}; they can have {most}")
+    elif ruleset.dragon == "wins" and ruleset.draw_on_pass == "none" and ruleset.exchange == "none":
+        yield Problem("plays", "has dragon, though with dragon: wins nobody can play one")
+
+
 def _order(ruleset: Ruleset) -> Iterator[Problem]:
     order, plays = set(ruleset.five_card_order), set(ruleset.plays)
     missing = [kind for kind in FIVE_CARD_KINDS if kind in plays - order]
@@ -162,6 +173,7 @@ _CHECKS: tuple[Callable[[Ruleset], Iterator[Problem]], ...] = (
     _lead,
     _instant_wins,
     _kinds,
+    _dragons,
     _order,
     _bombs,
     _end,

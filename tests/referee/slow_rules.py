@@ -64,6 +64,8 @@ class SlowRules:
             return self.five_shape(cards)
         if len(cards) == 7 and self.straight_flushes_in(cards):
             return "straight_flush_plus_two"
+        if sorted(ranks) == sorted(self.ruleset.ranks):
+            return "dragon"
         return "pair_run" if self.run_ends(cards) else None
 
     def five_shape(self, cards: Cards) -> str | None:
@@ -119,6 +121,8 @@ class SlowRules:
                 return self.flush_strength(cards)
             case "straight_flush_plus_two":
                 return max(self.sequence_strength(five) for five in self.straight_flushes_in(cards))
+            case "dragon":
+                return (self.suit([card for card in cards if card[0] == self.ruleset.ranks[-1]]),)
             case "pair_run":
                 end = max(self.run_ends(cards))
                 return (end, self.suit([card for card in cards if card[0] == self.run_order[end]]))
@@ -208,5 +212,6 @@ class SlowRules:
         for size in range(1, len(hand) + 1):
             plus_two = size == 7 and "straight_flush_plus_two" in self.played
             pair_run = size % 2 == 0 and "pair_run" in self.played
-            if size <= 5 or plus_two or pair_run:
+            dragon = size == len(self.ruleset.ranks) and "dragon" in self.played
+            if size <= 5 or plus_two or pair_run or dragon:
                 yield from combinations(hand, size)

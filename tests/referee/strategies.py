@@ -23,7 +23,8 @@ def rulesets(draw: st.DrawFn, *, most_players: int = 8, most_cards: int = 20) ->
 
     ``most_cards`` bounds ``hand_size``: larger hands make listings, and deals, slow.
     """
-    fields = draw(_cards(most_players, most_cards)) | draw(_combinations())
+    fields = draw(_cards(most_players, most_cards))
+    fields |= draw(_combinations(fields))
     fields |= draw(_course(fields)) | draw(_scoring(fields))
     try:
         return load_ruleset(fields)
@@ -35,7 +36,8 @@ def rulesets(draw: st.DrawFn, *, most_players: int = 8, most_cards: int = 20) ->
 @st.composite
 def drawing_rulesets(draw: st.DrawFn) -> Ruleset:
     """Draw rulesets of up to four seats in which cards are drawn from a stock at passes."""
-    fields = draw(_cards(4, 5).filter(lambda fields: fields["leftover"] == "stock")) | draw(_combinations())
+    fields = draw(_cards(4, 5).filter(lambda fields: fields["leftover"] == "stock"))
+    fields |= draw(_combinations(fields))
     fields |= draw(_course(fields)) | {"session": {"deals": 1}}
     fields |= {
         "draw_on_pass": draw(st.sampled_from(["one", "as_needed"])),
@@ -56,8 +58,8 @@ def drawing_rulesets(draw: st.DrawFn) -> Ruleset:
 @st.composite
 def combination_rulesets(draw: st.DrawFn) -> Ruleset:
     """Draw rulesets that differ only in cards and combinations."""
-    fields = draw(_cards(2, 13)) | draw(_combinations())
-    return load_ruleset(fields | {"leftover": "unused"})
+    fields = draw(_cards(2, 13)) | {"leftover": "unused", "hand_size": 17}
+    return load_ruleset(fields | draw(_combinations(fields)))
 
 
 @st.composite
@@ -119,9 +121,12 @@ def _ladders(draw: st.DrawFn, ranks: tuple[str, ...]) -> list[list[str]]:
 
 
 @st.composite
-def _combinations(draw: st.DrawFn) -> Fields:
+def _combinations(draw: st.DrawFn, fields: Fields) -> Fields:
     off = draw(_some(KINDS[1:]))
     plays = [kind for kind in KINDS if kind not in off]
+    size = fields["hand_size"]
+    if size == "all" or not len(fields["ranks"]) <= size <= 20 or fields["leftover"] != "unused":
+        plays = [kind for kind in plays if kind != "dragon"]
     if {"straight_flush", "straight_flush_plus_two"} <= set(plays):
         plays.remove(draw(st.sampled_from(["straight_flush", "straight_flush_plus_two"])))
     royal = ["royal_flush"] if "straight_flush" in plays and draw(st.booleans()) else []

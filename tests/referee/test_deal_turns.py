@@ -101,6 +101,21 @@ def test_follow_is_by_the_same_kind_and_stronger() -> None:
     assert deal.can_pass(1)
 
 
+def test_dragon_is_beaten_only_by_a_dragon_with_a_higher_two() -> None:
+    rules = rules_with(**TWO, hand_size=17, plays=["single", "pair", "dragon"], five_card_order=[])
+    low = "4C 5C 6C 7C 8C 9C TC JC QC KC AC"
+    high = low.replace("C", "H")
+    deal = deal_of(rules, [f"3D 3C {low} 2C", f"3H {high} 2D 2S"])
+    assert legal_texts(deal, 0)[-1] == f"3D {low} 2C"
+    play(deal, f"0:3D {low} 2C")
+    assert legal_texts(deal, 1) == [f"3H {high} 2S"]
+    play(deal, f"1:3H {high} 2S")
+    assert (deal.over, hand_texts(deal)) == (False, ["3C", "2D"])
+    assert legal_texts(deal, 0) == []
+    play(deal, "0:-", "1:2D")
+    assert (deal.out, deal.points) == ([1], (-1, 0))
+
+
 def test_act_errors_say_what_was_tried() -> None:
     deal = deal_of(rules_with(players=2), ["3D 7C 4S", "4D 4H 9C JS"])
     with pytest.raises(NotAPlay, match="3D 4S is not a combination in test@1"):

@@ -266,6 +266,37 @@ def test_pair_run_of_all_ranks_ends_in_the_ace() -> None:
     assert_falling(rules, high_ace, low_ace)
 
 
+LOW = "3D 4C 5H 6S 7D 8C 9H TS JD QC KH AS"
+
+
+def test_dragons_go_by_the_suit_of_the_two() -> None:
+    rules = rules_of({"name": "test", "plays": [*ALL, "dragon"]})
+    assert kind(rules, f"{LOW} 2D") == "dragon"
+    assert kind(rules, f"{LOW} AD") is None
+    assert kind(rules_of("chinese"), f"{LOW} 2D") is None
+    higher = LOW.replace("3D", "3S")
+    assert_falling(rules, f"{LOW} 2S", f"{higher} 2H", f"{LOW} 2C")
+    equal = [rules.code(rules.parse(f"{low} 2S")) for low in (LOW, higher)]
+    assert not rules.beats(equal[0], equal[1])
+    assert not rules.beats(equal[1], equal[0])
+
+
+def test_dragon_that_is_a_bomb_beats_everything() -> None:
+    rules = rules_of({"name": "test", "plays": [*ALL, "dragon"], "bombs": ["quads", "dragon"]})
+    assert_falling(rules, f"{LOW} 2D", "AD AC AH AS 3D", "2S")
+
+
+def test_dragon_of_two_packs_and_of_the_tiles_has_one_card_of_every_rank() -> None:
+    rules = rules_of({"extends": "only-a-game-8", "name": "test", "plays": [*ALL, "dragon"]})
+    assert kind(rules, f"{LOW} 2D") == "dragon"
+    assert kind(rules, f"{LOW} AS") is None
+    tiles = rules_of({"extends": "lectio", "name": "test", "players": 4, "hand_size": 15})
+    cards = "3D 4D 5D 6D 7D 8D 9D 10D 11D 12D 13D 14D 15D 1D 2S"
+    assert kind(tiles, cards) is None
+    dragons = {"extends": "lectio", "name": "test", "players": 4, "hand_size": 15}
+    assert kind(rules_of(dragons | {"plays": [*tiles.ruleset.plays, "dragon"]}), cards) == "dragon"
+
+
 def test_pair_runs_of_different_length_meet_only_as_bombs() -> None:
     rules = rules_of({"plays": [*ALL, "pair_run"]})
     long, short = (rules.code(rules.parse(cards)) for cards in ("3D 3C 4D 4C 5D 5C", "3D 3C 4D 4C"))

@@ -148,6 +148,26 @@ def test_play_codes_of_many_cards_are_ordered_as_the_slow_rules_order(source: st
         assert rules.beats(a, b) == slow.beats(cards_a, cards_b), (cards_a, cards_b)
 
 
+@pytest.mark.parametrize(("decks", "more"), [(1, 0), (1, 4), (2, 3)])
+def test_dragons_of_many_hands_are_those_of_the_slow_rules(decks: int, more: int) -> None:
+    fields = {"decks": decks, "players": 2, "hand_size": 17, "plays": ["single", "pair", "dragon"]}
+    rules = compile_ruleset(load_ruleset({"name": "dragons", **fields, "five_card_order": []}))
+    slow, shuffle = SlowRules(rules.ruleset), random.Random(decks + more)
+    ranks = range(len(rules.rank_masks))
+    for _ in range(4):
+        cards = [rank * 4 + shuffle.randrange(4) for rank in ranks]
+        left = [card for card in rules.pack if card not in cards]
+        hand = rules.mask(cards + shuffle.sample(left, more))
+        plays = rules.list_plays(hand)
+        assert plays == sorted(set(plays))
+        assert {slow_cards(rules, code & rules.full) for code in plays} == slow.plays(slow_cards(rules, hand))
+        assert sum(rules.kind(code) == "dragon" for code in plays) >= 1
+        for a, b in pairwise(plays):
+            assert rules.beats(b, a) == slow.beats(
+                slow_cards(rules, b & rules.full), slow_cards(rules, a & rules.full)
+            )
+
+
 def test_flushes_of_two_packs_by_all_ranks_are_ordered_as_the_slow_rules_order() -> None:
     rules = rules_of("two packs, flushes by all ranks")
     slow = SlowRules(rules.ruleset)

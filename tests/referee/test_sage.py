@@ -27,7 +27,7 @@ from referee.sage.plans import planner_of
 from referee.sage.playouts import Careful, Quick, Start, is_quick
 from referee.sage.sage import USUAL, Sage, Style, run_out
 from referee.sage.search import FEW_CARDS, NODES_A_SECOND, Search, is_known
-from tests.referee.deals import NAMES, rules_named, rules_with
+from tests.referee.deals import NAMES, deal_of, rules_named, rules_with
 
 RULES = compile_ruleset(load_ruleset("chinese"))
 QUICK = [name for name in NAMES if is_quick(rules_named(name))]
@@ -78,8 +78,14 @@ def test_sage_when_it_plays_any_ruleset_then_all_its_plays_are_legal(name: str |
             "bombs": ["quads", "straight_flush"],
             "bombs_out_of_turn": True,
         },
+        {
+            "extends": "chinese-3",
+            "plays": ["single", "pair", "dragon"],
+            "five_card_order": [],
+            "instant_wins": ["six_pairs"],
+        },
     ],
-    ids=["exchange", "restock", "bombs"],
+    ids=["exchange", "restock", "bombs", "dragons"],
 )
 def test_bot_when_rules_are_rare_then_it_makes_no_fault(fields: dict[str, object]) -> None:
     rules = rules_with(**fields)
@@ -265,6 +271,15 @@ def test_search_when_one_play_wins_at_once_then_it_is_taken() -> None:
     player = sage(RULES)
     chosen = player.choose(seen, 1, list(seen.legal), False, 1)
     assert RULES.text(chosen & RULES.full) == "9H 9S"
+
+
+@pytest.mark.parametrize("seconds", [0, 1])
+def test_sage_when_its_hand_holds_a_dragon_then_it_is_played(seconds: float) -> None:
+    rules = rules_with(extends="chinese-2", plays=["single", "pair", "dragon"], five_card_order=[])
+    low = "3D 4C 5C 6C 7C 8C 9C TC JC QC KC AC"
+    deal = deal_of(rules, [f"{low} 2C 4D", "3H 3S 9D 9H TD TH JD JH QD QH KD KH AD AH"])
+    chosen = sage(rules).choose(Position(deal), 0, deal.legal(0), False, seconds)
+    assert rules.kind(chosen) == "dragon"
 
 
 def test_search_when_it_ends_then_it_tells_what_each_candidate_was_worth() -> None:

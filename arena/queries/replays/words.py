@@ -19,6 +19,7 @@ COMBINATIONS = {
     "royal_flush": "royal flush",
     "bare_quads": "four of a kind",
     "pair_run": "run of pairs",
+    "dragon": "dragon",
     "straight_flush_plus_two": "straight flush with two more cards",
 }
 """The name of a play of each kind."""

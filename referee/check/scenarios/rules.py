@@ -99,10 +99,13 @@ async def presets(desk: Desk) -> None:
 @group(
     "RULES-09",
     "Plays rules never seen",
-    "A ruleset of its own name: other cards, suits, straights, kinds, bombs and duties.",
+    "A ruleset of its own name: other cards, suits, straights, kinds, bombs and duties; and a dragon in its hand.",
 )
 async def house(desk: Desk) -> None:
-    await desk.play([desk.session(HOUSE, seat, deals=2) for seat in (0, 3)])
+    sessions = [desk.session(HOUSE, seat, deals=2) for seat in (0, 3)]
+    dragon = "3D 4D 5D 6D 7C 8C 9C TC JH QH KH AS 2S"
+    rules = small(13, name="check-dragon", plays=["single", "pair", "dragon"], five_card_order=[])
+    await desk.play([*sessions, desk.session(rules, 0, hands={1: [dragon, None, None, None]})])
 
 
 @group(

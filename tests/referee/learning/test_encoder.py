@@ -8,15 +8,18 @@ import numpy as np
 import pytest
 
 from referee.deals.deal import Deal
+from referee.learning.boss import Bosses
 from referee.learning.encoder import Encoder
 from referee.learning.needed import Needed
 from referee.learning.plays import PLAY_FIELDS, Floats
 from referee.learning.sight import Onlooker
-from referee.learning.slots import most_cards, most_plays
+from referee.learning.slots import most_plays
 from referee.learning.tables import LearningTable
 from referee.rules.plays import Rules
 from referee.rules.rulebook import rules_of
 from referee.ruleset import load_ruleset, preset_names
+from referee.ruleset.limits import most_cards
+from tests.referee.deals import rules_with
 
 
 def field(encoder: Encoder, observation: Floats, name: str) -> list[float]:
@@ -100,6 +103,24 @@ def test_boss_when_the_unseen_plays_are_listed_then_none_beats_it(ruleset: str) 
             beaten += not is_boss
     assert bosses > 2
     assert beaten > 50
+
+
+def test_dragon_when_the_unseen_cards_have_a_higher_one_then_it_is_no_boss() -> None:
+    rules = rules_with(extends="chinese-2", plays=["single", "dragon"], five_card_order=[])
+    low = "3D 4D 5D 6D 7D 8D 9D TD JD QD KD AD"
+    code = rules.code(rules.parse(f"{low} 2C"))
+    higher, lower = rules.parse(f"{low} 2H 2S"), rules.parse(f"{low} 2D")
+    bosses = Bosses(rules)
+    assert code | rules.full < bosses.against(code, "dragon", higher, 17)
+    assert code | rules.full >= bosses.against(code, "dragon", higher, 12)
+    assert code | rules.full >= bosses.against(code, "dragon", lower, 17)
+    assert bosses.against(code, "dragon", rules.parse("2S"), 17) == 0
+
+
+def test_needed_when_a_dragon_is_held_then_it_is_one_play() -> None:
+    rules = rules_with(extends="chinese-2", plays=["single", "dragon"], five_card_order=[])
+    counts = np.array([[1] * 13, [2, *[1] * 12], [0, 2, *[1] * 11]], np.int8)
+    assert Needed(rules).count(counts).tolist() == [1, 2, 13]
 
 
 def slowly_needed(rules: Rules, hand: int) -> int:
