@@ -38,7 +38,8 @@ def ruleset_file() -> Schema:
         "description": "The preset that supplies the fields that are not given.",
     }
     schema["properties"] = {"extends": extends, **schema["properties"]}
-    schema["properties"]["bonuses"]["anyOf"].append({"const": "none"})
+    for name in ("bonuses", "instant_win_penalty"):
+        schema["properties"][name]["anyOf"].append({"const": "none"})
     return schema
 
 
@@ -52,7 +53,8 @@ def resolved_ruleset() -> Schema:
 
 def _ruleset() -> Schema:
     schema = json_schema()
-    schema["$defs"]["Bracket"]["oneOf"] = [{"required": ["times"]}, {"required": ["points"]}]
+    for name in ("Bracket", "Honour"):
+        schema["$defs"][name]["oneOf"] = [{"required": ["times"]}, {"required": ["points"]}]
     schema["$defs"]["SessionEnd"]["minProperties"] = 1
     return schema
 

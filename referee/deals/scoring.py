@@ -7,13 +7,14 @@ Silicon Valley, and of Pao De Kuai (hackmd.io) for hands of which nothing was pl
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from math import prod
 from typing import NamedTuple
 
 from referee.deals.action import Entry
 from referee.deals.dealing import landmarks, seats_after
-from referee.deals.showdown import best_honour
+from referee.deals.showdown import best_honour, holds, shows
 from referee.rules.plays import Rules
-from referee.ruleset import Bonuses
+from referee.ruleset import Bonuses, Honour
 
 
 class Unbeaten(NamedTuple):
@@ -78,7 +79,9 @@ class Case(NamedTuple):
     """The cards that count."""
     winner: int
     factor: int
-    """What the winning play multiplies by (``final_twos``)."""
+    """What the winning play multiplies by (``final_twos`` and ``final_honours``)."""
+    extra: int
+    """What the winning play adds to the penalty points of each other seat (``final_honours``)."""
     penalties: list[int]
     """Penalty points by seat; the winner's are 0."""
 
@@ -97,10 +100,10 @@ def score(rules: Rules, finish: Finish) -> tuple[int, ...]:
 
 
 def penalty(rules: Rules, hand: int, brackets: bool = True, factor: int = 1, *, whole: bool = False) -> int:
-    """Return a hand's penalty points: card points through the bracket, doubled for twos, times ``factor``.
+    """Return a hand's penalty points, times ``factor``; an empty hand has none.
 
-    ``brackets`` says whether brackets apply to this seat, ``whole`` whether it has played no card. An empty
-    hand has none.
+    These are card points through the bracket, doubled for twos, and with what honours left in it cost.
+    ``brackets`` says whether brackets apply to this seat, ``whole`` whether it has played no card.
     """
     count = rules.count(hand)
     if not count:
@@ -113,6 +116,9 @@ def penalty(rules: Rules, hand: int, brackets: bool = True, factor: int = 1, *, 
         points = _through_bracket(rules, count, points, whole)
     if rules.ruleset.double_per_two_left:
         points <<= rules.count(hand & landmarks(rules).all_twos)
+    if rules.ruleset.honours_left:
+        held = [entry for entry in rules.ruleset.honours_left if holds(rules, entry.honour, hand)]
+        points = points * _times(held) + _added(held)
     return points * factor
 
 
@@ -121,8 +127,16 @@ def difference(rules: Rules, cards: int, brackets: bool = True) -> int:
     return _through_bracket(rules, cards, cards, False) if brackets and cards else cards
 
 
+def _times(honours: Sequence[Honour]) -> int:
+    return prod([entry.times or 1 for entry in honours])
+
+
+def _added(honours: Sequence[Honour]) -> int:
+    return sum([entry.points or 0 for entry in honours])
+
+
 def final_factor(rules: Rules, final: int) -> int:
-    """Return the factor of the winning play, given as a code; 1 for 0, no play."""
+    """Return the factor of the winning play for its twos, given as a code; 1 for 0, no play."""
     if rules.ruleset.final_twos == "none":
         return 1
     cards = final & rules.full
@@ -137,13 +151,21 @@ def _case(rules: Rules, finish: Finish) -> Case:
     hands = finish.left
     if finish.unplayed:
         hands = tuple(0 if seat == winner else hand for seat, hand in enumerate(finish.full))
-    factor = final_factor(rules, finish.final)
-    played = 0 if finish.unplayed else finish.played
-    penalties = [
-        penalty(rules, hand, _bracketed(rules, finish, seat), factor, whole=not played >> seat & 1)
-        for seat, hand in enumerate(hands)
-    ]
-    return Case(rules, finish, hands, winner, factor, penalties)
+    final, fixed = finish.final, rules.ruleset.instant_win_penalty
+    factor, extra = final_factor(rules, final), 0
+    if final and rules.ruleset.final_honours:
+        shown = [entry for entry in rules.ruleset.final_honours if shows(rules, entry.honour, final)]
+        factor, extra = factor * _times(shown), _added(shown)
+    if finish.unplayed and fixed is not None:
+        penalties = [0 if seat == winner else fixed for seat in range(len(hands))]
+    else:
+        played = 0 if finish.unplayed else finish.played
+        penalties = [
+            penalty(rules, hand, _bracketed(rules, finish, seat), factor, whole=not played >> seat & 1)
+            + (extra if hand else 0)
+            for seat, hand in enumerate(hands)
+        ]
+    return Case(rules, finish, hands, winner, factor, extra, penalties)
 
 
 @lru_cache(maxsize=64)
@@ -188,7 +210,7 @@ def _winner_scores(case: Case) -> list[int]:
 
 
 def _fixed(case: Case) -> list[int]:
-    return _only(case, case.winner, case.factor)
+    return _only(case, case.winner, case.factor + case.extra)
 
 
 def _wins(case: Case) -> list[int]:

@@ -125,6 +125,8 @@ def _instant_wins(ruleset: Ruleset) -> list[str]:
     dragon = f"A dragon, a hand with a card of every rank{apart} wins at once"
     others = [INSTANT_WINS[hand] for hand in ruleset.instant_wins]
     scored = "the others score as if no card had been played."
+    if ruleset.instant_win_penalty is not None:
+        scored = f"each of the others then has {counted(ruleset.instant_win_penalty, 'penalty point')}."
     if not others:
         return [f"{dragon}; {scored}"] if ruleset.dragon == "wins" else []
     other = listed(others, "or")

@@ -3,11 +3,9 @@
 from collections.abc import Iterator
 from itertools import groupby
 
-from referee.describe.words import counted, last_card, listed, number
+from referee.describe.words import counted, highest_card, last_card, listed, number
 from referee.ruleset import Bonuses, Bracket, Ruleset
-
-_BY_CARDS = ("penalty", "pairwise", "winner_collects", "winner_scores")
-"""The settlings that count the cards left."""
+from referee.ruleset.limits import SETTLED_BY_PENALTIES
 
 
 def scoring(ruleset: Ruleset) -> list[str]:
@@ -18,14 +16,16 @@ def scoring(ruleset: Ruleset) -> list[str]:
 def _settling(ruleset: Ruleset) -> list[str]:
     if ruleset.settle == "difference":
         return [_difference(ruleset), *_bracket_owner(ruleset)]
-    if ruleset.settle not in _BY_CARDS:
-        return [_settled(ruleset), *_final_twos(ruleset)]
+    if ruleset.settle not in SETTLED_BY_PENALTIES:
+        return [_settled(ruleset), *_final_twos(ruleset), *_final_honours(ruleset)]
     return [
         _card_points(ruleset),
         *_brackets(ruleset),
         *_bracket_owner(ruleset),
         *_twos_left(ruleset),
+        *_honours_left(ruleset),
         *_final_twos(ruleset),
+        *_final_honours(ruleset),
         _settled(ruleset),
     ]
 
@@ -71,9 +71,11 @@ def _spans(ruleset: Ruleset) -> Iterator[tuple[str, Bracket]]:
 def _cost(bracket: Bracket) -> str:
     if bracket.times is None:
         return f"cost {bracket.points} in all"
-    return {1: "count once", 2: "count double", 3: "count triple"}.get(
-        bracket.times, f"count {number(bracket.times)}fold"
-    )
+    return f"count {_fold(bracket.times)}"
+
+
+def _fold(times: int) -> str:
+    return {1: "once", 2: "double", 3: "triple"}.get(times, f"{number(times)}fold")
 
 
 def _bracket_owner(ruleset: Ruleset) -> list[str]:
@@ -87,12 +89,42 @@ def _twos_left(ruleset: Ruleset) -> list[str]:
 
 
 def _final_twos(ruleset: Ruleset) -> list[str]:
-    if ruleset.final_twos == "none" or ruleset.settle not in (*_BY_CARDS, "fixed"):
+    if ruleset.final_twos == "none" or ruleset.settle not in (*SETTLED_BY_PENALTIES, "fixed"):
         return []
     what = "the winner's point" if ruleset.settle == "fixed" else "the others' points"
     if ruleset.final_twos == "double_each":
         return [f"Every two in the play that ends the deal doubles {what}."]
     return [f"A play of nothing but twos that ends the deal doubles {what}."]
+
+
+def _honours_left(ruleset: Ruleset) -> list[str]:
+    sentences = []
+    for entry in ruleset.honours_left:
+        more = counted(entry.points or 0, "point")
+        effect = f"counts {_fold(entry.times)}" if entry.times else f"costs {more} more"
+        sentences.append(f"A hand with {_honour(ruleset, entry.honour)} left {effect}.")
+    return sentences
+
+
+def _final_honours(ruleset: Ruleset) -> list[str]:
+    sentences = []
+    for entry in ruleset.final_honours:
+        what = "the winner's point" if ruleset.settle == "fixed" else "the points of each of the others"
+        if entry.times:
+            effect = f"multiplies {what} by {number(entry.times)}"
+        else:
+            effect = f"adds {counted(entry.points or 0, 'point')} to {what}"
+        sentences.append(f"A play with {_honour(ruleset, entry.honour)} that ends the deal {effect}.")
+    return sentences
+
+
+def _honour(ruleset: Ruleset, honour: str) -> str:
+    return {
+        "quads": "four of a kind",
+        "straight_flush": "a straight flush",
+        "twos": "any two",
+        "top_card": highest_card(ruleset),
+    }[honour]
 
 
 def _settled(ruleset: Ruleset) -> str:
@@ -151,7 +183,7 @@ def _no_winner(ruleset: Ruleset) -> str:
 
 
 _NO_WINNER = {
-    **dict.fromkeys(_BY_CARDS, "the penalty points of the whole hand"),
+    **dict.fromkeys(SETTLED_BY_PENALTIES, "the penalty points of the whole hand"),
     "difference": "what d would cost were it all cards of the whole hand",
 }
 

@@ -6,8 +6,8 @@ from typing import Literal, get_args, get_origin, get_type_hints
 
 from referee.cards import JOKER, JOKERS, LECTIO_RANKS
 from referee.learning.plays import PLAY_KINDS
-from referee.ruleset import Bracket, Ruleset, pack_size
-from referee.ruleset.fields import KINDS, MOST_DECKS
+from referee.ruleset import Bracket, Honour, Ruleset, pack_size
+from referee.ruleset.fields import HONOURS, KINDS, MOST_DECKS
 from referee.ruleset.limits import most_cards
 from referee.ruleset.straights import cycle
 
@@ -92,7 +92,7 @@ def _course(ruleset: Ruleset) -> Iterator[tuple[str, float]]:
     yield "lead_includes_lowest.alone", float(ruleset.lead_includes_lowest == "alone")
 
 
-def _worth(name: str, bracket: Bracket | None) -> Iterator[tuple[str, float]]:
+def _worth(name: str, bracket: Bracket | Honour | None) -> Iterator[tuple[str, float]]:
     yield f"{name}.times", squashed(bracket.times or 0) if bracket else 0
     yield f"{name}.points", squashed(bracket.points or 0) if bracket else 0
 
@@ -111,6 +111,10 @@ def _scoring(ruleset: Ruleset) -> Iterator[tuple[str, float]]:
         yield f"multipliers.{place}.from", min(start / 13, 1)
         yield from _worth(f"multipliers.{place}", found)
     yield from _worth("multipliers.all", whole[0] if whole else None)
+    for field in ("honours_left", "final_honours"):
+        entries = {entry.honour: entry for entry in getattr(ruleset, field)}
+        for honour in HONOURS:
+            yield from _worth(f"{field}.{honour}", entries.get(honour))
     places = dict(enumerate(ruleset.place_points))
     for place in range(8):
         yield f"place_points.{place}", squashed(places.get(place, 0))

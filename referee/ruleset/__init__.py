@@ -2,12 +2,13 @@
 
 from referee.ruleset.limits import pack_size
 from referee.ruleset.load import DEFAULT, load_ruleset, load_ruleset_file, preset_names
-from referee.ruleset.model import Bonuses, Bracket, Ruleset, SessionEnd
+from referee.ruleset.model import Bonuses, Bracket, Honour, Ruleset, SessionEnd
 
 __all__ = [
     "DEFAULT",
     "Bonuses",
     "Bracket",
+    "Honour",
     "Ruleset",
     "SessionEnd",
     "load_ruleset",

@@ -16,7 +16,7 @@ from referee.ruleset.straights import ORDER_NAMES, StraightOrder, straight_order
 from referee.validation import Refused, first_of, shown, suggestion
 
 if TYPE_CHECKING:
-    from referee.ruleset.model import Bracket
+    from referee.ruleset.model import Bracket, Honour
 
 FiveCardKind = Literal["straight", "flush", "full_house", "quads", "straight_flush"]
 
@@ -52,6 +52,11 @@ InstantWin = Literal[
 
 INSTANT_WINS: tuple[InstantWin, ...] = get_args(InstantWin)
 """Every hand that ``instant_wins`` may list."""
+
+HonourName = Literal["quads", "straight_flush", "twos", "top_card"]
+
+HONOURS: tuple[HonourName, ...] = get_args(HonourName)
+"""What ``honours_left`` and ``final_honours`` may list."""
 
 LARGEST = 1_000_000
 """The largest absolute value in a ruleset; ``limits`` bounds what the values may add up to."""
@@ -209,6 +214,11 @@ def _rising(given: "Sequence[Bracket]", _: Fields) -> "Sequence[Bracket]":
     return given
 
 
+def _each_once(given: "Sequence[Honour]", _: Fields) -> "Sequence[Honour]":
+    _distinct([entry.honour for entry in given], _)
+    return given
+
+
 def _not_zero(given: int, _: Fields) -> int:
     if given == 0:
         raise ValueError("must be above or below 0")
@@ -220,6 +230,7 @@ def _null_by_name(given: object, _: Fields) -> object:
 
 
 rising = Step(_rising, "after")
+each_once = Step(_each_once, "after")
 null_by_name = Step(_null_by_name, "before")
 """For fields that are ``"none"`` in a TOML file, which has no null."""
 

@@ -1,6 +1,9 @@
 """Upper bounds on the points of a deal, so that every score fits into 32 bits."""
 
 from collections.abc import Iterator
+from dataclasses import replace
+from math import prod
+from typing import Any
 
 from referee.errors import Problem
 from referee.ruleset.model import Ruleset
@@ -16,6 +19,9 @@ MOST_RESTOCKS = 10
 
 MOST_CARDS_WITH_DRAGONS = 20
 """The most cards in a hand that may play dragons: it holds at most 2^7 of them."""
+
+SETTLED_BY_PENALTIES = ("penalty", "pairwise", "winner_collects", "winner_scores")
+"""The settlements that count penalty points."""
 
 _EACH_PAYS_EACH = ("pairwise", "winner_collects", "difference")
 
@@ -60,9 +66,13 @@ def _settled(ruleset: Ruleset) -> int:
         return max(map(abs, ruleset.place_points))
     doublings = 4 * ruleset.decks  # every two doubles once, in a hand or in the last play
     doubled = ruleset.double_per_two_left or ruleset.final_twos != "none"
-    all_hands = pack_size(ruleset) * _a_card(ruleset) * _times(ruleset) + ruleset.players * _amount(ruleset)
-    payments = ruleset.players if ruleset.settle in _EACH_PAYS_EACH else 1
-    return all_hands * payments << (doublings if doubled else 0)
+    players, honours = ruleset.players, (*ruleset.honours_left, *ruleset.final_honours)
+    most = pack_size(ruleset) * _a_card(ruleset) * _times(ruleset) + players * _amount(ruleset)
+    # All factors on all points is more than there can be.
+    most += players * sum(entry.points or 0 for entry in honours)
+    most = most * prod(entry.times or 1 for entry in honours) << (doublings if doubled else 0)
+    most = max(most, players * (ruleset.instant_win_penalty or 0))
+    return most * (players if ruleset.settle in _EACH_PAYS_EACH else 1)
 
 
 def _bonuses(ruleset: Ruleset) -> int:
@@ -88,9 +98,20 @@ def _amount(ruleset: Ruleset) -> int:
     return max((abs(bracket.points or 0) for bracket in ruleset.multipliers), default=0)
 
 
+_HONOURS: tuple[tuple[str, Any], ...] = (
+    ("instant_win_penalty", None),
+    ("honours_left", ()),
+    ("final_honours", ()),
+)
+"""Fields of honours, and the value with which they add nothing."""
+
+
 def _field(ruleset: Ruleset) -> str:
     if _bonuses(ruleset) > _settled(ruleset):
         return "bonuses"
     if ruleset.settle == "places":
         return "place_points"
+    for name, nothing in _HONOURS:
+        if most_points(replace(ruleset, **{name: nothing})) <= MOST_POINTS:
+            return name
     return "multipliers" if max(_times(ruleset), _amount(ruleset)) > _a_card(ruleset) else "card_points"

@@ -8,7 +8,13 @@ from pathlib import Path
 
 from referee.errors import Problem, RulesetError, TomlError
 from referee.ruleset.fields import FIVE_CARD_KINDS, MOST_CARDS
-from referee.ruleset.limits import MOST_CARDS_WITH_DRAGONS, excess, most_cards, pack_size
+from referee.ruleset.limits import (
+    MOST_CARDS_WITH_DRAGONS,
+    SETTLED_BY_PENALTIES,
+    excess,
+    most_cards,
+    pack_size,
+)
 from referee.ruleset.model import Ruleset
 from referee.toml import problems_in, read_toml
 from referee.validation import shown, suggestion
@@ -166,6 +172,33 @@ def _places(ruleset: Ruleset) -> Iterator[Problem]:
         yield Problem("place_points", reason)
 
 
+def _honours(ruleset: Ruleset) -> Iterator[Problem]:
+    by_penalties = ruleset.settle in SETTLED_BY_PENALTIES
+    for field, counts in (
+        ("honours_left", by_penalties),
+        ("final_honours", by_penalties or ruleset.settle == "fixed"),
+    ):
+        entries = getattr(ruleset, field)
+        if entries and not counts:
+            yield Problem(field, f"has no effect with settle: {ruleset.settle}")
+        for entry in entries:
+            kinds = _KINDS_OF_HONOURS.get(entry.honour, ())
+            if kinds and not {*kinds} & {*ruleset.plays}:
+                yield Problem(field, f"has {entry.honour}, which needs {' or '.join(kinds)} in plays")
+    if ruleset.instant_win_penalty is not None:
+        if not by_penalties:
+            yield Problem("instant_win_penalty", f"has no effect with settle: {ruleset.settle}")
+        if not ruleset.instant_wins and ruleset.dragon != "wins":
+            yield Problem("instant_win_penalty", "needs instant_wins or dragon: wins")
+
+
+_KINDS_OF_HONOURS = {
+    "quads": ("quads", "bare_quads"),
+    "straight_flush": ("straight_flush", "straight_flush_plus_two"),
+}
+"""The kinds of plays of which a ruleset needs one for an honour."""
+
+
 _CHECKS: tuple[Callable[[Ruleset], Iterator[Problem]], ...] = (
     _pack,
     _hands,
@@ -180,6 +213,7 @@ _CHECKS: tuple[Callable[[Ruleset], Iterator[Problem]], ...] = (
     _last_cards,
     _brackets,
     _places,
+    _honours,
 )
 
 

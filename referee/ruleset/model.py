@@ -24,6 +24,7 @@ from referee.ruleset.fields import (
     FiveCardKinds,
     Flag,
     HandSize,
+    HonourName,
     InstantWins,
     Jokers,
     Kinds,
@@ -38,6 +39,7 @@ from referee.ruleset.fields import (
     Suits,
     Target,
     Whole,
+    each_once,
     null_by_name,
     rising,
 )
@@ -66,6 +68,30 @@ class Bracket:
         if self.times is None:
             return {"from": self.start, "points": self.points}
         return {"from": self.start, "times": self.times}
+
+
+@dataclass(frozen=True, slots=True)
+class Honour:
+    """What an honour does to penalty points: a factor, or points on top."""
+
+    __pydantic_config__: ClassVar = CONFIG
+
+    honour: HonourName
+    """``quads``, ``straight_flush``, ``twos`` (any number of them) or ``top_card`` (the highest card)."""
+    times: Annotated[Whole, Interval(ge=2, le=LARGEST)] | None = None
+    """The factor; None if ``points`` is given."""
+    points: Positive | None = None
+    """The points on top; None if ``times`` is given."""
+
+    def __post_init__(self) -> None:
+        if (self.times is None) == (self.points is None):
+            raise ValueError("must hold 'honour' and either 'times' or 'points'")
+
+    def to_object(self) -> dict[str, object]:
+        """Return the honour as in the ruleset object."""
+        if self.times is None:
+            return {"honour": self.honour, "points": self.points}
+        return {"honour": self.honour, "times": self.times}
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +184,8 @@ class Ruleset:
     """Other dealt hands that win at once, weakest first; a dragon that wins is above them."""
     instant_wins_compete: Flag
     """Whether of two hands that win at once the stronger wins; else the first after the dealer does."""
+    instant_win_penalty: Annotated[Positive | None, null_by_name]
+    """What each of the others then has as penalty points; None for those of the hand as dealt."""
     direction: Literal["clockwise", "anticlockwise", "alternating"]
     """Order of play: ``clockwise``, ``anticlockwise``, or ``alternating`` deal by deal."""
     lead: Literal["lowest", "winner", "loser"]
@@ -213,8 +241,12 @@ class Ruleset:
     """Whom brackets apply to: ``all``, or only the ``leader`` of the deal."""
     double_per_two_left: Flag
     """Whether every two left in a hand doubles its penalty."""
+    honours_left: Annotated[tuple[Honour, ...], each_once]
+    """What honours left in a hand do to its penalty, each counted once."""
     final_twos: Literal["none", "double_if_all", "double_each"]
     """``none``, ``double_if_all`` if the winning play is all twos, or ``double_each`` for every two in it."""
+    final_honours: Annotated[tuple[Honour, ...], each_once]
+    """What honours in the winning play do to the penalties of the others, or to the winner's fixed point."""
     settle: Literal[
         "penalty",
         "pairwise",
@@ -269,7 +301,7 @@ def plain(value: object) -> object:
     """Return a field's value as JSON values."""
     if isinstance(value, tuple):
         return [plain(part) for part in value]
-    return value.to_object() if isinstance(value, Bracket | Bonuses | SessionEnd) else value
+    return value.to_object() if isinstance(value, Bracket | Honour | Bonuses | SessionEnd) else value
 
 
 @lru_cache(maxsize=256)

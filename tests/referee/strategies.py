@@ -12,6 +12,7 @@ from referee.errors import RulesetError
 from referee.rules.plays import Rules
 from referee.ruleset import Bonuses, Ruleset, load_ruleset
 from referee.ruleset.fields import FIVE_CARD_KINDS, INSTANT_WINS, KINDS
+from referee.ruleset.limits import SETTLED_BY_PENALTIES
 from referee.ruleset.straights import ORDER_NAMES
 
 Fields = dict[str, Any]
@@ -25,7 +26,8 @@ def rulesets(draw: st.DrawFn, *, most_players: int = 8, most_cards: int = 20) ->
     """
     fields = draw(_cards(most_players, most_cards))
     fields |= draw(_combinations(fields))
-    fields |= draw(_course(fields)) | draw(_scoring(fields))
+    fields |= draw(_course(fields))
+    fields |= draw(_scoring(fields))
     try:
         return load_ruleset(fields)
     except RulesetError:
@@ -144,23 +146,41 @@ def _combinations(draw: st.DrawFn, fields: Fields) -> Fields:
 
 
 @st.composite
+def _instant_wins(draw: st.DrawFn, four_twos: bool) -> list[str]:
+    wins = draw(_some([win for win in INSTANT_WINS if win != "four_twos" or four_twos]))
+    pairs = [win for win in wins if win in ("six_pairs", "five_pairs_and_triple")]
+    if len(pairs) == 2:
+        wins.remove(draw(st.sampled_from(pairs)))
+    return wins
+
+
+@st.composite
 def _course(draw: st.DrawFn, fields: Fields) -> Fields:
-    names = ["dealer", "dragon", "direction", "lead", "guard", "last_top_card", "deal_ends"]
-    wins = draw(_some(INSTANT_WINS))
+    names = ["dealer", "direction", "lead", "deal_ends", "dragon", "guard", "last_top_card"]
     flags = ["redeal_four_twos", "pass_locks", "beat_own", "leftover_shown"]
     course: Fields = {name: draw(st.sampled_from(CHOICES[name])) for name in names}
+    last_holder = course["deal_ends"] == "last_holder"
+    if last_holder:
+        for name, refused in (("dragon", "wins"), ("guard", "liable"), ("last_top_card", "loses")):
+            course[name] = draw(st.sampled_from([value for value in CHOICES[name] if value != refused]))
+    if "dragon" in fields["plays"]:
+        course["dragon"] = "none"
     course |= {name: draw(st.booleans()) for name in flags}
     draws = draw(st.sampled_from(CHOICES["draw_on_pass"])) if fields["leftover"] == "stock" else "none"
     three = fields["players"] == 3
     last_cards = st.sampled_from(["top", *fields["ranks"][-2:], "D", "S"])
     cards = [rank + suit for rank in fields["ranks"] for suit in "DCHS"]
+    cards = [card for card in cards if card not in fields["removed_cards"]]
+    two = fields["ranks"][-1]
+    whole = not any(card[:-1] == two for card in fields["removed_cards"])
+    course["redeal_four_twos"] &= whole
+    wins = draw(_instant_wins(whole and not course["redeal_four_twos"])) if not last_holder else []
     first_lead = draw(st.sampled_from(["lowest", "random"]) | st.sampled_from(cards))
-    last_holder = course["deal_ends"] == "last_holder"
     several = len(wins) + (course["dragon"] == "wins") > 1
     return course | {
         "after_out": draw(st.sampled_from(CHOICES["after_out"])) if last_holder else "beatable",
-        "instant_wins": wins if course["deal_ends"] == "first_out" else [],
-        "instant_wins_compete": draw(st.booleans()) or not several,
+        "instant_wins": wins,
+        "instant_wins_compete": draw(st.booleans()) or not several or "six_pairs" in wins,
         "draw_on_pass": draws,
         "restock": draws != "none" and draw(st.booleans()),
         "exchange": draw(st.sampled_from(CHOICES["exchange"])) if three else "none",
@@ -176,6 +196,9 @@ def _course(draw: st.DrawFn, fields: Fields) -> Fields:
 @st.composite
 def _scoring(draw: st.DrawFn, fields: Fields) -> Fields:
     settle = draw(st.sampled_from(CHOICES["settle"]))
+    by_penalties = settle in SETTLED_BY_PENALTIES
+    at_once = bool(fields["instant_wins"]) or fields["dragon"] == "wins"
+    honours = _honours(fields["plays"])
     brackets: list[Fields] = [
         {"from": start, draw(st.sampled_from(["times", "points"])): draw(st.integers(1, 50))}
         for start in sorted(draw(st.sets(st.integers(1, 20), max_size=3)))
@@ -186,6 +209,9 @@ def _scoring(draw: st.DrawFn, fields: Fields) -> Fields:
         "multipliers": brackets,
         "multiplier_for": draw(st.sampled_from(CHOICES["multiplier_for"])),
         "double_per_two_left": draw(st.booleans()),
+        "honours_left": draw(honours) if by_penalties else [],
+        "final_honours": draw(honours) if by_penalties or settle == "fixed" else [],
+        "instant_win_penalty": draw(st.none() | st.integers(1, 50)) if by_penalties and at_once else None,
         "final_twos": draw(st.sampled_from(CHOICES["final_twos"])),
         "settle": settle,
         "place_points": draw(_numbers(fields["players"], -5, 5)) if settle == "places" else [],
@@ -196,6 +222,15 @@ def _scoring(draw: st.DrawFn, fields: Fields) -> Fields:
             "chips": draw(st.none() | st.integers(20, 149)),
         },
     }
+
+
+@st.composite
+def _honours(draw: st.DrawFn, plays: Sequence[str]) -> list[Fields]:
+    possible = ["twos", "top_card"]
+    possible += ["quads"] if {"quads", "bare_quads"} & {*plays} else []
+    possible += ["straight_flush"] if {"straight_flush", "straight_flush_plus_two"} & {*plays} else []
+    effects = st.sampled_from([("times", 2), ("times", 3), ("points", 1), ("points", 20)])
+    return [{"honour": honour, **dict([draw(effects)])} for honour in draw(_some(possible))]
 
 
 CHOICES = {

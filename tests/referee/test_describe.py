@@ -130,6 +130,19 @@ AXES: list[tuple[dict[str, Any], str]] = [
     ({"multipliers": [{"from": 8, "times": 4}]}, "8 or more cards left count fourfold"),
     ({"multiplier_for": "leader"}, "This applies only to whoever led the deal."),
     ({"double_per_two_left": True}, "Every two left in a hand doubles its points."),
+    (
+        {"honours_left": [{"honour": "quads", "times": 2}, {"honour": "twos", "points": 5}]},
+        "A hand with four of a kind left counts double. A hand with any two left costs five points more.",
+    ),
+    (
+        {"final_honours": [{"honour": "top_card", "times": 3}]},
+        "A play with 2S that ends the deal multiplies the points of each of the others by three.",
+    ),
+    (
+        {"settle": "fixed", "final_honours": [{"honour": "straight_flush", "points": 1}]},
+        "A play with a straight flush that ends the deal adds one point to the winner's point.",
+    ),
+    ({"dragon": "wins", "instant_win_penalty": 39}, "each of the others then has 39 penalty points."),
     ({"final_twos": "double_if_all"}, "A play of nothing but twos that ends the deal doubles"),
     (
         {"settle": "fixed", "final_twos": "double_each"},

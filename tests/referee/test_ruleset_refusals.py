@@ -23,6 +23,7 @@ BONUSES = {
 }
 FIVE = ["straight", "flush", "full_house", "quads", "straight_flush"]
 LAST = {"deal_ends": "last_holder"}
+HONOURS = [{"honour": "quads", "times": 2}, {"honour": "twos", "points": 10}]
 
 CONTRADICTIONS: list[tuple[dict[str, Any], str, str]] = [
     ({"hand_size": 14}, "hand_size", "4 hands of 14 need 56 cards, there are 52"),
@@ -85,6 +86,19 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str, str]] = [
         "instant_wins",
         "not as the stronger",
     ),
+    ({"instant_win_penalty": 26}, "instant_win_penalty", "needs instant_wins or dragon: wins"),
+    ({"instant_win_penalty": 26, "dragon": "wins", "settle": "wins"}, "instant_win_penalty", "no effect"),
+    ({"honours_left": HONOURS, "settle": "fixed"}, "honours_left", "no effect with settle: fixed"),
+    (
+        {"final_honours": HONOURS, "settle": "difference"},
+        "final_honours",
+        "no effect with settle: difference",
+    ),
+    (
+        {"honours_left": HONOURS, "plays": ["single", "straight"], "five_card_order": ["straight"]},
+        "honours_left",
+        "has quads, which needs quads or bare_quads in plays",
+    ),
     (LAST | {"last_top_card": "loses"}, "last_top_card", "last_holder"),
     (LAST | {"guard": "liable"}, "guard", "last_holder"),
     (LAST | {"settle": "places", "place_points": [5, 3]}, "place_points", "must have 4 numbers"),
@@ -102,6 +116,9 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str, str]] = [
     ({"settle": "pairwise", "multipliers": [{"from": 1, "times": 12_500}]}, "multipliers", "2600000"),
     ({"double_per_two_left": True, "multipliers": [{"from": 1, "times": 3_000}]}, "multipliers", "2496000"),
     ({"bonuses": BONUSES | {"quads": 150_000}}, "bonuses", "a score holds"),
+    ({"dragon": "wins", "instant_win_penalty": 600_000}, "instant_win_penalty", "2400000 points"),
+    ({"honours_left": [{"honour": "quads", "times": 20_000}]}, "honours_left", "a score holds"),
+    ({"final_honours": [{"honour": "quads", "points": 600_000}]}, "final_honours", "a score holds"),
     ({"bonuses": BONUSES | {"final_times": -30_000}}, "bonuses", "a score holds"),
     (
         {
@@ -205,6 +222,11 @@ BAD_VALUES: list[tuple[dict[str, Any], str, str]] = [
         "must rise by 'from', 'all' being the last",
     ),
     ({"multipliers": [{"from": 10, "times": 2.5}]}, "multipliers[0].times", "whole number"),
+    ({"honours_left": [{"honour": "quads"}]}, "honours_left[0]", "either 'times' or 'points'"),
+    ({"honours_left": [{"honour": "quads", "times": 1}]}, "honours_left[0].times", "from 2"),
+    ({"honours_left": [{"honour": "quad", "times": 2}]}, "honours_left[0].honour", "did you mean 'quads'?"),
+    ({"final_honours": [HONOURS[0]] * 2}, "final_honours", "has 'quads' twice"),
+    ({"instant_win_penalty": 0}, "instant_win_penalty", "from 1"),
     ({"place_points": [True]}, "place_points[0]", "whole number"),
     ({"bonuses": {"quads": 20}}, "bonuses", "lacks an entry for 'straight_flush'"),
     ({"bonuses": BONUSES | {"winner": None}}, "bonuses.winner", "whole number"),

@@ -83,6 +83,8 @@ def test_sage_when_it_plays_any_ruleset_then_all_its_plays_are_legal(name: str |
             "plays": ["single", "pair", "dragon"],
             "five_card_order": [],
             "instant_wins": ["six_pairs"],
+            "honours_left": [{"honour": "twos", "times": 2}],
+            "final_honours": [{"honour": "top_card", "points": 5}],
         },
     ],
     ids=["exchange", "restock", "bombs", "dragons"],

@@ -1,13 +1,20 @@
 """Tests for penalty points, brackets, twos and the ways to settle."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from referee.deals.dealing import CLOCKWISE
 from referee.deals.scoring import Finish, difference, final_factor, penalty, score
-from referee.rules.plays import Rules
-from tests.referee.deals import rules_with
+from referee.rules.plays import Rules, compile_ruleset
+from referee.ruleset import Ruleset
+from tests.referee.deals import deal_of, play, rules_with
+from tests.referee.slow_rules import read
+from tests.referee.slow_scoring import SETTLES, SlowScoring
+from tests.referee.strategies import hands, rulesets
 
 FOUR = "3D 4D 5D 6D"
 NINE = "3D 4D 5D 6D 7D 8D 9D TD JD"
@@ -243,10 +250,10 @@ def test_loser_only_goes_by_five_card_order() -> None:
 
 def test_loser_only_of_equal_cards_takes_the_first_after_the_dealer() -> None:
     rules = rules_with(extends="taiwan", decks=2)
-    hands = ("", "2S 3D", "KD", "2S 4D")
-    assert score(rules, finished(rules, *hands, dealer=0)) == (1, -1, 0, 0)
-    assert score(rules, finished(rules, *hands, dealer=1)) == (1, 0, 0, -1)
-    assert score(rules, finished(rules, *hands, dealer=0, step=-1)) == (1, 0, 0, -1)
+    left = ("", "2S 3D", "KD", "2S 4D")
+    assert score(rules, finished(rules, *left, dealer=0)) == (1, -1, 0, 0)
+    assert score(rules, finished(rules, *left, dealer=1)) == (1, 0, 0, -1)
+    assert score(rules, finished(rules, *left, dealer=0, step=-1)) == (1, 0, 0, -1)
 
 
 # Dragons
@@ -260,3 +267,135 @@ def test_dragon_scores_as_if_no_card_had_been_played() -> None:
 def test_dragon_has_no_winning_play_to_double_for() -> None:
     rules = rules_with(players=2, dragon="wins", settle="fixed", final_twos="double_each")
     assert score(rules, finished(rules, THIRTEEN, "", unplayed=True, final="")) == (0, 1)
+
+
+def test_dragon_costs_each_of_the_others_the_penalty_that_is_set() -> None:
+    rules = rules_with(players=3, dragon="wins", settle="winner_collects", instant_win_penalty=26)
+    at_once = finished(rules, THIRTEEN, "", "3C", unplayed=True, final="")
+    assert score(rules, at_once) == (-26, 52, -26)
+    assert score(rules, finished(rules, TEN, "", "3C")) == (-20, 21, -1)
+
+
+# Honours
+
+STRAIGHT_FLUSH = "5D 6D 7D 8D 9D"
+QUADS = "6D 6C 6H 6S"
+
+
+def entry(honour: str, **effect: int) -> dict[str, object]:
+    return {"honour": honour, **effect}
+
+
+@pytest.mark.parametrize(
+    ("honours", "hand", "points"),
+    [
+        ([entry("quads", times=2)], QUADS, 8),
+        ([entry("quads", times=2)], "6D 6C 6H 7S", 4),
+        ([entry("quads", times=2)], f"{QUADS} 7D 7C 7H 7S", 16),
+        ([entry("quads", points=5)], f"{QUADS} 8D", 10),
+        ([entry("straight_flush", times=3)], STRAIGHT_FLUSH, 15),
+        ([entry("straight_flush", times=3)], "5D 6D 7D 8D 9C", 5),
+        ([entry("twos", times=2)], "3D 2D 2C 2H", 8),
+        ([entry("twos", times=2)], "3D AS", 2),
+        ([entry("top_card", points=7)], "3D 2S", 9),
+        ([entry("top_card", points=7)], "3D 2H", 2),
+        ([entry("twos", times=2), entry("top_card", times=3), entry("quads", points=1)], f"{QUADS} 2S", 31),
+        ([entry("quads", times=2)], f"{QUADS} 3D 4D 5D 7C 8C 9C", 40),
+    ],
+)
+def test_penalty_with_honours_left(honours: list[dict[str, object]], hand: str, points: int) -> None:
+    rules = rules_with(honours_left=honours)
+    assert penalty(rules, rules.parse(hand)) == points
+
+
+def test_honour_left_may_be_a_royal_flush_or_lack_the_two_cards_that_a_play_needs() -> None:
+    left = [entry("straight_flush", times=2)]
+    royal = "TD JD QD KD AD"
+    no_royal = {"straights": [["3 4 5 6 7"]], "honours_left": left}
+    rules = rules_with(**no_royal)
+    assert penalty(rules, rules.parse(royal)) == 5
+    order = ["straight", "flush", "full_house", "quads", "straight_flush", "royal_flush"]
+    rules = rules_with(**no_royal, five_card_order=order)
+    assert penalty(rules, rules.parse(royal)) == 10
+    rules = rules_with(extends="taiwan-latta", settle="penalty", honours_left=left)
+    assert penalty(rules, rules.parse(STRAIGHT_FLUSH)) == 10
+
+
+def test_honours_and_doubled_twos_and_the_last_play_act_in_turn() -> None:
+    rules = rules_with(
+        players=2,
+        double_per_two_left=True,
+        final_twos="double_each",
+        honours_left=[entry("twos", times=3), entry("top_card", points=1)],
+        final_honours=[entry("quads", times=5), entry("twos", points=7)],
+    )
+    final = "3D 3C 3H 3S 2D"
+    assert score(rules, finished(rules, "", "4D 2C 2S", final=final)) == (0, -((3 * 4 * 3 + 1) * 2 * 5 + 7))
+
+
+@pytest.mark.parametrize(
+    ("final", "points"),
+    [
+        ("5D 5C 5H 5S 6D", -20),
+        (STRAIGHT_FLUSH, -13),
+        ("3D 4D 5D 6D 7C", -10),
+        ("3D 3C 3H 2D 2C", -11),
+        ("2S", -(10 + 1) * 1 - 100),
+        ("AS", -10),
+    ],
+)
+def test_honour_in_the_last_play_raises_the_penalty_of_each_of_the_others(final: str, points: int) -> None:
+    honours = [
+        entry("quads", times=2),
+        entry("straight_flush", points=3),
+        entry("twos", points=1),
+        entry("top_card", points=100),
+    ]
+    rules = rules_with(players=2, multipliers=[], final_honours=honours)
+    assert score(rules, finished(rules, "", TEN, final=final)) == (0, points)
+
+
+def test_honour_in_the_last_play_is_the_winners_where_the_points_are_fixed() -> None:
+    honours = [entry("quads", times=2), entry("twos", points=3)]
+    rules = rules_with(players=2, settle="fixed", final_twos="double_each", final_honours=honours)
+    assert score(rules, finished(rules, "", "3C", final="5D 5C 5H 5S 2D")) == (1 * 2 * 2 + 3, 0)
+
+
+def test_honours_left_count_for_a_forfeit_and_the_last_play_of_an_empty_hand_does_not() -> None:
+    rules = rules_with(players=3, honours_left=[entry("quads", times=2)], settle="pairwise")
+    deal = deal_of(rules, ["3D 4D", QUADS, "3S"])
+    deal.forfeit(1)
+    assert deal.points == (8, -16, 8)
+    rules = rules_with(players=3, deal_ends="last_holder", final_honours=[entry("top_card", points=9)])
+    deal = deal_of(rules, ["2S", "3D 4D", "3S"], leader=0)
+    assert play(deal, "0:2S", "1:-", "2:-", "1:3D", "2:3S").points == (0, -10, 0)
+
+
+@settings(deadline=None, max_examples=200)
+@given(rulesets(most_players=4).filter(lambda ruleset: ruleset.settle in SETTLES), st.data())
+def test_points_of_any_deal_that_was_won_are_those_of_the_slow_scoring(
+    ruleset: Ruleset, data: st.DataObject
+) -> None:
+    ruleset = replace(ruleset, bonuses=None)
+    rules, seats = compile_ruleset(ruleset), range(ruleset.players)
+    winner, leader = data.draw(st.sampled_from(seats)), data.draw(st.sampled_from(seats))
+    left = [0 if seat == winner else data.draw(hands(rules)) for seat in seats]
+    at_once = data.draw(st.booleans()) and ruleset.dragon == "wins"
+    final = 0 if at_once else data.draw(st.sampled_from(rules.list_plays(data.draw(hands(rules)))))
+    played = 1 << winner | data.draw(st.integers(0, (1 << ruleset.players) - 1))
+    finish = Finish(
+        dealer=0,
+        step=CLOCKWISE,
+        leader=leader,
+        full=tuple(left),
+        left=tuple(left),
+        out=(winner,),
+        unplayed=at_once,
+        final=final,
+        played=played,
+    )
+    texts = [tuple(sorted(read(rules.text(hand)))) for hand in left]
+    last = tuple(sorted(read(rules.text(final & rules.full))))
+    whole = [seat for seat in seats if at_once or not played >> seat & 1]
+    slow = SlowScoring(ruleset).points(texts, winner, leader, last, at_once, whole)
+    assert score(rules, finish) == slow

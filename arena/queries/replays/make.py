@@ -12,9 +12,7 @@ from referee.deals.scoring import penalty
 from referee.records.reading import Record, read_record
 from referee.records.record import parse_action
 from referee.records.replay import carry_out, is_played_for, start
-
-_PENALTIES = ("penalty", "pairwise", "winner_collects", "winner_scores")
-"""Ways of scoring in which every card held counts."""
+from referee.ruleset.limits import SETTLED_BY_PENALTIES
 
 
 def make_replay(given: Mapping[str, Any]) -> Replay:
@@ -249,7 +247,7 @@ class _Maker:
 
     def _costs(self, hands: Sequence[int]) -> tuple[int, ...]:
         ruleset = self._rules.ruleset
-        if ruleset.settle not in _PENALTIES:
+        if ruleset.settle not in SETTLED_BY_PENALTIES:
             return ()
         everybody = ruleset.multiplier_for == "all"
         played = {action[0] for action in self._deal.log if action[1]}

@@ -99,7 +99,7 @@ async def presets(desk: Desk) -> None:
 @group(
     "RULES-09",
     "Plays rules never seen",
-    "A ruleset of its own name: other cards, suits, straights, kinds, bombs and duties; and a dragon in its hand.",
+    "A ruleset of its own name: cards, suits, straights, kinds, bombs and duties; and a dragon in hand.",
 )
 async def house(desk: Desk) -> None:
     sessions = [desk.session(HOUSE, seat, deals=2) for seat in (0, 3)]
