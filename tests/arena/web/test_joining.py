@@ -264,7 +264,7 @@ def test_version_when_a_check_of_it_is_stored_then_its_page_shows_the_report(
 ) -> None:
     register_version(storage, ROOT, "ann/one", clock())
     page = "/bots/ann/one/versions/1"
-    assert "It has not been checked." in Read(ann.get(page).text).text
+    assert "It has not been checked" in Read(ann.get(page).text).text
     bad, odd, *fine = SCENARIOS
     results = [
         Result(bad.code, bad.title, "failed", "it <never> answered", 1.25, ("a line", "another")),
