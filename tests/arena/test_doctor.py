@@ -14,7 +14,8 @@ from arena.host.settings import Settings
 from arena.leagues import applying
 from arena.play.matches import leases
 from arena.play.messages import wake
-from arena.running.doctor import descriptors_for, disk, examine
+from arena.running import doctor
+from arena.running.doctor import damage_of, descriptors_for, disk, examine
 from arena.running.findings import Finding
 from arena.store import migrations
 from arena.store.models import utc_now
@@ -237,3 +238,16 @@ def test_doctor_with_a_wrong_settings_file_is_no_traceback(
 def test_doctor_when_a_public_address_has_no_tls_then_it_warns(settings: Settings) -> None:
     found = looked(settings, listen="0.0.0.0:8710", referees="a.example.org:8710")["TLS"]
     assert (found.level, "without TLS, tokens can be" in found.found) == ("warn", True)
+
+
+def test_doctor_when_a_database_takes_long_to_read_then_it_is_told_how_far_no_damage_was_found(
+    settings: Settings, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert damage_of(world.storage) == ""
+    with world.storage.write() as tx:
+        tx.connection().execute(text("CREATE TABLE large AS SELECT zeroblob(64 << 20) AS content"))
+    assert damage_of(world.storage, 0.001) is None
+    assert world.statuses() == []  # nothing else was interrupted
+    monkeypatch.setattr(doctor, "damage_of", lambda _: None)
+    told = {one.check: one for one in examine({"data": settings.data}, utc_now)}["database"]
+    assert (told.level, told.found.partition("; ")[2]) == ("ok", "no damage in what was read of it in 2 s")
