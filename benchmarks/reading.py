@@ -190,7 +190,9 @@ QUESTIONS: Mapping[str, Callable[[Asker], object]] = {
     "versus": lambda one: versus(one.storage, *one.two()),
     "tables of a round": lambda one: round_tables(one.storage, "season", 1, 24),
     "results of entrants by round": lambda one: sheets(one.storage, 1, range(1, 101)),
-    "a match as it counts": lambda one: counting.deal_scores_at(one.storage, "season", 1, 1),
+    "a match as it counts": lambda one: counting.deal_scores_at(
+        *(one.storage, "season", 1, 1), counting.deals_beside(one.storage, "season", 1)
+    ),
     "crosstable of ten": lambda one: crosstable(one.storage, one.some(10)),
     "tournament": lambda one: overview.status(one.storage, "season"),
     "standings": lambda one: scoreboard.standings(one.storage, "season"),

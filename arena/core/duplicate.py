@@ -9,6 +9,7 @@ whole deal themselves. A deal that cannot be compared is what bridge players cal
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import chain
 from typing import Any, NamedTuple
 
 from arena.errors import SpecError
@@ -92,8 +93,7 @@ def deal_scores(tables: Sequence[Sequence[PlayedSession]]) -> list[list[list[Dea
     """
     by_table: list[dict[int, list[DealScore]]] = [{one.number: [] for one in sessions} for sessions in tables]
     for one in _deals(tables):
-        by_seat = tuple(multiple / one.divisor for multiple in one.multiples)
-        by_table[one.table][one.session].append(DealScore(by_seat, one.fouled))
+        by_table[one.table][one.session].append(_deal_score(one))
     return [list(sessions.values()) for sessions in by_table]
 
 
@@ -120,32 +120,75 @@ def _deals(tables: Sequence[Sequence[PlayedSession]]) -> Iterator[_Scored]:
 
 def _same_deal(together: Sequence[tuple[int, PlayedSession]], deal: int) -> Iterator[_Scored]:
     """Yield a deal of a session at all tables that played it."""
+    beside = _beside([session for _, session in together], deal)
+    return (_score(table, one, deal, beside) for table, one in together if deal < len(one.points))
+
+
+class Beside(NamedTuple):
+    """What the tables of a round made of a deal of a session, as far as a comparison takes it."""
+
+    alone: bool
+    """Whether only one table had it to play."""
+    clean: Mapping[int, tuple[int, Sequence[int]]]
+    """By attempt, how many clean tables played it, and the sums of their points by seat."""
+
+
+RoundBeside = Mapping[tuple[int, int], Beside]
+"""By the number of a session and the index of a deal."""
+
+
+def all_beside(tables: Sequence[Sequence[PlayedSession]]) -> RoundBeside:
+    """Return what the deals of a table are compared with; ``tables`` has the sessions of each table."""
+    together: dict[int, list[PlayedSession]] = {}
+    for session in chain.from_iterable(tables):
+        together.setdefault(session.number, []).append(session)
+    return {
+        (number, deal): _beside(sessions, deal)
+        for number, sessions in together.items()
+        for deal in range(max(len(session.points) for session in sessions))
+    }
+
+
+def scores_at(sessions: Sequence[PlayedSession], beside: RoundBeside) -> list[list[DealScore]]:
+    """Return what each deal of each session of a table counts, as ``deal_scores`` does."""
+    return [
+        [_deal_score(_score(0, one, deal, beside[one.number, deal])) for deal in range(len(one.points))]
+        for one in sessions
+    ]
+
+
+def _deal_score(one: _Scored) -> DealScore:
+    return DealScore(tuple(multiple / one.divisor for multiple in one.multiples), one.fouled)
+
+
+def _beside(together: Sequence[PlayedSession], deal: int) -> Beside:
     # A forfeit that ended a session earlier is no reason to count the points of those who played on.
-    alone = sum(deal < len(played.points) or played.forfeit is not None for _, played in together) == 1
+    reached = sum(deal < len(played.points) or played.forfeit is not None for played in together)
     clean: dict[int, list[Sequence[int]]] = {}
-    """By attempt the points at the clean tables."""
-    for _, session in together:
+    for session in together:
         if deal < session.clean:
             clean.setdefault(_attempt(session, deal), []).append(session.points[deal])
-    totals = {attempt: [sum(column) for column in zip(*rows, strict=True)] for attempt, rows in clean.items()}
-    for table, session in together:
-        if deal >= len(session.points):
-            continue
-        points, attempt = session.points[deal], _attempt(session, deal)
-        count, total = len(clean.get(attempt, ())), totals.get(attempt, [0] * len(points))
-        beside = [(count or 1) * own - of_all for own, of_all in zip(points, total, strict=True)]
-        if alone:
-            yield _Scored(table, session.number, points)
-        elif deal >= session.clean:
-            since = dict(zip(session.forfeits, session.forfeited_from, strict=True))
-            lost = [
-                min(0, own) if since.get(seat, deal + 1) <= deal else 0 for seat, own in enumerate(beside)
-            ]
-            yield _Scored(table, session.number, lost, count or 1, fouled=True)
-        elif count > 1:
-            yield _Scored(table, session.number, beside, count - 1)
-        else:
-            yield _Scored(table, session.number, [0] * len(points), fouled=True)
+    sums = {
+        attempt: (len(rows), [sum(column) for column in zip(*rows, strict=True)])
+        for attempt, rows in clean.items()
+    }
+    return Beside(reached == 1, sums)
+
+
+def _score(table: int, session: PlayedSession, deal: int, others: Beside) -> _Scored:
+    """Return a deal of a session at a table that played it."""
+    points = session.points[deal]
+    count, total = others.clean.get(_attempt(session, deal), (0, [0] * len(points)))
+    beside = [(count or 1) * own - of_all for own, of_all in zip(points, total, strict=True)]
+    if others.alone:
+        return _Scored(table, session.number, points)
+    if deal >= session.clean:
+        since = dict(zip(session.forfeits, session.forfeited_from, strict=True))
+        lost = [min(0, own) if since.get(seat, deal + 1) <= deal else 0 for seat, own in enumerate(beside)]
+        return _Scored(table, session.number, lost, count or 1, fouled=True)
+    if count > 1:
+        return _Scored(table, session.number, beside, count - 1)
+    return _Scored(table, session.number, [0] * len(points), fouled=True)
 
 
 def _attempt(session: PlayedSession, deal: int) -> int:

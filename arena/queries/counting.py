@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from sqlmodel import col
 
-from arena.core.duplicate import DealScore, deal_scores
+from arena.core.duplicate import DealScore, RoundBeside, all_beside, scores_at
 from arena.results.standings.outcomes import played_deals
-from arena.store.models import Round
+from arena.store.models import Match, Round
 from arena.store.storage import Storage
 from arena.tournaments.overview import find_tournament
 
@@ -60,13 +60,25 @@ def count(
     )
 
 
-def deal_scores_at(storage: Storage, name: str, round: int, table: int) -> Mapping[int, Sequence[DealScore]]:
-    """Return what the deals of a finished match in a duplicate tournament count, by session.
+def deals_beside(storage: Storage, name: str, round: int) -> RoundBeside:
+    """Return what the deals of a duplicate round that is over are compared with. Raise UnknownError.
 
-    Raise UnknownError.
+    All sessions of the round are read, but the answer is small, and never changes.
     """
     with storage.read() as tx:
-        tournament = find_tournament(tx, name)
-        sessions_at = dict(played_deals(tx, tournament, col(Round.number) == round)).get(round, {})
-    scored = dict(zip(sessions_at, deal_scores(list(sessions_at.values())), strict=True)).get(table, [])
-    return {session.number: deals for session, deals in zip(sessions_at.get(table, ()), scored, strict=True)}
+        tables = dict(played_deals(tx, find_tournament(tx, name), col(Round.number) == round))
+    return all_beside([*tables.get(round, {}).values()])
+
+
+def deal_scores_at(
+    storage: Storage, name: str, round: int, table: int, beside: RoundBeside
+) -> Mapping[int, Sequence[DealScore]]:
+    """Return what the deals of a finished match in a duplicate tournament count, by session.
+
+    ``beside`` is what they are compared with. Raise UnknownError.
+    """
+    which = (col(Round.number) == round, col(Match.table_number) == table)
+    with storage.read() as tx:
+        tables = dict(played_deals(tx, find_tournament(tx, name), *which)).get(round, {})
+    sessions = tables.get(table, [])
+    return {one.number: deals for one, deals in zip(sessions, scores_at(sessions, beside), strict=True)}

@@ -9,9 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from arena.core.duplicate import RoundBeside
 from arena.errors import ArenaError
 from arena.play.rounds.overview import PairingsNamed, pairings, reason_lines
 from arena.queries.board import LeaderboardLine
+from arena.queries.counting import deals_beside
 from arena.queries.highlights import DealLine, HighlightQuery, deal_of_day, find_deals, notable_deals
 from arena.queries.leaderboards import LeaderboardQuery, leaderboard
 from arena.queries.matches import MatchLine
@@ -80,6 +82,7 @@ class Readings:
         self._standings: Computed[Scoreboard] = Computed(STANDINGS, now)
         self._pairings: Computed[PairingsNamed] = Computed(PAIRINGS, now)
         self._reasons: Computed[Why] = Computed(PAIRINGS, now)
+        self._beside: Computed[RoundBeside] = Computed(PAIRINGS, now)
         self._deals: Computed[Sequence[DealLine]] = Computed(DEALS, now)
         self._summary: Computed[Summary] = Computed(SUMMARY, now)
 
@@ -129,6 +132,11 @@ class Readings:
         return self._pairings.get(
             status.id, lambda: pairings(self._storage, status.tournament), version=status.round
         )
+
+    def deals_beside(self, tournament: str, round: int) -> RoundBeside:
+        """Return what the deals of a duplicate round that is over are compared with."""
+        key = tournament, round
+        return self._beside.get(key, lambda: deals_beside(self._storage, tournament, round))
 
     def reasons(self, status: TournamentStatus, round: int) -> Why:
         """Return why the tables of a round are as they are."""

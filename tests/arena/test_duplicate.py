@@ -12,7 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlmodel import col, select
 
-from arena.core.duplicate import PlayedSession, deal_scores, scores, session_deals
+from arena.core.duplicate import (
+    PlayedSession,
+    all_beside,
+    deal_scores,
+    scores,
+    scores_at,
+    session_deals,
+)
 from arena.core.elo import apply_match, match_weight
 from arena.errors import SpecError
 from arena.queries import scoreboard
@@ -155,6 +162,7 @@ def test_scores_when_bots_forfeit_then_only_clean_tables_are_compared(case: str)
     assert [[deal for deals in sessions for deal in deals] for sessions in deal_scores(tables)] == expected
     sums = [tuple(map(sum, zip(*(scored for scored, _ in deals), strict=True))) for deals in expected]
     assert scores(tables) == sums
+    assert [scores_at(sessions, all_beside(tables)) for sessions in tables] == deal_scores(tables)
 
 
 @given(st.lists(sessions, min_size=2, max_size=5))
@@ -174,6 +182,7 @@ def test_scores_of_any_tables_are_the_exact_sums_of_their_deals(given: list[Any]
         expected.append(tuple(map(float, sums)))
     played = tables_of(tables)
     assert scores(played) == expected
+    assert [scores_at(sessions, all_beside(played)) for sessions in played] == deal_scores(played)
     for table_scores, scored in zip(scores(played), by_seat(played), strict=True):
         assert table_scores == pytest.approx([sum(column) for column in zip(*scored, strict=True)])
 

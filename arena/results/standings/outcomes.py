@@ -126,7 +126,8 @@ def played_deals(
 ) -> Iterator[tuple[int, dict[int, list[PlayedSession]]]]:
     """Yield the number of each round with a finished match, and the sessions of these by table, in order.
 
-    ``which`` are conditions on rounds. One statement reads them, and holds no more than a round at a time.
+    ``which`` are conditions on rounds and matches. One statement reads them, and holds no more than a round
+    at a time.
     """
     sessions = (
         select_columns(

@@ -77,7 +77,10 @@ def show_match(page: Page, web: Shared, tournament: str, round: Number, table: N
     """Show a match with its sessions."""
     match = played_match(web.storage, tournament, round, table)
     compared = match.duplicate and match.scores is not None
-    deals = deal_scores_at(web.storage, tournament, round, table) if compared else None
+    deals = None
+    if compared:
+        beside = web.readings.deals_beside(tournament, round)
+        deals = deal_scores_at(web.storage, tournament, round, table, beside)
     return page("match.html", match=match, rows=[*grid(match, deals)])
 
 

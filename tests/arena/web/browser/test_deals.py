@@ -12,7 +12,7 @@ from sqlmodel import col, select
 
 from arena.actors import Role
 from arena.people import accounts
-from arena.queries.counting import deal_scores_at
+from arena.queries.counting import deal_scores_at, deals_beside
 from arena.queries.deals import one_deal
 from arena.queries.matches import MatchQuery, find_matches
 from arena.queries.replays.make import make_replay
@@ -425,7 +425,8 @@ def test_results_when_a_tournament_is_duplicate_then_all_pages_say_so_and_show_w
     page.goto(f"{arena.url}/matches/shared/1/1")
     expect(page.locator(".head .tag").first).to_have_text("duplicate")
     shown(1, page.locator(".box .seats li"))
-    by_seat = deal_scores_at(world.storage, "shared", 1, 1)[1][0].by_seat
+    beside = deals_beside(world.storage, "shared", 1)
+    by_seat = deal_scores_at(world.storage, "shared", 1, 1, beside)[1][0].by_seat
     first = page.get_by_role("row", name="Session 1").first.locator("td").all_inner_texts()
     assert [text.split()[0] for text in first] == [scored(score) for score in by_seat]
 
