@@ -10,8 +10,8 @@ from arena.core.cursors import make_cursor, read_cursor
 from arena.core.duplicate import PlayedSession, deal_scores
 from arena.errors import StateError, UnknownError
 from arena.queries.sessions import STILL_PLAYED, shown_deals
-from arena.store.models import Match, Round, Session, Tournament
-from arena.store.records import full_records, may_be_shown, names_and_points
+from arena.store.models import BotVersion, Match, Round, Seat, Session, Tournament
+from arena.store.records import full_records, may_be_shown
 from arena.store.storage import Storage, Transaction
 from arena.tournaments.overview import find_tournament
 
@@ -67,15 +67,16 @@ def same_deal(
             raise StateError(
                 f"every table of {its.name} plays deals of its own: it is not a duplicate tournament"
             )
-        played = _sessions(tx, _shown_round(tx, its, round))
-        here = [(match, session) for match, session in played if session.number == number]
+        round_id = _shown_round(tx, its, round)
+        here = _sessions(tx, round_id, number)
         longest = max((len(session.deal_points) for _, session in here), default=0)
         if not 1 <= deal <= longest:
             raise UnknownError(
                 f"no session {number} with a deal {deal} is done in round {round} of {its.name}"
             )
-        tables = tuple(_tables(tx, its, round, here, deal, first, most))
-    numbers = tuple(sorted({session.number for _, session in played}))
+        names = _names(tx, round_id)
+        tables = tuple(_tables(tx, its, round, here, names, deal, first, most))
+        numbers = tuple(tx.exec(_numbers(round_id)))
     return SameDeal(its.name, round, number, deal, longest, numbers, tables)
 
 
@@ -91,14 +92,36 @@ def _shown_round(tx: Transaction, tournament: Tournament, number: int) -> int:
     return id
 
 
-def _sessions(tx: Transaction, round_id: int) -> list[tuple[Match, Session]]:
+def _sessions(tx: Transaction, round_id: int, number: int) -> list[tuple[Match, Session]]:
+    """Return the sessions of a round with this number, with their matches, by table."""
     rows = (
         select(Match, Session)
         .join(Session, col(Session.match_id) == Match.id)
-        .where(Match.round_id == round_id)
-        .order_by(col(Match.table_number), col(Session.number))
+        .where(Match.round_id == round_id, Session.number == number)
+        .order_by(col(Match.table_number))
     )
     return [(match, session) for match, session in tx.exec(rows)]
+
+
+def _numbers(round_id: int) -> Any:
+    """Select the numbers of the sessions of a round's matches, in order."""
+    numbers = select(Session.number).join(Match, col(Match.id) == Session.match_id)
+    return numbers.where(Match.round_id == round_id).distinct().order_by(col(Session.number))
+
+
+def _names(tx: Transaction, round_id: int) -> Mapping[int, Sequence[str]]:
+    """Return the bots of a round by match and position."""
+    seats = (
+        select(Seat.match_id, BotVersion.name)
+        .join(BotVersion, col(BotVersion.id) == Seat.version_id)
+        .join(Match, col(Match.id) == Seat.match_id)
+        .where(Match.round_id == round_id)
+        .order_by(col(Seat.match_id), col(Seat.position))
+    )
+    names: dict[int, list[str]] = {}
+    for match_id, name in tx.exec(seats):
+        names.setdefault(match_id, []).append(name)
+    return names
 
 
 def _tables(
@@ -106,6 +129,7 @@ def _tables(
     tournament: Tournament,
     round: int,
     here: Sequence[tuple[Match, Session]],
+    names_at: Mapping[int, Sequence[str]],
     deal: int,
     first: int,
     most: int,
@@ -116,7 +140,7 @@ def _tables(
     for (match, session), [scores] in zip(here, compared, strict=True):
         if len(scores) < deal:
             continue
-        names, _ = names_and_points(tx, match)
+        names = tuple(names_at[match.id])
         record = None
         if match.table_number >= first and read < most:
             read += 1
