@@ -243,6 +243,18 @@ def test_invitation_when_a_member_makes_it_then_another_joins_the_owner(
     assert ann.post("/me/invitations", data={"role": "author"}).status_code == 403
 
 
+def test_ones_own_page_when_an_owner_is_called_as_its_only_member_then_the_name_is_there_once(
+    ann: TestClient, browse: Browse, storage: Storage, clock: Clock
+) -> None:
+    accounts.create_account(storage, ROOT, "olga", Role.ORGANISER, clock(), PASSWORD)
+    olga = browse()
+    organises = olga.post("/sign-in", data={"account": "olga", "password": PASSWORD}).text
+    for name, page, hooks in (("ann", ann.get("/me").text, 0), ("olga", organises, 1)):
+        owners = re.findall('<h2 id="owners">.*?</ul>', page, re.DOTALL)
+        assert [one.count(name) for one in owners] == [1]
+        assert page.count('href="/webhooks"') == hooks
+
+
 def test_password_when_it_is_changed_then_browsers_are_signed_out(ann: TestClient) -> None:
     wrong = ann.post("/me/password", data={"old_password": "not this one", "password": "a" * 12})
     assert wrong.status_code in (403, 422)
