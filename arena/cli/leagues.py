@@ -156,6 +156,8 @@ def show_(league: LeagueShown, season: int | None) -> None:
     entries = "" if league.entries == "open" else f"; entries: {league.entries}"
     say(f"{league.league}: {league.members} bots, {', '.join(league.divisions)}{entries}")
     problem = f" ({league.problem})" if league.problem else ""
+    played = ", ".join((*league.formats, *league.rulesets))
+    say(f"a season of {played} every {league.interval_hours:g} hours")
     say(f"next season: {moment(league.next_at) or NO_MORE}{problem}")
     for shown in league.seasons:
         say(_dates(shown))

@@ -31,6 +31,7 @@ from arena.store.models import (
     TournamentState,
 )
 from arena.store.storage import Storage, Transaction
+from referee.ruleset import load_ruleset
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,12 @@ class LeagueInfo:
     league: str
     divisions: tuple[str, ...]
     """From the highest to the lowest, the qualification last, if there is one."""
+    formats: tuple[str, ...]
+    """Formats of the divisions' tournaments, each once, that of the highest first."""
+    rulesets: tuple[str, ...]
+    """Their rulesets likewise, as ``hong-kong@1``."""
+    interval_hours: float
+    """Hours from the start of one season to the next."""
     members: int
     """How many bots are in it."""
     season: int
@@ -135,9 +142,13 @@ def list_leagues(storage: Storage) -> list[LeagueInfo]:
 def _info(tx: Transaction, league: League) -> LeagueInfo:
     latest = latest_season(tx, league)
     spec = make_league(league.spec)
+    played = [spec.tournament_of(level, 1, ()) for level in spec.levels]
     return LeagueInfo(
         league=league.name,
         divisions=tuple(level.name for level in spec.levels),
+        formats=tuple(dict.fromkeys(one.format for one in played)),
+        rulesets=tuple(dict.fromkeys(load_ruleset(one.ruleset).label for one in played)),
+        interval_hours=spec.interval_hours,
         members=len(active_members(tx, league)),
         season=league.seasons,
         running=latest is not None and latest.finished_at is None,

@@ -163,7 +163,10 @@ def test_list_when_there_is_none_says_how_to_make_one(arena: Arena) -> None:
 
 def test_show_has_divisions_tables_and_the_next_date(arena: Arena, league: LeagueWorld) -> None:
     shown = arena("league", "show", "winter").out.splitlines()
-    assert shown[0] == "winter: 9 bots, first, second, qualification"
+    assert shown[:2] == [
+        "winter: 9 bots, first, second, qualification",
+        "a season of round-robin, chinese@1 every 168 hours",
+    ]
     assert "first (winter-1-first, finished)" in shown
     assert "qualification (too few for a table)" in shown
     [last] = [line.split() for line in shown if "owner-3/bot-3@1" in line]

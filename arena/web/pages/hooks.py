@@ -29,7 +29,14 @@ LOG = 50
 def _told(visit: Visit) -> dict[str, object]:
     return {
         "webhooks": webhooks.list_webhooks(visit.context).webhooks,
-        "add": draw(visit, webhooks.add_webhook, HOOKS, "Add the webhook", choices={"events": EVENTS}),
+        "add": draw(
+            visit,
+            webhooks.add_webhook,
+            HOOKS,
+            "Add the webhook",
+            choices={"events": EVENTS},
+            labels={"url": "Address"},
+        ),
         **kept(visit),
     }
 

@@ -56,6 +56,8 @@ def test_league_when_it_is_read_then_divisions_have_their_places_and_who_rises_a
     for way, word in (("promoted", "goes up"), ("relegated", "goes down"), ("stayed", "stays")):
         assert page.text.count(word) == ways.count(way)
     assert bot_url("late/bot") in page.links
+    assert "Round-robin under chinese@1 , every 7 days:" in page.text
+    assert "/rules/chinese@1" in page.links
     assert "The next season starts 26 Jan 2026 18:00 , in 7 d 0 h ." in page.text
 
 
