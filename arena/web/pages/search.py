@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import Query
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
+from arena.queries.profiles import find_bots
 from arena.queries.search import search
 from arena.web.context import Shared
 from arena.web.pages.links import bot_url, league_url, tournament_url
@@ -19,7 +20,10 @@ SHOWN = 40
 
 @router.get("/search", response_class=HTMLResponse)
 def show_search(page: Page, web: Shared, q: Annotated[str, Query(max_length=200)] = "") -> Response:
-    """Show whose names begin with a text, or the page of the only one that has it as its name."""
+    """Show whose names begin with a text, or the page of the only one that has it as its name.
+
+    Without a text, show the bots of the newest versions.
+    """
     found, name = search(web.storage, q, SHOWN), q.strip().lower()
     places = {
         **{one: league_url(one) for one in found.leagues},
@@ -28,4 +32,5 @@ def show_search(page: Page, web: Shared, q: Annotated[str, Query(max_length=200)
     }
     if name in places and [*found.names].count(name) == 1:
         return RedirectResponse(places[name], SEE_OTHER)
-    return page("search.html", q=q, found=found, most=SHOWN)
+    newest = [] if name else [line.bot.partition("@")[0] for line in find_bots(web.storage, limit=SHOWN).bots]
+    return page("search.html", q=q, found=found, newest=list(dict.fromkeys(newest)), most=SHOWN)

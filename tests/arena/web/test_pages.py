@@ -144,7 +144,9 @@ def test_search_when_a_name_begins_with_it_then_it_is_found_and_the_only_one_is_
     assert search(world.storage, "bot-", 3).bots == ("owner-0/bot-0", "owner-1/bot-1", "owner-2/bot-2")
     for nothing in ("", " ", "cup", "%", "_wn", "zoe-"):
         assert search(world.storage, nothing, 8).names == ()
+    assert "/bots/zoe/own" in Read(client.get("/search").text).links  # it is one of the newest
     page = Read(client.get("/search?q=own").text)
+    assert "Newest bots" not in page.text
     assert {"/bots/zoe/own", "/tournaments/own-cup", "/search?q=owner-0%2F"} <= {*page.links}
     led = client.get("/search?q=own-cup", follow_redirects=False)
     assert (led.status_code, led.headers["location"]) == (303, "/tournaments/own-cup")
