@@ -7,8 +7,9 @@ from functools import cache
 from typing import Annotated
 
 from fastapi import Path, Query
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, Response
 
+from arena.actors import KeyScope
 from arena.errors import SpecError
 from arena.operations import rulesets as operations
 from arena.queries import rulesets
@@ -17,7 +18,8 @@ from arena.queries.replays.sandbox import Tried, read_cards, try_cards
 from arena.queries.rulesets import RulesetShown
 from arena.web.context import Shared
 from arena.web.pages.asked import FromForm
-from arena.web.pages.forms import AnyVisit
+from arena.web.pages.files import read_toml
+from arena.web.pages.forms import AnyVisit, Forms, Visit
 from arena.web.pages.page import Page
 from arena.web.pages.routing import page_router
 from referee.errors import Problem
@@ -71,11 +73,41 @@ class FieldShown:
     """The other ruleset's value, if two are compared."""
 
 
+OWN_RULESET = """\
+extends = "hong-kong"
+name = "our-house"
+last_top_card = "allowed"
+"""
+"""What is in the form for a ruleset of one's own at first."""
+
+
+def _listed(visit: Visit) -> dict[str, object]:
+    cursor = visit.request.query_params.get("cursor")
+    found = rulesets.list_rulesets(visit.web.storage, LISTED, cursor)
+    return {"found": found, "cursor": cursor, "example": OWN_RULESET, "checked": None, "paragraphs": ()}
+
+
+listing = Forms(router, "/rules", "rules.html", _listed)
+
+
 @router.get("/rules")
 def list_rules(visit: AnyVisit) -> HTMLResponse:
     """Show the presets, and the rulesets that tournaments were created with."""
-    operation = operations.list_rulesets
-    return visit.page("rules.html", found=visit.do(operation, limit=LISTED), asked=visit.asked(operation))
+    visit.asked(operations.list_rulesets)
+    return listing.show(visit)
+
+
+def _show_checked(visit: Visit, checked: RulesetShown) -> Response:
+    """Show what a ruleset means, below the form that has it."""
+    return listing.show(visit, checked=checked, paragraphs=[paragraph(text) for text in checked.description])
+
+
+listing.add_other(
+    "/rules",
+    KeyScope.READ,
+    lambda visit: visit.do(operations.check_ruleset, ruleset=read_toml(visit.sent["ruleset"])),
+    _show_checked,
+)
 
 
 @router.get("/rules/{ruleset}")

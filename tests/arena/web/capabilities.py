@@ -29,7 +29,7 @@ ON_PAGES: Mapping[str, Sequence[str]] = {
     "/matches/{tournament}/{round}/{table}": ["match show"],
     "/matches/{tournament}/{round}/{table}/{session:int}/{deal:int}": ["match show", "bot explain"],
     "/deals": ["deal find"],
-    "/rules": ["rules list"],
+    "/rules": ["rules list", "rules check"],
     "/rules/{ruleset}": ["rules show"],
     "/tournaments": ["tournament list"],
     "/tournaments/{tournament}": [
@@ -38,7 +38,7 @@ ON_PAGES: Mapping[str, Sequence[str]] = {
     ],
     "/tournaments/{tournament}/crosstable": ["tournament standings --crosstable"],
     "/tournaments/{tournament}/rounds/{round}": ["tournament pairings"],
-    "/desk": ["tournament create", "rules check"],
+    "/desk": ["tournament create"],
     "/tournaments/{tournament}/desk": [
         *("tournament lock", "tournament start", "tournament pause", "tournament resume", "tournament stop"),
         *("tournament cancel", "tournament confirm", "tournament delete", "tournament entries"),
@@ -115,6 +115,5 @@ SHOWN: Mapping[str, str] = {
     "league_entries": "/leagues/{league}/desk",
     "show_ruleset": "/rules/{ruleset}",
     "try_cards": "/rules/{ruleset}",
-    "check_ruleset": "/desk",
 }
 """Operations whose results pages take from where these have them, by name; the page of each."""

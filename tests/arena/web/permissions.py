@@ -386,6 +386,7 @@ FORMS: dict[str, tuple[Caller, KeyScope]] = {
     "/me/password": (Caller.AUTHOR, ACCOUNT),
     "/me/requests/withdraw": (Caller.AUTHOR, BOTS),
     "/me/secrets/put-away": (Caller.AUTHOR, ACCOUNT),
+    "/rules": (Caller.AUTHOR, READ),
     "/operator/accounts": (Caller.OPERATOR, OPERATE),
     "/operator/accounts/{account}/disable": (Caller.OPERATOR, OPERATE),
     "/operator/accounts/{account}/enable": (Caller.OPERATOR, OPERATE),

@@ -4,11 +4,14 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from arena.web.pages.rules import paragraph
+from arena.actors import Role
+from arena.web.pages.rules import OWN_RULESET, paragraph
 from referee.describe import describe
 from referee.describe.summary import summary
 from referee.ruleset import load_ruleset, preset_names
 from tests.arena.web.markup import Read
+from tests.arena.web.test_desk import Browse
+from tests.arena.web.test_desk import browse as browse
 
 
 @pytest.fixture
@@ -70,6 +73,24 @@ def test_rules_when_two_are_compared_then_only_what_differs_is_listed(client: Te
     for name in differ:
         assert f"<code>{name}</code>" in section
     assert "There are none" in client.get("/rules/chinese?other=chinese").text
+
+
+def test_ruleset_of_ones_own_when_it_is_checked_then_the_page_says_what_it_means_or_what_is_wrong(
+    client: TestClient, browse: Browse
+) -> None:
+    assert "/sign-in?next=%2Frules" in Read(client.get("/rules").text).links
+    ann = browse("ann", Role.AUTHOR)
+    own = load_ruleset({"extends": "hong-kong", "name": "our-house", "last_top_card": "allowed"})
+    page = Read(ann.post("/rules", data={"ruleset": OWN_RULESET}).text)
+    assert own.hash in page.text
+    assert "our-house@1" in page.text
+    for text in describe(own):
+        assert text.partition(": ")[0].split(" (")[0] in page.text
+    wrong = ann.post("/rules", data={"ruleset": 'extends = "hong-kong"\nlast_top_cart = "allowed"'})
+    assert wrong.status_code == 422
+    assert "did you mean 'last_top_card'?" in Read(wrong.text).text
+    assert 'last_top_cart = "allowed"' in Read(wrong.text).text
+    assert "is not TOML" in Read(ann.post("/rules", data={"ruleset": "]"}).text).text
 
 
 def test_rules_when_there_is_no_such_ruleset_then_a_page_says_so(client: TestClient) -> None:
