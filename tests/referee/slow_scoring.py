@@ -29,7 +29,7 @@ class SlowScoring:
         at_once: bool,
         whole: Sequence[int],
     ) -> tuple[int, ...]:
-        """Return the points by seat; ``hands`` are what counts, and seats of ``whole`` have played nothing."""
+        """Return the points by seat; ``hands`` are what counts, seats of ``whole`` have played nothing."""
         costs = [
             self.cost(hand, seat == leader, final, seat in whole) if hand else 0
             for seat, hand in enumerate(hands)
