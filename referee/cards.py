@@ -41,11 +41,23 @@ def card_text(index: int, ranks: Sequence[str]) -> str:
     return ranks[index >> 2] + SUITS[index & 3] if index >> 2 < len(ranks) else JOKERS[index & 3]
 
 
+def meant_rank(text: str, ranks: Sequence[str]) -> str | None:
+    """Return the rank of ``ranks`` that is also written ``text``, as ``T`` is ``10``; None for none."""
+    text = text.upper()
+    return next((name for name in (text, _OTHER_NAMES.get(text)) if name in ranks), None)
+
+
+_OTHER_NAMES = {"10": "T", "11": "J", "12": "Q", "13": "K", "14": "A", "1": "A"}
+_OTHER_NAMES |= {"T": "10", "J": "11", "Q": "12", "K": "13", "A": "1"}
+
+
 def card_index(text: str, ranks: Sequence[str]) -> int:
     """Return the index of the card written ``text``; raise CardError where it is not a card of ``ranks``."""
     if text in JOKERS:
         return len(ranks) * 4 + JOKERS.index(text)
     rank, suit = text[:-1], text[-1:]
     if rank not in ranks or suit not in SUITS:
-        raise CardError(f"{text!r} is not a card of this ruleset")
+        near, suit = meant_rank(rank, ranks), suit.upper()
+        hint = f"; did you mean '{near}{suit}'?" if near and suit in SUITS else ""
+        raise CardError(f"{text!r} is not a card of this ruleset{hint}")
     return ranks.index(rank) * 4 + SUITS.index(suit)

@@ -138,6 +138,8 @@ def problems(error: "ValidationError", schema: Node, wording: Wording) -> tuple[
     def worded(each: "ErrorDetails") -> Iterable[Problem]:
         if each["type"] == "too_short" and any(_is_inside(other["loc"], each["loc"]) for other in errors):
             return ()  # the items that are wrong were not counted
+        if each["type"] == "missing" and wording.keys_at_parent and len(each["loc"]) > 1:
+            return (_lacking(each["loc"][:-1], errors, wording),)
         if each["type"] == "missing" or each["type"] in _UNKNOWN:
             return (_key_problem(each["loc"], each["type"], schema, wording),)
         return _value_problems(each, schema, wording)
@@ -150,12 +152,19 @@ def _key_problem(path: Path, kind: str, schema: Node, wording: Wording) -> Probl
     known = [str(name) for name in _properties(node_at(schema, parent))]
     if wording.keys_at_parent and parent:
         reason = f"has the unknown entry {shown(key)}{suggestion(key, known)}"
-        return Problem(wording.path(parent), reason if unknown else f"lacks an entry for {key!r}")
+        return Problem(wording.path(parent), reason)
     if not unknown:
         return Problem(wording.path(path), "is missing")
     only = f"; there is only {', '.join(known)}" if len(known) <= FEW else ""
     thing = f" of {wording.thing}" if not parent else ""
     return Problem(wording.path(path), f"is not a field{thing}{suggestion(key, known) or only}")
+
+
+def _lacking(parent: Path, errors: "Sequence[ErrorDetails]", wording: Wording) -> Problem:
+    """Return one problem for all keys that an object lacks."""
+    missing = [error["loc"] for error in errors if error["type"] == "missing"]
+    keys = [str(loc[-1]) for loc in missing if loc[:-1] == parent]
+    return Problem(wording.path(parent), f"lacks {', '.join(keys)}")
 
 
 def _is_inside(path: Path, whole: Path) -> bool:

@@ -73,8 +73,6 @@ def _hands(ruleset: Ruleset) -> list[str]:
     if isinstance(ruleset.hand_size, int):
         return [f"Each is dealt {counted(ruleset.hand_size, 'card')}.", *_leftover(ruleset)]
     share, extra = divmod(pack_size(ruleset), ruleset.players)
-    if not extra:
-        return [f"All cards are dealt, {number(share)} to each."]
     first = "the player" if extra == 1 else f"the {number(extra)} players"
     shares = f"{number(share + 1)} to {first} after the dealer, {number(share)} to the others"
     return [f"All cards are dealt, {shares}."]

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 from annotated_types import Interval
 
-from referee.cards import JOKER, JOKERS, LECTIO_RANKS, RANK_SETS, STANDARD_RANKS, SUITS, card_index, card_text
+from referee.cards import (
+    JOKER,
+    JOKERS,
+    LECTIO_RANKS,
+    RANK_SETS,
+    STANDARD_RANKS,
+    SUITS,
+    card_index,
+    card_text,
+    meant_rank,
+)
 from referee.errors import CardError, Problem
 from referee.ruleset.annotations import Exactly, Fields, Step
 from referee.ruleset.straights import ORDER_NAMES, StraightOrder, straight_order
@@ -171,10 +181,16 @@ def _sequence(given: object, ranks: Sequence[str] | None) -> str:
     parts = given.split() if isinstance(given, str) else []
     for part in parts:
         if ranks is not None and part not in ranks:
-            raise ValueError(f"{shown(given)} holds {shown(part)}, which is none of the ranks")
+            hint = _rank_hint(part, ranks)
+            raise ValueError(f"{shown(given)} holds {shown(part)}, which is none of the ranks{hint}")
     if len(parts) != 5 or len(set(parts)) != 5:
         raise ValueError(f"a sequence must be five different ranks in a text, not {shown(given)}")
     return " ".join(parts)
+
+
+def _rank_hint(text: str, ranks: Sequence[str]) -> str:
+    near = meant_rank(text, ranks)
+    return f"; did you mean {near!r}?" if near else suggestion(text, ranks)
 
 
 def _card_points(given: object, before: Fields) -> tuple[int, ...]:
@@ -187,9 +203,11 @@ def _card_points(given: object, before: Fields) -> tuple[int, ...]:
     unknown = [rank for rank in given if ranks and rank not in ranks]
     wrong = first_of(
         unknown,
-        lambda rank: [Problem("", f"has the unknown entry {shown(rank)}{suggestion(str(rank), ranks)}")],
+        lambda rank: [Problem("", f"has the unknown entry {shown(rank)}{_rank_hint(str(rank), ranks)}")],
     )
-    wrong += [Problem("", f"lacks an entry for {rank!r}") for rank in ranks if rank not in given]
+    missing = [rank for rank in ranks if rank not in given]
+    if missing:
+        wrong.append(Problem("", f"must have the points of every rank, and lacks {' '.join(missing)}"))
     wrong += [
         Problem(f".{rank}", f"must be a whole number from {-LARGEST} to {LARGEST}, not {shown(given[rank])}")
         for rank in ranks

@@ -1,5 +1,6 @@
 """Loading rulesets from presets, objects and TOML files, and refusing fields that conflict."""
 
+import json
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
@@ -8,6 +9,7 @@ from pathlib import Path
 
 from referee.errors import Problem, RulesetError, TomlError
 from referee.ruleset.fields import FIVE_CARD_KINDS, MOST_CARDS
+from referee.ruleset.idle import without_idle_fields, without_lost_fields
 from referee.ruleset.limits import (
     MOST_CARDS_WITH_DRAGONS,
     SETTLED_BY_PENALTIES,
@@ -22,14 +24,19 @@ from referee.validation import shown, suggestion
 _SEQUENCE_KINDS = {"straight", "straight_flush", "straight_flush_plus_two"}
 
 
-def refuse_conflicts(ruleset: Ruleset) -> None:
-    """Raise RulesetError with all contradictions between fields, if there are any."""
-    problems = [problem for check in _CHECKS for problem in check(ruleset)] or list(excess(ruleset))
+def refuse_conflicts(ruleset: Ruleset, given: Mapping[str, object]) -> None:
+    """Raise RulesetError with all contradictions between fields, if there are any.
+
+    ``given`` has the fields that the preset extended does not supply.
+    """
+    problems = [*_pack(ruleset), *_hands(ruleset, given)]
+    problems += [problem for check in _CHECKS for problem in check(ruleset)]
+    problems = problems or list(excess(ruleset))
     if problems:
         raise RulesetError.of(problems)
 
 
-def _hands(ruleset: Ruleset) -> Iterator[Problem]:
+def _hands(ruleset: Ruleset, given: Mapping[str, object]) -> Iterator[Problem]:
     players, cards = ruleset.players, pack_size(ruleset)
     if not isinstance(ruleset.hand_size, int):
         size = -(-cards // players)
@@ -43,12 +50,21 @@ def _hands(ruleset: Ruleset) -> Iterator[Problem]:
     size = ruleset.hand_size
     dealt = players * size
     if dealt > cards:
-        yield Problem("hand_size", f"{players} hands of {size} need {dealt} cards, there are {cards}")
+        field = _given_of(given, "hand_size", "players", "decks", "removed_cards", "ranks")
+        fewer = f"; a hand_size of at most {cards // players}, or 'all', would do" if cards >= players else ""
+        yield Problem(field, f"{players} hands of {size} need {dealt} cards, there are {cards}{fewer}")
     elif ruleset.leftover == "to_lowest" and cards - dealt >= players:
         reason = (
             f"to_lowest needs fewer cards left over than players, not {cards - dealt} with {players} players"
         )
-        yield Problem("leftover", reason)
+        yield Problem(
+            _given_of(given, "leftover", "hand_size", "players", "decks", "removed_cards", "ranks"), reason
+        )
+
+
+def _given_of(given: Mapping[str, object], *fields: str) -> str:
+    """Return the first of the fields that was given, or the first of all."""
+    return next((field for field in fields if field in given), fields[0])
 
 
 def _dealing(ruleset: Ruleset) -> Iterator[Problem]:
@@ -119,9 +135,12 @@ def _order(ruleset: Ruleset) -> Iterator[Problem]:
     missing = [kind for kind in FIVE_CARD_KINDS if kind in plays - order]
     extra = [kind for kind in ruleset.five_card_order if kind in FIVE_CARD_KINDS and kind not in plays]
     if missing:
-        yield Problem("five_card_order", f"lacks {', '.join(missing)}, which plays has")
+        wanted = "; write all five-card kinds of plays, weakest first"
+        yield Problem("five_card_order", f"lacks {', '.join(missing)}, which plays has{wanted}")
     if extra:
-        yield Problem("five_card_order", f"has {', '.join(extra)}, which plays lacks")
+        rest = [kind for kind in ruleset.five_card_order if kind not in extra]
+        wanted = f"; write five_card_order = {json.dumps(rest)}" if not missing else ""
+        yield Problem("five_card_order", f"has {', '.join(extra)}, which plays lacks{wanted}")
     if "royal_flush" in order and "straight_flush" not in plays:
         yield Problem("five_card_order", "has royal_flush, which needs straight_flush in plays")
 
@@ -200,8 +219,6 @@ _KINDS_OF_HONOURS = {
 
 
 _CHECKS: tuple[Callable[[Ruleset], Iterator[Problem]], ...] = (
-    _pack,
-    _hands,
     _dealing,
     _lead,
     _instant_wins,
@@ -267,20 +284,25 @@ def _known_preset(field: str, name: object) -> str:
 
 
 def _resolve(given: Mapping[str, object]) -> Ruleset:
-    base = _preset(_known_preset("extends", given.get("extends", DEFAULT)))
-    own = {name: value for name, value in given.items() if name != "extends"}
-    return _checked({**base.to_object(), **own})
-
-
-def _checked(resolved: Mapping[str, object]) -> Ruleset:
     from referee.ruleset.reading import read_ruleset  # pydantic, which takes a while to load
 
-    ruleset = read_ruleset(resolved)
-    refuse_conflicts(ruleset)
-    return ruleset
+    base = _written(_known_preset("extends", given.get("extends", DEFAULT)))
+    own = {name: value for name, value in given.items() if name != "extends"}
+    ruleset = without_lost_fields(read_ruleset({**base, **own}), own)
+    refuse_conflicts(ruleset, own)
+    return without_idle_fields(ruleset)
+
+
+@cache
+def _written(name: str) -> Mapping[str, object]:
+    """Return all fields of a preset as it has them, also those that are idle in it, for what extends it."""
+    from referee.ruleset.reading import read_ruleset
+
+    given = tomllib.loads((_PRESETS / f"{name}.toml").read_text(encoding="utf-8"))
+    base = {} if name == DEFAULT else _written(str(given.pop("extends", DEFAULT)))
+    return read_ruleset({**base, **given}).to_object()
 
 
 @cache
 def _preset(name: str) -> Ruleset:
-    given = tomllib.loads((_PRESETS / f"{name}.toml").read_text(encoding="utf-8"))
-    return _checked(given) if name == DEFAULT else _resolve(given)
+    return _resolve(_written(name))

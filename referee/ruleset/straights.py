@@ -25,7 +25,7 @@ _ORDERS = {
     "indonesia": "3-T A=2",
     "hong_kong": "3-T 2 A",
     "wheel_second": "2 3-9 A T",
-    "two_ranks_high": "3-T 2=A",
+    "two_ranks_high": "3-T A=2",
     "wrap_around": "J Q K A 2 3-T",
 }
 

@@ -62,7 +62,7 @@ RELATIVES = ONLY_A_GAME | {
     "flush_order": "ranks_then_suit",
 }
 CHOI: dict[str, Any] = {
-    "hand_size": "all",
+    "hand_size": 13,
     "dealer": "rotate",
     "direction": "clockwise",
     "lead": "winner",
@@ -153,8 +153,8 @@ EXPECTED: dict[str, dict[str, Any]] = {
         "session": SESSION | {"target": -101},
     },
     "choi-dai-di": CHOI,
-    "choi-dai-di-3": CHOI | {"players": 3},
-    "choi-dai-di-5": CHOI | {"players": 5},
+    "choi-dai-di-3": CHOI | {"players": 3, "hand_size": "all"},
+    "choi-dai-di-5": CHOI | {"players": 5, "hand_size": "all"},
     "choi-dai-di-v1": CHOI | {"lead": "lowest"},
     "choi-dai-di-v2": CHOI | {"straights": "two_high"},
     "zheng-shangyou": {

@@ -1,20 +1,28 @@
 """Tests for rulesets from presets, objects and files."""
 
+import dataclasses
 import json
 import subprocess
 import sys
 from pathlib import Path
+from random import Random
+from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.cards import LECTIO_RANKS, STANDARD_RANKS
+from referee.deals.session import Session
 from referee.errors import RulesetError
-from referee.ruleset import Bracket, Ruleset, SessionEnd, load_ruleset, load_ruleset_file
+from referee.rules.plays import compile_ruleset
+from referee.ruleset import Bonuses, Bracket, Ruleset, SessionEnd, load_ruleset, load_ruleset_file
 from referee.ruleset.model import FIELD_NAMES
+from referee.ruleset.reading import read_ruleset
 from referee.ruleset.straights import ORDER_NAMES, straight_order
-from tests.referee.strategies import rulesets
+from tests.referee.strategies import ruleset_fields, rulesets
+
+BONUSES = [field.name for field in dataclasses.fields(Bonuses)]
 
 ORDERS = {
     "two_low": "A2345 23456 34567 45678 56789 6789T 789TJ 89TJQ 9TJQK TJQKA",
@@ -30,7 +38,7 @@ ORDERS = {
     "indonesia": "34567 45678 56789 6789T 789TJ 89TJQ 9TJQK TJQKA A2345=23456",
     "hong_kong": "34567 45678 56789 6789T 789TJ 89TJQ 9TJQK TJQKA 23456 A2345",
     "wheel_second": "23456 34567 45678 56789 6789T 789TJ 89TJQ 9TJQK A2345 TJQKA",
-    "two_ranks_high": "34567 45678 56789 6789T 789TJ 89TJQ 9TJQK TJQKA 23456=A2345",
+    "two_ranks_high": "34567 45678 56789 6789T 789TJ 89TJQ 9TJQK TJQKA A2345=23456",
     "wrap_around": "JQKA2 QKA23 KA234 A2345 23456 34567 45678 56789 6789T 789TJ 89TJQ 9TJQK TJQKA",
 }
 """Every order in full, weakest first."""
@@ -118,6 +126,91 @@ def test_removed_cards_in_any_order_are_the_same_ruleset() -> None:
     )
     assert one.hash == other.hash
     assert one.removed_cards == ("3C", "3S", "4D")
+
+
+IDLE: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({"players": 4}, {"hand_size": "all"}),
+    ({"leftover": "to_lowest"}, {"leftover_shown": True}),
+    ({}, {"leftover": "stock"}),
+    ({"leftover": "stock", "draw_on_pass": "one"}, {"draw_on_pass": "as_needed"}),
+    ({"hand_size": 3}, {"redeal_four_twos": True}),
+    ({"hand_size": 12}, {"dragon": "wins"}),
+    ({"players": 2}, {"direction": "clockwise"}),
+    ({"players": 2}, {"direction": "alternating"}),
+    ({"players": 2}, {"pass_locks": True}),
+    ({"players": 2}, {"deal_ends": "last_holder"}),
+    ({"players": 2}, {"guard": "liable"}),
+    ({"settle": "wins"}, {"guard": "liable"}),
+    ({}, {"lowest_lead_every": 7}),
+    ({}, {"lead": "loser", "lowest_lead_every": 1}),
+    ({"lead": "winner"}, {"lowest_lead_every": 1000}),
+    (
+        {},
+        {"plays": ["pair", "single", "triple", "straight", "flush", "full_house", "quads", "straight_flush"]},
+    ),
+    ({"straights": [["A 2 3 4 5", "2 3 4 5 6"]]}, {"straights": [["2 3 4 5 6", "A 2 3 4 5"]]}),
+    ({"straights": "three_to_two"}, {"straight_suit_of": "highest"}),
+    ({"plays": ["single", "flush"], "five_card_order": ["flush"]}, {"straights": "wrap_around"}),
+    ({"plays": ["single", "flush"], "five_card_order": ["flush"]}, {"kinds_compete": False}),
+    ({"plays": ["single", "quads"], "five_card_order": ["quads"]}, {"flush_order": "ranks_then_suit"}),
+    ({"bombs": ["quads", "flush"]}, {"bombs": ["flush", "quads"], "bomb_order": ["quads", "flush"]}),
+    ({}, {"bomb_pair_run": 4}),
+    ({"settle": "loser_only"}, {"card_points": dict.fromkeys(STANDARD_RANKS, 3)}),
+    ({"settle": "fixed"}, {"multipliers": [], "multiplier_for": "leader", "double_per_two_left": True}),
+    ({"settle": "difference"}, {"final_twos": "double_each"}),
+    ({"multipliers": [{"from": 1, "points": 4}]}, {"card_points": dict.fromkeys(STANDARD_RANKS, 3)}),
+    ({"hand_size": 12}, {"multipliers": [{"from": 10, "times": 2}]}),
+    ({"multipliers": []}, {"multipliers": [{"from": 5, "times": 1}], "multiplier_for": "leader"}),
+    ({}, {"bonuses": dict.fromkeys(BONUSES, 0)}),
+    ({"session": {"deals": 1000}}, {"session": {"deals": 2000}}),
+]
+"""Fields of a ruleset, and others that then make no difference."""
+
+
+@pytest.mark.parametrize(("fields", "idle"), IDLE)
+def test_rulesets_that_differ_in_what_has_no_effect_are_the_same(
+    fields: dict[str, Any], idle: dict[str, Any]
+) -> None:
+    assert load_ruleset(fields | idle) == load_ruleset(fields)
+
+
+@settings(deadline=None, max_examples=100)
+@given(ruleset_fields(most_players=5, most_cards=7), st.integers(0, 2**32))
+def test_ruleset_as_loaded_plays_as_it_was_written(fields: dict[str, Any], seed: int) -> None:
+    written = read_ruleset({**load_ruleset("chinese").to_object(), **fields})
+    assert played(load_ruleset(fields), seed) == played(written, seed)
+
+
+def played(ruleset: Ruleset, seed: int) -> list[object]:
+    """Return what happened in two deals of random play, in which the same choices are the same."""
+    rules, rng = compile_ruleset(ruleset), Random(seed)
+    session, happened = Session(rules, seed.to_bytes(32, "big"), 2), list[object]()
+    while not session.over:
+        deal = session.next_deal()
+        while not deal.over:
+            seat = deal.owing()[0]
+            deal.act(seat, rng.choice(sorted([code & rules.full for code in deal.choices(seat)])))
+        happened += [deal.dealer, deal.leader, deal.log, deal.end, deal.out, deal.points]
+        session.close_deal()
+    return happened
+
+
+def test_fields_of_a_preset_that_lost_what_they_need_are_off_unless_they_are_given() -> None:
+    ruleset = load_ruleset({"extends": "hong-kong-relatives-3", "leftover": "unused"})
+    assert (ruleset.leftover, ruleset.draw_on_pass) == ("unused", "none")
+    assert not load_ruleset({"extends": "gamesky", "bombs": []}).bombs_out_of_turn
+    with pytest.raises(RulesetError, match="bombs_out_of_turn: needs bombs"):
+        load_ruleset({"extends": "gamesky", "bombs": [], "bombs_out_of_turn": True})
+
+
+def test_fields_that_are_idle_in_a_preset_are_back_where_they_have_an_effect() -> None:
+    assert load_ruleset("choi-dai-di").hand_size == 13
+    assert load_ruleset({"extends": "choi-dai-di", "players": 6}).hand_size == "all"
+    assert load_ruleset("pusoy-dos").multipliers == ()
+    assert load_ruleset({"extends": "pusoy-dos", "settle": "penalty"}).multipliers == (
+        Bracket(10, 2, None),
+        Bracket(13, 3, None),
+    )
 
 
 def test_brackets_may_hold_fixed_amounts() -> None:

@@ -27,7 +27,9 @@ HONOURS = [{"honour": "quads", "times": 2}, {"honour": "twos", "points": 10}]
 
 CONTRADICTIONS: list[tuple[dict[str, Any], str, str]] = [
     ({"hand_size": 14}, "hand_size", "4 hands of 14 need 56 cards, there are 52"),
-    ({"players": 5}, "hand_size", "5 hands of 13 need 65 cards"),
+    ({"players": 5}, "players", "65 cards, there are 52; a hand_size of at most 10, or 'all', would do"),
+    ({"extends": "only-a-game-8", "decks": 1}, "decks", "8 hands of 13 need 104 cards, there are 52"),
+    ({"extends": "chinese-3", "players": 2}, "players", "to_lowest needs fewer cards left over"),
     ({"draw_on_pass": "one"}, "draw_on_pass", "needs leftover: stock"),
     (
         {"leftover": "to_lowest", "players": 3, "hand_size": 16},
@@ -49,8 +51,17 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str, str]] = [
         "cannot have both straight_flush and straight_flush_plus_two",
     ),
     ({"plays": ["single", "pair"]}, "five_card_order", "which plays lacks"),
-    ({"plays": ["single", *FIVE[:4]]}, "five_card_order", "has straight_flush, which plays lacks"),
-    ({"five_card_order": FIVE[:4]}, "five_card_order", "lacks straight_flush, which plays has"),
+    (
+        {"plays": ["single", *FIVE[:4]]},
+        "five_card_order",
+        'has straight_flush, which plays lacks; write five_card_order = ["straight", "flush", "full_house", '
+        '"quads"]',
+    ),
+    (
+        {"five_card_order": FIVE[:4]},
+        "five_card_order",
+        "lacks straight_flush, which plays has; write all five-card kinds of plays, weakest first",
+    ),
     (
         {"plays": ["single", "flush"], "five_card_order": ["flush", "royal_flush"]},
         "five_card_order",
@@ -104,7 +115,7 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str, str]] = [
     (LAST | {"settle": "places", "place_points": [5, 3]}, "place_points", "must have 4 numbers"),
     ({"place_points": [1]}, "place_points", "must have 0 numbers"),
     ({"redeal_four_twos": True, "removed_cards": ["2C"]}, "redeal_four_twos", "some of which are removed"),
-    ({"removed_cards": ["3C"]}, "hand_size", "need 52 cards, there are 51"),
+    ({"removed_cards": ["3C"]}, "removed_cards", "need 52 cards, there are 51"),
     ({"decks": 4, "players": 3, "hand_size": "all"}, "hand_size", "70 cards for a player"),
     (
         {"card_points": dict.fromkeys(STANDARD_RANKS, 20000)},
@@ -203,12 +214,17 @@ BAD_VALUES: list[tuple[dict[str, Any], str, str]] = [
     ({"straights": [["3 4 5 6 7"], []]}, "straights", "level without sequences"),
     ({"straights": [["3 4 5 6"]]}, "straights", "five different ranks"),
     ({"straights": [["3 4 5 6 6"]]}, "straights", "five different ranks"),
-    ({"straights": [["3 4 5 6 10"]]}, "straights", "'10', which is none of the ranks"),
+    ({"straights": [["3 4 5 6 10"]]}, "straights", "'10', which is none of the ranks; did you mean 'T'?"),
     ({"straights": [["3 4 5 6 7"], ["7 6 5 4 3"]]}, "straights", "twice"),
     ({"straights": ["3 4 5 6 7"]}, "straights", "must be a list"),
     ({"straights": [[3]]}, "straights", "five different ranks"),
     ({"straights": {}}, "straights", "must be a list"),
-    ({"card_points": {"3": 1}}, "card_points", "lacks an entry for '4'"),
+    (
+        {"card_points": {"3": 1}},
+        "card_points",
+        "must have the points of every rank, and lacks 4 5 6 7 8 9 T J Q K A 2",
+    ),
+    ({"card_points": {"10": 1}}, "card_points", "has the unknown entry '10'; did you mean 'T'?"),
     ({"card_points": 1}, "card_points", "must be an object"),
     ({"multipliers": [{"from": 13, "times": 3}, {"from": 10, "times": 2}]}, "multipliers", "must rise"),
     ({"multipliers": [{"from": 10, "times": 3}, {"from": 10, "times": 2}]}, "multipliers", "must rise"),
@@ -228,7 +244,11 @@ BAD_VALUES: list[tuple[dict[str, Any], str, str]] = [
     ({"final_honours": [HONOURS[0]] * 2}, "final_honours", "has 'quads' twice"),
     ({"instant_win_penalty": 0}, "instant_win_penalty", "from 1"),
     ({"place_points": [True]}, "place_points[0]", "whole number"),
-    ({"bonuses": {"quads": 20}}, "bonuses", "lacks an entry for 'straight_flush'"),
+    (
+        {"bonuses": {"quads": 20}},
+        "bonuses",
+        "lacks straight_flush, four_twos, final_times, winner, winner_per_two",
+    ),
     ({"bonuses": BONUSES | {"winner": None}}, "bonuses.winner", "whole number"),
     ({"bonuses": []}, "bonuses", "must be an object"),
     ({"session": {}}, "session", "at least one of deals, target and chips"),

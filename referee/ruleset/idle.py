@@ -1,0 +1,174 @@
+"""Fields that make no difference to play under the rest of a ruleset.
+
+Ratings are kept by a ruleset's content, so two that play alike must have the same: every such field is given
+the value by which its rule is off, or if there is none, one that is always taken. ``announce_at`` is left as
+it is: it makes no difference to bots, but is a rule of the game as people play it.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from referee.cards import SUITS
+from referee.ruleset.fields import KINDS
+from referee.ruleset.limits import MAX_DEALS, most_cards, pack_size
+from referee.ruleset.model import Bonuses, Bracket, Ruleset
+from referee.ruleset.straights import cycle, straight_order
+
+Changes = Iterator[tuple[str, Any]]
+"""Fields and the values that they get."""
+
+_SEQUENCE_KINDS = {"straight", "straight_flush", "straight_flush_plus_two"}
+_BY_PENALTY = ("penalty", "pairwise", "winner_collects", "winner_scores")
+"""The ways to settle in which penalty points count."""
+_OTHERS_AT_0 = ("winner_scores", "fixed", "wins")
+"""The ways to settle in which nobody has points to lose, so that liability costs nothing."""
+
+
+def without_idle_fields(ruleset: Ruleset) -> Ruleset:
+    """Return the ruleset that plays as this one does, the same for all that play alike."""
+    for settled in _FIELDS:
+        ruleset = replace(ruleset, **dict(settled(ruleset)))
+    return ruleset
+
+
+def without_lost_fields(ruleset: Ruleset, given: Mapping[str, object]) -> Ruleset:
+    """Return the ruleset with those fields off that lost what they need to fields that were ``given``.
+
+    These are fields of the preset that is extended. One that was given itself is left, to be refused.
+    """
+    for field, (is_lost, value) in _LOST.items():
+        if field not in given and is_lost(ruleset):
+            ruleset = replace(ruleset, **{field: value})
+    return ruleset
+
+
+_LOST: Mapping[str, tuple[Callable[[Ruleset], bool], Any]] = {
+    "draw_on_pass": (lambda ruleset: ruleset.leftover != "stock", "none"),
+    "restock": (lambda ruleset: ruleset.draw_on_pass == "none", False),
+    "bomb_order": (lambda ruleset: set(ruleset.bomb_order) != set(ruleset.bombs), ()),
+    "bombs_out_of_turn": (lambda ruleset: not ruleset.bombs, False),
+    "last_cards": (lambda ruleset: ruleset.last_top_card == "allowed", "top"),
+    "after_out": (lambda ruleset: ruleset.deal_ends != "last_holder", "beatable"),
+    "place_points": (lambda ruleset: ruleset.settle != "places", ()),
+}
+"""By field, whether it lacks what it needs, and the value by which its rule is off; in this order."""
+
+
+def most_dealt(ruleset: Ruleset) -> int:
+    """Return the most cards that a hand may have before the lead."""
+    size, cards, players = ruleset.hand_size, pack_size(ruleset), ruleset.players
+    if not isinstance(size, int):
+        return -(-cards // players)
+    return size + (cards - size * players if ruleset.leftover == "to_lowest" else 0)
+
+
+def _dealing(ruleset: Ruleset) -> Changes:
+    cards, players = pack_size(ruleset), ruleset.players
+    whole = cards % players if ruleset.hand_size == "all" else cards - players * int(ruleset.hand_size)
+    if ruleset.hand_size == "all" and not whole:
+        yield "hand_size", cards // players
+    left = whole > 0 and ruleset.hand_size != "all"
+    if ruleset.draw_on_pass == "none" or not (left or ruleset.restock):
+        yield from (("draw_on_pass", "none"), ("restock", False))
+        if ruleset.leftover == "stock":
+            yield "leftover", "unused"
+    if ruleset.leftover == "to_lowest" and not left:
+        yield "leftover", "unused"
+    if ruleset.leftover != "to_lowest" or not left:
+        yield "leftover_shown", False
+    if most_dealt(ruleset) < 4:
+        yield "redeal_four_twos", False
+    removed = Counter([card[:-1] for card in ruleset.removed_cards])
+    if most_dealt(ruleset) < len(ruleset.ranks) - list(removed.values()).count(len(SUITS)):
+        yield "dragon", "none"
+        if len(ruleset.instant_wins) < 2:
+            yield "instant_wins_compete", True
+
+
+def _turns(ruleset: Ruleset) -> Changes:
+    every = ruleset.lowest_lead_every
+    if ruleset.lead == "lowest" or every == 1:
+        yield from (("lead", "lowest"), ("lowest_lead_every", 0))
+    elif every >= MAX_DEALS:
+        yield "lowest_lead_every", 0
+    if ruleset.players == 2:
+        yield from (("direction", "clockwise"), ("pass_locks", False), ("after_out", "beatable"))
+        if ruleset.settle not in ("places", "last_loses"):
+            yield "deal_ends", "first_out"
+    if ruleset.guard == "liable" and (ruleset.players == 2 or ruleset.settle in _OTHERS_AT_0):
+        yield "guard", "none"
+
+
+def _combinations(ruleset: Ruleset) -> Changes:
+    plays = set(ruleset.plays)
+    yield "plays", tuple([kind for kind in KINDS if kind in plays])
+    order = cycle(ruleset.ranks)
+    levels = [sorted(level, key=lambda one: order.index(one.split()[0])) for level in ruleset.straights]
+    yield "straights", tuple(map(tuple, levels))
+    if not plays & _SEQUENCE_KINDS:
+        yield "straights", straight_order("two_low", ruleset.ranks)
+    if "straight" not in plays or all(_ends_highest(ruleset, level) for level in ruleset.straights):
+        yield "straight_suit_of", "top"
+    if "flush" not in plays:
+        yield "flush_order", "suit_then_top"
+    if len(ruleset.five_card_order) < 2:
+        yield "kinds_compete", True
+    yield from (("bombs", ruleset.bomb_order or ruleset.bombs), ("bomb_order", ()))
+    if "pair_run" not in ruleset.bombs:
+        yield "bomb_pair_run", 3
+
+
+def _ends_highest(ruleset: Ruleset, level: Sequence[str]) -> bool:
+    sequences = [[ruleset.ranks.index(rank) for rank in sequence.split()] for sequence in level]
+    return all(max(ranks) == ranks[-1] for ranks in sequences)
+
+
+def _scoring(ruleset: Ruleset) -> Changes:
+    multipliers = tuple(_brackets(ruleset))
+    counts = ruleset.settle in _BY_PENALTY
+    if not counts and ruleset.settle != "difference":
+        multipliers = ()
+    yield "multipliers", multipliers
+    if not multipliers:
+        yield "multiplier_for", "all"
+    fixed = [bracket.start for bracket in multipliers if bracket.points is not None]
+    is_fixed = len(fixed) == len(multipliers) and fixed[:1] == [1] and ruleset.multiplier_for == "all"
+    if not counts or is_fixed:
+        yield "card_points", (1,) * len(ruleset.rank_names)
+    if not counts:
+        yield "double_per_two_left", False
+    if not counts and ruleset.settle != "fixed":
+        yield "final_twos", "none"
+
+
+def _brackets(ruleset: Ruleset) -> Iterator[Bracket]:
+    """Yield the brackets that a hand can reach and that change what the one before it says."""
+    last: tuple[int | None, int | None] = (1, None)
+    for bracket in ruleset.multipliers:
+        if bracket.start == "all":
+            yield bracket
+        elif bracket.start <= most_cards(ruleset) and (bracket.times, bracket.points) != last:
+            last = bracket.times, bracket.points
+            yield bracket
+
+
+def _extras(ruleset: Ruleset) -> Changes:
+    deals = ruleset.session.deals
+    if deals is not None and deals > MAX_DEALS:
+        yield "session", replace(ruleset.session, deals=MAX_DEALS)
+    bonuses, plays = ruleset.bonuses, set(ruleset.plays)
+    if bonuses is None:
+        return
+    if not plays & {"quads", "bare_quads"}:
+        bonuses = replace(bonuses, quads=0, four_twos=0)
+    if not plays & {"straight_flush", "straight_flush_plus_two"}:
+        bonuses = replace(bonuses, straight_flush=0)
+    if not (bonuses.quads or bonuses.four_twos or bonuses.straight_flush):
+        bonuses = replace(bonuses, final_times=1)
+    yield "bonuses", None if bonuses == Bonuses(0, 0, 0, 1, 0, 0) else bonuses
+
+
+_FIELDS: Sequence[Callable[[Ruleset], Changes]] = (_dealing, _turns, _combinations, _scoring, _extras)
+"""What each yields is in force for those after it."""
