@@ -5,31 +5,43 @@ position knows how many cards are unknown; ``sample`` deals them.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from random import Random
+from typing import NamedTuple
 
-from referee.deals.action import Action, Stage
+from referee.deals.action import NOBODY, Action, Stage
 from referee.deals.deal import Deal
-from referee.deals.dealing import Dealt
+from referee.deals.stock import blank
 from referee.errors import CardError, IllegalHere, PlayError, PositionError, UnknownCards
+from referee.partial import add_ban, begin, carry_out, dealt_limits, reveal, with_played
 from referee.records.random_play import play_randomly
 from referee.records.record import DIRECTIONS, action_text, parse_action
 from referee.rules.plays import Rules
 from referee.rules.rulebook import rules_of
+from referee.worlds import Limit, Worlds, bits, pools, slots_of
 
 __all__ = ["Legal", "Position"]
 
-_SEED = bytes(32)
-
-Pile = tuple[tuple[int, bool], ...]
-"""A stock as it was, next card first: the mask of each card, and whether the card is in fact unknown."""
 _TEXT = re.compile(
     r"(?P<ruleset>[^;]+); (?P<direction>\w+); dealer (?P<dealer>\d); leader (?P<leader>\d)"
     r"(?: with (?P<include>\w+))?; hands (?P<hands>[^;]*)"
-    r"(?:; stock (?P<stock>[^;]*))?(?:; seed (?P<seed>[0-9a-f]{64}))?"
-    r"; (?:won at once|actions (?P<actions>[^;]*))(?:; window (?P<window>[^;]*))?"
+    r"(?:; stock (?P<stock>[^;]*))?(?:; renewed (?P<renewals>[^;]*))?(?:; seed (?P<seed>[0-9a-f]{64}))?"
+    r"; (?:won at once|actions (?P<actions>[^;]*))(?:; window (?P<window>[^;]*))?(?:; seat (?P<seat>\d))?"
 )
-_HIDDEN = re.compile(r"\?(\d+)")
+_HIDDEN = re.compile(r"\?(?P<count>\d+)(?:<=(?P<highest>\w+))?")
+_LOWEST = "lowest"
+"""Stands in a text for the card with which the leader leads, if it holds the lowest but may lead another."""
+
+
+class Told(NamedTuple):
+    """What is known of unknown cards besides what the seats did."""
+
+    include: int = 0
+    """Mask of the card that the lead had to contain; 0 for none."""
+    leader_has_lowest: bool = False
+    """Whether the leader led because it held the lowest card, without having to play it."""
+    highest: tuple[int, ...] = ()
+    """By seat, the mask of a card above which it held no unknown one, 0 for none; empty if all are 0."""
 
 
 class Legal:
@@ -63,15 +75,17 @@ class Position:
     says what is legal for a seat whose hand is known; any other question raises UnknownCards.
     """
 
-    __slots__ = ("_begun", "_deal", "_fill", "_pile")
+    __slots__ = ("_deal", "_limits", "_seat", "_told", "_worlds")
 
     def __init__(self, deal: Deal) -> None:
         """Take the position that ``deal`` is in, with all cards known."""
         if deal.stage is Stage.EXCHANGE:
             raise PositionError("an exchange comes before the first position")
         self._deal = deal.copy()
-        self._fill = self._begun = (0,) * len(deal.hands)
-        self._pile: Pile = ()
+        self._limits: tuple[Limit, ...] = ()
+        self._told = Told(deal.must_include)
+        self._seat = NOBODY
+        self._worlds: Worlds | None = None
 
     # Made from …
 
@@ -103,20 +117,25 @@ class Position:
         if rules.ruleset.label != match["ruleset"]:
             raise PositionError(f"the position is of {match['ruleset']}, not of {rules.ruleset.label}")
         steps = {name: step for step, name in DIRECTIONS.items()}
-        window = match["window"]
+        include, window = match["include"] or "", match["window"]
         try:
+            hands = [_parse_cards(rules, hand) for hand in _parts(match["hands"])]
             return cls.seen(
                 rules,
                 step=steps[match["direction"]],
                 dealer=int(match["dealer"]),
                 leader=int(match["leader"]),
-                include=rules.parse(match["include"] or ""),
-                hands=[_parse_cards(rules, hand) for hand in match["hands"].split(" / ")],
-                stock=[0 if card == "?" else rules.parse(card) for card in (match["stock"] or "").split()],
+                include=0 if include == _LOWEST else rules.parse(include),
+                leader_has_lowest=include == _LOWEST,
+                hands=[(known, hidden) for known, hidden, _ in hands],
+                highest=[highest for _, _, highest in hands],
+                stock=_parse_stock(rules, match["stock"] or ""),
+                renewals=[_parse_stock(rules, cards) for cards in _parts(match["renewals"])],
                 actions=_parse_actions(rules, match["actions"] or ""),
                 at_once=match["actions"] is None,
                 answers=None if window is None else [action[:2] for action in _parse_actions(rules, window)],
-                seed=bytes.fromhex(match["seed"] or "") or _SEED,
+                seed=bytes.fromhex(match["seed"] or ""),
+                seat=int(match["seat"] or NOBODY),
             )
         except (KeyError, ValueError, CardError, PlayError) as error:
             raise PositionError(f"{text!r}: {error}") from error
@@ -132,43 +151,59 @@ class Position:
         hands: Sequence[tuple[int, int]],
         actions: Sequence[tuple[int, int, bool]],
         include: int = 0,
+        leader_has_lowest: bool = False,
+        highest: Sequence[int] = (),
         stock: Sequence[int] = (),
+        renewals: Sequence[Sequence[int]] = (),
+        drawn: Mapping[int, int] | None = None,
         answers: Sequence[tuple[int, int]] | None = None,
-        seed: bytes = _SEED,
+        held: Sequence[int] = (),
+        seed: bytes = b"",
+        seat: int = NOBODY,
         at_once: bool = False,
     ) -> "Position":
         """Return the position after ``actions`` (seat, mask or 0, out of turn) in a deal seen in part.
 
-        ``hands`` has, by seat and as of the start of play, the mask of the known cards, including those
-        played since, and the number of the others. ``stock`` has the masks of the cards of the original
-        stock, next card first, 0 for an unknown one. ``include`` is the mask of the card that the lead, if it
-        is still to come, must contain. ``answers`` are those given in an open bomb window, None if none is
-        open. ``seed`` matters only if cards set aside become the stock. ``at_once`` says that one of the
-        hands, all of which are known, has won before play began. Raise CardError, PlayError and PositionError
-        for what is impossible.
+        ``hands`` has, by seat and as of the start of play, the mask of the known cards and the number of the
+        others, of which some may have been played since. ``stock`` has the masks of the cards of the original
+        stock, next card first, 0 for an unknown one, and ``renewals`` those of the stocks that cards set
+        aside became; later ones follow from ``seed``, and are unknown without one. ``drawn`` has, by the
+        index of a pass, the mask of the cards known to be drawn, ``held`` by seat that of cards held now.
+
+        ``include`` is the mask of the card that the lead must contain, or had to because it is the lowest;
+        ``leader_has_lowest`` says that the leader held that card, but could lead another. ``highest`` has by
+        seat the mask of a card above which it held no unknown one, 0 for none. ``answers`` are those given in
+        an open bomb window, None if none is open; of the other seats asked, ``seat`` is the one that acts.
+
+        ``at_once`` says that one of the hands, all of which are known, has won before play began.
+
+        What the seats did is never checked against cards that are not known. Raise CardError, PlayError and
+        PositionError for what is impossible.
         """
         players = rules.ruleset.players
         for name, value in (("dealer", dealer), ("leader", leader), ("hands", len(hands) - 1)):
             if value not in range(players) or (name == "hands" and value != players - 1):
                 raise PositionError(f"{name}: there are {players} seats")
-        unseen = _unseen(rules, [*[known for known, _ in hands], *stock])
-        fill = []
-        for _, hidden in hands:
-            fill.append(rules.mask(unseen[:hidden]))
-            del unseen[:hidden]
-        begun = tuple(rules.add(known, more) for (known, _), more in zip(hands, fill, strict=True))
-        pile = [(card or rules.mask([unseen.pop(0)]), not card) for card in stock]
-        dealt = Dealt(begun, tuple(card for card, _ in pile), begun)
-        deal = Deal(rules, seed, 1, dealer, step, leader=leader, dealt=dealt, begun=not at_once)
-        if at_once and (any(fill) or not deal.over):
+        told = Told(include, leader_has_lowest, tuple(highest) if any(highest) else ())
+        hands = with_played(rules, hands, actions)
+        deal = begin(rules, seed, dealer, step, leader, hands, stock, renewals, at_once=at_once)
+        if at_once and (max(deal.hands) > rules.full or not deal.over):
             raise PositionError("none of the hands wins at once")
         if include and not actions:
             deal.require(include)
-        for seat, mask, out_of_turn in actions:
-            deal.follow(seat, mask, out_of_turn)
-        for seat, mask in _answers(deal, answers):
-            deal.act(seat, mask)
-        return cls._made(deal, tuple(fill), tuple(pile))
+        limits = dealt_limits(deal, include, leader_has_lowest, highest)
+        for index, action in enumerate(actions):
+            carry_out(deal, limits, *action)
+            if drawn and index in drawn:
+                reveal(deal, limits, action[0], drawn[index], deal.log[-1][2])
+        for actor, mask in _answers(deal, answers):
+            deal.act(actor, mask)
+        for holder, mask in enumerate(held):
+            reveal(deal, limits, holder, mask)
+        add_ban(deal, limits)
+        if seat != NOBODY and seat not in deal.owing():
+            raise PositionError(f"seat {seat} has no decision to make")
+        return cls._made(deal, tuple(limits), told, seat)
 
     # What can be seen
 
@@ -184,8 +219,13 @@ class Position:
 
     @property
     def seat(self) -> int:
-        """Who acts next; in a bomb window, the first that has not answered. -1 when the deal is over."""
-        return self._deal.owing()[0] if not self._deal.over else -1
+        """Who acts next; -1 when the deal is over.
+
+        In a bomb window that is the seat whose view it is; otherwise the first that has not answered.
+        """
+        if self._seat != NOBODY:
+            return self._seat
+        return NOBODY if self._deal.over else self._deal.owing()[0]
 
     @property
     def stage(self) -> Stage:
@@ -200,18 +240,19 @@ class Position:
     @property
     def hands(self) -> tuple[int, ...]:
         """By seat, the mask of the cards known to be in the hand."""
-        remove = self._deal.rules.remove
-        return tuple(remove(hand, fill) for hand, fill in zip(self._deal.hands, self._fill, strict=True))
+        full = self._deal.rules.full
+        return tuple([hand & full for hand in self._deal.hands])
 
     @property
     def hidden(self) -> tuple[int, ...]:
         """By seat, how many cards of the hand are not known."""
-        return tuple(map(self._deal.rules.count, self._fill))
+        full = self._deal.rules.full
+        return tuple([(hand & ~full).bit_count() for hand in self._deal.hands])
 
     @property
     def counts(self) -> tuple[int, ...]:
         """By seat, how many cards the hand has, known or not."""
-        return tuple(map(self._deal.rules.count, self._deal.hands))
+        return tuple(map(int.bit_count, self._deal.hands))
 
     @property
     def last_seat(self) -> int:
@@ -220,31 +261,30 @@ class Position:
 
     @property
     def actions(self) -> list[Action]:
-        """What the seats have done so far; the cards drawn with a pass may not be those really drawn."""
-        return self._deal.actions
+        """What the seats have done so far; of the cards drawn with a pass, those that are known."""
+        full = self._deal.rules.full
+        return [Action(seat, cards, drawn & full, out) for seat, cards, drawn, out in self._deal.log]
 
     @property
     def unseen(self) -> list[int]:
-        """The indices of the cards that are not known to be in a hand or in the stock, and not played."""
-        deal = self._deal
-        known = [
-            card for card, hidden in zip(deal.stock.cards, self._hidden_stock(), strict=True) if not hidden
-        ]
-        return _unseen(deal.rules, [*self.hands, *known, *[entry[1] for entry in deal.log]])
+        """The indices of the cards that are not known to be in a hand or in the stock, and not played.
+
+        Cards that were set aside and are the stock again, in an order that is not known, are among them.
+        """
+        return sorted([card for pool in pools(self._deal) for card in pool])
 
     @property
     def is_complete(self) -> bool:
-        """Whether all cards are known, including those of the stock."""
-        return not any(self._fill) and not any(self._hidden_stock())
+        """Whether all cards are known, including those of the stock, and how it would be renewed."""
+        deal = self._deal
+        known = max(deal.hands) <= deal.rules.full and max(deal.stock.cards, default=0) <= deal.rules.full
+        return known and bool(deal.seed or not deal.rules.ruleset.restock)
 
     @property
     def legal(self) -> Legal:
         """The legal actions of the seat to act. Raise UnknownCards if its hand is not known."""
-        seat = self._deal.turn
-        if seat < 0 or self._fill[seat]:
-            seat = self.seat
-            self._know(seat)
-        return Legal(self._deal, seat)
+        self._know(self.seat)
+        return Legal(self._deal, self.seat)
 
     @property
     def is_over(self) -> bool:
@@ -254,7 +294,7 @@ class Position:
     @property
     def points(self) -> tuple[int, ...]:
         """The deal's points by seat; empty until it is over. Raise UnknownCards if cards are not known."""
-        if self.is_over and any(self._fill):
+        if self.is_over and any(self.hidden):
             raise UnknownCards("what is left in the hands is not known")
         return self._deal.points
 
@@ -265,50 +305,49 @@ class Position:
 
         Raise PlayError if the action is not legal.
         """
-        deal = self._deal
-        seat = deal.turn
-        if seat < 0 or self._fill[seat]:
-            seat = self.seat
-            self._know(seat)
-        deal = deal.copy()
+        seat = self.seat
+        self._know(seat)
+        deal = self._deal.copy()
         deal.act(seat, action & deal.rules.full)
-        return self._made(deal, self._begun, self._pile)
+        return self._made(deal, self._limits, self._told)
 
-    def sample(self, random: Random) -> "Position":
-        """Return a complete position, with the unknown cards dealt at random."""
+    def sample(self, random: Random, *, weighs_passes: bool = False) -> "Position":
+        """Return a complete position, with the unknown cards dealt at random.
+
+        It agrees with all that is known: what the seats did, cards that were given in an exchange or shown
+        when a seat took them, and why the leader led. If it ``weighs_passes``, a seat that passed on a single
+        card is less likely to hold cards that beat it.
+        """
         if self.is_complete:
             return self
-        rules, pool = self._deal.rules, self.unseen
-        random.shuffle(pool)
-        taken = [rules.mask([pool.pop() for _ in range(hidden)]) for hidden in self.hidden]
-        return self.with_cards(taken, pool)
+        worlds = self.worlds
+        deal = worlds.deal(worlds.sample(random, weighs_passes=weighs_passes), random)
+        return self._made(deal, (), self._told, self._seat)
+
+    @property
+    def worlds(self) -> Worlds:
+        """What the unknown cards may be, for those who need the hands rather than positions."""
+        if self._worlds is None:
+            self._worlds = Worlds(self._deal, self._limits, self._told.leader_has_lowest)
+        return self._worlds
 
     def with_cards(self, taken: Sequence[int], stock: Sequence[int] = ()) -> "Position":
         """Return the complete position in which the unknown cards are these.
 
         ``taken`` has, by seat, the mask of the unknown cards of its hand. ``stock`` has the indices of at
-        least as many cards as are unknown in the stock: they are taken from its end.
+        least as many cards as are unknown in the stock: they are taken from its end. A stock is renewed at
+        random, but always alike. Raise PositionError if the numbers of cards do not agree.
         """
-        deal, rules, pile = self._deal, self._deal.rules, list(stock)
-        hands = [rules.add(hand, more) for hand, more in zip(self.hands, taken, strict=True)]
-        begun = [
-            rules.add(rules.remove(first, fill), more) if not fill & ~first else first
-            for first, fill, more in zip(deal.start, self._fill, taken, strict=True)
-        ]
-        cards = [
-            rules.mask([pile.pop()]) if hidden else card
-            for card, hidden in zip(deal.stock.cards, self._hidden_stock(), strict=True)
-        ]
-        other = deal.copy(hands, cards)
-        other.start = tuple(begun)
-        return self._made(other, (0,) * len(hands), ())
+        worlds = self.worlds
+        deal = worlds.deal(worlds.filled(taken, stock), Random(0))  # noqa: S311 no secret
+        return self._made(deal, (), self._told, self._seat)
 
     def deal(self) -> Deal:
         """Return an independent deal from here on, which is faster to play on than position after position.
 
         Unknown cards are replaced by arbitrary ones in it; see ``sample``.
         """
-        return self._deal.copy()
+        return self.sample(Random(0))._deal.copy()  # noqa: S311 no secret
 
     def playout(self, random: Random) -> tuple[int, ...]:
         """Return the points after random play to the end, with every legal action equally likely."""
@@ -321,31 +360,28 @@ class Position:
         return self._deal.rules.text(action & self._deal.rules.full) or "-"
 
     @classmethod
-    def _made(cls, deal: Deal, begun: tuple[int, ...], pile: Pile) -> "Position":
+    def _made(cls, deal: Deal, limits: tuple[Limit, ...], told: Told, seat: int = NOBODY) -> "Position":
         other = cls.__new__(cls)
-        other._deal, other._begun, other._pile = deal, begun, pile
-        other._fill = begun
-        if pile:
-            other._fill = _filled(deal, begun, pile)
+        other._deal, other._limits, other._told, other._seat, other._worlds = deal, limits, told, seat, None
         return other
-
-    def _hidden_stock(self) -> list[bool]:
-        """Return, for each card still in the stock, whether it is unknown."""
-        if not self._pile:
-            return [False] * len(self._deal.stock)
-        drawn = sum([entry[2].bit_count() for entry in self._deal.log])
-        return [hidden for _, hidden in self._pile[drawn:]]
 
     def _know(self, seat: int) -> None:
         if seat < 0:
             raise IllegalHere("the deal is over")
-        if self._fill[seat]:
+        if self._deal.hands[seat] > self._deal.rules.full:
             raise UnknownCards(f"the hand of seat {seat} is not known")
 
     # As a value
 
     def _key(self) -> tuple[object, ...]:
-        return (self._deal.key(), self._fill, tuple(self._hidden_stock()))
+        if self.is_complete:
+            return self._deal.key(), self.seat
+        deal, rules = self._deal.copy(), self.rules
+        slots = sorted(slots_of(deal, self._limits), key=lambda slot: slot._replace(bit=0))
+        alike = {slot.bit: blank(rules, number) for number, slot in enumerate(slots)}
+        deal.turn_over(lambda mask: sum([alike.get(bit, bit) for bit in bits(mask)]), deal.seed)
+        unknown = tuple([(slot.renewal, slot.lacks) for slot in slots])
+        return deal.key(), self.seat, unknown, tuple(self.unseen), self._told.leader_has_lowest
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Position) and self._key() == other._key()
@@ -355,11 +391,12 @@ class Position:
 
     def __str__(self) -> str:
         deal, rules = self._deal, self._deal.rules
-        include = f" with {rules.text(deal.must_include)}" if deal.must_include else ""
-        hands = [
-            _cards_text(rules, rules.remove(first, fill), rules.count(fill))
-            for first, fill in zip(deal.start, self._begun, strict=True)
-        ]
+        told = self._told
+        include = f" with {rules.text(told.include)}" if told.include else ""
+        if told.leader_has_lowest:
+            include = f" with {_LOWEST}"
+        highest = told.highest or (0,) * len(deal.start)
+        hands = [_cards_text(rules, *hand) for hand in zip(deal.start, highest, strict=True)]
         parts = [
             rules.ruleset.label,
             DIRECTIONS[deal.step],
@@ -367,44 +404,24 @@ class Position:
             f"leader {deal.leader}{include}",
             f"hands {' / '.join(hands)}",
         ]
-        if rules.ruleset.draw_on_pass != "none":
-            hidden = [hidden for _, hidden in self._pile] or [False] * len(deal.leftover)
-            undealt = zip(map(rules.card_text, deal.leftover), hidden, strict=True)
-            parts.append(f"stock {' '.join(['?' if unknown else card for card, unknown in undealt])}")
-        if rules.ruleset.restock:
+        if rules.ruleset.leftover == "stock":
+            parts.append(f"stock {_stock_text(rules, deal.undealt)}")
+        if deal.stock.renewals:
+            renewals = [_stock_text(rules, cards) for cards in deal.stock.renewals]
+            parts.append(f"renewed {' / '.join(renewals)}")
+        if rules.ruleset.restock and deal.seed:
             parts.append(f"seed {deal.seed.hex()}")
         actions = ", ".join([_action_text(rules, entry[:2], entry[3]) for entry in deal.log])
         parts.append("won at once" if deal.over and deal.out and not deal.log else f"actions {actions}")
         if deal.stage is Stage.BOMBS:
             answers = [_action_text(rules, (seat, code & rules.full)) for seat, code in deal.answers]
             parts.append(f"window {', '.join(answers)}")
+        if self._seat != NOBODY:
+            parts.append(f"seat {self._seat}")
         return "; ".join(parts)
 
     def __repr__(self) -> str:
         return f"Position.parse({str(self)!r})"
-
-
-def _unseen(rules: Rules, known: Sequence[int]) -> list[int]:
-    """Return the indices of the cards that are in none of these masks."""
-    left = sorted(rules.pack)
-    for mask in known:
-        for card in rules.cards(mask):
-            if card not in left:
-                raise PositionError(f"{rules.card_text(card)} is there more often than it can be")
-            left.remove(card)
-    return left
-
-
-def _filled(deal: Deal, begun: tuple[int, ...], pile: Pile) -> tuple[int, ...]:
-    """Return, by seat, the unknown cards in hand, including those that were drawn."""
-    fill, place = list(begun), 0
-    for seat, _, drawn, _ in deal.log:
-        count = drawn.bit_count()
-        for card, hidden in pile[place : place + count]:
-            if hidden:
-                fill[seat] = deal.rules.add(fill[seat], card)
-        place += count
-    return tuple(fill)
 
 
 def _answers(deal: Deal, given: Sequence[tuple[int, int]] | None) -> Sequence[tuple[int, int]]:
@@ -422,11 +439,28 @@ def _action_text(rules: Rules, action: tuple[int, int], out_of_turn: bool = Fals
     return action_text(rules, (*action, 0, out_of_turn))
 
 
-def _cards_text(rules: Rules, known: int, hidden: int) -> str:
-    words = [rules.text(known)] if known else []
-    return " ".join(words + ([f"?{hidden}"] if hidden else []))
+def _cards_text(rules: Rules, hand: int, highest: int) -> str:
+    hidden = (hand & ~rules.full).bit_count()
+    limit = f"<={rules.text(highest)}" if highest else ""
+    return " ".join([*rules.text(hand & rules.full).split(), *([f"?{hidden}{limit}"] if hidden else [])])
 
 
-def _parse_cards(rules: Rules, text: str) -> tuple[int, int]:
-    hidden = sum(map(int, _HIDDEN.findall(text)))
-    return rules.parse(_HIDDEN.sub("", text)), hidden
+def _parse_cards(rules: Rules, text: str) -> tuple[int, int, int]:
+    """Return the known cards, the number of the others, and a card above which none of these is, or 0."""
+    hidden, highest = 0, 0
+    for match in _HIDDEN.finditer(text):
+        hidden += int(match["count"])
+        highest = rules.parse(match["highest"] or "")
+    return rules.parse(_HIDDEN.sub("", text)), hidden, highest
+
+
+def _parts(text: str | None) -> list[str]:
+    return text.split(" / ") if text is not None else []
+
+
+def _stock_text(rules: Rules, cards: Sequence[int]) -> str:
+    return " ".join([rules.text(card) if card <= rules.full else "?" for card in cards])
+
+
+def _parse_stock(rules: Rules, text: str) -> list[int]:
+    return [0 if card == "?" else rules.parse(card) for card in text.split()]

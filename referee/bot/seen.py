@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from referee.errors import PositionError
+from referee.deals.action import NOBODY
+from referee.deals.dealing import is_last_card, landmarks
 from referee.position import Position
 from referee.rules.plays import Rules
 
@@ -21,6 +22,15 @@ class Happened(NamedTuple):
     out_of_turn: bool
 
 
+class Gift(NamedTuple):
+    """A card that changed hands in an exchange, as reported to a seat."""
+
+    giver: int
+    taker: int
+    card: int
+    """Its mask; 0 if the seat did not see it."""
+
+
 def seen_position(
     rules: Rules,
     *,
@@ -31,31 +41,44 @@ def seen_position(
     counts: Sequence[int],
     happened: Sequence[Happened],
     include: int = 0,
+    banned: bool = False,
     window: bool = False,
+    by_lowest: bool = False,
+    gifts: Sequence[Gift] = (),
+    shown: int = 0,
 ) -> Position:
     """Return the position as ``seat``, which owes a decision, sees it.
 
     ``hand`` is its mask, ``counts`` are the cards of all seats now, ``happened`` is what they did since the
-    first lead; ``include`` is the mask of the card that the lead must contain, and ``window`` says that the
-    last play may be bombed out of turn now.
-    Raise PositionError once cards that were set aside have become the stock.
+    first lead. ``include`` is the mask of the card that the lead must contain, ``banned`` says that the top
+    card may not be played as the last one now, and ``window`` that the last play may be bombed out of turn.
+    ``by_lowest`` says that the holder of the lowest card led this deal, if the rules do not. ``gifts`` is
+    an exchange, ``shown`` the mask of leftover cards that everybody saw a seat take.
     """
-    begun = _sizes(counts, happened)
-    stock = _undealt(rules, begun) if rules.ruleset.leftover == "stock" else []
-    if sum([action.drawn for action in happened]) > len(stock):
-        raise PositionError("cards that were set aside have become the stock")
-    known = _known(rules, begun, happened, stock)
+    sizes = _sizes(counts, happened)
+    known = _told(rules, seat, sizes, gifts, shown)
     known[seat] = _own(rules, seat, hand, happened)
+    by_lowest = (by_lowest or rules.ruleset.lead == "lowest") and rules.ruleset.first_lead != "random"
+    leader = happened[0].seat if happened else seat
+    includes, stock = rules.ruleset.lead_includes_lowest, rules.ruleset.leftover == "stock"
+    if by_lowest and includes and happened:
+        include = _lowest(rules, happened[0].played)
     return Position.seen(
         rules,
         step=step,
         dealer=dealer,
-        leader=happened[0].seat if happened else seat,
-        hands=[(mask, size - rules.count(mask)) for mask, size in zip(known, begun, strict=True)],
+        leader=leader,
+        hands=[(mask, size - rules.count(mask)) for mask, size in zip(known, sizes, strict=True)],
         actions=[(action.seat, action.played, action.out_of_turn) for action in happened],
         include=include,
-        stock=stock,
+        # Of another leader that draws cards, one cannot tell which of those played it held by then.
+        leader_has_lowest=by_lowest and not includes and (leader == seat or not stock),
+        highest=_highest(seat, len(counts), gifts),
+        stock=[0] * (len(rules.pack) - sum(sizes)) if stock else [],
+        drawn={index: action.drawn_cards for index, action in enumerate(happened) if action.drawn_cards},
         answers=() if window else None,
+        held=[0] * len(counts) if banned or window else _held(rules, seat, hand, counts, happened),
+        seat=seat if window else NOBODY,
     )
 
 
@@ -67,11 +90,6 @@ def _sizes(counts: Sequence[int], happened: Sequence[Happened]) -> list[int]:
     return sizes
 
 
-def _undealt(rules: Rules, sizes: Sequence[int]) -> list[int]:
-    """Return the original stock, with no card known."""
-    return [0] * (len(rules.pack) - sum(sizes))
-
-
 def _own(rules: Rules, seat: int, hand: int, happened: Sequence[Happened]) -> int:
     """Return the hand of ``seat`` when play began."""
     for action in reversed(happened):
@@ -80,30 +98,45 @@ def _own(rules: Rules, seat: int, hand: int, happened: Sequence[Happened]) -> in
     return hand
 
 
-def _known(rules: Rules, sizes: Sequence[int], happened: Sequence[Happened], stock: list[int]) -> list[int]:
-    """Return the known cards of the hands when play began, and enter those of the stock in ``stock``.
-
-    What a seat played is assumed to have been dealt to it as long as that is possible, then to have been
-    drawn.
-    """
+def _told(rules: Rules, seat: int, sizes: Sequence[int], gifts: Sequence[Gift], shown: int) -> list[int]:
+    """Return, by seat, the mask of the cards that ``seat`` knows it to have held when play began."""
     known = [0] * len(sizes)
-    drawn: list[list[int]] = [[] for _ in sizes]
-    place = 0
-    for action in happened:
-        for card in _singly(rules, action.played):
-            if rules.count(known[action.seat]) < sizes[action.seat]:
-                known[action.seat] = rules.add(known[action.seat], card)
-            elif drawn[action.seat]:
-                stock[drawn[action.seat].pop(0)] = card
-        places = range(place, place + action.drawn)
-        if action.drawn_cards:
-            for at, card in zip(places, _singly(rules, action.drawn_cards), strict=True):
-                stock[at] = card
-        else:
-            drawn[action.seat] += places
-        place += action.drawn
+    parties = {gift.giver for gift in gifts}
+    taker = sizes.index(max(sizes))  # who took the cards left over has more than the others
+    if shown and (taker not in parties or seat in parties):
+        known[taker] = shown
+    for giver, other, card in gifts:
+        known[giver] = rules.remove(known[giver], card & known[giver])
+        known[other] = rules.add(known[other], card)
     return known
 
 
-def _singly(rules: Rules, mask: int) -> list[int]:
-    return [rules.mask([card]) for card in rules.cards(mask)]
+def _highest(seat: int, players: int, gifts: Sequence[Gift]) -> list[int]:
+    """Return, by seat, the mask of a card above which it held none but those that ``seat`` gave it; or 0."""
+    highest = [0] * players
+    if gifts and gifts[0].taker == seat:
+        highest[gifts[0].giver] = gifts[0].card
+    return highest
+
+
+def _lowest(rules: Rules, mask: int) -> int:
+    return next(card for card in landmarks(rules).leading if card & mask)
+
+
+def _held(
+    rules: Rules, seat: int, hand: int, counts: Sequence[int], happened: Sequence[Happened]
+) -> list[int]:
+    """Return, by seat, the mask of a card that it holds as only that lifts the ban on the last card; else 0.
+
+    If there are several such cards, one is taken.
+    """
+    held = [0] * len(counts)
+    if rules.ruleset.last_top_card != "cannot_win" or not is_last_card(rules, hand):
+        return held
+    left = rules.remove((landmarks(rules).last & rules.ones) * ((1 << rules.decks) - 1), hand)
+    for action in happened:
+        left = rules.remove(left, action.played & left)
+    for other, count in enumerate(counts):
+        if count and other != seat:
+            held[other] = left & -left
+    return held

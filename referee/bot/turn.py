@@ -8,6 +8,7 @@ from referee.bot.view import Action, SessionView
 from referee.deals.action import Stage
 from referee.deals.dealing import landmarks
 from referee.deals.options import Constraints, allowed
+from referee.deals.succession import lowest_leads
 from referee.errors import PositionError
 from referee.position import Position
 from referee.rules.plays import Rules
@@ -232,7 +233,7 @@ class Turn:
     def position(self) -> Position:
         """Return the position as the bot sees it, to search in; the cards of the others are not known.
 
-        Raise PositionError in an exchange, and once cards set aside have become the stock.
+        In a bomb window it is the bot that acts in it. Raise PositionError in an exchange.
         """
         if self.kind == "exchange":
             raise PositionError("an exchange comes before the first position")
@@ -246,7 +247,11 @@ class Turn:
             counts=view.counts,
             happened=view.happened_in_play(),
             include=self._constraints.include,
+            banned=bool(self._constraints.banned),
             window=self.kind == "bomb",
+            by_lowest=lowest_leads(view.rules.ruleset, view.deal),
+            gifts=view.gifts(),
+            shown=view.shown,
         )
 
     def __str__(self) -> str:

@@ -6,7 +6,7 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from referee.bot.seen import Happened
+from referee.bot.seen import Gift, Happened
 from referee.memo import Memo
 from referee.protocol.numbers import CardNumbers, Numbers, card_numbers
 from referee.rules.plays import Rules
@@ -129,7 +129,7 @@ class SessionView:
     __slots__ = (
         "_actions", "_counted", "_counts", "_gone", "_log", "_numbers", "_own_bit", "_played", "_plays",
         "_step", "clockwise", "deal", "dealer", "deals", "hand", "ratings", "rules", "scores", "seat",
-        "seats", "session_id", "tournament",
+        "seats", "session_id", "shown", "tournament",
     )
     # fmt: on
 
@@ -157,6 +157,8 @@ class SessionView:
         self.scores = tuple(scores)
         self.deal = 0
         self.hand = 0
+        self.shown = 0
+        """The mask of the leftover cards that everybody saw a seat take."""
         self.clockwise = True
         self.dealer = 0
         self._numbers: CardNumbers = card_numbers(self.rules)
@@ -194,11 +196,14 @@ class SessionView:
             started.hand_sizes,
             dealer=started.dealer,
             clockwise=started.direction == bots_pb2.DIRECTION_CLOCKWISE,
+            shown=self._numbers.mask(started.shown),
         )
 
-    def begin(self, deal: int, hand: int, counts: Iterable[int], *, dealer: int, clockwise: bool) -> None:
+    def begin(
+        self, deal: int, hand: int, counts: Iterable[int], *, dealer: int, clockwise: bool, shown: int
+    ) -> None:
         """Begin a deal with this hand, a mask, and these numbers of cards, by seat."""
-        self.deal, self.hand = deal, hand
+        self.deal, self.hand, self.shown = deal, hand, shown
         self.dealer, self.clockwise = dealer, clockwise
         self._log, self._actions = [], []
         self._counts, self._counted = list(counts), 0
@@ -292,6 +297,10 @@ class SessionView:
             for step in self._log
             if step.taker < 0
         ]
+
+    def gifts(self) -> list[Gift]:
+        """Return what changed hands in this deal's exchange."""
+        return [Gift(step.seat, step.taker, step.played) for step in self._log[:2] if step.taker >= 0]
 
     def _own(self, played: int, drawn: int) -> None:
         hand, rules = self.hand, self.rules

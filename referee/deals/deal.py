@@ -4,16 +4,16 @@ A deal goes through stages: an exchange if the rules have one, then turns, after
 window for bombs out of turn, and the end. ``DealState`` is how a deal stands; this module moves it on.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 from referee.deals.action import NOBODY, Action, Entry, Exchange, Stage
 from referee.deals.dealing import Dealt, highest_card, is_last_card, lead_card
 from referee.deals.holdings import Holdings
 from referee.deals.instant import instant_winner
-from referee.deals.options import Constraints, checked, ignores_precaution, refusal
+from referee.deals.options import Constraints, checked, refusal
 from referee.deals.scoring import Finish, score, unbeaten
 from referee.deals.shuffle import draw
-from referee.deals.state import BEAT_OWN, BOMBS, EXCHANGE, OVER, PLAY, DealState
+from referee.deals.state import BEAT_OWN, BOMBS, EXCHANGE, OVER, PLAY, DealState, Guarded
 from referee.deals.trick import CLOSED, Window
 from referee.errors import IllegalHere
 from referee.rules.plays import Rules
@@ -111,13 +111,19 @@ class Deal(DealState):
                 self.act(seat, self.default(seat))
 
     def follow(self, seat: int, mask: int, out_of_turn: bool = False) -> None:
-        """Carry out an action from a ``log`` or a record: in a bomb window all other seats decline."""
+        """Carry out an action from a ``log`` or a record: in a bomb window all other seats decline.
+
+        What a seat did of which not all cards are known is a fact: only what lies on the table bears on it.
+        """
         if out_of_turn and self.stage is not BOMBS:
             raise IllegalHere("nothing may be bombed out of turn here")
         if self.stage is BOMBS and not out_of_turn:
             self._decline(self.owing())
         others = [other for other in self.owing() if other != seat]
-        self.act(seat, mask)
+        if self.hands[seat] > self._facts.full:
+            self._act_with_care(seat, mask)
+        else:
+            self.act(seat, mask)
         if out_of_turn:
             self._decline(others)
 
@@ -125,8 +131,8 @@ class Deal(DealState):
         for seat in seats:
             self.act(seat, 0)
 
-    def copy(self, hands: Sequence[int] | None = None, stock: Sequence[int] | None = None) -> "Deal":
-        """Return an independent copy; with the cards of ``hands`` and ``stock`` instead, if given."""
+    def copy(self) -> "Deal":
+        """Return an independent copy."""
         other = Deal.__new__(Deal)
         # One by one, which is twice as fast as a loop over the names: search copies all the time.
         other.rules, other.seed, other.number = self.rules, self.seed, self.number
@@ -136,13 +142,35 @@ class Deal(DealState):
         other._plain, other._final, other.must_include = self._plain, self._final, self.must_include
         other.stage, other.turn, other.exchange = self.stage, self.turn, self.exchange
         other.over, other.end, other.culprit, other.points = self.over, self.end, self.culprit, self.points
-        other._holdings = self._holdings.copy() if hands is None else Holdings(self.rules, self._facts, hands)
+        other._holdings = self._holdings.copy()
         other.hands = other._holdings.hands
         other._trick = self._trick.copy(other.hands)
         other.log, other.out, other._trick_ends = self.log[:], self.out[:], self._trick_ends[:]
-        other.stock = self.stock if self._facts.no_stock is self.stock else self.stock.copy(stock)
-        other._liability = self._liability.copy() if self._facts.guards else self._liability
+        other.stock = self.stock if self._facts.no_stock is self.stock else self.stock.copy()
+        other._guarded = self._guarded
         return other
+
+    def turn_over(self, turned: Callable[[int], int], seed: bytes) -> None:
+        """Put other cards in the place of those that are not known (``Stock``), as if they had been dealt.
+
+        ``turned`` returns the mask with these cards, ``seed`` is the one of the deal.
+        """
+        self.seed = seed
+        self.start = tuple(map(turned, self.start))
+        self.dealt = self.opening = self.start
+        self._holdings = Holdings(self.rules, self._facts, [*map(turned, self.hands)])
+        self.hands = self._holdings.hands
+        self._trick = self._trick.copy(self.hands)
+        if self._facts.no_stock is None:
+            self.stock.turn_over(turned, seed)
+            self._undealt = tuple(map(turned, self._undealt))
+            self.log = [(seat, mask, turned(drawn), out) for seat, mask, drawn, out in self.log]
+        if self._facts.guards:
+            self._guarded = tuple([action._replace(hand=turned(action.hand)) for action in self._guarded])
+        if self.over:
+            self._score()
+        else:
+            self._ask(self.turn, self.stage)
 
     def forfeit(self, seat: int) -> None:
         """End the deal without a winner by ``seat``'s forfeit; during an exchange, undo the exchange."""
@@ -231,16 +259,26 @@ class Deal(DealState):
             return self._return(seat, mask)
         if self.stage is BOMBS:
             return self._answer(seat, mask)
-        constraints = self.constraints(seat)
-        code = checked(self.rules, seat, self.hands[seat], mask, constraints)
-        if constraints.guarded and ignores_precaution(self.rules, self.hands[seat], code, constraints):
-            self._liability.ignored(seat, self._trick.after(seat, seat), len(self.log))
+        constraints, hand = self.constraints(seat), self.hands[seat]
+        if hand <= self._facts.full:
+            code = checked(self.rules, seat, hand, mask, constraints)
+        else:
+            code = self._seen(seat, mask)
+        if constraints.guarded:
+            following = self._trick.after(seat, seat)
+            action = Guarded(seat, hand, code, constraints, following, len(self.log))
+            self._guarded = (*self._guarded[-1:], action)
         self.must_include = 0
         if code:
             self._play(seat, code, mask)
         else:
             self._pass(seat)
         return code
+
+    def _seen(self, seat: int, mask: int) -> int:
+        """Return the code of what a seat was seen to play, 0 for a pass, whatever else it may hold."""
+        constraints = Constraints(self._trick.to_beat, self.must_include)
+        return checked(self.rules, seat, self.hands[seat], mask, constraints) if mask else 0
 
     def _play(self, seat: int, code: int, mask: int, out_of_turn: bool = False) -> None:
         left = self._holdings.play(seat, mask)
@@ -284,7 +322,10 @@ class Deal(DealState):
 
     def _answer(self, seat: int, mask: int) -> int:
         """Note an answer in a bomb window; after the last one, play the bomb that has precedence or go on."""
-        code = checked(self.rules, seat, self.hands[seat], mask, self.constraints(seat)) if mask else 0
+        if not mask or self.hands[seat] > self._facts.full:
+            code = self._seen(seat, mask)
+        else:
+            code = checked(self.rules, seat, self.hands[seat], mask, self.constraints(seat))
         if code and not self.rules.is_bomb(code):
             raise IllegalHere(f"{self.rules.text(mask)} is not a bomb and must wait for its turn")
         window = self._trick.window
@@ -354,6 +395,17 @@ class Deal(DealState):
         self._trick.window = CLOSED
         self._ask(NOBODY, OVER)
         self.over, self.end, self.culprit = True, end, culprit
+        self._score()
+
+    def _ignorer(self) -> int | None:
+        liable = [action.seat for action in self._guarded if action.is_liable(self.rules, self.log)]
+        return liable[0] if liable else None
+
+    def _score(self) -> None:
+        """Score the deal, unless cards that are left are not known."""
+        if max(self.hands) > self._facts.full:
+            return
+        end = self.end
         bonuses = end == "out" and self.rules.ruleset.bonuses is not None
         finish = Finish(
             dealer=self.dealer,
@@ -362,12 +414,10 @@ class Deal(DealState):
             full=self.start,
             left=self.left,
             out=tuple(self.out),
-            culprit=culprit,
+            culprit=self.culprit,
             unplayed=end in ("dragon", "instant_win"),
             final=self._final,
-            ignorer=self._liability.payer(self.rules, self.log)
-            if self._facts.guards and end == "out"
-            else None,
+            ignorer=self._ignorer() if end == "out" else None,
             unbeaten=unbeaten(self.rules, self.log, self._trick_ends) if bonuses else (),
             played=sum({1 << entry[0] for entry in self.log if entry[1]})
             if self._facts.asks_who_played

@@ -101,7 +101,7 @@ def deal_cards(rules: Rules, seed: bytes, dealer: int, step: int) -> Dealt:
     if not rules.ruleset.redeal_four_twos:
         return dealt
     again = 0
-    while any(_has_all_twos(rules, hand) for hand in dealt.opening):
+    while any(has_all_twos(rules, hand) for hand in dealt.opening):
         again += 1
         dealt = _deal_once(rules, seed, f"deal/redeal/{again}", dealer, step)
     return dealt
@@ -159,5 +159,6 @@ def _deal_once(rules: Rules, seed: bytes, label: str, dealer: int, step: int) ->
     return Dealt(dealt, leftover, take_leftover(rules, dealt, leftover, dealer, step))
 
 
-def _has_all_twos(rules: Rules, hand: int) -> bool:
+def has_all_twos(rules: Rules, hand: int) -> bool:
+    """Return whether a hand has a two of every suit."""
     return all(hand & two for two in landmarks(rules).twos)

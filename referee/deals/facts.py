@@ -69,7 +69,7 @@ def rule_facts(rules: Rules) -> RuleFacts:
         group_full=rules.group_full,
         first_bomb=rules.first_bomb,
         bombs=bool(ruleset.bombs),
-        stronger={} if ruleset.bombs else _stronger(rules),
+        stronger={} if ruleset.bombs else stronger_singles(rules),
         one_pack=ruleset.decks == 1,
         careful=bans or guards,
         goes_round=goes_round,
@@ -88,11 +88,13 @@ def rule_facts(rules: Rules) -> RuleFacts:
     )
 
 
-def _stronger(rules: Rules) -> dict[int, int]:
+@lru_cache(maxsize=64)
+def stronger_singles(rules: Rules) -> dict[int, int]:
+    """Return, by the code of each single card, the mask of all cards that beat it, every copy included."""
     cards = [1 << card * rules.decks for card in rules.indices]
     stronger, above = {}, 0
     for _, equals in groupby(sorted(map(rules.code, cards), reverse=True), lambda code: code >> rules.width):
         singles = list(equals)
         stronger.update(dict.fromkeys(singles, above))
-        above += sum([single & rules.full for single in singles])
+        above += sum([(single & rules.full) * ((1 << rules.decks) - 1) for single in singles])
     return stronger

@@ -6,51 +6,46 @@ all other turns ``referee.deals.options`` says what is legal.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from referee.deals.action import NOBODY, Action, Entry, Exchange, Stage
 from referee.deals.dealing import Dealt, deal_cards, is_last_card, landmarks, next_seats
 from referee.deals.facts import rule_facts
 from referee.deals.holdings import Holdings
-from referee.deals.options import Constraints, Options, allowed, checked
+from referee.deals.options import Constraints, Options, allowed, checked, ignores_precaution
 from referee.deals.stock import Stock
 from referee.deals.trick import Trick
 from referee.errors import IllegalHere, PlayError
 from referee.rules.plays import Rules
 
 
-class Liability:
-    """Remembers who last ignored the precaution, and which seat must go out next for that to count."""
+class Guarded(NamedTuple):
+    """An action for which the rules asked for the precaution, to be judged when the deal ends."""
 
-    __slots__ = ("_action", "_following", "_seat")
+    seat: int
+    hand: int
+    """The seat's hand before the action, as a mask."""
+    code: int
+    """What it played, 0 for a pass."""
+    constraints: Constraints
+    following: int
+    """The next seat, which must go out for the action to count."""
+    action: int
+    """The index of the action in the log."""
 
-    def __init__(self) -> None:
-        self._seat: int | None = None
-        self._following = self._action = -1
+    def is_liable(self, rules: Rules, log: Sequence[Entry]) -> bool:
+        """Return whether its seat pays after the last action of ``log`` ended the deal.
 
-    def copy(self) -> "Liability":
-        """Return an independent copy."""
-        other = Liability()
-        other.ignored(self._seat, self._following, self._action)
-        return other
-
-    def ignored(self, seat: int | None, following: int, action: int) -> None:
-        """Note that ``seat`` ignored the precaution in the action of this index, with ``following`` next."""
-        self._seat, self._following, self._action = seat, following, action
-
-    def payer(self, rules: Rules, log: Sequence[Entry]) -> int | None:
-        """Return who pays after the last action of ``log`` ended the deal; None for nobody.
-
-        The next seat must have gone out with a single, with no other action in between.
+        The next seat must have gone out with a single, with no other action in between, and the precaution
+        must have been ignored.
         """
         seat, cards, _, _ = log[-1]
-        at_once = self._action == len(log) - 2 and seat == self._following
-        return self._seat if at_once and rules.count(cards) == 1 else None
+        at_once = self.action == len(log) - 2 and seat == self.following and rules.count(cards) == 1
+        return at_once and ignores_precaution(rules, self.hand, self.code, self.constraints)
 
 
 # Looking up a member of an enum takes longer than most of what an action does.
 EXCHANGE, PLAY, BEAT_OWN, BOMBS, OVER = Stage
-NOBODY_LIABLE = Liability()
-"""The liability of all deals whose rules have none."""
 
 _DECLINE = Options([], may_pass=True)
 _ALONE = tuple((seat,) for seat in range(8))
@@ -61,7 +56,7 @@ class DealState:
 
     # fmt: off
     __slots__ = (
-        "_facts", "_final", "_holdings", "_liability", "_next", "_plain", "_trick", "_trick_ends", "_undealt",
+        "_facts", "_final", "_guarded", "_holdings", "_next", "_plain", "_trick", "_trick_ends", "_undealt",
         "culprit", "dealer", "dealt", "end", "exchange", "hands", "leader", "log", "must_include", "number",
         "opening", "out", "over", "points", "rules", "seed", "stage", "start", "step", "stock", "turn",
     )
@@ -111,7 +106,8 @@ class DealState:
         self.stock = Stock(rules, seed, self._undealt) if facts.no_stock is None else facts.no_stock
         self._plain = False
         self._final = 0
-        self._liability = Liability() if facts.guards else NOBODY_LIABLE
+        self._guarded: tuple[Guarded, ...] = ()
+        """The last two guarded actions: the last may be the one that ends the deal."""
         self._trick_ends: list[int] = []
 
     # What a seat may ask
@@ -236,6 +232,11 @@ class DealState:
         """The indices of the cards not dealt, in order: the original stock, next card first."""
         indices = landmarks(self.rules).indices
         return tuple([indices[card] for card in self._undealt])
+
+    @property
+    def undealt(self) -> tuple[int, ...]:
+        """The cards not dealt, each as a mask, in order: the original stock, next card first."""
+        return self._undealt
 
     @property
     def left(self) -> tuple[int, ...]:

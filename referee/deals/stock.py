@@ -1,25 +1,50 @@
-"""The cards not dealt, as a pile to draw from."""
+"""The cards not dealt, as a pile to draw from.
 
-from collections.abc import Sequence
+A card that is not known is a blank: a bit beyond those of the pack. ``Position`` is what has such cards.
+"""
+
+from collections.abc import Callable, Sequence
 
 from referee.deals.action import Entry
 from referee.deals.shuffle import shuffle
 from referee.rules.plays import Rules
 from referee.ruleset.limits import MOST_RESTOCKS
 
+_GAP = 8
+"""Bits between the pack and the blanks, so that no arithmetic on the copies of a card reaches them."""
+
+
+def blank(rules: Rules, number: int) -> int:
+    """Return the mask of the blank with this number, from 0."""
+    return 1 << rules.width + _GAP + number
+
 
 class Stock:
     """A deal's stock; its length is the number of cards still to be drawn."""
 
-    __slots__ = ("_cards", "_restocks", "_rules", "_seed", "_used")
+    __slots__ = ("_cards", "_planned", "_rules", "_seed", "_used", "aside", "renewals")
 
-    def __init__(self, rules: Rules, seed: bytes, leftover: Sequence[int]) -> None:
-        """Hold the cards of ``leftover``, each a mask, to be drawn from the front."""
+    def __init__(
+        self,
+        rules: Rules,
+        seed: bytes,
+        leftover: Sequence[int],
+        planned: Sequence[Sequence[int]] = (),
+    ) -> None:
+        """Hold the cards of ``leftover``, each a mask, to be drawn from the front.
+
+        ``planned`` has the cards of the first renewals, if they are not to come from the seed. Without a
+        seed, the cards of the others are blanks.
+        """
         self._rules = rules
         self._seed = seed
         self._cards = list(reversed(leftover))
-        self._restocks = 0
+        self._planned = planned
         self._used = 0
+        self.renewals: tuple[tuple[int, ...], ...] = ()
+        """The cards of the stock after each renewal so far, each as a mask, next card first."""
+        self.aside: tuple[int, ...] = ()
+        """The mask of the cards that were set aside and became the stock, for each renewal so far."""
 
     def __len__(self) -> int:
         return len(self._cards)
@@ -29,11 +54,19 @@ class Stock:
         """The cards still to be drawn, each as a mask, next card first."""
         return tuple(reversed(self._cards))
 
-    def copy(self, cards: Sequence[int] | None = None) -> "Stock":
-        """Return an independent copy, with ``cards`` instead if they are given."""
-        other = Stock(self._rules, self._seed, self.cards if cards is None else cards)
-        other._restocks, other._used = self._restocks, self._used
+    def copy(self) -> "Stock":
+        """Return an independent copy."""
+        other = Stock.__new__(Stock)
+        other._rules, other._seed, other._planned = self._rules, self._seed, self._planned
+        other._cards, other._used = self._cards[:], self._used
+        other.renewals, other.aside = self.renewals, self.aside
         return other
+
+    def turn_over(self, turned: Callable[[int], int], seed: bytes) -> None:
+        """Put other cards in the place of those here; renewals to come follow from ``seed``."""
+        self._seed = seed
+        self._cards = [*map(turned, self._cards)]
+        self.renewals = tuple(tuple(map(turned, cards)) for cards in self.renewals)
 
     def draw(self, wanted: int, log: Sequence[Entry], finished: int) -> int:
         """Take up to ``wanted`` cards; return their mask.
@@ -50,14 +83,23 @@ class Stock:
         return drawn
 
     def _restock(self, log: Sequence[Entry], finished: int) -> bool:
-        if not self._rules.ruleset.restock or self._restocks == MOST_RESTOCKS:
+        number = len(self.renewals)
+        if not self._rules.ruleset.restock or number == MOST_RESTOCKS:
             return False
-        aside = log[self._used : finished]
-        cards = [card for entry in aside for card in self._rules.cards(entry[1])]
+        rules = self._rules
+        cards = [card for entry in log[self._used : finished] for card in rules.cards(entry[1])]
         if not cards:
             return False
-        shuffle(self._seed, f"restock/{self._restocks}", cards)
-        self._cards = [self._rules.mask([card]) for card in reversed(cards)]
-        self._restocks += 1
+        self.aside += (rules.mask(cards),)
+        if number < len(self._planned):
+            renewed = self._planned[number]
+        elif self._seed:
+            shuffle(self._seed, f"restock/{number}", cards)
+            renewed = [rules.mask([card]) for card in cards]
+        else:
+            first = len(rules.pack) + sum(map(len, self.renewals))
+            renewed = [blank(rules, first + place) for place in range(len(cards))]
+        self.renewals += (tuple(renewed),)
+        self._cards = list(reversed(renewed))
         self._used = finished
         return True

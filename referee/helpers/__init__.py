@@ -14,14 +14,11 @@ from referee.helpers.decompose import (
     sort_hand,
 )
 from referee.helpers.unseen import Unseen, stronger_singles
-from referee.helpers.worlds import World, Worlds
 
 __all__ = [
     "Decomposer",
     "Decomposition",
     "Unseen",
-    "World",
-    "Worlds",
     "by_kind",
     "by_rank",
     "by_suit",

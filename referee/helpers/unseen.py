@@ -2,22 +2,11 @@
 
 from bisect import bisect
 from collections.abc import Sequence
-from functools import lru_cache
 
+from referee.deals.facts import stronger_singles
 from referee.rules.plays import Rules
 
 __all__ = ["Unseen", "stronger_singles"]
-
-
-@lru_cache(maxsize=64)
-def stronger_singles(rules: Rules) -> dict[int, int]:
-    """Return, by the code of each single card, the mask of all cards that beat it, every copy included."""
-    every = (1 << rules.decks) - 1
-    cards = [1 << card * rules.decks for card in rules.indices]
-    copies = {rules.code(card): card * every for card in cards}
-    return {
-        code: sum([all_ for other, all_ in copies.items() if rules.beats(other, code)]) for code in copies
-    }
 
 
 MOST_LISTED = 44

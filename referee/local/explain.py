@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from math import sqrt
 from random import Random
 
-from referee.errors import PlayError, PositionError
+from referee.errors import PositionError
 from referee.local.replayed import Decision, Replayed
 from referee.local.sums import Sums
-from referee.sage.bot import given
 from referee.sage.sage import Sage
 
 Clock = Callable[[], float]
@@ -78,8 +77,8 @@ def _priced(replayed: Replayed, decision: Decision, sage: Sage, seconds: float) 
         return None
     codes = [*dict.fromkeys([*sage.candidates(turn.hand_mask, legal), action])]
     try:
-        values = sage.prices(turn.position(), replayed.seat, codes, seconds, given(turn))
-    except (PositionError, PlayError):  # cards set aside have become the stock, or it cannot be followed
+        values = sage.prices(turn.position(), replayed.seat, codes, seconds)
+    except PositionError:  # of two packs, a copy was taken for the other one
         return None
     best, sums = compared(values, action)
     return Priced(

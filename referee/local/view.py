@@ -33,7 +33,15 @@ class LocalView(SessionView):
         """Take in the start of a deal."""
         hands = begun(deal)
         counts = [hand.bit_count() for hand in hands]
-        self.begin(deal.number, hands[self.seat], counts, dealer=deal.dealer, clockwise=deal.step > 0)
+        shown = deal.rules.joined(deal.undealt) if deal.rules.ruleset.leftover_shown else 0
+        self.begin(
+            deal.number,
+            hands[self.seat],
+            counts,
+            dealer=deal.dealer,
+            clockwise=deal.step > 0,
+            shown=shown,
+        )
 
     def catch_up(self, deal: Deal, since: int) -> None:
         """Take in what happened in a deal after ``since`` steps; see ``log_length``."""

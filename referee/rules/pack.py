@@ -105,6 +105,8 @@ class Pack:
             return hand | mask
         if self.decks == 2:
             return hand | mask | (hand & mask & self.ones) << 1
+        hand |= mask & ~self.full  # cards that are not known
+        mask &= self.full
         while mask:
             first = mask & self.ones  # one copy of each card in the mask moves to the hand
             hand |= (hand << 1 | self.ones) & first * self._bits

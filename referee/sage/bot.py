@@ -8,7 +8,7 @@ from typing import ClassVar
 from weakref import WeakSet
 
 from referee.bot import EndedSession, Play, Turn
-from referee.errors import PlayError, PositionError
+from referee.errors import PositionError
 from referee.sage.sage import USUAL, Sage, Style
 
 MARGIN = 0.25
@@ -33,15 +33,13 @@ class SageBot:
     def choose(self, turn: Turn) -> Play | None:
         """Answer a turn."""
         sage = self._ready(turn)
+        seconds = thinking_time(self.level_ms, turn.decision_ms, turn.bank_ms, len(turn.hand), len(PLAYING))
         try:
             position = turn.position()
-        except (PositionError, PlayError):  # cards set aside have become the stock, or it cannot be followed
+        except PositionError:  # of two packs, a copy was taken for the other one
             code = sage.choose_unseen(turn.hand_mask, turn.legal_codes, turn.can_pass)
         else:
-            seconds = thinking_time(
-                self.level_ms, turn.decision_ms, turn.bank_ms, len(turn.hand), len(PLAYING)
-            )
-            code = sage.choose(position, turn.seat, turn.legal_codes, turn.can_pass, seconds, given(turn))
+            code = sage.choose(position, turn.seat, turn.legal_codes, turn.can_pass, seconds)
         return Play(turn.rules, code) if code else None
 
     bomb = beat_own = choose
@@ -86,18 +84,6 @@ def thinking_time(level_ms: float, decision_ms: int, bank_ms: int | None, cards:
         most = min(most, bank_ms / (DECISIONS + cards))
     thinking = min(level_ms, most / max(1, sessions))
     return thinking / 1000 if thinking >= LEAST_MS else 0.0
-
-
-def given(turn: Turn) -> list[int]:
-    """Return, by seat, the mask of the cards that the bot gave to that seat in an exchange."""
-    known = [0] * len(turn.seats)
-    exchanges = [action for action in turn.actions[:2] if action.kind == "exchange"]
-    if len(exchanges) == 2:
-        first, second = exchanges
-        for own, other in ((first, second), (second, first)):
-            if own.seat == turn.seat:
-                known[other.seat] = turn.rules.parse(" ".join(own.cards))
-    return known
 
 
 PLAYING: WeakSet[SageBot] = WeakSet()

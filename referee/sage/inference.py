@@ -10,12 +10,11 @@ from math import exp, log
 from random import Random
 from typing import NamedTuple
 
-from referee.deals.action import NOBODY
-from referee.helpers.worlds import World, Worlds
 from referee.position import Position
 from referee.sage.manners import NEARLY_OUT, Manner, Thrifty
 from referee.sage.plans import Planner
 from referee.sage.policy import Policy
+from referee.worlds import World
 
 FIRST_SWAPS = 200
 """Pairs of cards that may change hands before the first world."""
@@ -65,23 +64,25 @@ class Inference:
         self,
         position: Position,
         seat: int,
-        worlds: Worlds,
+        world: World,
         planner: Planner,
         random: Random,
         own: Manner,
     ) -> None:
-        """Prepare for what ``seat`` sees of ``position``; it is to play in the ``own`` manner."""
+        """Prepare for what ``seat`` sees of ``position``, from any of its worlds.
+
+        The seat is to play in the ``own`` manner.
+        """
         self._random = random
         self._plan, self._full, self._thrifty = planner.plan, planner.rules.full, Thrifty(planner)
         self._seat, self._own, self._loose = seat, own, Policy(planner)
         self._decisions = decisions(position, seat)
-        world = worlds.sample()
-        taken = world.taken
-        owners = [other for other, mask in enumerate(taken) if mask & ~worlds.sure[other]]
-        self._cards = [
-            (card, other) for other in owners for card in _bits(taken[other] & ~worlds.sure[other])
-        ]
-        self._cards += [(planner.rules.mask([card]), NOBODY) for card in world.stock]
+        slots = position.worlds.slots
+        self._cards = [(card, slot.seat) for slot, card in zip(slots, world.cards, strict=True)]
+        self._lacks = [0] * (len(world.hands) + 1)
+        """By seat, what it is known not to hold; last, for ``NOBODY``."""
+        for slot in slots:
+            self._lacks[slot.seat] |= slot.lacks
         self._hands = list(world.hands)
         self._fits = [self._fit(other, hand, float("-inf")) for other, hand in enumerate(self._hands)]
 
@@ -110,11 +111,12 @@ class Inference:
     def _swap(self, times: int) -> None:
         """Let so many pairs of cards change hands, as far as that explains what was seen."""
         cards, hands, fits, chance = self._cards, self._hands, self._fits, self._random.random
+        lacks = self._lacks
         count = len(cards)
         for _ in range(times if count else 0):
             first, second = int(chance() * count), int(chance() * count)
             (card, owner), (other_card, other_owner) = cards[first], cards[second]
-            if owner == other_owner:
+            if owner == other_owner or card & lacks[other_owner] or other_card & lacks[owner]:
                 continue
             both = card | other_card
             least = log(chance() or 1e-300)
@@ -199,11 +201,3 @@ def _either(one: float, other: float) -> float:
     if one < other:
         one, other = other, one
     return one + log(1 + exp(other - one))
-
-
-def _bits(mask: int) -> list[int]:
-    bits = []
-    while mask:
-        bits.append(mask & -mask)
-        mask &= mask - 1
-    return bits

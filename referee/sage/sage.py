@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 
 from referee.helpers.decompose import Decomposer
 from referee.helpers.unseen import Unseen
-from referee.helpers.worlds import Worlds
 from referee.position import Position
 from referee.rules.plays import Rules
 from referee.sage.endings import Endings
@@ -94,12 +94,10 @@ class Sage:
         codes: Sequence[int],
         can_pass: bool,
         seconds: float,
-        known: Sequence[int] = (),
     ) -> int:
         """Return the code to play, 0 for a pass.
 
         ``codes`` are the legal plays of ``seat``. With 0 ``seconds`` to think, the actions are only scored.
-        ``known`` is as in ``Worlds``.
         """
         until = self._clock() + seconds
         self.search = None
@@ -118,11 +116,11 @@ class Sage:
         candidates = self.candidates(hand, legal)
         if seconds <= 0:
             return candidates[0]
-        self.search = self._search(position, seat, candidates, known, self._style.relative, seconds)
+        self.search = self._search(position, seat, candidates, self._style.relative, seconds)
         return self.search.best(self._clock, until)
 
     def prices(
-        self, position: Position, seat: int, legal: Sequence[int], seconds: float, known: Sequence[int] = ()
+        self, position: Position, seat: int, legal: Sequence[int], seconds: float
     ) -> dict[int, list[int]]:
         """Return what each of these actions is worth to ``seat``: the points of its playouts, world by world.
 
@@ -131,7 +129,7 @@ class Sage:
         """
         until = self._clock() + seconds
         self._take(position.hands[seat])
-        return self._search(position, seat, legal, known, False).prices(self._clock, until)
+        return self._search(position, seat, legal, False).prices(self._clock, until)
 
     def choose_unseen(self, hand: int, codes: Sequence[int], can_pass: bool) -> int:
         """Return the code to play, 0 for a pass, from the hand alone."""
@@ -160,20 +158,19 @@ class Sage:
         position: Position,
         seat: int,
         codes: Sequence[int],
-        known: Sequence[int],
         relative: bool,
         seconds: float = 0.0,
     ) -> Search:
         rules, hand = self._rules, position.hands[seat]
         parts = {code: rules.remove(hand, code & rules.full) for code in codes}
         units = {code: self._decomposer.best(part).plays for code, part in parts.items()}
-        worlds = Worlds(position, self._random, known, weighs_passes=self._style.weighs_passes)
+        sample = partial(position.worlds.sample, self._random, weighs_passes=self._style.weighs_passes)
         inference, tree = None, None
         if self._infers and seconds >= INFERENCE_S:
             tree = Tree(self._own, rules.full) if self._style.learns and seconds >= TREE_S else None
             own = tree or self._own
-            inference = Inference(position, seat, worlds, self._planner, self._random, own)
-        return Search(position, seat, units, worlds, self._random, self._endings, relative, inference, tree)
+            inference = Inference(position, seat, sample(), self._planner, self._random, own)
+        return Search(position, seat, units, sample, self._random, self._endings, relative, inference, tree)
 
     def _take(self, hand: int) -> None:
         """Prepare to decompose ``hand``; what was found remains valid as long as no cards come in."""

@@ -5,13 +5,13 @@ from itertools import cycle
 from math import ceil, log2, sqrt
 from random import Random
 
-from referee.helpers.worlds import World, Worlds
 from referee.position import Position
 from referee.sage.endings import Endings, TooLong
 from referee.sage.inference import Inference
 from referee.sage.plans import planner_of
 from referee.sage.playouts import Careful, Quick, Start, is_quick
 from referee.sage.tree import Tree
+from referee.worlds import World
 
 LEAST_WORLDS = 8
 """The fewest worlds in which each candidate is played out, whatever the clock says."""
@@ -48,14 +48,15 @@ class Search:
         position: Position,
         seat: int,
         units: Mapping[int, Sequence[int]],
-        worlds: Worlds,
+        sample: Callable[[], World],
         random: Random,
         endings: Endings | None = None,
         relative: bool = False,
         inference: Inference | None = None,
         tree: Tree | None = None,
     ) -> None:
-        """Prepare to compare actions of ``seat``; ``units`` has, by code, the plan for the hand after each.
+        """Prepare to compare actions of ``seat``; ``units`` has, by code, the plan for the hand after each,
+        and ``sample`` draws a world of the position.
 
         With ``endings``, the last cards are played out exactly. With ``relative``, an action is worth the sum
         of the differences between the seat's points and each of the others'. With ``inference``, worlds and
@@ -64,7 +65,8 @@ class Search:
         """
         self._seat, self._random, self._relative = seat, random, relative
         self._planner = planner_of(position.rules)
-        self._worlds, self._inference, self._tree = worlds, inference, tree
+        self._worlds, self._sample = position.worlds, sample
+        self._inference, self._tree = inference, tree
         self._units = units
         self._quick = Quick(self._planner) if is_quick(position.rules) else None
         self._careful = Careful(self._planner)
@@ -84,7 +86,7 @@ class Search:
     def best(self, clock: Clock, until: float) -> int:
         """Return the code of the best candidate found until ``clock`` reads ``until``."""
         alive, begin = list(self.values), clock()
-        if self._is_known and self._solve(alive, self._worlds.sample(), _nodes(until - begin)):
+        if self._is_known and self._solve(alive, self._sample(), _nodes(until - begin)):
             return max(alive, key=self.mean)
         if self._inference:
             self._inference.prepare(clock, begin + (until - begin) * PREPARING)
@@ -128,7 +130,7 @@ class Search:
     def _play(self, alive: Sequence[int], nodes: int) -> None:
         """Play every candidate in one more world, exactly if that takes no more than ``nodes``."""
         seat, rules = self._seat, self._planner.rules
-        world = self._inference.sample() if self._inference else self._worlds.sample()
+        world = self._inference.sample() if self._inference else self._sample()
         if self._solve(alive, world, min(nodes, NODES * len(alive))):
             return
         plan = self._planner.plan
@@ -136,7 +138,7 @@ class Search:
         begin = int(self._random.random() * len(_CHANCES))
         numbers = _CHANCES[begin : begin + NUMBERS] or _CHANCES
         manners = self._inference.manners() if self._inference else ()
-        deal = None if self._quick else self._worlds.position(world).deal()
+        deal = None if self._quick else self._worlds.deal(world, self._random)
         for code in alive:
             chance = cycle(numbers).__next__
             mine = [list(some) for some in units]

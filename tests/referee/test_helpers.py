@@ -1,4 +1,4 @@
-"""Tests for the helpers for bots: sorting and taking apart hands, unseen cards, possible worlds."""
+"""Tests for the helpers for bots: sorting and taking apart hands, unseen cards."""
 
 from functools import cache
 from random import Random
@@ -9,8 +9,6 @@ from hypothesis import strategies as st
 
 from referee.helpers.decompose import Decomposer, by_kind, by_rank, by_suit, decompose, sort_hand
 from referee.helpers.unseen import Unseen, stronger_singles
-from referee.helpers.worlds import Worlds
-from referee.position import Position
 from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import load_ruleset, preset_names
 
@@ -157,53 +155,3 @@ def test_unseen_when_it_says_boss_then_no_hand_of_these_cards_beats_it(name: str
     theirs = rules.list_plays(unseen)
     for play in rules.list_plays(hand):
         assert known.is_boss(play) is not any(rules.beats(other, play) for other in theirs)
-
-
-SEEN = (
-    "chinese@1; clockwise; dealer 0; leader 0; hands 3D ?2 / KD 9D TD / ?3 / 2S ?2; "
-    "actions 0:3D, 1:KD, 2:-, 3:2S, 0:-"
-)
-
-
-def test_worlds_when_sampled_then_they_agree_with_what_was_seen() -> None:
-    seen = Position.parse(SEEN)
-    worlds = Worlds(seen, Random(1))
-    for _ in range(50):
-        world = worlds.sample()
-        assert worlds.position(world).is_complete
-        assert world.hands[1] == mask("9D TD")
-        assert [hand.bit_count() for hand in world.hands] == [2, 2, 3, 2]
-        together = world.hands[0] | world.hands[1] | world.hands[2] | world.hands[3]
-        assert together.bit_count() == 9
-        assert not together & mask("3D KD 2S")
-
-
-def test_worlds_when_a_card_was_given_away_then_its_taker_holds_it() -> None:
-    worlds = Worlds(Position.parse(SEEN), Random(1), known=[0, 0, mask("AS"), mask("2S")])
-    assert all(worlds.sample().hands[2] & mask("AS") for _ in range(20))
-
-
-def test_worlds_when_a_seat_passed_then_it_holds_what_beats_less_often() -> None:
-    passed = Position.parse(SEEN)
-    played = Position.parse(SEEN.replace("2:-", "2:KC").replace("/ ?3 /", "/ KC ?3 /"))
-    strong = mask("KH KS AD AC AH AS")
-
-    def often(position: Position) -> int:
-        worlds = Worlds(position, Random(1))
-        return sum(bool(worlds.sample().hands[2] & strong) for _ in range(400))
-
-    assert often(passed) < often(played) - 40
-
-
-def test_worlds_when_there_is_a_stock_then_its_cards_are_dealt_too() -> None:
-    rules = compile_ruleset(load_ruleset("hong-kong-relatives-3"))
-    hands = rules.text(rules.mask(range(13)))
-    stock = " ".join(["?"] * 13)
-    seen = Position.parse(
-        f"{rules.ruleset.label}; clockwise; dealer 0; leader 0; hands {hands} / ?13 / ?13; "
-        f"stock {stock}; actions "
-    )
-    worlds = Worlds(seen, Random(1))
-    position = worlds.position(worlds.sample())
-    assert position.is_complete
-    assert position.unseen == []

@@ -4,19 +4,29 @@ import json
 from random import Random
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import referee.position
-from referee.bot.seen import Happened, seen_position
+from referee.bot.turn import Turn
 from referee.deals.action import Stage
 from referee.deals.deal import Deal
+from referee.deals.dealing import has_all_twos, highest_card, is_last_card, lead_card
+from referee.deals.instant import instant_winner
+from referee.deals.session import Session
 from referee.deals.state import DealState
+from referee.deals.succession import lowest_leads
 from referee.errors import IllegalHere, PlayError, PositionError, UnknownCards
+from referee.local.view import LocalView, turn_of
+from referee.matches import events
+from referee.matches.events import Encodings
+from referee.matches.match import Limits
 from referee.position import Position
-from referee.records.random_play import random_records
-from referee.rules.plays import Rules
-from referee.ruleset import preset_names
+from referee.records.random_play import play_randomly, random_records
+from referee.rules.plays import Rules, compile_ruleset
+from referee.ruleset import Ruleset, load_ruleset
 from tests.referee.deals import NAMES, deal_of, play, rules_named, rules_with
-from tests.referee.test_deal_properties import deal_with_small_stock
+from tests.referee.strategies import drawing_rulesets, rulesets
 
 HANDS = ["3D 5C 9S", "4D 4C TD", "6H 7H 2S"]
 THREE = rules_with(players=3)
@@ -35,7 +45,7 @@ def test_public_names_are_these() -> None:
     assert {name for name in dir(Position) if name[0] != "_"} == {
         *("from_record", "parse", "seen", "rules", "owing", "seat", "stage", "to_beat", "hands", "hidden"),
         *("is_complete", "legal", "is_over", "points", "apply", "sample", "playout", "text"),
-        *("counts", "last_seat", "actions", "unseen", "with_cards", "deal"),
+        *("counts", "last_seat", "actions", "unseen", "with_cards", "deal", "worlds"),
     }
 
 
@@ -71,7 +81,7 @@ def test_apply_leaves_the_position_as_it_was() -> None:
 def test_deal_when_copied_then_every_field_is_taken_over() -> None:
     deal = play(deal_of(THREE, HANDS), "0:3D", "1:4D", "2:-")
     copy = Position(deal).deal()
-    parts = {"_holdings", "_trick", "hands", "log", "out", "_trick_ends", "stock", "_liability"}
+    parts = {"_holdings", "_trick", "hands", "log", "out", "_trick_ends", "stock"}
     alike = set(DealState.__slots__) - parts
     assert {name: getattr(copy, name) for name in alike} == {name: getattr(deal, name) for name in alike}
     assert copy.key() == deal.key()
@@ -152,66 +162,179 @@ def test_positions_of_a_record_are_written_and_read_and_go_on_to_its_points(name
         assert len(Position.from_record(record, count // 3).playout(Random(1))) == rules.ruleset.players
 
 
-@pytest.mark.parametrize("name", preset_names())
-def test_position_of_a_view_has_the_legal_actions_of_the_deal(name: str) -> None:
-    rules = rules_named(name)
-    rng = Random(name)
-    for _ in range(10):
-        deal = deal_with_small_stock(rules, rng)
-        while not deal.over:
-            seat = rng.choice(deal.owing())
+SEEN = (
+    "chinese@1; clockwise; dealer 0; leader 0; hands 3D ?2 / KD 9D TD / ?3 / 2S ?2; "
+    "actions 0:3D, 1:KD, 2:-, 3:2S, 0:-"
+)
+
+
+def often(seen: Position, seat: int, cards: str, *, weighs_passes: bool = False) -> int:
+    """Return in how many of 400 samples a seat holds some of these cards."""
+    mask, rng = seen.rules.parse(cards), Random(1)
+    worlds = [seen.sample(rng, weighs_passes=weighs_passes) for _ in range(400)]
+    return sum([bool(world.hands[seat] & mask) for world in worlds])
+
+
+def test_sample_when_a_seat_passed_then_it_holds_what_beats_less_often_if_passes_weigh() -> None:
+    passed, strong = Position.parse(SEEN), "KH KS AD AC AH AS"
+    assert often(passed, 2, strong, weighs_passes=True) < often(passed, 2, strong) - 40
+
+
+def test_sample_when_a_seat_could_not_lead_then_it_holds_the_card_that_may_not_be_the_last() -> None:
+    deal = deal_of(compile_ruleset(load_ruleset("hong-kong")), ["2S KS", "4D 5D", "6D 7D", "8D 9D"], leader=0)
+    seen = turn_in(play(deal, "0:KS", "1:-", "2:-", "3:-", "0:-"), 1).position()
+    assert often(seen, 0, "2S") == 400
+
+
+def test_sample_when_a_seat_had_to_hinder_the_next_then_it_holds_nothing_higher() -> None:
+    rules = rules_with(players=3, guard="must")
+    deal = deal_of(rules, ["3D 4D QC", "4C 5D 6C", "KD 6D"], leader=2)
+    seen = turn_in(play(deal, "2:6D", "0:QC", "1:-"), 2).position()
+    assert often(seen, 0, "KC KH KS AD AC AH AS 2D 2C 2H 2S") > 0  # the next seat had three cards
+    assert often(seen, 1, "QH QS KC KH KS AD AC AH AS 2D 2C 2H 2S") == 0  # here it had one
+
+
+def test_view_in_a_bomb_window_acts_for_its_own_seat() -> None:
+    rules = compile_ruleset(load_ruleset("gamesky"))
+    hands = ["3D 9D", "4D 8D 8C 8H 8S", "5D 7D 7C 7H 7S 9H", "6D 6C"]
+    deal = play(deal_of(rules, hands, leader=0), "0:3D")
+    bomb = code("5D 7D 7C 7H 7S", rules)
+    seen = turn_in(deal, 2).position()
+    assert (seen.owing, seen.seat) == ((1, 2, 3), 2)
+    assert {0, bomb} < set(seen.legal)
+    world = seen.sample(Random(1))
+    assert (world.seat, world.hands[2]) == (2, deal.hands[2])
+    after = world.apply(bomb)
+    assert (after.owing, after.seat) == ((1, 3), 1)
+    assert after.apply(0).apply(0).last_seat == 2
+
+
+def test_sample_when_cards_were_exchanged_then_both_sides_know_where_they_went() -> None:
+    rules = rules_with(players=3, exchange="loser_to_winner")
+    deal = deal_of(rules, ["3D 5C KS", "4D 9S 2C", "6H 7H 2S"], exchange=(0, 1))
+    deal.act(1, rules.parse("9S"))
+    seen = turn_in(play(deal, "0:3D"), 1).position()
+    assert (often(seen, 0, "9S"), often(seen, 0, "AD AC AH AS 2D 2H 2S"), often(seen, 2, "9S")) == (400, 0, 0)
+    seen = turn_in(play(deal, "1:4D"), 2).position()
+    assert 0 < often(seen, 0, "9S") < 400
+
+
+def test_sample_when_a_card_left_over_was_shown_then_who_took_it_holds_it() -> None:
+    deal = Session(compile_ruleset(load_ruleset("chinese-3")), bytes(32)).next_deal()
+    taker = max(range(3), key=lambda seat: deal.hands[seat].bit_count())
+    shown = deal.undealt[0]
+    play(deal, f"{taker}:3D")
+    seen = turn_in(deal, deal.turn).position()
+    assert seen.hands[taker] == shown
+
+
+def test_sample_when_the_lowest_card_led_then_nobody_was_dealt_a_lower_one() -> None:
+    deal = deal_of(compile_ruleset(load_ruleset("chinese-2")), ["5D 9D TD", "6H 7H 2S"])
+    seen = turn_in(play(deal, "0:5D"), 1).position()
+    assert often(seen, 0, "3D 3C 3H 3S 4D 4C 4H 4S") == 0
+
+
+def test_positions_when_the_stock_was_renewed_then_its_cards_are_dealt_too() -> None:
+    rules = rules_with(extends="hong-kong-relatives-3", restock=True)
+    deal = deal_of(rules, ["3D 3C 9D", "4D 8D 8C", "5D 7D 7C"], leftover="KD", leader=0)
+    play(deal, "0:3D", "1:4D", "2:5D", "0:-", "1:-", "2:7D")
+    before, after = Position(deal), Position(play(deal, "0:-"))
+    assert len(after.deal().stock.renewals) == 1
+    for found in (before, after):
+        assert Position.parse(str(found), rules) == found
+    hands = [(rules.parse("3D 9D 3C"), 0), (rules.parse("4D"), 2), (rules.parse("5D 7D"), 1)]
+    actions = [(*entry[:2], False) for entry in deal.log[:-1]]
+    stock = [rules.parse("KD")]
+    seen = Position.seen(rules, step=1, dealer=0, leader=0, hands=hands, actions=actions, stock=stock)
+    drawn = seen.apply(0)
+    assert (drawn.hidden, drawn.counts) == ((1, 2, 1), (4, 2, 1))
+    assert Position.parse(str(drawn), rules) == drawn
+    taken = {drawn.sample(Random(seed)).hands[0] & ~drawn.hands[0] for seed in range(60)}
+    assert {rules.text(card) for card in taken} == {"3D", "4D", "5D"}  # those set aside
+    assert len(drawn.playout(Random(1))) == 3
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_positions_and_views_of_a_preset_agree_with_its_deals(name: str) -> None:
+    rules, rng = rules_named(name), Random(name)
+    for _ in range(3):
+        session = Session(rules, rng.randbytes(32), 2)
+        while not session.over:
+            check_to_the_end(session.next_deal(), rng)
+            session.close_deal()
+
+
+@settings(deadline=None, max_examples=30)
+@given(drawing_rulesets() | rulesets(most_players=5, most_cards=7), st.integers(0, 2**32))
+def test_positions_and_views_of_any_ruleset_agree_with_its_deals(ruleset: Ruleset, seed: int) -> None:
+    rng = Random(seed)
+    session = Session(compile_ruleset(ruleset), rng.randbytes(32), 3)
+    while not session.over:
+        check_to_the_end(session.next_deal(), rng)
+        session.close_deal()
+
+
+def check_to_the_end(deal: Deal, rng: Random) -> None:
+    while not deal.over:
+        seat = rng.choice(deal.owing())
+        if deal.stage is not Stage.EXCHANGE:
+            whole = Position(deal)
+            assert Position.parse(str(whole), deal.rules) == whole
             check_view(deal, seat, rng)
-            deal.act(seat, rng.choice(deal.choices(seat)) & rules.full)
+        if len(deal.log) > 40 or max(map(int.bit_count, deal.hands)) > 20:
+            play_randomly(deal, rng)
+        else:
+            deal.act(seat, rng.choice(deal.choices(seat)) & deal.rules.full)
 
 
 def check_view(deal: Deal, seat: int, rng: Random) -> None:
-    window = deal.stage is Stage.BOMBS
-    if window and deal.answers:
-        return  # whoever is asked now has been asked with the others
-    if deal.rules.ruleset.leftover == "stock" and sum(map(int.bit_count, deal.opening)) + len(
-        deal.leftover
-    ) < len(deal.rules.pack):
-        return  # not a whole pack: the stock's size is computed from that
-    seen = seen_position(
-        deal.rules,
-        seat=seat,
-        step=deal.step,
-        dealer=deal.dealer,
-        hand=deal.hands[seat],
-        counts=[hand.bit_count() for hand in deal.hands],
-        happened=[
-            Happened(actor, played, drawn.bit_count(), drawn if actor == seat else 0, out)
-            for actor, played, drawn, out in deal.log
-        ],
-        include=deal.must_include,
-        window=window,
-    )
-    assert seen.hands[seat] == deal.hands[seat]
-    assert seen.hidden[seat] == 0
-    assert seen.owing == deal.owing()
-    if seen.seat == seat:
-        assert list(seen.legal) == deal.choices(seat)
-        assert all(action in seen.legal for action in deal.choices(seat))
-    assert Position.parse(str(seen), deal.rules) == seen
+    seen = turn_in(deal, seat).position()
+    choices = deal.choices(seat)
+    assert (seen.seat, seen.hands[seat], seen.hidden[seat]) == (seat, deal.hands[seat], 0)
+    assert seen.counts == tuple(map(int.bit_count, deal.hands))
+    assert list(seen.legal) == choices
+    assert all(action in seen.legal for action in choices)
+    again = Position.parse(str(seen), deal.rules)
+    assert (again, hash(again)) == (seen, hash(seen))
+    if not is_last_card(deal.rules, deal.hands[seat]) or deal.rules.ruleset.last_top_card != "cannot_win":
+        check_truth(deal, seen)  # a ban that is lifted tells of some card, and one is taken
     world = seen.sample(rng)
+    check_world(deal, seat, seen, world)
+    assert len(world.apply(rng.choice(choices)).playout(rng)) == len(deal.hands)
+
+
+def check_truth(deal: Deal, seen: Position) -> None:
+    """Nothing is known that is not true."""
+    for seat, (hand, known) in enumerate(zip(deal.hands, seen.hands, strict=True)):
+        assert not known & ~hand
+        lacks = {slot.lacks for slot in seen.worlds.slots if slot.seat == seat}
+        if len(lacks) == 1:
+            assert not deal.rules.remove(hand, known) & lacks.pop()
+
+
+def check_world(deal: Deal, seat: int, seen: Position, world: Position) -> None:
+    """A world could have been dealt, and gone as the deal went."""
+    rules, ruleset = deal.rules, deal.rules.ruleset
     assert world.is_complete
-    assert world.hands[seat] == deal.hands[seat]
-    assert [hand.bit_count() for hand in world.hands] == [hand.bit_count() for hand in deal.hands]
-    assert len(world.playout(rng)) == len(deal.hands)
-
-
-@pytest.mark.parametrize("decks", [1, 2])
-@pytest.mark.parametrize("draws", ["one", "as_needed"])
-def test_position_of_a_view_where_cards_are_drawn_has_the_legal_actions_of_the_deal(
-    draws: str, decks: int
-) -> None:
-    rules = rules_with(players=3, decks=decks, hand_size=5, leftover="stock", draw_on_pass=draws)
-    rng = Random(draws)
-    for number in range(3):
-        deal = Deal(rules, rng.randbytes(32), number, 0, 1)
-        while not deal.over and deal.stock and max(map(int.bit_count, deal.hands)) < 20:
-            check_view(deal, deal.turn, rng)
-            deal.act(deal.turn, rng.choice(deal.choices(deal.turn)) & rules.full)
+    assert (world.seat, world.counts, world.hands[seat]) == (seat, seen.counts, deal.hands[seat])
+    assert Position.parse(str(world), rules) == world  # so all that was done was legal
+    assert [action[:2] for action in world.actions] == [entry[:2] for entry in deal.log]
+    starts = world.deal().start
+    assert starts[seat] == deal.start[seat]
+    if ruleset.exchange == "none":
+        assert instant_winner(rules, starts, deal.dealer, deal.step) is None
+        assert not ruleset.redeal_four_twos or not any(has_all_twos(rules, hand) for hand in starts)
+    tells = ruleset.lead_includes_lowest or ruleset.leftover != "stock" or deal.leader == seat
+    if lowest_leads(ruleset, deal.number) and tells and ruleset.first_lead != "random":
+        assert lead_card(rules, starts, deal.dealer, deal.step)[0] == deal.leader
+    if deal.exchange is not None and seat in deal.exchange[:2]:
+        loser, winner, given, returned = deal.exchange
+        assert starts[loser] & returned
+        assert starts[winner] & given or given == returned
+        assert highest_card(rules, rules.add(rules.remove(starts[loser], returned), given)) == given
+    if ruleset.leftover_shown and deal.exchange is None:
+        taker = max(range(len(starts)), key=lambda other: deal.start[other].bit_count())
+        assert not rules.joined(deal.undealt) & ~starts[taker]
 
 
 PAIRS = "3D 3C 5D 5C 7H 7S 9H 9S JD JC KD KC"
@@ -236,3 +359,15 @@ def test_position_in_play_when_unknown_cards_could_win_at_once_goes_on() -> None
     assert str(seen) == text
     begun = text.replace("0:4D", "").replace("?13 / ?13", f"{PAIRS} / ?12")
     assert not Position.parse(begun, rules).is_over
+
+
+def turn_in(deal: Deal, seat: int) -> Turn:
+    """Return the turn of a seat that owes a decision, as its bot gets it."""
+    names = tuple(f"bot#{number}" for number in range(deal.rules.ruleset.players))
+    info = events.SessionInfo(0, "test", 1, "test", "", deal.rules, names, deal.number, "", Limits())
+    view = LocalView(info, seat)
+    view.deal_begins(deal)
+    view.catch_up(deal, 0)
+    turn = events.Turn(info, seat, 1, deal, Encodings())
+    turn.time_ms = 1000
+    return turn_of(view, turn)

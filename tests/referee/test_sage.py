@@ -1,11 +1,9 @@
 """Tests for sage: its plays are legal under every preset; its proofs, its playouts and its clock."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import count, cycle
 from random import Random
-from types import SimpleNamespace
-from typing import cast
 
 import pytest
 from hypothesis import given, settings
@@ -17,7 +15,6 @@ from referee.bot.bots import Bot
 from referee.deals.deal import Deal
 from referee.helpers.decompose import Decomposer
 from referee.helpers.unseen import Unseen
-from referee.helpers.worlds import Worlds
 from referee.position import Position
 from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import load_ruleset
@@ -27,6 +24,7 @@ from referee.sage.plans import planner_of
 from referee.sage.playouts import Careful, Quick, Start, is_quick
 from referee.sage.sage import USUAL, Sage, Style, run_out
 from referee.sage.search import FEW_CARDS, NODES_A_SECOND, Search, is_known
+from referee.worlds import World
 from tests.referee.deals import NAMES, deal_of, rules_named, rules_with
 
 RULES = compile_ruleset(load_ruleset("chinese"))
@@ -204,6 +202,10 @@ def test_sage_when_it_knows_what_all_hold_at_the_end_then_nothing_is_better(name
     assert worth[chosen] == max(worth.values())
 
 
+def sampler(position: Position) -> Callable[[], World]:
+    return partial(position.worlds.sample, Random(1))
+
+
 def test_search_when_little_time_is_left_then_endings_get_no_more_than_that() -> None:
     asked: list[int] = []
 
@@ -217,8 +219,7 @@ def test_search_when_little_time_is_left_then_endings_get_no_more_than_that() ->
     position = Position.seen(RULES, step=1, dealer=0, leader=0, hands=hands, actions=())
     plan = planner_of(RULES).plan
     units = {code: plan[RULES.remove(mine, code & RULES.full)] for code in RULES.list_plays(mine)[:2]}
-    worlds = Worlds(position, Random(1))
-    search = Search(position, 0, units, worlds, Random(1), Watched(RULES))
+    search = Search(position, 0, units, sampler(position), Random(1), Watched(RULES))
     search.best(partial(next, count(0, 0.001)), 0.01)  # a millisecond passes between looks
     assert asked
     assert max(asked) <= NODES_A_SECOND * 0.01
@@ -235,7 +236,7 @@ def test_search_when_it_is_relative_then_the_points_of_the_others_count() -> Non
     units = {code: planner_of(rules).plan[rules.remove(hand, code & rules.full)] for code in seen.legal}
 
     def values(relative: bool) -> dict[int, list[int]]:
-        search = Search(seen, 1, units, Worlds(seen, Random(1)), Random(1), relative=relative)
+        search = Search(seen, 1, units, sampler(seen), Random(1), relative=relative)
         return search.prices(count().__next__, 40)
 
     own, ahead = values(False), values(True)
@@ -347,17 +348,6 @@ def test_bot_when_a_session_is_lost_then_its_object_counts_no_more() -> None:
     assert len(bot.PLAYING) == before + 1
     del one
     assert len(bot.PLAYING) == before
-
-
-def test_exchange_when_a_card_was_given_away_then_it_is_known_where_it_is() -> None:
-    actions = [
-        SimpleNamespace(kind="exchange", seat=2, cards=("2S",)),
-        SimpleNamespace(kind="exchange", seat=1, cards=()),
-    ]
-    turn = SimpleNamespace(seats=tuple("abcd"), seat=2, actions=actions, rules=RULES)
-    assert bot.given(cast(Turn, turn)) == [0, RULES.parse("2S"), 0, 0]
-    turn.actions = []
-    assert bot.given(cast(Turn, turn)) == [0, 0, 0, 0]
 
 
 def test_card_to_return_is_one_that_the_hand_is_best_without() -> None:

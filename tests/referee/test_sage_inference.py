@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.deals.deal import Deal
-from referee.helpers.worlds import Worlds
 from referee.position import Position
 from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import load_ruleset, preset_names
@@ -43,7 +42,7 @@ def inference(position: Position, seat: int, seed: int = 1) -> Inference:
     rules = position.rules
     planner, random = planner_of(rules), Random(seed)
     own = Scored(rules, lambda hand, code: 0.0)
-    return Inference(position, seat, Worlds(position, random), planner, random, own)
+    return Inference(position, seat, position.worlds.sample(random), planner, random, own)
 
 
 def seen_by(deal: Deal, seat: int) -> Position:
@@ -110,14 +109,14 @@ def test_worlds_when_a_seat_led_a_low_card_then_it_has_fewer_pairs() -> None:
         "chinese-2@1; clockwise; dealer 0; leader 1; "
         "hands 4H 5D ?3 / 3C 4C 5H 6H 8C TC JC QH KD AS 2C 2S; actions 1:3C, 0:4H, 1:-, 0:5D"
     )
-    inferred, plain = inference(position, 1), Worlds(position, Random(1))
+    inferred, random = inference(position, 1), Random(1)
     inferred.prepare(count().__next__, 1 << 20)
 
     def pairs(hand: int) -> int:
         return sum([(hand & rank).bit_count() > 1 for rank in position.rules.rank_masks])
 
     few = sum([pairs(inferred.sample().hands[0]) for _ in range(400)])
-    many = sum([pairs(plain.sample().hands[0]) for _ in range(400)])
+    many = sum([pairs(position.sample(random, weighs_passes=True).hands[0]) for _ in range(400)])
     assert few < 0.7 * many
 
 

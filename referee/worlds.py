@@ -1,0 +1,297 @@
+"""Worlds of a deal of which some cards are not known: what these may be, given what everybody knows.
+
+In the deal, every unknown card is a blank (``referee.deals.stock``). A world puts a card in its place.
+"""
+
+from collections.abc import Iterator, Sequence
+from random import Random
+from typing import NamedTuple
+
+from referee.deals.action import NOBODY
+from referee.deals.deal import Deal
+from referee.deals.dealing import has_all_twos, lead_card
+from referee.deals.facts import stronger_singles
+from referee.deals.instant import instant_winner
+from referee.deals.stock import blank
+from referee.errors import PositionError
+from referee.rules.plays import Rules
+
+PASSED = 0.35
+"""How likely a seat is to pass that can beat the play, compared with one that cannot."""
+PASSED_TOP = 0.8
+"""The same if only cards of the highest rank beat the play, which many bots keep back."""
+TRIES = 6
+"""How many times the unknown cards are dealt for a world if passes weigh; one of these is chosen."""
+ATTEMPTS = 1000
+"""How many times they are dealt until no rule would have dealt the hands again, or had another seat lead."""
+
+
+class Limit(NamedTuple):
+    """What a seat did not hold at some time."""
+
+    seat: int
+    before: int
+    """How many actions had happened: cards drawn with these, or dealt, are meant; 0 for those dealt."""
+    lacks: int
+    """Mask of the cards, every copy included."""
+
+
+class Slot(NamedTuple):
+    """The place of an unknown card."""
+
+    bit: int
+    """The mask of the blank; 0 for a card that is not in the deal."""
+    seat: int
+    """Who holds it; ``NOBODY`` if it is in the stock or not in the deal."""
+    renewal: int
+    """With which renewal of the stock it came in; 0 for the cards that were dealt, and the first stock."""
+    drawn: int
+    """The index of the action with which it was drawn, -1 if it was dealt."""
+    lacks: int
+    """Mask of the cards that it is not."""
+
+
+def bits(mask: int) -> Iterator[int]:
+    """Yield the bits of a mask, lowest first."""
+    while mask:
+        yield mask & -mask
+        mask &= mask - 1
+
+
+def left_over(rules: Rules, cards: Sequence[int], known: Sequence[int]) -> list[int]:
+    """Return those of these card indices that are in none of the masks, sorted.
+
+    Raise PositionError if the masks have others.
+    """
+    left = sorted(cards)
+    for mask in known:
+        for card in rules.cards(mask & rules.full):
+            if card not in left:
+                raise PositionError(f"{rules.card_text(card)} is there more often than it can be")
+            left.remove(card)
+    return left
+
+
+def pools(deal: Deal) -> list[list[int]]:
+    """Return the indices of the cards that are not known: those first dealt, then those of each renewal."""
+    rules, stock = deal.rules, deal.stock
+    first = deal.start if rules.ruleset.leftover != "stock" else (*deal.start, *deal.undealt)
+    renewals = zip(stock.aside, stock.renewals, strict=True)
+    return [
+        left_over(rules, rules.pack, first),
+        *[left_over(rules, rules.cards(aside), cards) for aside, cards in renewals],
+    ]
+
+
+def slots_of(deal: Deal, limits: Sequence[Limit]) -> list[Slot]:
+    """Return the slots of a deal, by seat, then those of the stock."""
+    full = deal.rules.full
+    starts = [blank(deal.rules, len(deal.rules.pack))]
+    for cards in deal.stock.renewals:
+        starts.append(starts[-1] << len(cards))
+    drawn = {bit: index for index, entry in enumerate(deal.log) if entry[2] > full for bit in bits(entry[2])}
+    slots = []
+    for seat, hand in enumerate(deal.hands):
+        for bit in bits(hand & ~full):
+            since, lacks = drawn.get(bit, -1), 0
+            for limit in limits:
+                if limit.seat == seat and since < limit.before:
+                    lacks |= limit.lacks
+            slots.append(Slot(bit, seat, sum([bit >= start for start in starts]), since, lacks))
+    stock = [card for card in deal.stock.cards if card > full]
+    return slots + [Slot(bit, NOBODY, sum([bit >= start for start in starts]), -1, 0) for bit in stock]
+
+
+class World(NamedTuple):
+    """Hands consistent with what was seen."""
+
+    hands: list[int]
+    """The whole hands, as masks by seat."""
+    taken: list[int]
+    """The cards in these hands that are not known, as masks by seat."""
+    cards: list[int]
+    """The card in each slot, as masks."""
+
+
+class Worlds:
+    """Samples worlds of one deal."""
+
+    def __init__(self, deal: Deal, limits: Sequence[Limit], leader_has_lowest: bool) -> None:
+        """Prepare for ``deal``, which is not changed; ``leader_has_lowest`` says why its leader led."""
+        rules = self._rules = deal.rules
+        self._deal = deal
+        slots = slots_of(deal, limits)
+        unknown = pools(deal)
+        spare = len(unknown[0]) - sum([slot.renewal == 0 for slot in slots])
+        if spare < 0:
+            raise PositionError("more cards are hidden than there are")
+        slots += [Slot(0, NOBODY, 0, -1, 0)] * spare
+        self.slots = tuple(slots)
+        """Where the unknown cards are, by seat; last those that are not in the deal."""
+        self._pools = [
+            ([place for place, slot in enumerate(slots) if slot.renewal == renewal], [*map(self._mask, pool)])
+            for renewal, pool in enumerate(unknown)
+        ]
+        self._is_limited = any(slot.lacks for slot in slots)
+        self._known = [hand & rules.full for hand in deal.hands]
+        self._ends = [sum([0 <= slot.seat <= seat for slot in slots]) for seat in range(len(deal.hands))]
+        self._leader = deal.leader if leader_has_lowest else None
+        ruleset = rules.ruleset
+        wins = ruleset.dragon != "none" or ruleset.instant_wins
+        self._forbids = ruleset.exchange == "none" and bool(wins or ruleset.redeal_four_twos)
+        self._passes: list[tuple[int, int, int]] | None = None
+
+    def sample(self, random: Random, *, weighs_passes: bool = False) -> World:
+        """Draw a world at random: all that agree with what is known are equally likely.
+
+        If it ``weighs_passes``, a seat that passed on a single card is less likely to hold what beats it.
+        """
+        world = self._dealt(random)
+        if not weighs_passes:
+            return world
+        if self._passes is None:
+            self._passes = self._passed()
+        total = self._weight(world)
+        for _ in range(TRIES - 1 if self._passes else 0):
+            other = self._dealt(random)
+            weight = self._weight(other)
+            total += weight
+            if random.random() * total < weight:
+                world = other
+        return world
+
+    def deal(self, world: World, random: Random) -> Deal:
+        """Return the deal in a world; ``random`` gives it a seed for renewals of its stock if it has none."""
+        deal, rules = self._deal.copy(), self._rules
+        beyond = ~rules.full
+        made = {hand & beyond: taken for hand, taken in zip(deal.hands, world.taken, strict=True)}
+        cards = dict(zip([slot.bit for slot in self.slots], world.cards, strict=True))
+
+        def turned(mask: int) -> int:
+            hidden = mask & beyond
+            if not hidden:
+                return mask
+            if hidden not in made:
+                made[hidden] = rules.joined([cards[bit] for bit in bits(hidden)])
+            return rules.add(mask ^ hidden, made[hidden])
+
+        deal.turn_over(turned, deal.seed or random.randbytes(32))
+        return deal
+
+    def filled(self, taken: Sequence[int], stock: Sequence[int]) -> World:
+        """Return the world in which the unknown cards are these, as ``Position.with_cards`` has them."""
+        hands = [[*map(self._mask, self._rules.cards(mask))] for mask in taken]
+        pile, cards = [*map(self._mask, stock)], []
+        for slot in self.slots:
+            some = hands[slot.seat] if slot.seat != NOBODY else pile[-1:] if slot.bit else [0]
+            if not some:
+                raise PositionError("there are fewer cards than are unknown")
+            card = next((card for card in some if not card & slot.lacks), some[0])
+            cards.append(card)
+            if slot.seat != NOBODY:
+                some.remove(card)
+            elif slot.bit:
+                pile.pop()
+        if any(hands):
+            raise PositionError("there are more cards than are unknown")
+        return self._world(cards)
+
+    def _mask(self, card: int) -> int:
+        return self._rules.mask([card])
+
+    def _world(self, cards: list[int]) -> World:
+        rules, taken, place = self._rules, [], 0
+        for end in self._ends:
+            taken.append(rules.joined(cards[place:end]))
+            place = end
+        hands = [rules.add(hand, some) for hand, some in zip(self._known, taken, strict=True)]
+        return World(hands, taken, cards)
+
+    def _dealt(self, random: Random) -> World:
+        for _ in range(ATTEMPTS):
+            cards = self._dealt_once(random)
+            if not (self._forbids or self._leader is not None) or self._is_possible(cards):
+                break
+        return self._world(cards)
+
+    def _dealt_once(self, random: Random) -> list[int]:
+        chance = random.random
+        if len(self._pools) == 1 and not self._is_limited:
+            order = {chance(): card for card in self._pools[0][1]}  # faster than shuffling
+            return [order[key] for key in sorted(order)]
+        cards = [0] * len(self.slots)
+        for places, pool in self._pools:
+            shuffled = pool[:]
+            random.shuffle(shuffled)
+            dealt = _limited([self.slots[place].lacks for place in places], shuffled, random)
+            for place, card in zip(places, dealt, strict=True):
+                cards[place] = card
+        return cards
+
+    def _is_possible(self, cards: Sequence[int]) -> bool:
+        """Return whether hands like these are played, and led by whoever led."""
+        rules, deal = self._rules, self._deal
+        starts, place = [], 0
+        for first, end in zip(deal.start, self._ends, strict=True):
+            dealt = [cards[at] for at in range(place, end) if self.slots[at].drawn < 0]
+            starts.append(rules.add(first & rules.full, rules.joined(dealt)))
+            place = end
+        if self._leader is not None and self._leader != lead_card(rules, starts, deal.dealer, deal.step)[0]:
+            return False
+        if not self._forbids:
+            return True
+        if instant_winner(rules, starts, deal.dealer, deal.step) is not None:
+            return False
+        return not (rules.ruleset.redeal_four_twos and any(has_all_twos(rules, hand) for hand in starts))
+
+    def _passed(self) -> list[tuple[int, int, int]]:
+        """Return, for each pass on a single, the seat and the ordinary and the top cards that beat it."""
+        rules, stronger_than = self._rules, stronger_singles(self._rules)
+        top, passed, to_beat = rules.tops, [], 0
+        hiding = {slot.seat for slot in self.slots}
+        for seat, cards, _, _ in self._deal.log:
+            if cards:
+                to_beat = rules.code(cards)
+            elif seat in hiding and (stronger := stronger_than.get(to_beat)):
+                passed.append((seat, stronger & ~top, stronger & top))
+        return passed
+
+    def _weight(self, world: World) -> float:
+        weight, taken = 1.0, world.taken
+        for seat, ordinary, top in self._passes or ():
+            if taken[seat] & ordinary:
+                weight *= PASSED
+            elif taken[seat] & top:
+                weight *= PASSED_TOP
+        return weight
+
+
+def _limited(lacks: Sequence[int], shuffled: Sequence[int], random: Random) -> list[int]:
+    """Return the card of each slot, given what the slots lack.
+
+    Cards that fit in the fewest slots come first, each in any that is free: so all ways to deal them are
+    equally likely if, of any two cards, one fits wherever the other does, as is usual.
+    """
+    fits = {card: sum([not card & lack for lack in lacks]) for card in shuffled}
+    cards, free = [0] * len(lacks), [*range(len(lacks))]
+    random.shuffle(free)
+    for card in sorted(shuffled, key=fits.__getitem__):
+        if not _put(card, lacks, cards, free, set()):  # what is known contradicts itself
+            cards[free.pop()] = card
+    return cards
+
+
+def _put(card: int, lacks: Sequence[int], cards: list[int], free: list[int], tried: set[int]) -> bool:
+    """Put ``card`` in the first free slot that may have it, or in another whose card may go elsewhere."""
+    for place in free:
+        if not card & lacks[place]:
+            cards[place] = card
+            free.remove(place)
+            return True
+    for place, other in enumerate(cards):
+        if other and not card & lacks[place] and place not in tried:
+            tried.add(place)
+            if _put(other, lacks, cards, free, tried):
+                cards[place] = card
+                return True
+    return False
