@@ -7,11 +7,6 @@ from tests.referee.deals import SEED, deal_of, hand_texts, legal_texts, play, ru
 STOCK = {"players": 2, "leftover": "stock"}
 
 
-def test_draw_none_leaves_the_stock() -> None:
-    deal = play(deal_of(rules_with(**STOCK), ["3D 9D", "4D 5D"], leftover="2S 2H"), "0:3D", "1:-")
-    assert (hand_texts(deal)[1], len(deal.stock)) == ("4D 5D", 2)
-
-
 def test_draw_one_takes_the_stocks_front_at_the_pass() -> None:
     rules = rules_with(**STOCK, draw_on_pass="one")
     deal = play(deal_of(rules, ["3D 9D", "4D 5D"], leftover="2S 2H"), "0:3D", "1:-")
