@@ -14,9 +14,9 @@ def choose(turn: Turn) -> Play | None:
 
 
 def is_kept(turn: Turn, play: Play) -> bool:
-    """Return whether the play would give away a card of the highest rank, or a strong combination."""
-    top = turn.ruleset.ranks[-1]
-    return play.kind in STRONG or any(card[:-1] == top for card in play.cards)
+    """Return whether the play would give away a two, a joker, or a strong combination."""
+    two = turn.ruleset.ranks[-1]
+    return play.kind in STRONG or any(card[:-1] == two or card[-1] == "J" for card in play.cards)
 
 
 if __name__ == "__main__":

@@ -111,5 +111,5 @@ def test_text_when_the_font_lacks_letters_then_others_stand_for_them() -> None:
 
 
 def test_cards_when_they_are_drawn_then_each_is_another() -> None:
-    drawn = {card(f"{rank}{suit}", 60).tobytes() for rank in "3456789TJQKA2" for suit in "DCHS"}
-    assert len(drawn) == 52
+    texts = [f"{rank}{suit}" for rank in "3456789TJQKA2" for suit in "DCHS"] + ["BJ", "RJ"]
+    assert len({card(text, 60).tobytes() for text in texts}) == 54
