@@ -166,7 +166,7 @@ class _Finders:
 
     def _dragon(self, unseen: int) -> int:
         rules = self._rules
-        held = [rules.choose(unseen & rank & rules.ones, 1) for rank in self._ranks]
+        held = [rules.choose(unseen & rank & rules.ones, 1) for rank in landmarks(rules).ranks]
         return rules.code(sum(max(cards, key=rules.code) for cards in held)) if all(held) else 0
 
     def _plus_two(self, unseen: int) -> int:

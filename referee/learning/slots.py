@@ -63,8 +63,8 @@ class _Bound:
             count += _joined(triples, pairs)
         if "quads" in kinds:
             count += _joined(fours, distinct) + sum(ways[5][n] for n in counts)
-        if "dragon" in kinds and len(counts) == self._ranks:
-            count += prod(distinct)
+        if "dragon" in kinds and len(counts) >= self._ranks:
+            count += prod(distinct[: self._ranks])
         count += self._five(distinct, len(counts), cards)
         return count + (self._pair_runs(pairs) if "pair_run" in kinds else 0)
 

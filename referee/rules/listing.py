@@ -128,7 +128,7 @@ class Lister:
             plays += self._full_houses_and_quads(hand, pairs, triples)
         if self._plus_two:
             plays += self._flushes_plus_two(hand, ranks)
-        if self._dragon and ranks == self._dragon:
+        if self._dragon and not self._dragon & ~ranks:
             plays += self._dragons(hand)
         if self._runs and len(pairs) > 1:
             plays += self._runs.plays([pair & self._full for pair in pairs if not pair & self._jokers])
@@ -199,7 +199,7 @@ class Lister:
 
     def _dragons(self, hand: int) -> list[int]:
         masks = [0]
-        for rank in self._pack.rank_masks:
+        for rank in self._pack.rank_masks[: self._dragon.bit_length()]:
             cards = self._pack.choose(hand & rank & self._pack.ones, 1)
             masks = [mask | card for mask in masks for card in cards]
         return [self._codes[mask] for mask in masks]

@@ -86,7 +86,7 @@ class Classifier:
         return best
 
     def _dragon(self, cards: list[int], ranks: list[int]) -> int:
-        if not len(cards) == len(set(ranks)) == self._strength.ranks:
+        if not len(cards) == len(set(ranks)) == self._strength.ranks > max(ranks):  # no joker
             return 0
         return self._strength.head("dragon", self._best_suit(cards[-1:]))
 

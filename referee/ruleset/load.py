@@ -7,6 +7,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
+from referee.cards import SUITS
 from referee.errors import Problem, RulesetError, TomlError
 from referee.ruleset.fields import FIVE_CARD_KINDS, MOST_CARDS
 from referee.ruleset.idle import without_idle_fields, without_lost_fields
@@ -99,6 +100,11 @@ def _instant_wins(ruleset: Ruleset) -> Iterator[Problem]:
 
 def _pack(ruleset: Ruleset) -> Iterator[Problem]:
     two = ruleset.ranks[-1]
+    gone = [rank for rank in ruleset.ranks if all(rank + suit in ruleset.removed_cards for suit in SUITS)]
+    if gone and "dragon" in ruleset.plays:
+        yield Problem("plays", f"has dragon, which needs every rank, and every {gone[0]} is removed")
+    if ruleset.last_cards in gone:
+        yield Problem("last_cards", f"is {ruleset.last_cards}, and every {ruleset.last_cards} is removed")
     if any(card[:-1] == two for card in ruleset.removed_cards):
         needs = f"all four cards of the rank {two}, some of which are removed"
         if ruleset.redeal_four_twos:

@@ -187,6 +187,7 @@ class SlowRules:
         twos = {suit for rank, suit in hand if rank == self.ruleset.ranks[-1]}
         of_two = {rank: ranks.count(rank) // 2 for rank in ranks}
         below = self.ruleset.ranks[:-1]
+        in_pack = {rank for rank, _ in self.one_pack()} - {"joker"}
         tripled = [rank for rank in set(ranks) if ranks.count(rank) >= 3]
         is_ = {
             "four_twos": len(twos) == 4,
@@ -203,10 +204,10 @@ class SlowRules:
                 all(ranks.count(rank) >= 3 for rank in below[start : start + 3])
                 for start in range(len(below) - 2)
             ),
-            "dragon_without_two": {*below} <= {*ranks},
+            "dragon_without_two": {*below} & in_pack <= {*ranks},
         }
         wins = [win for win in self.ruleset.instant_wins if is_[win]]
-        return wins + ["dragon"] * (self.ruleset.dragon == "wins" and {*self.ruleset.ranks} <= {*ranks})
+        return wins + ["dragon"] * (self.ruleset.dragon == "wins" and in_pack <= {*ranks})
 
     def _subsets(self, hand: Cards) -> Iterator[Cards]:
         for size in range(1, len(hand) + 1):

@@ -55,18 +55,23 @@ def drawing_rulesets(draw: st.DrawFn) -> Ruleset:
         "instant_wins_compete": True,
         "redeal_four_twos": False,
     }
-    try:
-        return load_ruleset(fields)
-    except RulesetError:
-        assume(False)
-        raise
+    return _loaded(fields)
 
 
 @st.composite
 def combination_rulesets(draw: st.DrawFn) -> Ruleset:
     """Draw rulesets that differ only in cards and combinations."""
     fields = draw(_cards(2, 13)) | {"leftover": "unused", "hand_size": 17}
-    return load_ruleset(fields | draw(_combinations(fields)))
+    return _loaded(fields | draw(_combinations(fields)))
+
+
+def _loaded(fields: Fields) -> Ruleset:
+    """Return the ruleset of these fields; a contradiction discards them."""
+    try:
+        return load_ruleset(fields)
+    except RulesetError:
+        assume(False)
+        raise
 
 
 @st.composite
@@ -132,7 +137,12 @@ def _combinations(draw: st.DrawFn, fields: Fields) -> Fields:
     off = draw(_some(KINDS[1:]))
     plays = [kind for kind in KINDS if kind not in off]
     size = fields["hand_size"]
-    if size == "all" or not len(fields["ranks"]) <= size <= 20 or fields["leftover"] != "unused":
+    if (
+        fields["removed_cards"]
+        or size == "all"
+        or not len(fields["ranks"]) <= size <= 20
+        or fields["leftover"] != "unused"
+    ):
         plays = [kind for kind in plays if kind != "dragon"]
     if {"straight_flush", "straight_flush_plus_two"} <= set(plays):
         plays.remove(draw(st.sampled_from(["straight_flush", "straight_flush_plus_two"])))

@@ -281,6 +281,14 @@ def test_dragons_go_by_the_suit_of_the_two() -> None:
     assert not rules.beats(equal[1], equal[0])
 
 
+def test_dragon_takes_no_joker_for_a_rank() -> None:
+    rules = rules_of({"name": "test", "jokers": 2, "plays": [*ALL, "dragon"]})
+    assert kind(rules, f"{LOW} 2D") == "dragon"
+    assert rules.code(rules.parse(f"{LOW} RJ")) == 0
+    held = rules.list_plays(rules.parse(f"{LOW} 2D RJ BJ"))
+    assert [rules.kind(code) for code in held].count("dragon") == 1
+
+
 def test_dragon_that_is_a_bomb_beats_everything() -> None:
     rules = rules_of({"name": "test", "plays": [*ALL, "dragon"], "bombs": ["quads", "dragon"]})
     assert_falling(rules, f"{LOW} 2D", "AD AC AH AS 3D", "2S")

@@ -151,11 +151,11 @@ def test_play_codes_of_many_cards_are_ordered_as_the_slow_rules_order(source: st
 @pytest.mark.parametrize(("decks", "more"), [(1, 0), (1, 4), (2, 3)])
 def test_dragons_of_many_hands_are_those_of_the_slow_rules(decks: int, more: int) -> None:
     fields = {"decks": decks, "players": 2, "hand_size": 17, "plays": ["single", "pair", "dragon"]}
+    fields |= {"jokers": 2, "removed_cards": ["3D", "9S", "2C"]}
     rules = compile_ruleset(load_ruleset({"name": "dragons", **fields, "five_card_order": []}))
     slow, shuffle = SlowRules(rules.ruleset), random.Random(decks + more)
-    ranks = range(len(rules.rank_masks))
     for _ in range(4):
-        cards = [rank * 4 + shuffle.randrange(4) for rank in ranks]
+        cards = [rules.cards(shuffle.choice(rules.choose(rank, 1)))[0] for rank in rules.rank_masks]
         left = [card for card in rules.pack if card not in cards]
         hand = rules.mask(cards + shuffle.sample(left, more))
         plays = rules.list_plays(hand)

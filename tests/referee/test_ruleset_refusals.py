@@ -116,6 +116,16 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str, str]] = [
     ({"place_points": [1]}, "place_points", "must have 0 numbers"),
     ({"redeal_four_twos": True, "removed_cards": ["2C"]}, "redeal_four_twos", "some of which are removed"),
     ({"removed_cards": ["3C"]}, "removed_cards", "need 52 cards, there are 51"),
+    (
+        {
+            "removed_cards": ["4D", "4C", "4H", "4S"],
+            "jokers": 2,
+            "hand_size": 12,
+            "plays": ["single", "dragon"],
+        },
+        "plays",
+        "every 4 is removed",
+    ),
     ({"decks": 4, "players": 3, "hand_size": "all"}, "hand_size", "70 cards for a player"),
     (
         {"card_points": dict.fromkeys(STANDARD_RANKS, 20000)},
