@@ -181,6 +181,7 @@ class SlowDeal:
         for _ in range(needed if self.ruleset.draw_on_pass != "none" else 0):
             self.draw(seat)
         if leading:
+            self.include = None  # the card stays with the seat that cannot lead it
             self.turn = next(s for s in self.order(seat) if self.hands[s])
         else:
             self.trick.append(Move(seat, ()))

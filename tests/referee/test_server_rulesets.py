@@ -28,6 +28,8 @@ RULESETS: list[dict[str, Any]] = [
     {"name": "only-a-game-8"},
     {"name": "only-a-game-bombs"},
     {"name": "hong-kong-relatives-3"},
+    {"name": "zheng-shangyou"},
+    {"name": "packs", "decks": 4, "jokers": 2, "removed_cards": ["3D", "3C", "3H", "3S", "9H"], "players": 6},
     {"extends": "chinese-3", "name": "exchanging", "exchange": "loser_to_winner", "lead": "winner"},
     {
         "extends": "hong-kong-relatives-3",

@@ -42,11 +42,12 @@ RULESETS: list[dict[str, Any]] = [
     {"name": "indonesia"},
     {"name": "lectio"},
     {"name": "only-a-game-8"},
+    {"name": "packs", "decks": 3, "jokers": 2, "removed_cards": ["3C", "3H"], "players": 5},
     {"extends": "chinese-3", "name": "exchanging", "exchange": "loser_to_winner", "lead": "winner"},
     {"extends": "hong-kong-relatives-3", "name": "drawing", "draw_on_pass": "as_needed", "restock": True},
     {"extends": "gamesky", "name": "guarded", "guard": "must", "beat_own": True, "bombs_out_of_turn": True},
 ]
-"""Among them: bombs out of turn, 60 tiles, two packs, an exchange, draws and beating one's own play."""
+"""Among them: bombs out of turn, 60 tiles, several packs, jokers, an exchange, draws and beating one's own play."""
 
 
 @dataclass
