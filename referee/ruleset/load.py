@@ -74,8 +74,6 @@ def _dealing(ruleset: Ruleset) -> Iterator[Problem]:
         yield Problem("draw_on_pass", "needs leftover: stock")
     if ruleset.restock and not draws:
         yield Problem("restock", "needs draw_on_pass")
-    if ruleset.exchange != "none" and ruleset.players != 3:
-        yield Problem("exchange", "needs three players")
 
 
 def _lead(ruleset: Ruleset) -> Iterator[Problem]:

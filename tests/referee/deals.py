@@ -24,6 +24,7 @@ UNUSUAL: dict[str, dict[str, Any]] = {
         "first_lead": "random",
         "lead_includes_lowest": False,
     },
+    "exchange of four": {"name": "exchange-of-four", "exchange": "loser_to_winner", "lead": "winner"},
     "nothing played": {"name": "nothing-played", "multipliers": [{"from": "all", "points": 30}]},
     "no two last": {"name": "no-two-last", "last_top_card": "cannot_win", "last_cards": "2"},
     "a spade last loses": {"name": "a-spade-last-loses", "last_top_card": "loses", "last_cards": "S"},

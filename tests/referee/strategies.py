@@ -182,7 +182,6 @@ def _course(draw: st.DrawFn, fields: Fields) -> Fields:
         course["dragon"] = "none"
     course |= {name: draw(st.booleans()) for name in flags}
     draws = draw(st.sampled_from(CHOICES["draw_on_pass"])) if fields["leftover"] == "stock" else "none"
-    three = fields["players"] == 3
     last_cards = st.sampled_from(["top", *fields["ranks"][-2:], "D", "S"])
     cards = [rank + suit for rank in fields["ranks"] for suit in "DCHS"]
     cards = [card for card in cards if card not in fields["removed_cards"]]
@@ -198,7 +197,7 @@ def _course(draw: st.DrawFn, fields: Fields) -> Fields:
         "instant_wins_compete": draw(st.booleans()) or not several or "six_pairs" in wins,
         "draw_on_pass": draws,
         "restock": draws != "none" and draw(st.booleans()),
-        "exchange": draw(st.sampled_from(CHOICES["exchange"])) if three else "none",
+        "exchange": draw(st.sampled_from(CHOICES["exchange"])),
         "bombs_out_of_turn": bool(fields["bombs"]) and draw(st.booleans()),
         "last_cards": "top" if course["last_top_card"] == "allowed" else draw(last_cards),
         "first_lead": first_lead,

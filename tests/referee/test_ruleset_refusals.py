@@ -38,7 +38,6 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str, str]] = [
     ),
     ({"leftover": "to_lowest", "players": 2}, "leftover", "not 26 with 2 players"),
     ({"restock": True}, "restock", "needs draw_on_pass"),
-    ({"exchange": "loser_to_winner"}, "exchange", "three players"),
     ({"bombs": ["bare_quads"]}, "bombs", "bare_quads, which plays lacks"),
     ({"bombs": ["royal_flush"]}, "bombs", "royal_flush, which five_card_order lacks"),
     ({"bombs": ["quads"], "bomb_order": ["straight_flush"]}, "bomb_order", "each once"),
@@ -364,9 +363,9 @@ def test_all_that_is_wrong_with_a_ruleset_is_reported_at_once() -> None:
 
 
 def test_all_contradictions_are_reported_at_once() -> None:
-    error = refusal({"restock": True, "exchange": "loser_to_winner", "bombs_out_of_turn": True})
+    error = refusal({"restock": True, "last_cards": "2", "bombs_out_of_turn": True})
     assert error is not None
-    assert [problem.field for problem in error.problems] == ["restock", "exchange", "bombs_out_of_turn"]
+    assert [problem.field for problem in error.problems] == ["restock", "bombs_out_of_turn", "last_cards"]
 
 
 def test_ruleset_file_names_the_file_at_each_problem(tmp_path: Path) -> None:

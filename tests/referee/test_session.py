@@ -244,8 +244,9 @@ def test_session_keeps_its_order_of_calls() -> None:
         session.next_deal()
 
 
-def test_session_of_three_exchanges_from_the_second_deal_on() -> None:
-    session = Session(rules_with(extends="chinese-3", exchange="loser_to_winner"), SEED)
+@pytest.mark.parametrize("preset", ["chinese-2", "chinese-3", "chinese"])
+def test_session_exchanges_from_the_second_deal_on(preset: str) -> None:
+    session = Session(rules_with(extends=preset, exchange="loser_to_winner"), SEED)
     first, second = played(session), played(session)
     assert first.exchange is None
     assert second.exchange is not None
