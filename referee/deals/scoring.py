@@ -96,6 +96,8 @@ def score(rules: Rules, finish: Finish) -> tuple[int, ...]:
         points = _paid_by(points, case.winner, finish.ignorer)
     if rules.ruleset.bonuses is not None:
         _add_bonuses(points, case, rules.ruleset.bonuses)
+    if rules.ruleset.partners == "opposite":
+        points = [own + points[seat - 2] for seat, own in enumerate(points)]
     return tuple(points)
 
 

@@ -57,7 +57,7 @@ def _jokers(ruleset: Ruleset) -> list[str]:
 
 def deal(ruleset: Ruleset) -> list[str]:
     """Return how many players there are, in which direction they play, what each is dealt and who deals."""
-    return [_players(ruleset), *_hands(ruleset), _dealer(ruleset)]
+    return [_players(ruleset), *_partners(ruleset), *_hands(ruleset), _dealer(ruleset)]
 
 
 def _players(ruleset: Ruleset) -> str:
@@ -67,6 +67,10 @@ def _players(ruleset: Ruleset) -> str:
         "alternating": "clockwise in the first deal, anticlockwise in the second, and so on in turns",
     }[ruleset.direction]
     return f"There are {number(ruleset.players)} players, and deal and play go {direction}."
+
+
+def _partners(ruleset: Ruleset) -> list[str]:
+    return ["Those who sit opposite each other are partners."] if ruleset.partners == "opposite" else []
 
 
 def _hands(ruleset: Ruleset) -> list[str]:

@@ -10,7 +10,7 @@ from referee.ruleset.limits import SETTLED_BY_PENALTIES
 
 def scoring(ruleset: Ruleset) -> list[str]:
     """Return how a deal is scored."""
-    return [*_settling(ruleset), *_liability(ruleset), _no_winner(ruleset)]
+    return [*_settling(ruleset), *_liability(ruleset), *_partners(ruleset), _no_winner(ruleset)]
 
 
 def _settling(ruleset: Ruleset) -> list[str]:
@@ -167,6 +167,13 @@ def _liability(ruleset: Ruleset) -> list[str]:
     return [
         "Whoever is liable for ignoring the precaution takes the points of all losers, who then have none."
     ]
+
+
+def _partners(ruleset: Ruleset) -> list[str]:
+    if ruleset.partners == "none":
+        return []
+    own = "what both come to by these rules" + (" and by bonuses" if ruleset.bonuses else "")
+    return [f"Each of two partners then scores the sum of {own}, except in a deal that nobody wins."]
 
 
 def _no_winner(ruleset: Ruleset) -> str:

@@ -25,6 +25,8 @@ def _parts(ruleset: Ruleset) -> Iterator[str]:
     yield _SETTLED[ruleset.settle]
     if ruleset.deal_ends == "last_holder":
         yield "played until one holds cards"
+    if ruleset.partners == "opposite":
+        yield "two against two"
     if ruleset.decks > 1:
         yield f"{number(ruleset.decks)} packs"
     if ruleset.jokers:

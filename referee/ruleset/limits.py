@@ -50,7 +50,8 @@ def most_deals(ruleset: Ruleset, deals: int) -> int:
 
 def most_points(ruleset: Ruleset) -> int:
     """Return an upper bound on the absolute value of a seat's points in a deal; it need not be reached."""
-    return _settled(ruleset) + _bonuses(ruleset)
+    together = 1 if ruleset.partners == "none" else 2
+    return together * (_settled(ruleset) + _bonuses(ruleset))
 
 
 def excess(ruleset: Ruleset) -> Iterator[Problem]:

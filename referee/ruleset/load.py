@@ -76,6 +76,11 @@ def _dealing(ruleset: Ruleset) -> Iterator[Problem]:
         yield Problem("restock", "needs draw_on_pass")
 
 
+def _partners(ruleset: Ruleset) -> Iterator[Problem]:
+    if ruleset.partners != "none" and ruleset.players != 4:
+        yield Problem("partners", f"{ruleset.partners} needs four players")
+
+
 def _lead(ruleset: Ruleset) -> Iterator[Problem]:
     if ruleset.first_lead == "random" and ruleset.lead_includes_lowest:
         yield Problem("lead_includes_lowest", "must be false with first_lead: random, as no card decides")
@@ -224,6 +229,7 @@ _KINDS_OF_HONOURS = {
 
 _CHECKS: tuple[Callable[[Ruleset], Iterator[Problem]], ...] = (
     _dealing,
+    _partners,
     _lead,
     _instant_wins,
     _kinds,

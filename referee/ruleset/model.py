@@ -162,6 +162,8 @@ class Ruleset:
     """The cards taken out of each pack, such as ``3C``, in canonical order."""
     players: Annotated[Whole, Interval(ge=2, le=8)]
     """Seats at the table, 2 to 8."""
+    partners: Literal["none", "opposite"]
+    """``none``, or ``opposite``: of four players, seats 0 and 2 play together against 1 and 3."""
     hand_size: HandSize
     """Cards dealt to each seat, or ``all``: the whole pack, extra cards to the first after the dealer."""
     dealer: Literal["rotate", "winner", "loser"]

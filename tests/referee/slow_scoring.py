@@ -29,7 +29,22 @@ class SlowScoring:
         at_once: bool,
         whole: Sequence[int],
     ) -> tuple[int, ...]:
-        """Return the points by seat; ``hands`` are what counts, seats of ``whole`` have played nothing."""
+        """Return the points by seat; ``hands`` are what counts, ``whole`` the seats that played nothing."""
+        own = self._own(hands, winner, leader, final, at_once, whole)
+        if self.ruleset.partners == "opposite":
+            return (own[0] + own[2], own[1] + own[3]) * 2
+        return own
+
+    def _own(
+        self,
+        hands: Sequence[Cards],
+        winner: int,
+        leader: int,
+        final: Cards,
+        at_once: bool,
+        whole: Sequence[int],
+    ) -> tuple[int, ...]:
+        """Return the points by seat, before partners share them."""
         costs = [
             self.cost(hand, seat == leader, final, seat in whole) if hand else 0
             for seat, hand in enumerate(hands)

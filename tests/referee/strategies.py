@@ -95,6 +95,7 @@ def _cards(draw: st.DrawFn, most_players: int, most_cards: int) -> Fields:
     suits = draw(st.permutations(["D", "C", "H", "S"]))
     removed = draw(st.just([]) | _some([rank + suit for rank in ranks for suit in suits]))
     players = draw(st.integers(2, most_players))
+    partners = draw(st.sampled_from(["none", "opposite"])) if players == 4 else "none"
     cards = (len(ranks) * 4 - len(removed) + jokers) * decks
     assume(cards >= players)
     sizes: list[int | str] = list(range(1, min(cards // players, most_cards) + 1))
@@ -109,6 +110,7 @@ def _cards(draw: st.DrawFn, most_players: int, most_cards: int) -> Fields:
         "jokers": jokers,
         "removed_cards": removed,
         "players": players,
+        "partners": partners,
         "hand_size": hand_size,
         "leftover": draw(st.sampled_from(["unused", "stock", "to_lowest"][: 3 if over < players else 2])),
         "suits": suits,

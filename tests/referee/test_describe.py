@@ -153,6 +153,7 @@ AXES: list[tuple[dict[str, Any], str]] = [
         {"settle": "places", "place_points": [5, 3, 1, 0], "deal_ends": "last_holder"},
         "the players score 5, 3, 1 and 0",
     ),
+    ({"partners": "opposite"}, "Each of two partners then scores the sum of what both come to"),
     ({"session": {"deals": 5, "chips": 149}}, "after five deals or when a player has lost 149 chips"),
     ({"session": {"target": 49}}, "A session ends when a score reaches 49."),
 ]

@@ -84,6 +84,12 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str, str]] = [
         "multipliers",
         "cannot have from: all with settle: difference",
     ),
+    ({"partners": "opposite", "players": 3}, "partners", "opposite needs four players"),
+    (
+        {"partners": "opposite", "multipliers": [{"from": 1, "times": 25_000}]},
+        "multipliers",
+        "2600000 points",
+    ),
     ({"last_cards": "2"}, "last_cards", "needs last_top_card: cannot_win or loses"),
     ({"first_lead": "random"}, "lead_includes_lowest", "must be false with first_lead: random"),
     (LAST | {"dragon": "wins"}, "dragon", "last_holder"),

@@ -206,6 +206,36 @@ def test_deals_with_a_bracket_for_unplayed_hands_differ_by_who_has_played() -> N
     assert shorter.key() != longer.key()
 
 
+@pytest.mark.parametrize(
+    ("fields", "points"),
+    [
+        ({}, (-3, -7, -3, -7)),  # 0 - 3, and -2 - 5
+        ({"settle": "pairwise"}, (8, -8, 8, -8)),  # 10 - 2, and 2 - 10
+        ({"settle": "winner_collects"}, (7, -7, 7, -7)),  # 10 - 3
+        ({"settle": "wins"}, (1, 0, 1, 0)),
+        ({"bonuses": INDONESIA}, (2, -7, 2, -7)),
+    ],
+)
+def test_partners_score_the_sum_of_what_both_come_to(fields: dict[str, Any], points: tuple[int, ...]) -> None:
+    rules = rules_with(partners="opposite", multipliers=[], **fields)
+    deal = deal_of(rules, ["3D 9D", "4D 6D 7D", "5C 7C 8C", "6H 7H 8H 9H TH"])
+    play(deal, "0:3D", "1:4D", "2:-", "3:-", "0:9D")
+    assert deal.points == points
+
+
+@pytest.mark.parametrize("fields", [{}, {"settle": "pairwise"}])
+def test_partners_do_not_pay_for_each_others_faults(fields: dict[str, Any]) -> None:
+    hands = ["3D 5D 2S", "4D 6D 7D", "7C 8D", "9C TD"]
+    scores = []
+    for partners in ("none", "opposite"):
+        rules = rules_with(partners=partners, last_top_card="loses", **fields)
+        lost = play(deal_of(rules, hands), "0:3D", "1:4D", "2:-", "3:-", "0:5D")
+        left = play(deal_of(rules, hands), "0:3D")
+        left.forfeit(1)
+        scores.append((lost.end, lost.points, left.points))
+    assert scores[0] == scores[1]
+
+
 def test_top_card_that_loses_scores_the_full_hand_with_the_exchange() -> None:
     rules = rules_with(players=3, last_top_card="loses", exchange="loser_to_winner", multipliers=[])
     deal = deal_of(rules, ["3D 5D 2S", "4D 6D", "7D 8D"], exchange=(1, 0))
