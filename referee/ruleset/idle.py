@@ -12,7 +12,7 @@ from typing import Any
 
 from referee.cards import SUITS
 from referee.ruleset.fields import KINDS
-from referee.ruleset.limits import MAX_DEALS, most_cards, pack_size
+from referee.ruleset.limits import MAX_DEALS, SETTLED_BY_PENALTIES, most_cards, pack_size
 from referee.ruleset.model import Bonuses, Bracket, Ruleset
 from referee.ruleset.straights import cycle, straight_order
 
@@ -20,8 +20,6 @@ Changes = Iterator[tuple[str, Any]]
 """Fields and the values that they get."""
 
 _SEQUENCE_KINDS = {"straight", "straight_flush", "straight_flush_plus_two"}
-_BY_PENALTY = ("penalty", "pairwise", "winner_collects", "winner_scores")
-"""The ways to settle in which penalty points count."""
 _OTHERS_AT_0 = ("winner_scores", "fixed", "wins")
 """The ways to settle in which nobody has points to lose, so that liability costs nothing."""
 
@@ -47,10 +45,13 @@ def without_lost_fields(ruleset: Ruleset, given: Mapping[str, object]) -> Rulese
 _LOST: Mapping[str, tuple[Callable[[Ruleset], bool], Any]] = {
     "draw_on_pass": (lambda ruleset: ruleset.leftover != "stock", "none"),
     "restock": (lambda ruleset: ruleset.draw_on_pass == "none", False),
-    "bomb_order": (lambda ruleset: set(ruleset.bomb_order) != set(ruleset.bombs), ()),
+    "bomb_order": (lambda ruleset: not set(ruleset.bomb_order) <= set(ruleset.bombs), ()),
     "bombs_out_of_turn": (lambda ruleset: not ruleset.bombs, False),
     "last_cards": (lambda ruleset: ruleset.last_top_card == "allowed", "top"),
     "after_out": (lambda ruleset: ruleset.deal_ends != "last_holder", "beatable"),
+    "honours_left": (lambda ruleset: ruleset.settle not in SETTLED_BY_PENALTIES, ()),
+    "final_honours": (lambda ruleset: ruleset.settle not in (*SETTLED_BY_PENALTIES, "fixed"), ()),
+    "instant_win_penalty": (lambda ruleset: ruleset.settle not in SETTLED_BY_PENALTIES, None),
     "place_points": (lambda ruleset: ruleset.settle != "places", ()),
 }
 """By field, whether it lacks what it needs, and the value by which its rule is off; in this order."""
@@ -85,6 +86,8 @@ def _dealing(ruleset: Ruleset) -> Changes:
         yield "dragon", "none"
         if len(ruleset.instant_wins) < 2:
             yield "instant_wins_compete", True
+        if not ruleset.instant_wins:
+            yield "instant_win_penalty", None
 
 
 def _turns(ruleset: Ruleset) -> Changes:
@@ -115,7 +118,8 @@ def _combinations(ruleset: Ruleset) -> Changes:
         yield "flush_order", "suit_then_top"
     if len(ruleset.five_card_order) < 2:
         yield "kinds_compete", True
-    yield from (("bombs", ruleset.bomb_order or ruleset.bombs), ("bomb_order", ()))
+    if set(ruleset.bomb_order) == set(ruleset.bombs):
+        yield from (("bombs", ruleset.bomb_order), ("bomb_order", ()))
     if "pair_run" not in ruleset.bombs:
         yield "bomb_pair_run", 3
 
@@ -127,7 +131,7 @@ def _ends_highest(ruleset: Ruleset, level: Sequence[str]) -> bool:
 
 def _scoring(ruleset: Ruleset) -> Changes:
     multipliers = tuple(_brackets(ruleset))
-    counts = ruleset.settle in _BY_PENALTY
+    counts = ruleset.settle in SETTLED_BY_PENALTIES
     if not counts and ruleset.settle != "difference":
         multipliers = ()
     yield "multipliers", multipliers
@@ -141,6 +145,8 @@ def _scoring(ruleset: Ruleset) -> Changes:
         yield "double_per_two_left", False
     if not counts and ruleset.settle != "fixed":
         yield "final_twos", "none"
+    for field in ("honours_left", "final_honours"):
+        yield field, tuple(sorted(getattr(ruleset, field), key=lambda entry: entry.honour))
 
 
 def _brackets(ruleset: Ruleset) -> Iterator[Bracket]:

@@ -161,6 +161,11 @@ IDLE: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"multipliers": [{"from": 1, "points": 4}]}, {"card_points": dict.fromkeys(STANDARD_RANKS, 3)}),
     ({"hand_size": 12}, {"multipliers": [{"from": 10, "times": 2}]}),
     ({"multipliers": []}, {"multipliers": [{"from": 5, "times": 1}], "multiplier_for": "leader"}),
+    ({"hand_size": 12}, {"dragon": "wins", "instant_win_penalty": 30}),
+    (
+        {"final_honours": [{"honour": "quads", "times": 2}, {"honour": "twos", "points": 3}]},
+        {"final_honours": [{"honour": "twos", "points": 3}, {"honour": "quads", "times": 2}]},
+    ),
     ({}, {"bonuses": dict.fromkeys(BONUSES, 0)}),
     ({"session": {"deals": 1000}}, {"session": {"deals": 2000}}),
 ]
@@ -199,6 +204,7 @@ def test_fields_of_a_preset_that_lost_what_they_need_are_off_unless_they_are_giv
     ruleset = load_ruleset({"extends": "hong-kong-relatives-3", "leftover": "unused"})
     assert (ruleset.leftover, ruleset.draw_on_pass) == ("unused", "none")
     assert not load_ruleset({"extends": "gamesky", "bombs": []}).bombs_out_of_turn
+    assert load_ruleset({"extends": "online-hk", "settle": "wins"}).final_honours == ()
     with pytest.raises(RulesetError, match="bombs_out_of_turn: needs bombs"):
         load_ruleset({"extends": "gamesky", "bombs": [], "bombs_out_of_turn": True})
 
