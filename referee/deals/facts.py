@@ -20,6 +20,8 @@ class RuleFacts:
     group_full: int
     first_bomb: int
     bombs: bool
+    limited: bool
+    """Whether some bombs beat only some plays, so that what beats a play is more than a slice of a list."""
     stronger: dict[int, int]
     """The cards that beat a single, as a mask, by the single's code; empty if other plays may beat it too."""
     one_pack: bool
@@ -69,6 +71,7 @@ def rule_facts(rules: Rules) -> RuleFacts:
         group_full=rules.group_full,
         first_bomb=rules.first_bomb,
         bombs=bool(ruleset.bombs),
+        limited=rules.limited is not None,
         stronger={} if ruleset.bombs else stronger_singles(rules),
         one_pack=ruleset.decks == 1,
         careful=bans or guards,

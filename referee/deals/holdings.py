@@ -107,7 +107,7 @@ class Holdings:
     def bombs(self, seat: int, to_beat: int) -> list[int]:
         """Return the codes of the bombs that beat the play ``to_beat``, ascending."""
         plays = self._lists[seat]
-        if plays is not None and plays[-1] < self._facts.first_bomb:
+        if plays is not None and plays[-1] < self._facts.first_bomb and not self._facts.limited:
             return []  # the usual case, in which the hand's list need not be filtered
         return self._rules.bombs_on(self.plays(seat), to_beat)
 

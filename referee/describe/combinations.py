@@ -3,8 +3,9 @@
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import combinations, pairwise, product
 
-from referee.describe.words import KIND_NAMES, bare, listed, number, weakest_first
+from referee.describe.words import KIND_NAMES, bare, bomb_name, listed, weakest_first
 from referee.ruleset import Ruleset
+from referee.ruleset.bombs import kind_of, limited, run_lengths
 from referee.ruleset.straights import StraightOrder, cycle
 
 _SEQUENCES = {"straight", "straight_flush", "straight_flush_plus_two"}
@@ -59,7 +60,8 @@ _KINDS: dict[str, Callable[[Ruleset], str]] = {
 
 def five_cards(ruleset: Ruleset) -> list[str]:
     """Return the order of the kinds of five cards, with examples."""
-    kinds = [kind for kind in ruleset.five_card_order if kind not in ruleset.bombs]
+    limits = limited(ruleset.bombs_beat)
+    kinds = [kind for kind in ruleset.five_card_order if kind not in ruleset.bombs or kind in limits]
     if not kinds:
         return []
     apart = ", bombs apart" if len(kinds) < len(ruleset.five_card_order) else ""
@@ -199,13 +201,26 @@ def bombs(ruleset: Ruleset) -> list[str]:
     """Return which plays beat plays of other kinds and sizes."""
     if not ruleset.bombs:
         return []
-    order = ruleset.bomb_order or ruleset.bombs
-    sentences = [f"Bombs are {listed([_bomb(ruleset, kind) for kind in order])}."]
-    sentences.append("They beat any play, of whatever kind and size, that is not a bomb.")
+    limits = limited(ruleset.bombs_beat)
+    order = [name for name in ruleset.bomb_order or ruleset.bombs if name not in limits]
+    some = [name for name in ruleset.bombs if name in limits]
+    sentences = [f"Bombs are {_bombs([*order, *some], ruleset)}."]
+    if order:
+        those, one = ("They", "a bomb") if not limits else (_sentence(_bombs(order, ruleset)), "such a bomb")
+        sentences.append(f"{those} beat any play, of whatever kind and size, that is not {one}.")
     if len(order) > 1:
-        sentences.append(f"Among bombs the order is: {weakest_first([bare(kind) for kind in order])}.")
-    if "pair_run" in ruleset.bombs:
-        sentences.append("A longer run of pairs beats a shorter one.")
+        among = "these" if limits else "bombs"
+        parts = [_bare_bomb(name, ruleset) for name in order]
+        sentences.append(f"Among {among} the order is: {weakest_first(parts)}.")
+    sentences += [
+        f"{_sentence(_bombs([name], ruleset))} beats {_bombs(limits[name], ruleset)}." for name in some
+    ]
+    if limits:
+        sentences.append("Against all other plays these go by their kind.")
+    runs = [run_lengths(name, ruleset.bombs, len(ruleset.ranks)) for name in ruleset.bombs if _is_run(name)]
+    if any(len(lengths) > 1 for lengths in runs):
+        one = "" if len(runs) == 1 else "Of the same bomb, "
+        sentences.append(_sentence(f"{one}a longer run of pairs beats a shorter one."))
     if ruleset.bombs_out_of_turn:
         sentences.append(
             "After every play, before the next turn, any other player may bomb it out of turn, the next to "
@@ -214,7 +229,17 @@ def bombs(ruleset: Ruleset) -> list[str]:
     return sentences
 
 
-def _bomb(ruleset: Ruleset, kind: str) -> str:
-    if kind == "pair_run":
-        return f"a run of {number(ruleset.bomb_pair_run)} or more pairs"
-    return KIND_NAMES[kind]
+def _bombs(names: Sequence[str], ruleset: Ruleset) -> str:
+    return listed([bomb_name(name, ruleset) for name in names])
+
+
+def _is_run(name: str) -> bool:
+    return kind_of(name) == "pair_run"
+
+
+def _bare_bomb(name: str, ruleset: Ruleset) -> str:
+    return bomb_name(name, ruleset).removeprefix("a ") if kind_of(name) == name else bomb_name(name, ruleset)
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}"

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from referee.describe.words import (
     INSTANT_WINS,
-    KIND_NAMES,
     SUIT_NAMES,
+    bomb_name,
     cards_over,
     counted,
     last_card,
@@ -70,8 +70,9 @@ def _plays(ruleset: Ruleset) -> Iterator[str]:
         yield "five cards beat only their own kind"
     if ruleset.bombs:
         out_of_turn = ", also out of turn" if ruleset.bombs_out_of_turn else ""
-        bombs = [KIND_NAMES[kind].removesuffix(" with a fifth card") for kind in ruleset.bombs]
-        yield f"{listed(bombs, 'or')} is a bomb{out_of_turn}"
+        bombs = [bomb_name(name, ruleset).removesuffix(" with a fifth card") for name in ruleset.bombs]
+        some = "" if ruleset.bombs_beat == "any" else " against some plays"
+        yield f"{listed(bombs, 'or')} is a bomb{some}{out_of_turn}"
 
 
 def _order_of_play(ruleset: Ruleset) -> Iterator[str]:

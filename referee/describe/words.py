@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from referee.cards import JOKERS
 from referee.ruleset import Ruleset, pack_size
+from referee.ruleset.bombs import kind_of, rank_of, run_lengths
 
 SUIT_NAMES = {"D": "diamonds", "C": "clubs", "H": "hearts", "S": "spades"}
 
@@ -73,6 +74,23 @@ def listed(parts: Iterable[str], last: str = "and") -> str:
 def bare(kind: str) -> str:
     """Return a kind's name without its article."""
     return KIND_NAMES[kind].removeprefix("a ")
+
+
+def bomb_name(name: str, ruleset: Ruleset) -> str:
+    """Return a bomb of the ruleset, or what a bomb beats, with an article if it takes one."""
+    kind, rank = kind_of(name), rank_of(name)
+    if rank:
+        return f"{_EQUAL[kind]} {_RANK_NAMES.get(rank, rank)}{'' if kind == 'single' else 's'}"
+    if kind != "pair_run" or name not in ruleset.bombs:
+        return KIND_NAMES[kind]
+    lengths = run_lengths(name, ruleset.bombs, len(ruleset.ranks))
+    if lengths.stop > len(ruleset.ranks):
+        return f"a run of {number(lengths.start)} or more pairs"
+    return f"a run of {listed(map(number, lengths), 'or')} pairs"
+
+
+_EQUAL = {"single": "a single", "pair": "a pair of", "triple": "three", "bare_quads": "four"}
+_RANK_NAMES = {"T": "ten", "J": "jack", "Q": "queen", "K": "king", "A": "ace", "2": "two"}
 
 
 def weakest_first(parts: Sequence[str]) -> str:

@@ -1,6 +1,5 @@
 """The cards that a seat has not seen, and what they can beat; which single cards beat which."""
 
-from bisect import bisect
 from collections.abc import Sequence
 
 from referee.deals.facts import stronger_singles
@@ -54,9 +53,4 @@ class Unseen:
 
 
 def _has_better(rules: Rules, plays: list[int], code: int, most: int) -> bool:
-    low = bisect(plays, code | rules.full)
-    high = bisect(plays, code | rules.group_full, low)
-    better = plays[low:high]
-    if len(plays) > high and plays[-1] >= rules.first_bomb:
-        better += [play for play in plays[high:] if play >= rules.first_bomb]
-    return any((play & rules.full).bit_count() <= most for play in better)
+    return any((play & rules.full).bit_count() <= most for play in rules.following(plays, code))

@@ -7,6 +7,7 @@ from typing import Literal, get_args, get_origin, get_type_hints
 from referee.cards import JOKER, JOKERS, LECTIO_RANKS
 from referee.learning.plays import PLAY_KINDS
 from referee.ruleset import Bracket, Honour, Ruleset, pack_size
+from referee.ruleset.bombs import kind_of, limited, rank_of, run_lengths
 from referee.ruleset.fields import HONOURS, KINDS, MOST_DECKS
 from referee.ruleset.limits import most_cards
 from referee.ruleset.straights import cycle
@@ -64,9 +65,7 @@ def _combinations(ruleset: Ruleset) -> Iterator[tuple[str, float]]:
         yield f"plays.{kind}", float(kind in ruleset.plays)
     for name in _FIVES:
         yield f"five_card_order.{name}", _place(name, ruleset.five_card_order)
-    for name in PLAY_KINDS:
-        yield f"bombs.{name}", _place(name, ruleset.bomb_order or ruleset.bombs)
-    yield "bomb_pair_run", min(ruleset.bomb_pair_run, _MOST_RANKS) / _MOST_RANKS
+    yield from _bombs(ruleset)
     levels = {
         frozenset(sequence.split()): level
         for level, all_ in enumerate(ruleset.straights, 1)
@@ -76,6 +75,24 @@ def _combinations(ruleset: Ruleset) -> Iterator[tuple[str, float]]:
     for start in range(_MOST_RANKS):
         level = levels.get(frozenset(order[start : start + 5]), 0) if start < len(ruleset.ranks) else 0
         yield f"straights.{start}", level / max(len(ruleset.straights), 1)
+
+
+def _bombs(ruleset: Ruleset) -> Iterator[tuple[str, float]]:
+    bombs, limits = ruleset.bomb_order or ruleset.bombs, limited(ruleset.bombs_beat)
+    kinds = tuple(map(kind_of, bombs))
+    for kind in PLAY_KINDS:
+        yield f"bombs.{kind}", _place(kind, kinds)
+    for rank in range(_MOST_RANKS + 1):
+        one = ruleset.rank_names[rank : rank + 1]
+        chosen = [len(name.split()) for name in ruleset.bombs if rank_of(name) in one]
+        yield f"bombs.rank.{rank}", max(chosen, default=0) / 4
+    runs = [run_lengths(name, (), 0).start for name in ruleset.bombs if kind_of(name) == "pair_run"]
+    yield "bombs.pairs", min(runs, default=_MOST_RANKS) / _MOST_RANKS
+    for twos in range(1, 5):
+        name = " ".join(ruleset.ranks[-1:] * twos)
+        beating = [bomb for bomb in ruleset.bombs if bomb not in limits or name in limits[bomb]]
+        yield f"bombs_beat.twos.{twos}", len(beating) / max(len(ruleset.bombs), 1)
+    yield "bombs_beat.any", float(len(limits) < len(ruleset.bombs))
 
 
 def _place(name: str, order: tuple[str, ...]) -> float:

@@ -1,12 +1,13 @@
 """Which plays are boss: nobody can beat them with the cards that a seat has not seen."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import combinations
 
 from referee.deals.dealing import landmarks
 from referee.memo import Memo
 from referee.rules.plays import Rules
+from referee.ruleset.bombs import EQUAL_CARDS, kind_of, limited, rank_of, run_lengths
 
 _MOST = 1 << 14
 """How many sets of unseen cards are remembered, with the strongest play in each."""
@@ -19,18 +20,25 @@ class Bosses:
         self._rules = rules
         ruleset = rules.ruleset
         kinds = {*ruleset.plays, *ruleset.five_card_order}
-        bombs = [kind for kind in (ruleset.bomb_order or ruleset.bombs) if kind != "pair_run"]
-        self._runs_bomb = "pair_run" in ruleset.bombs
-        self._bombs = tuple(reversed(bombs))
-        rest = [kind for kind in ruleset.five_card_order if kind not in ruleset.bombs]
+        limits = limited(ruleset.bombs_beat)
+        free = [name for name in (ruleset.bomb_order or ruleset.bombs) if name not in limits]
+        self._free_run, self._limited_run = _shortest_run(free), _shortest_run(limits)
+        self._bombs = tuple(reversed([name for name in free if kind_of(name) != "pair_run"]))
+        rest = [kind for kind in ruleset.five_card_order if kind not in free]
         five = tuple(reversed(rest)) if ruleset.kinds_compete else ()
         self._rivals: dict[str, tuple[str, ...]] = {kind: five if kind in five else (kind,) for kind in kinds}
         """By kind, the kinds of its group, strongest first."""
         finders = _Finders(rules)
         self._strongest: dict[str, Callable[[int], int]] = {
-            kind: Memo(finders.of(kind), _MOST).__getitem__ for kind in kinds if kind != "pair_run"
+            name: Memo(finders.of(name), _MOST).__getitem__
+            for name in {*kinds, *ruleset.bombs}
+            if kind_of(name) != "pair_run"
         }
-        self._exist = bool(ruleset.bombs)
+        self._exist = bool(free)
+        self._beyond = 1 << rules.first_bomb.bit_length() + 1
+        """A number above all codes."""
+        self.limits = bool(limits)
+        """Whether plays of one kind may be beaten by different bombs."""
 
     def against(self, code: int, kind: str, unseen: int, most: int) -> int:
         """Return a threshold; a play like ``code`` can be beaten if its highest code is below it.
@@ -40,6 +48,8 @@ class Bosses:
         """
         full = self._rules.full
         cards = (code & full).bit_count()
+        if self.limits and self._may_be_bombed(code, unseen):
+            return self._beyond
         if kind == "pair_run":
             may_be = self._pairs(unseen) * 2 >= cards <= most
             return (code | full) + 1 if may_be else self._best_bomb(unseen)
@@ -64,13 +74,30 @@ class Bosses:
         """
         if not self._exist:
             return 0
-        if self._runs_bomb and self._pairs(unseen) >= self._rules.ruleset.bomb_pair_run:
-            return 1 << self._rules.first_bomb.bit_length() + 1
+        if self._free_run and self._pairs(unseen) >= self._free_run:
+            return self._beyond
         return next(filter(None, (self._strongest[kind](unseen) for kind in self._bombs)), 0)
+
+    def _may_be_bombed(self, code: int, unseen: int) -> bool:
+        """Return whether the cards may hold a bomb that beats only some plays, this one among them."""
+        rules = self._rules
+        for first, _ in rules.limited.over(code) if rules.limited else ():
+            kind = rules.kind(first)
+            if kind == "pair_run":
+                if self._pairs(unseen) >= self._limited_run:
+                    return True
+            elif self._strongest[kind](unseen) >= first:
+                return True
+        return False
 
     def _pairs(self, unseen: int) -> int:
         """Return how many ranks have two cards or more."""
         return sum((unseen & rank).bit_count() > 1 for rank in self._rules.rank_masks)
+
+
+def _shortest_run(bombs: Iterable[str]) -> int:
+    """Return the fewest pairs in a run that is one of these bombs, 0 if none is."""
+    return min([run_lengths(name, (), 0).start for name in bombs if kind_of(name) == "pair_run"], default=0)
 
 
 class _Finders:
@@ -80,9 +107,13 @@ class _Finders:
         self._rules = rules
         self._falling = tuple(reversed(landmarks(rules).rising))
         self._ranks = tuple(reversed(rules.rank_masks))
+        self._rank_masks = dict(zip(rules.ruleset.rank_names, rules.rank_masks, strict=True))
 
     def of(self, kind: str) -> Callable[[int], int]:
-        """Return the function for a kind."""
+        """Return the function for a kind, or for the cards of a chosen rank."""
+        if rank_of(kind):
+            held, size = self._rank_masks[rank_of(kind)], 1 + EQUAL_CARDS.index(kind_of(kind))
+            return lambda unseen: self._equal(unseen & held, size)
         sets = {"pair": 2, "triple": 3, "bare_quads": 4}
         if kind in sets:
             return lambda unseen: self._equal(unseen, sets[kind])

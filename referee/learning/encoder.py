@@ -201,7 +201,7 @@ class Encoder:
 
     def _mark_bosses(self, plays: Floats, sights: Sequence[Sight], rows: Sequence[int]) -> None:
         bosses, kinds, full, slot = [], self._table.kinds, self.rules.full, 0
-        against = self._bosses.against
+        against, limits = self._bosses.against, self._bosses.limits
         for sight in sights:
             counts, seat = sight.counts, sight.seat
             most = max([count for other, count in enumerate(counts) if other != seat])
@@ -209,7 +209,7 @@ class Encoder:
             for code in sight.plays:
                 slot += 1
                 kind = kinds[rows[slot]]
-                if kind != last or kind == "pair_run":
+                if kind != last or kind == "pair_run" or limits:
                     last, threshold = kind, against(code, kind, sight.unseen, most)
                 if code | full >= threshold:
                     bosses.append(slot)

@@ -1,15 +1,17 @@
 """Compiled rules: every question about combinations, answered from play codes.
 
 A play code is a combination as an int: (group << strength bits | strength) << width | mask. Plays of
-one group are compared by strength; the bombs are the last group, above all others; 0 is not a play.
-So the plays of a hand are a sorted list of codes, what beats a play is a slice of it (and the slice
-of bombs), and a play is still held if ``code & gone == 0`` for the bits that left the hand.
+one group are compared by strength; the bombs that beat any play are the last group, above all others; 0 is
+not a play. So the plays of a hand are a sorted list of codes, what beats a play is a slice of it (and the
+slice of bombs), and a play is still held if ``code & gone == 0`` for the bits that left the hand. Bombs that
+beat only some plays are in the group of their kind, see ``Limited``.
 """
 
 from bisect import bisect, bisect_left
 from collections.abc import Callable
 from functools import lru_cache
 
+from referee.rules.limited import Limited
 from referee.rules.listing import Lister
 from referee.rules.pack import Pack
 from referee.rules.strength import Strength
@@ -159,21 +161,26 @@ class Rules(Pack):
         """Return the play code of a mask's cards; 0 if they are not a combination."""
         self.group_full = (1 << self.width + strength.bits) - 1
         self.first_bomb = strength.first_bomb
+        self.limited = None if ruleset.bombs_beat == "any" else Limited(ruleset, strength)
         self.kind, self.place, self.end_of_kind = strength.kind, strength.place, strength.end_of_kind
         lister = Lister(ruleset, self, strength, self._codes)
         self.list_plays, self.list_short = lister.plays, lister.short_plays
 
     def is_bomb(self, code: int) -> bool:
-        """Return whether the play beats any play of another kind and size."""
-        return code >= self.first_bomb
+        """Return whether the play beats plays of another kind and size."""
+        return code >= self.first_bomb or (self.limited is not None and self.limited.is_bomb(code))
 
     def beats(self, code: int, other: int) -> bool:
         """Return whether the first play beats the second on the table."""
         # Above it, and in its group, or a bomb: these are the last group, so none is below another play.
-        return code > other | self.full and (code <= other | self.group_full or code >= self.first_bomb)
+        if code > other | self.full and (code <= other | self.group_full or code >= self.first_bomb):
+            return True
+        return self.limited is not None and self.limited.beats(code, other)
 
     def following(self, plays: list[int], to_beat: int) -> list[int]:
         """Return those of ``plays`` (ascending) that beat the play ``to_beat``, ascending."""
+        if self.limited and self.limited.over(to_beat):
+            return [play for play in plays if self.beats(play, to_beat)]
         low = bisect(plays, to_beat | self.full)
         high = bisect(plays, to_beat | self.group_full, low)
         if high < len(plays) and plays[-1] >= self.first_bomb:
@@ -182,13 +189,17 @@ class Rules(Pack):
 
     def beaten(self, plays: list[int], code: int) -> list[int]:
         """Return those of ``plays`` (ascending) that the play ``code`` beats, ascending."""
+        if self.limited and self.limited.is_bomb(code):
+            return [play for play in plays if self.beats(code, play)]
         high = bisect_left(plays, code & ~self.full)
-        if self.is_bomb(code):
+        if code >= self.first_bomb:
             return plays[:high]
         return plays[bisect_left(plays, code & ~self.group_full) : high]
 
     def bombs_on(self, plays: list[int], to_beat: int) -> list[int]:
         """Return the bombs among ``plays`` (ascending) that beat the play ``to_beat``, ascending."""
+        if self.limited:
+            return [play for play in self.following(plays, to_beat) if self.is_bomb(play)]
         return plays[max(bisect(plays, to_beat | self.full), bisect_left(plays, self.first_bomb)) :]
 
 

@@ -1,8 +1,8 @@
 """Groups and strengths of plays: what the upper bits of a play code hold.
 
 A code is (group << strength bits | strength) << width | mask. Only plays of one group are compared,
-by strength; the bombs are the last group. A kind takes up a range of strengths in its group, so a
-code's *head* (all but the mask) is the kind's first head plus the play's value within the kind.
+by strength; the bombs that beat any play are the last group. A kind takes up a range of strengths in its
+group, so a code's *head* (all but the mask) is the kind's first head plus the play's value within the kind.
 """
 
 from bisect import bisect_right
@@ -10,10 +10,20 @@ from collections.abc import Sequence
 from math import comb
 
 from referee.ruleset import Ruleset
+from referee.ruleset.bombs import kind_of, limited, rank_of, run_lengths
 from referee.ruleset.straights import cycle
 
 Section = tuple[str, int, int]
-"""A kind, a number of pairs (0 except for pair runs), and how many strengths it takes up."""
+"""A kind, its part (of pair runs a number of pairs, see ``chosen`` for another), and how many strengths it
+takes up."""
+
+Span = tuple[int, int]
+"""The first of some codes, and the one after the last."""
+
+
+def chosen(rank: int) -> int:
+    """Return the part of a kind that has the plays of one rank, which are bombs; 0 has those of others."""
+    return -1 - rank
 
 
 class Strength:
@@ -38,7 +48,11 @@ class Strength:
         self.sequences = _sequences(ruleset)
         self.suited = _suited_kind(ruleset)
         self.royal = _royal(ruleset)
-        groups = self._groups(ruleset)
+        self._bombs, limits = ruleset.bombs, limited(ruleset.bombs_beat)
+        free = [name for name in ruleset.bomb_order or ruleset.bombs if name not in limits]
+        self._rank_of = {rank: place for place, rank in enumerate(ruleset.rank_names)}
+        self._chosen = {(kind_of(name), self._rank_of[rank_of(name)]) for name in free if rank_of(name)}
+        groups = self._groups(ruleset, free)
         self.bits = max(sum(count for _, _, count in group) for group in groups).bit_length()
         self._heads: dict[tuple[str, int], int] = {}
         self._place(groups)
@@ -46,8 +60,20 @@ class Strength:
 
     def head(self, kind: str | None, value: int, pairs: int = 0) -> int:
         """Return the code, still without cards, of a play of ``kind``; 0 if the kind is not played."""
+        if self._chosen and (kind, value >> 2) in self._chosen:
+            pairs, value = chosen(value >> 2), value & 3
         first = self._heads.get((kind or "", pairs), 0)
         return first + (value << self.width) if first else 0
+
+    def spans(self, name: str) -> list[Span]:
+        """Return which codes have the plays that a name stands for, except bombs that beat any play."""
+        kind, rank = kind_of(name), rank_of(name)
+        if rank:
+            first = self.head(kind, self._rank_of[rank] * 4)
+            return [(first, first + (4 << self.width))]
+        parts = run_lengths(name, self._bombs, self.ranks) if kind == "pair_run" else [0]
+        firsts = filter(None, [self._heads.get((kind, part)) for part in parts])
+        return [(first, self.end_of_kind(first)) for first in firsts if first < self.first_bomb]
 
     def kind(self, code: int) -> str:
         """Return the kind of a play code."""
@@ -89,27 +115,31 @@ class Strength:
         spread = self.decks > 1
         return sum(comb(rank + spread * step, step + 1) for step, rank in enumerate(ranks))
 
-    def _groups(self, ruleset: Ruleset) -> list[list[Section]]:
-        bombs = ruleset.bomb_order or ruleset.bombs
-        rest = [kind for kind in (*ruleset.plays, "royal_flush") if kind not in bombs]
+    def _groups(self, ruleset: Ruleset, free: Sequence[str]) -> list[list[Section]]:
+        """Return the sections of each group; ``free`` are the bombs that beat any play, weakest first."""
+        rest = [kind for kind in (*ruleset.plays, "royal_flush") if kind not in free]
         five = [kind for kind in ruleset.five_card_order if kind in rest]
         groups = [self._sections(kind) for kind in rest if kind not in five and kind not in _APART]
+        last = [section for name in free for section in self._bomb_sections(name)]
         if "pair_run" in ruleset.plays:
-            longest = ruleset.bomb_pair_run - 1 if "pair_run" in bombs else self.ranks
-            groups += [[section] for section in self._runs(2, longest)]
+            runs = self._runs(range(2, self.ranks + 1))
+            groups += [[section] for section in runs if section not in last]
         if ruleset.kinds_compete:
             groups.append([section for kind in five for section in self._sections(kind)])
         else:
             groups += [self._sections(kind) for kind in five]
-        last = [section for kind in bombs for section in self._bomb_sections(kind, ruleset)]
         return [*(group for group in groups if group), last]
 
-    def _bomb_sections(self, kind: str, ruleset: Ruleset) -> list[Section]:
-        return self._runs(ruleset.bomb_pair_run, self.ranks) if kind == "pair_run" else self._sections(kind)
+    def _bomb_sections(self, name: str) -> list[Section]:
+        kind, rank = kind_of(name), rank_of(name)
+        if rank:
+            return [(kind, chosen(self._rank_of[rank]), 4)]
+        if kind == "pair_run":
+            return self._runs(run_lengths(name, self._bombs, self.ranks))
+        return self._sections(kind)
 
-    def _runs(self, shortest: int, longest: int) -> list[Section]:
-        longest = min(longest, self.ranks)
-        return [("pair_run", pairs, (self.ranks + 1) * 4) for pairs in range(shortest, longest + 1)]
+    def _runs(self, lengths: range) -> list[Section]:
+        return [("pair_run", pairs, (self.ranks + 1) * 4) for pairs in lengths]
 
     def _sections(self, kind: str) -> list[Section]:
         if kind == "flush" and self._flush_order == "ranks_then_suit":

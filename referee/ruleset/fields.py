@@ -252,7 +252,7 @@ each_once = Step(_each_once, "after")
 null_by_name = Step(_null_by_name, "before")
 """For fields that are ``"none"`` in a TOML file, which has no null."""
 
-_distinct_names = Step(_distinct, "after")
+distinct_names = Step(_distinct, "after")
 _levels = {"type": "array", "items": {"type": "array", "minItems": 1, "items": {"type": "string"}}}
 _points = {"type": "integer", "minimum": -LARGEST, "maximum": LARGEST}
 
@@ -306,10 +306,9 @@ LeadIncludes = Annotated[
     bool | Literal["alone"],
     Step(_lead_includes, "instead", {"anyOf": [{"type": "boolean"}, {"const": "alone"}]}),
 ]
-Kinds = Annotated[tuple[Kind, ...], _distinct_names]
-FiveCardKinds = Annotated[tuple[FiveCardKind | Literal["royal_flush"], ...], _distinct_names]
-BombKinds = Annotated[tuple[Kind | Literal["royal_flush"], ...], _distinct_names]
-InstantWins = Annotated[tuple[InstantWin, ...], _distinct_names]
+Kinds = Annotated[tuple[Kind, ...], distinct_names]
+FiveCardKinds = Annotated[tuple[FiveCardKind | Literal["royal_flush"], ...], distinct_names]
+InstantWins = Annotated[tuple[InstantWin, ...], distinct_names]
 Straights = Annotated[
     StraightOrder,
     Step(_straights, "instead", {"anyOf": [_levels, {"type": "string", "enum": list(ORDER_NAMES)}]}),

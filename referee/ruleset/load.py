@@ -9,6 +9,7 @@ from pathlib import Path
 
 from referee.cards import SUITS
 from referee.errors import Problem, RulesetError, TomlError
+from referee.ruleset.bombs import problems as bomb_problems
 from referee.ruleset.fields import FIVE_CARD_KINDS, MOST_CARDS
 from referee.ruleset.idle import without_idle_fields, without_lost_fields
 from referee.ruleset.limits import (
@@ -156,12 +157,7 @@ def _order(ruleset: Ruleset) -> Iterator[Problem]:
 
 def _bombs(ruleset: Ruleset) -> Iterator[Problem]:
     playable = {*ruleset.plays, *ruleset.five_card_order}
-    for kind in ruleset.bombs:
-        if kind not in playable:
-            where = "five_card_order" if kind == "royal_flush" else "plays"
-            yield Problem("bombs", f"has {kind}, which {where} lacks")
-    if ruleset.bomb_order and set(ruleset.bomb_order) != set(ruleset.bombs):
-        yield Problem("bomb_order", "must hold the kinds of bombs, each once, or be empty")
+    yield from bomb_problems(ruleset.bombs, ruleset.bomb_order, ruleset.bombs_beat, playable)
     if ruleset.bombs_out_of_turn and not ruleset.bombs:
         yield Problem("bombs_out_of_turn", "needs bombs")
 

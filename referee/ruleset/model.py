@@ -14,9 +14,9 @@ from annotated_types import Interval
 
 from referee.cards import JOKER
 from referee.ruleset.annotations import CONFIG
+from referee.ruleset.bombs import BeatenByBombs, Bombs
 from referee.ruleset.fields import (
     LARGEST,
-    BombKinds,
     BracketStart,
     CardPoints,
     Decks,
@@ -211,12 +211,12 @@ class Ruleset:
     """Whose suit decides between equal straights: the ``top`` of the sequence or the ``highest`` in rank."""
     flush_order: Literal["suit_then_top", "top_then_suit", "ranks_then_suit"]
     """How flushes compare: ``suit_then_top``, ``top_then_suit`` or ``ranks_then_suit``."""
-    bombs: BombKinds
-    """The kinds that beat any play of another kind and size."""
-    bomb_pair_run: Annotated[Whole, Interval(ge=2, le=LARGEST)]
-    """The fewest pairs in a pair run that is a bomb, if ``bombs`` has pair runs."""
-    bomb_order: BombKinds
-    """The kinds of ``bombs``, weakest first; empty for the order of ``bombs``."""
+    bombs: Bombs
+    """Plays that beat other kinds and sizes: kinds, ``pair_run N`` (N or more pairs), ranks (``A A A``)."""
+    bombs_beat: BeatenByBombs
+    """What bombs beat: ``any`` play that is no bomb, ``twos`` only, or by bomb the list of what it beats."""
+    bomb_order: Bombs
+    """The bombs that beat any play, weakest first; empty for the order of ``bombs``."""
     bombs_out_of_turn: Flag
     """Whether any seat may bomb a play before the next turn."""
     pass_locks: Flag
@@ -277,6 +277,8 @@ class Ruleset:
         value = getattr(self, name)
         if name == "card_points":
             return dict(zip(self.rank_names, self.card_points, strict=True))
+        if name == "bombs_beat" and self.bombs_beat != "any":
+            return {bomb: list(beaten) for bomb, beaten in self.bombs_beat}
         return plain(value)
 
     @property

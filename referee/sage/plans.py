@@ -101,7 +101,7 @@ def height_of(rules: Rules):  # type: ignore[no-untyped-def]
     cards = rules.width - 1
 
     def height(code: int) -> float:
-        if rules.is_bomb(code):
+        if code >= rules.first_bomb:
             return 1.0
         mask = code & top
         high = (mask.bit_length() - 1) / cards

@@ -24,6 +24,7 @@ class Policy:
         self._full, self._group_full, self._first_bomb = rules.full, rules.group_full, rules.first_bomb
         self._hold, self._weight, self._height = planner.hold, planner.lead, planner.height
         self._stronger = stronger_singles(rules)
+        self._limited = rules.limited is not None
 
     def lead(self, units: list[int], hands: Sequence[int], seat: int, following: int, chance: Chance) -> int:
         """Return the code of a lead; ``following`` is the hand of the next seat."""
@@ -63,10 +64,19 @@ class Policy:
                     return 0
                 del units[place]
                 return code
+        if self._limited and (code := self._bomb(units, to_beat)):
+            return code
         stronger = self._stronger.get(to_beat, 0) & hands[seat]
         if stronger and chance() < BREAKS:
             return self._break(units, stronger & -stronger)
         return 0
+
+    def _bomb(self, units: list[int], to_beat: int) -> int:
+        """Take a bomb that beats only some plays, this one among them, and return its code, or 0."""
+        code = next(iter(self._rules.following(units, to_beat)), 0)
+        if code:
+            units.remove(code)
+        return code
 
     def _break(self, units: list[int], card: int) -> int:
         """Take a single card out of the unit that it is in, and return the card's code."""

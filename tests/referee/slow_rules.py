@@ -153,23 +153,52 @@ class SlowRules:
         return max(self.suit_number[suit] for _, suit in cards)
 
     def is_bomb(self, cards: Cards) -> bool:
-        """Return whether the play beats every other kind and size."""
-        kind = self.kind(cards)
-        enough = kind != "pair_run" or len(cards) >= 2 * self.ruleset.bomb_pair_run
-        return kind in self.ruleset.bombs and enough
+        """Return whether the play beats other kinds and sizes."""
+        return self.bomb(cards) is not None
+
+    def bomb(self, cards: Cards) -> str | None:
+        """Return the name in ``bombs`` that a play goes by, None if it is not a bomb."""
+        names = [name for name in self.ruleset.bombs if self.goes_by(cards, name)]
+        return names[-1] if names else None  # of runs, the name with the most pairs
+
+    def goes_by(self, cards: Cards, name: str) -> bool:
+        """Return whether a name stands for the play: a kind, ``pair_run N``, or equal ranks."""
+        first, *more = name.split()
+        if first == "pair_run":
+            return self.kind(cards) == first and len(cards) >= 2 * int(more[0] if more else 2)
+        return self.kind(cards) == name or [rank for rank, _ in cards] == name.split()
+
+    def is_target(self, cards: Cards, name: str) -> bool:
+        """Return whether the play is what a bomb's entry in ``bombs_beat`` names."""
+        return (
+            self.bomb(cards) == name
+            if name.startswith("pair_run") and name in self.ruleset.bombs
+            else (self.goes_by(cards, name))
+        )
 
     def beats(self, a: Cards, b: Cards) -> bool:
         """Return whether play ``a`` beats play ``b``, both being combinations."""
+        bomb_a, bomb_b = self.bomb(a), self.bomb(b)
+        limits = {} if self.ruleset.bombs_beat == "any" else dict(self.ruleset.bombs_beat)
+        free_a, free_b = (bomb is not None and bomb not in limits for bomb in (bomb_a, bomb_b))
+        if free_a and free_b:
+            order = self.ruleset.bomb_order or self.ruleset.bombs
+            if bomb_a != bomb_b:
+                return order.index(bomb_a) > order.index(bomb_b)
+            return (len(a), self.strength(a)) > (len(b), self.strength(b))
+        if free_a or free_b:
+            return free_a
+        if bomb_a is not None and any(self.is_target(b, name) for name in limits[bomb_a]):
+            return True
+        if bomb_a is not None and bomb_a == bomb_b and len(a) > len(b):
+            return True
+        return self.beats_without_bombs(a, b)
+
+    def beats_without_bombs(self, a: Cards, b: Cards) -> bool:
+        """Return whether play ``a`` beats play ``b`` as ordinary plays do."""
         kind_a, kind_b = self.kind(a), self.kind(b)
         assert kind_a, a
         assert kind_b, b
-        if self.is_bomb(a) and self.is_bomb(b):
-            order = self.ruleset.bomb_order or self.ruleset.bombs
-            if kind_a != kind_b:
-                return order.index(kind_a) > order.index(kind_b)
-            return (len(a), self.strength(a)) > (len(b), self.strength(b))
-        if self.is_bomb(a) or self.is_bomb(b):
-            return self.is_bomb(a)
         if kind_a == kind_b and len(a) == len(b):
             return self.strength(a) > self.strength(b)
         if {kind_a, kind_b} <= FIVE and self.ruleset.kinds_compete:

@@ -16,6 +16,7 @@ from referee.ruleset.limits import SETTLED_BY_PENALTIES
 from referee.ruleset.straights import ORDER_NAMES
 
 Fields = dict[str, Any]
+EQUAL = {"pair": 2, "triple": 3, "bare_quads": 4}
 
 
 @st.composite
@@ -149,7 +150,10 @@ def _combinations(draw: st.DrawFn, fields: Fields) -> Fields:
     if {"straight_flush", "straight_flush_plus_two"} <= set(plays):
         plays.remove(draw(st.sampled_from(["straight_flush", "straight_flush_plus_two"])))
     royal = ["royal_flush"] if "straight_flush" in plays and draw(st.booleans()) else []
-    bombs = draw(_some([*plays[1:], *royal]))
+    ranks = [*fields["ranks"], *["joker"][: fields["jokers"]]]
+    bombs = draw(_bombs([*plays[1:], *royal], ranks))
+    beat = draw(_bombs_beat(bombs, [*plays, *royal], ranks))
+    free = [bomb for bomb in bombs if beat == "any" or (beat != "twos" and bomb not in beat)]
     return {
         "plays": draw(st.permutations(plays)),
         "five_card_order": draw(st.permutations([kind for kind in FIVE_CARD_KINDS if kind in plays] + royal)),
@@ -157,8 +161,8 @@ def _combinations(draw: st.DrawFn, fields: Fields) -> Fields:
         "straight_suit_of": draw(st.sampled_from(CHOICES["straight_suit_of"])),
         "flush_order": draw(st.sampled_from(CHOICES["flush_order"])),
         "bombs": bombs,
-        "bomb_order": draw(st.just([]) | st.permutations(bombs)),
-        "bomb_pair_run": draw(st.integers(2, 4)),
+        "bombs_beat": beat,
+        "bomb_order": draw(st.just([]) | st.permutations(free).map(_short_runs_first)),
     }
 
 
@@ -169,6 +173,38 @@ def _instant_wins(draw: st.DrawFn, four_twos: bool) -> list[str]:
     if len(pairs) == 2:
         wins.remove(draw(st.sampled_from(pairs)))
     return wins
+
+
+@st.composite
+def _bombs(draw: st.DrawFn, kinds: Sequence[str], ranks: Sequence[str]) -> list[str]:
+    bombs = draw(_some(kinds))
+    equal = [kind for kind in EQUAL if kind in kinds and kind not in bombs]
+    chosen = [" ".join([rank] * EQUAL[kind]) for kind in equal for rank in ranks]
+    bombs += draw(st.just([]) | st.lists(st.sampled_from(chosen), max_size=3, unique=True)) if chosen else []
+    if "pair_run" in kinds:
+        bombs += draw(st.just([]) | _some(["pair_run 3", "pair_run 4", "pair_run 5"]))
+    return _short_runs_first(draw(st.permutations(bombs)))
+
+
+@st.composite
+def _bombs_beat(draw: st.DrawFn, bombs: Sequence[str], kinds: Sequence[str], ranks: Sequence[str]) -> Any:
+    beat = draw(st.sampled_from(["any", "twos", "listed"]))
+    if beat != "listed" or not bombs:
+        return beat if bombs else "any"
+    limited = draw(st.lists(st.sampled_from(bombs), min_size=1, unique=True))
+    equal = {"single": 1} | EQUAL
+    chosen = [" ".join([rank] * equal[kind]) for kind in equal if kind in kinds for rank in ranks[-3:]]
+    targets = sorted({*chosen, *kinds, *limited} - ({*bombs} - {*limited}))
+    others = {bomb: [name for name in targets if name != bomb] for bomb in limited}
+    return {
+        bomb: draw(st.lists(st.sampled_from(names), min_size=1, max_size=4, unique=True))
+        for bomb, names in others.items()
+    }
+
+
+def _short_runs_first(bombs: Sequence[str]) -> list[str]:
+    runs = iter(sorted(bomb for bomb in bombs if bomb.startswith("pair_run")))
+    return [next(runs) if bomb.startswith("pair_run") else bomb for bomb in bombs]
 
 
 @st.composite

@@ -150,3 +150,40 @@ def test_window_refuses_a_second_answer_and_the_bombed() -> None:
     for seat in (0, 1):
         with pytest.raises(PlayError):
             deal.act(seat, 0)
+
+
+RUN_OF_THREE = "3S 3C 4S 4C 5S 5C"
+
+
+def test_bomb_that_beats_only_twos_waits_for_one() -> None:
+    rules = rules_with(extends="tien-len-frame")
+    deal = deal_of(rules, ["AS 2S 2C 9H", f"{RUN_OF_THREE} 9S", "3D 4D 5D", "3H 4H 5H"], leader=0)
+    play(deal, "0:AS")
+    assert legal_texts(deal, 1) == []
+    with pytest.raises(IllegalHere, match="3C 3S 4C 4S 5C 5S does not beat AS"):
+        deal.act(1, rules.parse(RUN_OF_THREE))
+    play(deal, "1:-", "2:-", "3:-", "0:2S")
+    assert legal_texts(deal, 1) == ["3C 3S 4C 4S 5C 5S"]
+    play(deal, f"1:{RUN_OF_THREE}", "2:-", "3:-")
+    assert (legal_texts(deal, 0), deal.forced(0)) == ([], True)
+    play(deal, "0:-")
+    assert deal.turn == 1
+
+
+def test_pair_of_twos_takes_a_longer_run_of_pairs_than_a_single_two() -> None:
+    rules = rules_with(extends="tien-len-frame")
+    four = f"{RUN_OF_THREE} 6S 6C"
+    deal = play(deal_of(rules, ["2S 2C 9H", f"{four} 9S", "3D 4D", "3H 4H"], leader=0), "0:2S 2C")
+    assert legal_texts(deal, 1) == ["3C 3S 4C 4S 5C 5S 6C 6S"]
+
+
+def test_window_offers_a_bomb_only_on_what_it_beats() -> None:
+    rules = rules_with(extends="gamesky", bombs_beat="twos")
+    deal = play(deal_of(rules, ["3D 2S 4D", "4C 9D", f"{QUADS}", "4S 7D"]), "0:3D")
+    assert (deal.owing(), legal_texts(deal, 2)) == ((1, 2, 3), [])
+    with pytest.raises(IllegalHere, match="does not beat 3D"):
+        deal.act(2, rules.parse(QUADS))
+    play(deal, "1:-", "2:-", "3:-", "0:2S")
+    assert legal_texts(deal, 2) == [QUADS]
+    play(deal, f"2!{QUADS}")
+    assert (deal.end, deal.out) == ("out", [2])

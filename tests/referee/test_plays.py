@@ -1,5 +1,6 @@
 """Tests for combinations, with the rule book's cases: what cards are, and what beats what."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -328,6 +329,82 @@ def test_bombs_of_only_a_game_beat_anything_in_their_order() -> None:
     assert rules.kind(short) == "pair_run"
     assert not rules.is_bomb(short)
     assert rules.beats(rules.code(rules.parse("3D 3C 3H 4D 4C")), short)
+
+
+def test_bombs_of_chosen_ranks_beat_anything_and_leave_their_kind() -> None:
+    rules = rules_of({"bombs": ["2 2", "quads", "A A A"]})
+    assert_falling(rules, "AD AH AS", "3D 3C 3H 3S 4D", "2D 2C", "9D TD JD QD KD", "3S 4S 5S 6S 8S")
+    assert_falling(rules, "2D 2S", "2C 2H", "AH AS", "KH KS")
+    assert_falling(rules, "AD AH AS", "2D 2H 2S", "KD KH KS")
+    assert kind(rules, "AD AC AH") == "triple"
+    assert not rules.is_bomb(rules.code(rules.parse("2D 2C 2H")))
+
+
+def assert_beaten(rules: Rules, play: str, others: Sequence[str], *, by: Sequence[str]) -> None:
+    """Assert that of ``others`` exactly those of ``by`` beat ``play``."""
+    codes = {cards: rules.code(rules.parse(cards)) for cards in (play, *others)}
+    assert 0 not in codes.values()
+    assert [cards for cards in others if rules.beats(codes[cards], codes[play])] == list(by)
+
+
+RUN_3, RUN_4, RUN_5 = "3D 3C 4D 4C 5D 5C", "3D 3C 4D 4C 5D 5C 6D 6C", "3D 3C 4D 4C 5D 5C 6D 6C 7D 7C"
+FOURS = "8D 8C 8H 8S"
+VIETNAMESE: dict[str, Any] = {
+    "plays": ["single", "pair", "triple", "bare_quads", "pair_run"],
+    "five_card_order": [],
+    "bombs": ["pair_run 3", "bare_quads", "pair_run 4", "pair_run 5"],
+}
+
+
+def test_bombs_may_beat_only_so_many_twos_and_go_by_their_kind_otherwise() -> None:
+    beat = {"pair_run 3": ["2"], "bare_quads": ["2"], "pair_run 4": ["2 2"], "pair_run 5": ["2 2 2"]}
+    rules = rules_of(VIETNAMESE | {"bombs_beat": beat})
+    bombs = (RUN_3, FOURS, RUN_4, RUN_5)
+    assert_beaten(rules, "2S", bombs, by=[RUN_3, FOURS])
+    assert_beaten(rules, "2H 2S", bombs, by=[RUN_4])
+    assert_beaten(rules, "2C 2H 2S", bombs, by=[RUN_5])
+    for play in ("AS", "AH AS", "AC AH AS", "2D 2C 2H 2S", "3S 3H 4S 4H", "9D 9C 9H 9S", RUN_3):
+        assert_beaten(rules, play, bombs, by=[])
+    assert_falling(rules, "9D 9C 9H 9S", FOURS)
+    assert_falling(rules, "7D 7C 8D 8C 9D 9C", RUN_3)
+    longer = "3D 3C 4D 4C 5D 5C 6D 6C 7D 7C 8D 8C"
+    assert_beaten(rules, "TD TC JD JC QD QC KD KC AD AC", [longer], by=[longer])
+
+
+def test_bombs_that_beat_only_twos_beat_the_bombs_before_them() -> None:
+    rules = rules_of(VIETNAMESE | {"bombs_beat": "twos"})
+    bombs = (RUN_3, FOURS, RUN_4)
+    for twos in ("2S", "2H 2S", "2C 2H 2S"):
+        assert_beaten(rules, twos, bombs, by=bombs)
+    assert_beaten(rules, "AS", bombs, by=[])
+    assert_beaten(rules, "TD TC JD JC QD QC", bombs, by=[FOURS, RUN_4])
+    assert_beaten(rules, FOURS, [RUN_3, RUN_4], by=[RUN_4])
+    assert rules.is_bomb(rules.code(rules.parse(RUN_3)))
+
+
+def test_bomb_that_beats_only_twos_keeps_its_place_among_five_cards() -> None:
+    rules = rules_of({"bombs": ["quads"], "bombs_beat": "twos"})
+    quads, flush = "3D 3C 3H 3S 4D", "9D TD JD QD KD"
+    assert_falling(rules, flush, quads, "9D 9C 9H 4D 4C")
+    assert_falling(rules, quads, "2S")
+    plays = rules.list_plays(rules.parse(f"{quads} {flush} AS 2H"))
+    following = rules.following(plays, rules.code(rules.parse("2D")))
+    assert [rules.text(code & rules.full) for code in following] == ["2H"] + [
+        rules.text(code & rules.full) for code in plays if rules.kind(code) == "quads"
+    ]
+
+
+def test_bomb_that_beats_any_play_beats_one_that_beats_only_some() -> None:
+    rules = rules_of({"bombs": ["straight_flush", "K K"], "bombs_beat": {"K K": ["straight", "2"]}})
+    assert_falling(rules, "9D TD JD QD KD", "KD KC", "3D 4C 5D 6C 7D")
+    assert_falling(rules, "9D TD JD QD KD", "AD AC", "KD KC", "QD QC")
+    assert_falling(rules, "KD KC", "2S")
+
+
+def test_what_bombs_beat_is_one_value_however_it_is_written() -> None:
+    one = load_ruleset({"bombs": ["quads"], "bombs_beat": {"quads": ["2  2", "2", "2 2 2", "2"]}})
+    assert one == load_ruleset({"bombs": ["quads"], "bombs_beat": "twos"})
+    assert load_ruleset({"bombs": ["quads"], "bombs_beat": {}}).bombs_beat == "any"
 
 
 def test_bomb_order_overrides_the_order_of_bombs() -> None:

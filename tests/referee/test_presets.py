@@ -37,6 +37,7 @@ NAMES = [
     "singapore",
     "taiwan",
     "taiwan-latta",
+    "tien-len-frame",
     "zheng-shangyou",
 ]
 
@@ -131,7 +132,7 @@ EXPECTED: dict[str, dict[str, Any]] = {
     "only-a-game-2": ONLY_A_GAME | {"players": 2},
     "only-a-game-3": ONLY_A_GAME | {"players": 3},
     "only-a-game-8": ONLY_A_GAME | {"players": 8, "decks": 2},
-    "only-a-game-bombs": ONLY_A_GAME | {"bombs": ["full_house", "quads", "pair_run"], "bomb_pair_run": 3},
+    "only-a-game-bombs": ONLY_A_GAME | {"bombs": ["full_house", "quads", "pair_run 3"]},
     "hong-kong-relatives": RELATIVES,
     "hong-kong-relatives-3": RELATIVES | {"players": 3, "leftover": "stock", "draw_on_pass": "one"},
     "silicon-valley": {
@@ -164,6 +165,21 @@ EXPECTED: dict[str, dict[str, Any]] = {
         "bombs": ["bare_quads"],
         "pass_locks": True,
         "settle": "wins",
+    },
+    "tien-len-frame": {
+        "suits": ["S", "C", "D", "H"],
+        "direction": "clockwise",
+        "dealer": "loser",
+        "lead": "winner",
+        "bombs_beat": {
+            "bare_quads": ["2"],
+            "pair_run 3": ["2"],
+            "pair_run 4": ["2 2"],
+            "pair_run 5": ["2 2 2"],
+        },
+        "pass_locks": True,
+        "deal_ends": "last_holder",
+        "settle": "last_loses",
     },
     "lectio": {
         "ranks": list(LECTIO_RANKS),

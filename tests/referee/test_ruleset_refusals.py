@@ -22,6 +22,8 @@ BONUSES = {
     "winner_per_two": 10,
 }
 FIVE = ["straight", "flush", "full_house", "quads", "straight_flush"]
+QUADS = {"bombs": ["quads"]}
+RUNS = {"plays": ["single", *FIVE, "pair_run"]}
 LAST = {"deal_ends": "last_holder"}
 HONOURS = [{"honour": "quads", "times": 2}, {"honour": "twos", "points": 10}]
 
@@ -44,6 +46,24 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str, str]] = [
     ({"bomb_order": ["quads"]}, "bomb_order", "each once"),
     ({"bombs": ["quads", "flush"], "bomb_order": ["quads"]}, "bomb_order", "each once"),
     ({"bombs_out_of_turn": True}, "bombs_out_of_turn", "needs bombs"),
+    ({"bombs": ["A A A", "triple"]}, "bombs", "has A A A, which triple includes"),
+    ({"bombs": ["A A A A"]}, "bombs", "has A A A A, which plays lacks"),
+    (RUNS | {"bombs": ["pair_run 4", "pair_run 3"]}, "bombs", "longer runs of pairs after shorter ones"),
+    ({"bombs_beat": {"quads": ["2"]}}, "bombs_beat", "has quads, which bombs lacks"),
+    (QUADS | {"bombs_beat": {"quads": ["quads"]}}, "bombs_beat", "a stronger quads beats it anyway"),
+    (QUADS | {"bombs_beat": {"quads": ["2 2 2 2"]}}, "bombs_beat", "quads has 2 2 2 2, which plays lacks"),
+    (QUADS | {"bombs_beat": {"quads": ["pair_run"]}}, "bombs_beat", "pair_run, which plays lacks"),
+    (RUNS | QUADS | {"bombs_beat": {"quads": ["pair_run 3"]}}, "bombs_beat", "which bombs lacks"),
+    (
+        {"bombs": ["quads", "flush"], "bombs_beat": {"quads": ["flush"]}},
+        "bombs_beat",
+        "quads has flush, a bomb that beats any play",
+    ),
+    (
+        {"bombs": ["quads", "flush"], "bombs_beat": {"quads": ["2"]}, "bomb_order": ["quads", "flush"]},
+        "bomb_order",
+        "the kinds of bombs that beat any play, each once",
+    ),
     (
         {"plays": ["single", *FIVE, "straight_flush_plus_two"]},
         "plays",
@@ -206,7 +226,16 @@ BAD_VALUES: list[tuple[dict[str, Any], str, str]] = [
     ({"lead_includes_lowest": "never"}, "lead_includes_lowest", "true, false or 'alone', not 'never'"),
     ({"lead_includes_lowest": 1}, "lead_includes_lowest", "not 1"),
     ({"lowest_lead_every": -1}, "lowest_lead_every", "from 0"),
-    ({"bomb_pair_run": 1}, "bomb_pair_run", "from 2"),
+    ({"bombs": ["pair_run 2"]}, "bombs[0]", "pair_run N for runs of N or more pairs (3 to 13)"),
+    ({"bombs": ["pair_run 14"]}, "bombs[0]", "(3 to 13)"),
+    ({"bombs": ["A"]}, "bombs[0]", "or ranks such as 'A A A', not 'A'"),
+    ({"bombs": ["A K"]}, "bombs[0]", "not 'A K'"),
+    ({"bombs": ["15 15"]}, "bombs[0]", "not '15 15'"),
+    ({"bombs": ["quad"]}, "bombs[0]", "did you mean 'quads'?"),
+    ({"bombs_beat": "two"}, "bombs_beat", "must be 'any', 'twos', or an object"),
+    ({"bombs": ["quads"], "bombs_beat": {"quads": "2"}}, "bombs_beat", "a list of what 'quads' beats"),
+    ({"bombs": ["quads"], "bombs_beat": {"quads": []}}, "bombs_beat", "a list of what 'quads' beats"),
+    ({"bombs": ["quads"], "bombs_beat": {"quads": ["X"]}}, "bombs_beat", "not 'X'"),
     ({"restock": 1}, "restock", "true or false, not 1"),
     ({"beat_own": "yes"}, "beat_own", "true or false"),
     ({"dealer": "winer"}, "dealer", "did you mean 'winner'?"),

@@ -22,6 +22,7 @@ from referee.sage import bot
 from referee.sage.endings import Endings
 from referee.sage.plans import planner_of
 from referee.sage.playouts import Careful, Quick, Start, is_quick
+from referee.sage.policy import Policy
 from referee.sage.sage import USUAL, Sage, Style, run_out
 from referee.sage.search import FEW_CARDS, NODES_A_SECOND, Search, is_known
 from referee.worlds import World
@@ -265,6 +266,20 @@ def test_plan_when_made_then_every_card_is_in_one_play(name: str, seed: int) -> 
         assert rules.code(unit & rules.full) == unit
         left = rules.remove(left, unit & rules.full)
     assert left == 0
+
+
+def test_policy_when_a_bomb_beats_only_twos_then_it_is_played_on_one() -> None:
+    rules = compile_ruleset(load_ruleset("tien-len-frame"))
+    policy = Policy(planner_of(rules))
+    run = rules.code(rules.parse("3S 3C 4S 4C 5S 5C"))
+    ace, two = (rules.code(rules.parse(card)) for card in ("AS", "2S"))
+    hands = [
+        rules.parse(cards) for cards in ("3S 3C 4S 4C 5S 5C 9H", "6S 6C 7S 8S", "6D 6H 7D 8D", "9S TS JS QS")
+    ]
+    units = sorted([run, rules.code(rules.parse("9H"))])
+    assert policy.follow(units[:], hands, 0, ace, lambda: 1.0) == 0
+    assert policy.follow(units, hands, 0, two, lambda: 1.0) == run
+    assert run not in units
 
 
 def test_search_when_one_play_wins_at_once_then_it_is_taken() -> None:

@@ -53,7 +53,7 @@ class EnteredCards:
     strengths: int = 0
     """How many strengths there are of their kind and number of cards."""
     bomb: bool = False
-    """Whether they beat every play of another kind."""
+    """Whether they beat plays of another kind."""
     holds: Sequence[Group] = ()
     """The plays among these cards, if they are not a play as a whole."""
     beaten_by: Sequence[Group] = ()

@@ -126,9 +126,10 @@ def test_boss_when_the_unseen_plays_are_listed_then_none_beats_it(ruleset: str |
         plays = encoder.observe([sight]).plays
         for code, features in zip(sight.plays, plays[1:], strict=True):
             length = (code & rules.full).bit_count()
-            too_long = not rules.ruleset.bombs and length > most
+            beyond = rules.limited.over(code) if rules.limited else rules.ruleset.bombs
+            too_long = not beyond and length > most
             is_boss = too_long or not any(rules.beats(other, code) for other in others)
-            if rules.kind(code) == "pair_run" or "pair_run" in rules.ruleset.bombs:
+            if rules.kind(code) == "pair_run" or "pair_run" in rules.ruleset.plays:
                 assert is_boss or not features[place]
             else:
                 assert features[place] == is_boss, (rules.text(code & rules.full), rules.text(hidden))
