@@ -88,8 +88,8 @@ def _hindering(rules: Rules, plays: list[int], leads: list[int]) -> list[int]:
     They have two or more cards, or are the highest card of a hand with these ``plays``. A card that the lead
     must contain takes precedence: if this refuses every lead with it, all of them are legal.
     """
-    highest = max([play for play in plays if _is_single(rules, play)], default=0)
-    return [play for play in leads if play == highest or not _is_single(rules, play)] or leads
+    highest = _highest(rules, plays)
+    return [play for play in leads if play in highest or not _is_single(rules, play)] or leads
 
 
 def _precaution(rules: Rules, options: Options, constraints: Constraints) -> Options:
@@ -99,13 +99,20 @@ def _precaution(rules: Rules, options: Options, constraints: Constraints) -> Opt
     too), the highest card if it beats that, or a bomb, or else a pass. A card that the lead must contain
     takes precedence: the options given all contain it.
     """
-    singles = [play for play in options.plays if _is_single(rules, play)]
+    highest = _highest(rules, options.plays)
     several = [play for play in options.plays if not _is_single(rules, play)]
     if not constraints.to_beat:
-        return Options(several or singles[-1:], options.may_pass)
+        return Options(several or highest, options.may_pass)
     if not _is_single(rules, constraints.to_beat):
         return options
-    return Options(sorted(singles[-1:] + several), not singles)
+    return Options(sorted(highest + several), not highest)
+
+
+def _highest(rules: Rules, plays: list[int]) -> list[int]:
+    """Return the highest single card among these plays; where suits are equal, all of its rank."""
+    singles = [play for play in plays if _is_single(rules, play)]
+    top = max(singles, default=0) >> rules.width
+    return [play for play in singles if play >> rules.width == top]
 
 
 def _is_single(rules: Rules, play: int) -> bool:

@@ -293,7 +293,7 @@ def _payer(case: Case) -> int:
 
 def _highest_place(rules: Rules, hand: int) -> int:
     rising = landmarks(rules).rising
-    return max((place for place, card in enumerate(rising) if card & hand), default=-1)
+    return max((rules.code(card) >> rules.width for card in rising if card & hand), default=-1)
 
 
 # What comes on top

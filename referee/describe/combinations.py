@@ -17,14 +17,14 @@ def kinds(ruleset: Ruleset) -> list[str]:
     sentences = [
         f"The combinations are {listed([KIND_NAMES[kind] for kind in ordered])}.",
         "A stronger play of the same kind and number of cards beats a weaker one; an equal play does not.",
-        "Single cards go by rank, then by suit.",
+        "Single cards go by rank." if ruleset.equal_suits else "Single cards go by rank, then by suit.",
     ]
     sentences += [text(ruleset) for kind, text in _KINDS.items() if kind in ruleset.plays]
     return sentences
 
 
 def _matching(ruleset: Ruleset, cards: str) -> str:
-    suit = f", then by the highest suit of {cards}" if ruleset.decks > 1 else ""
+    suit = f", then by the highest suit of {cards}" if ruleset.decks > 1 and not ruleset.equal_suits else ""
     return f"by the rank of {cards}{suit}"
 
 
@@ -36,15 +36,18 @@ def _quads(ruleset: Ruleset) -> str:
 def _pair_run(ruleset: Ruleset) -> str:
     order = cycle(ruleset.ranks)
     ace, two, three, king = order[0], order[1], order[2], order[-1]
+    then = "." if ruleset.equal_suits else ", then by the last pair's highest suit."
     return (
         f"A run of pairs is two or more pairs of consecutive ranks in {ace} {two} {three} … {king} {ace}, "
-        f"in which {king} {ace} {two} is none; runs of the same length go by the last rank in that order, "
-        "then by the last pair's highest suit."
+        f"in which {king} {ace} {two} is none; runs of the same length go by the last rank in that "
+        f"order{then}"
     )
 
 
 _KINDS: dict[str, Callable[[Ruleset], str]] = {
-    "pair": lambda _: "Pairs go by rank, then by their higher suit.",
+    "pair": lambda ruleset: (
+        f"Pairs go by rank{'' if ruleset.equal_suits else ', then by their higher suit'}."
+    ),
     "triple": lambda ruleset: f"Triples go {_matching(ruleset, 'the three')}.",
     "full_house": lambda ruleset: f"Full houses go {_matching(ruleset, 'the triple')}.",
     "quads": _quads,
@@ -145,8 +148,9 @@ def straights(ruleset: Ruleset) -> list[str]:
     ]
     if any(len(level) > 1 for level in ruleset.straights):
         sentences.append("Those joined by = are of equal strength.")
-    card = "last card" if ruleset.straight_suit_of == "top" else "card of the highest rank"
-    sentences.append(f"Between equal sequences the suit of the {card} decides.")
+    if not ruleset.equal_suits:
+        card = "last card" if ruleset.straight_suit_of == "top" else "card of the highest rank"
+        sentences.append(f"Between equal sequences the suit of the {card} decides.")
     return sentences + _in_suit(ruleset)
 
 
@@ -156,7 +160,8 @@ def _in_suit(ruleset: Ruleset) -> list[str]:
         if "royal_flush" in ruleset.five_card_order:
             *_, last = (*cycle(ruleset.ranks), ruleset.ranks[-2])
             ranks = " ".join((*ruleset.ranks[-6:-2], last))
-            sentences.append(f"Of one suit, {ranks} is a royal flush, a kind of its own; its suit decides.")
+            suit = "" if ruleset.equal_suits else "; its suit decides"
+            sentences.append(f"Of one suit, {ranks} is a royal flush, a kind of its own{suit}.")
         return sentences
     plain = [kind for kind in ruleset.five_card_order if kind in ("straight", "flush")]
     alone = "Five cards of one suit in sequence"
@@ -193,6 +198,9 @@ def flushes(ruleset: Ruleset) -> list[str]:
         "top_then_suit": "by the highest rank, then by suit",
         "ranks_then_suit": "by all their ranks from the highest down, then by suit",
     }[ruleset.flush_order]
+    if ruleset.equal_suits:
+        by_all = ruleset.flush_order == "ranks_then_suit"
+        order = "by all their ranks from the highest down" if by_all else "by the highest rank"
     equal = " A flush may hold two of the same card." if ruleset.decks > 1 else ""
     return [f"Flushes, five cards of one suit, go {order}.{equal}"]
 

@@ -31,6 +31,7 @@ def cards(ruleset: Ruleset) -> list[str]:
         *_removed(ruleset),
         f"The ranks are, from low to high, {' '.join(ruleset.ranks)}, and the suits {suits}.",
         *_jokers(ruleset),
+        *_EQUAL_SUITS[: ruleset.equal_suits],
         f"So {lowest_card(ruleset)} is the lowest card and {highest_card(ruleset)} the highest.",
     ]
 
@@ -53,6 +54,12 @@ def _jokers(ruleset: Ruleset) -> list[str]:
         f"Above all of these {verb} {listed(names)}.",
         f"{rank} own, of no suit, and part of no sequence and no flush.",
     ]
+
+
+_EQUAL_SUITS = (
+    "In play, suits do not count: cards of one rank are equal. Their order only tells which card is the "
+    "lowest or the highest where a rule needs one.",
+)
 
 
 def deal(ruleset: Ruleset) -> list[str]:

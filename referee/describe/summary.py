@@ -33,7 +33,9 @@ def _parts(ruleset: Ruleset) -> Iterator[str]:
         yield f"{counted(ruleset.jokers, 'joker')} in a pack"
     if ruleset.removed_cards:
         yield f"packs of {pack_size(ruleset) // ruleset.decks}"
-    if ruleset.suits != ("D", "C", "H", "S"):
+    if ruleset.equal_suits:
+        yield "suits are equal"
+    elif ruleset.suits != ("D", "C", "H", "S"):
         yield f"suits from {SUIT_NAMES[ruleset.suits[0]]} up to {SUIT_NAMES[ruleset.suits[-1]]}"
     yield from _plays(ruleset)
     yield from _order_of_play(ruleset)

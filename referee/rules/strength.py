@@ -39,8 +39,8 @@ class Strength:
         self.width = width
         self.ranks = len(ruleset.ranks)
         """The ranks that can be in a sequence: all but that of the jokers."""
-        self.suits = tuple(ruleset.suits.index(suit) for suit in "DCHS")
-        """The places of the suits D C H S among the suits, low to high."""
+        self.suits = tuple(0 if ruleset.equal_suits else ruleset.suits.index(suit) for suit in "DCHS")
+        """The places of the suits D C H S among the suits, low to high; all the same if suits are equal."""
         self.suit_rank = self.suits * self.ranks + (0, 1)
         """By card, the place of its suit; of the jokers, the red one is higher."""
         self._rank_count = len(ruleset.rank_names)

@@ -155,6 +155,13 @@ def _order(ruleset: Ruleset) -> Iterator[Problem]:
         yield Problem("five_card_order", "has royal_flush, which needs straight_flush in plays")
 
 
+def _suits(ruleset: Ruleset) -> Iterator[Problem]:
+    if ruleset.last_top_card == "allowed" or ruleset.last_cards != "top":
+        return
+    if ruleset.equal_suits and not ruleset.jokers:
+        yield Problem("last_cards", "cannot be top with equal_suits, as no card is the highest")
+
+
 def _bombs(ruleset: Ruleset) -> Iterator[Problem]:
     playable = {*ruleset.plays, *ruleset.five_card_order}
     yield from bomb_problems(ruleset.bombs, ruleset.bomb_order, ruleset.bombs_beat, playable)
@@ -231,6 +238,7 @@ _CHECKS: tuple[Callable[[Ruleset], Iterator[Problem]], ...] = (
     _kinds,
     _dragons,
     _order,
+    _suits,
     _bombs,
     _end,
     _last_cards,

@@ -156,6 +156,8 @@ class Ruleset:
     """The ranks, low to high: the standard 13 or Lectio's 15."""
     suits: Suits
     """The four suits, low to high."""
+    equal_suits: Flag
+    """Whether suits do not part equal ranks in play; ``suits`` then only orders cards around the play."""
     jokers: Jokers
     """Jokers in each pack, 0 to 2: the highest rank, of no suit and in no sequence; one is the red one."""
     removed_cards: RemovedCards

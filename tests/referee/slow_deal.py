@@ -118,16 +118,19 @@ class SlowDeal:
         several = {play for play in plays if len(play) > 1}
         if not self.plays():
             highest = self.highest({(card,) for card in self.hands[seat]})
-            return {play for play in plays if len(play) > 1 or play == highest} or plays, may_pass
+            return {play for play in plays if len(play) > 1 or play in highest} or plays, may_pass
         if len(self.plays()[-1].cards) > 1:
             return plays, may_pass
         singles = plays - several
         if not singles:
             return several, True
-        return several | {self.highest(singles)}, False
+        return several | self.highest(singles), False
 
-    def highest(self, plays: set[Cards]) -> Cards:
-        return max(plays, key=lambda play: (self.rules.number(play[0][0]), self.rules.suit(play)), default=())
+    def highest(self, plays: set[Cards]) -> set[Cards]:
+        return {play for play in plays if not any(self.rank(other) > self.rank(play) for other in plays)}
+
+    def rank(self, play: Cards) -> tuple[int, int]:
+        return self.rules.number(play[0][0]), self.rules.suit(play)
 
     # What follows
 

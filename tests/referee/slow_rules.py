@@ -37,6 +37,8 @@ class SlowRules:
         self.run_order = [ace, ruleset.ranks[-1], *ruleset.ranks[:-2], ace]
         self.rank_number = {rank: number for number, rank in enumerate((*ruleset.ranks, "joker"))}
         self.suit_number: dict[str, int] = {suit: number for number, suit in enumerate(ruleset.suits)}
+        if ruleset.equal_suits:
+            self.suit_number = dict.fromkeys(ruleset.suits, 0)
         self.suit_number |= {"B": 0, "R": 1}
 
     def one_pack(self) -> list[Card]:
@@ -149,7 +151,7 @@ class SlowRules:
         return self.rank_number[rank]
 
     def suit(self, cards: Iterable[Card]) -> int:
-        """Return the place of the highest suit among the cards."""
+        """Return the place of the highest suit among the cards, 0 where suits are equal."""
         return max(self.suit_number[suit] for _, suit in cards)
 
     def is_bomb(self, cards: Cards) -> bool:

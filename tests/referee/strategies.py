@@ -63,6 +63,8 @@ def drawing_rulesets(draw: st.DrawFn) -> Ruleset:
 def combination_rulesets(draw: st.DrawFn) -> Ruleset:
     """Draw rulesets that differ only in cards and combinations."""
     fields = draw(_cards(2, 13)) | {"leftover": "unused", "hand_size": 17}
+    cards = 4 * len(fields["ranks"]) - len(fields["removed_cards"]) + fields["jokers"]
+    assume(cards * fields["decks"] >= 2 * 17)
     return _loaded(fields | draw(_combinations(fields)))
 
 
@@ -115,6 +117,7 @@ def _cards(draw: st.DrawFn, most_players: int, most_cards: int) -> Fields:
         "hand_size": hand_size,
         "leftover": draw(st.sampled_from(["unused", "stock", "to_lowest"][: 3 if over < players else 2])),
         "suits": suits,
+        "equal_suits": draw(st.booleans()),
         "straights": draw(st.sampled_from(ORDER_NAMES) | _ladders(ranks)),
         "card_points": dict(
             zip([*ranks, *["joker"][:jokers]], draw(_numbers(len(ranks) + (jokers > 0), 0, 13)), strict=True)
@@ -220,6 +223,8 @@ def _course(draw: st.DrawFn, fields: Fields) -> Fields:
         course["dragon"] = "none"
     course |= {name: draw(st.booleans()) for name in flags}
     draws = draw(st.sampled_from(CHOICES["draw_on_pass"])) if fields["leftover"] == "stock" else "none"
+    if fields["equal_suits"] and not fields["jokers"]:
+        course["last_top_card"] = "allowed"
     last_cards = st.sampled_from(["top", *fields["ranks"][-2:], "D", "S"])
     cards = [rank + suit for rank in fields["ranks"] for suit in "DCHS"]
     cards = [card for card in cards if card not in fields["removed_cards"]]

@@ -37,6 +37,22 @@ def test_guard_must_leaves_only_the_precaution(hand: str, led: str, plays: list[
     assert deal.can_pass(0) == may_pass
 
 
+@pytest.mark.parametrize(
+    ("hand", "led", "plays", "may_pass"),
+    [
+        ("5D 7D 7C", "", ["7D", "7C", "7D 7C"], False),
+        ("5D 7D 7C", "4S", ["7D", "7C"], False),
+        ("5D 7D 7C", "7S", [], True),
+    ],
+)
+def test_guard_must_with_equal_suits_leaves_any_card_of_the_highest_rank(
+    hand: str, led: str, plays: list[str], may_pass: bool
+) -> None:
+    deal = guarded(hand, led, equal_suits=True)
+    assert legal_texts(deal, 0) == plays
+    assert deal.can_pass(0) == may_pass
+
+
 @pytest.mark.parametrize(("hand", "may_pass"), [("5D 5C 5H 5S 6D 7D", True), ("5D 5C 5H 5S 6D TD", False)])
 def test_guard_must_on_a_single_allows_a_bomb(hand: str, may_pass: bool) -> None:
     deal = guarded(hand, "9S", bombs=["quads"])

@@ -107,6 +107,17 @@ AXES: list[tuple[dict[str, Any], str]] = [
         {"bombs": ["quads", "flush"], "bomb_order": ["flush", "quads"]},
         "flush < four of a kind with a fifth card",
     ),
+    (
+        {"bombs": ["A A A", "quads"], "bombs_beat": {"quads": ["2", "2 2"]}},
+        "Three aces beat any play, of whatever kind and size, that is not such a bomb. Four of a kind with a "
+        "fifth card beats a single two and a pair of twos.",
+    ),
+    ({"equal_suits": True}, "suits do not count: cards of one rank are equal"),
+    ({"equal_suits": True}, "Pairs go by rank. "),
+    (
+        {"equal_suits": True, "flush_order": "top_then_suit"},
+        "Flushes, five cards of one suit, go by the highest rank.",
+    ),
     ({"pass_locks": True}, "Whoever has passed is out until the trick ends."),
     ({"beat_own": True}, "may beat that play too"),
     ({"announce_at": 1}, "Whoever has only one card left must announce it."),

@@ -145,6 +145,51 @@ def test_royal_flush_in_lectio_ends_in_the_one() -> None:
     assert kind(rules, "11D 12D 13D 14D 15D") == "straight_flush"
 
 
+# Suits that do not count
+
+
+def test_equal_suits_make_cards_of_one_rank_equal_in_every_kind() -> None:
+    plays = [*ALL, "bare_quads", "pair_run"]
+    rules = rules_of({"plays": plays, "equal_suits": True, "flush_order": "top_then_suit"})
+    for one, other in (
+        ("9D", "9S"),
+        ("9S 9D", "9H 9C"),
+        ("5D 6D 7D 8C 9D", "5S 6S 7S 8H 9S"),
+        ("3D 5D 7D 8D KD", "3S 4S 5S 6S KS"),
+        ("5D 6D 7D 8D 9D", "5S 6S 7S 8S 9S"),
+        ("3D 3C 4D 4C", "3H 3S 4H 4S"),
+    ):
+        codes = [rules.code(rules.parse(cards)) for cards in (one, other)]
+        assert 0 not in codes
+        assert not rules.beats(*codes)
+        assert not rules.beats(*codes[::-1])
+    assert_falling(rules, "TD", "9S")
+    assert_falling(rules, "TD TC", "9H 9S")
+    assert_falling(rules, "6D 7D 8D 9D TC", "5S 6S 7S 8S 9H")
+    assert_falling(rules, "3D 4D 5D 6D AD", "3S JS QS KS TS")
+    plays_held = rules.list_plays(rules.parse("8S 9D 9S TD"))
+    following = rules.following(plays_held, rules.code(rules.parse("9C")))
+    assert [rules.text(code & rules.full) for code in following] == ["TD"]
+
+
+def test_equal_suits_leave_flushes_by_all_ranks_and_make_royal_flushes_equal() -> None:
+    fields: dict[str, Any] = {"equal_suits": True, "five_card_order": PLUS_ROYAL}
+    rules = rules_of(fields | {"flush_order": "ranks_then_suit"})
+    assert_falling(rules, "3D 5D 7D 8D KD", "3S 4S 5S 6S KS")
+    royal = [rules.code(rules.parse(f"T{suit} J{suit} Q{suit} K{suit} A{suit}")) for suit in "DS"]
+    assert rules.kind(royal[0]) == "royal_flush"
+    assert not rules.beats(*royal)
+    assert not rules.beats(*royal[::-1])
+
+
+def test_equal_suits_of_two_packs_do_not_part_matching_cards() -> None:
+    rules = rules_of({"extends": "only-a-game-8", "equal_suits": True})
+    one, other = (rules.code(rules.parse(cards)) for cards in ("9S 9D 9D 4C 4C", "9H 9H 9C 4S 4S"))
+    assert not rules.beats(one, other)
+    assert not rules.beats(other, one)
+    assert_falling(rules, "TD TD TC 3C 3C", "9H 9H 9S 4S 4S")
+
+
 # Two packs
 
 

@@ -46,6 +46,7 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str, str]] = [
     ({"bomb_order": ["quads"]}, "bomb_order", "each once"),
     ({"bombs": ["quads", "flush"], "bomb_order": ["quads"]}, "bomb_order", "each once"),
     ({"bombs_out_of_turn": True}, "bombs_out_of_turn", "needs bombs"),
+    ({"equal_suits": True, "last_top_card": "loses"}, "last_cards", "as no card is the highest"),
     ({"bombs": ["A A A", "triple"]}, "bombs", "has A A A, which triple includes"),
     ({"bombs": ["A A A A"]}, "bombs", "has A A A A, which plays lacks"),
     (RUNS | {"bombs": ["pair_run 4", "pair_run 3"]}, "bombs", "longer runs of pairs after shorter ones"),

@@ -256,6 +256,13 @@ def test_loser_only_of_equal_cards_takes_the_first_after_the_dealer() -> None:
     assert score(rules, finished(rules, *left, dealer=0, step=-1)) == (1, 0, 0, -1)
 
 
+def test_loser_only_with_equal_suits_takes_the_first_of_equal_ranks() -> None:
+    rules = rules_with(extends="taiwan", equal_suits=True)
+    hands = ("", "2D 3D", "KD", "2S 4D")
+    assert score(rules, finished(rules, *hands, dealer=0)) == (1, -1, 0, 0)
+    assert score(rules, finished(rules, *hands, dealer=1)) == (1, 0, 0, -1)
+
+
 # Dragons
 
 

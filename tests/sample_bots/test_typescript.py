@@ -47,7 +47,7 @@ RULESETS: list[dict[str, Any]] = [
     {"extends": "hong-kong-relatives-3", "name": "drawing", "draw_on_pass": "as_needed", "restock": True},
     {"extends": "gamesky", "name": "guarded", "guard": "must", "beat_own": True, "bombs_out_of_turn": True},
 ]
-"""Among them: bombs out of turn, 60 tiles, several packs, jokers, an exchange, draws, beating the own play."""
+"""With bombs out of turn, 60 tiles, several packs, jokers, an exchange, draws, beating its own play."""
 
 
 @dataclass
