@@ -99,11 +99,15 @@ def carry_out(deal: Deal, limits: list[Limit], seat: int, mask: int, out_of_turn
         deal.follow(seat, mask, out_of_turn)
         return
     reveal(deal, limits, seat, mask)
+    facts = rule_facts(deal.rules)
+    if not facts.careful and not facts.losing:  # what it did tells nothing of the other cards
+        deal.follow(seat, mask, out_of_turn)
+        return
     lacks, before = _lacks(deal, seat, mask), len(deal.log)
     deal.follow(seat, mask, out_of_turn)
     if lacks and deal.hands[seat] > full:
         limits.append(Limit(seat, before, lacks))
-    losing = _every(deal.rules, rule_facts(deal.rules).losing)
+    losing = _every(deal.rules, facts.losing)
     if mask and losing and deal.hands[seat].bit_count() == 1:  # or the deal would be over
         limits.append(Limit(seat, before, losing))
 
