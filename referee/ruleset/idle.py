@@ -118,10 +118,12 @@ def _combinations(ruleset: Ruleset) -> Changes:
         yield "flush_order", "suit_then_top"
     if len(ruleset.five_card_order) < 2:
         yield "kinds_compete", True
-    if set(ruleset.bomb_order) == set(ruleset.bombs):
+    if ruleset.bombs_beat == "any" and set(ruleset.bomb_order) == set(ruleset.bombs):
         yield from (("bombs", ruleset.bomb_order), ("bomb_order", ()))
-    if "pair_run" not in ruleset.bombs:
-        yield "bomb_pair_run", 3
+    if ruleset.equal_suits:
+        yield "straight_suit_of", "top"
+        if ruleset.flush_order == "top_then_suit":
+            yield "flush_order", "suit_then_top"
 
 
 def _ends_highest(ruleset: Ruleset, level: Sequence[str]) -> bool:

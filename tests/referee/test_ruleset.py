@@ -154,7 +154,7 @@ IDLE: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"plays": ["single", "flush"], "five_card_order": ["flush"]}, {"kinds_compete": False}),
     ({"plays": ["single", "quads"], "five_card_order": ["quads"]}, {"flush_order": "ranks_then_suit"}),
     ({"bombs": ["quads", "flush"]}, {"bombs": ["flush", "quads"], "bomb_order": ["quads", "flush"]}),
-    ({}, {"bomb_pair_run": 4}),
+    ({"equal_suits": True}, {"straight_suit_of": "highest", "flush_order": "top_then_suit"}),
     ({"settle": "loser_only"}, {"card_points": dict.fromkeys(STANDARD_RANKS, 3)}),
     ({"settle": "fixed"}, {"multipliers": [], "multiplier_for": "leader", "double_per_two_left": True}),
     ({"settle": "difference"}, {"final_twos": "double_each"}),
