@@ -247,7 +247,8 @@ class Deal(DealState):
         self.stage, self.turn = stage, seat
         self._plain = (
             (stage is PLAY or stage is BEAT_OWN)
-            and not (self.must_include or self._facts.limited)
+            and not self.must_include
+            and not (self._facts.limited and self._is_bombed(self._facts.limited))
             and (self.hands[seat] & ~self._facts.banned != 0 or not self._is_banned(seat))
             and not (self._facts.guards and self._is_guarded(seat))
         )

@@ -7,6 +7,7 @@ from itertools import groupby
 
 from referee.deals.dealing import landmarks
 from referee.deals.stock import Stock
+from referee.rules.limited import Limited
 from referee.rules.plays import Rules
 
 
@@ -20,8 +21,8 @@ class RuleFacts:
     group_full: int
     first_bomb: int
     bombs: bool
-    limited: bool
-    """Whether some bombs beat only some plays, so that what beats a play is more than a slice of a list."""
+    limited: Limited | None
+    """The bombs that beat only some plays: what beats those is more than a slice of a list."""
     stronger: dict[int, int]
     """The cards that beat a single, as a mask, by the single's code; empty if other plays may beat it too."""
     one_pack: bool
@@ -29,7 +30,7 @@ class RuleFacts:
     """Whether a rule about last cards, a ban or a precaution, can restrict a turn."""
     goes_round: bool
     """Whether every turn is followed by the next seat's: nobody is out or locked out before the deal is
-    over, and no rule depends on other seats."""
+    over, and no rule depends on other seats or on the play to beat."""
     costly: bool
     """Whether a pass takes more than giving the turn to the next seat."""
     losing: int
@@ -64,14 +65,15 @@ def rule_facts(rules: Rules) -> RuleFacts:
     guards = ruleset.guard != "none"
     draws = ruleset.draw_on_pass != "none"
     around = bans or guards or ruleset.pass_locks or ruleset.beat_own or ruleset.bombs_out_of_turn
-    goes_round = ruleset.deal_ends == "first_out" and not around
+    # Bombs that beat only some plays make every turn one that depends on the play to beat.
+    goes_round = ruleset.deal_ends == "first_out" and not around and rules.limited is None
     return RuleFacts(
         code=rules.code,
         full=rules.full,
         group_full=rules.group_full,
         first_bomb=rules.first_bomb,
         bombs=bool(ruleset.bombs),
-        limited=rules.limited is not None,
+        limited=rules.limited,
         stronger={} if ruleset.bombs else stronger_singles(rules),
         one_pack=ruleset.decks == 1,
         careful=bans or guards,

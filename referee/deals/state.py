@@ -16,6 +16,7 @@ from referee.deals.options import Constraints, Options, allowed, checked, ignore
 from referee.deals.stock import Stock
 from referee.deals.trick import Trick
 from referee.errors import IllegalHere, PlayError
+from referee.rules.limited import Limited
 from referee.rules.plays import Rules
 
 
@@ -259,6 +260,10 @@ class DealState:
         if hands[seat] & ~self._facts.banned or not is_last_card(rules, hands[seat]):
             return False
         return any(hand and not is_last_card(rules, hand) for hand in hands)
+
+    def _is_bombed(self, limited: Limited) -> bool:
+        """Return whether there are bombs that beat the play to beat and do not beat any play."""
+        return self._trick.to_beat != 0 and bool(limited.over(self._trick.to_beat))
 
     def _is_guarded(self, seat: int) -> bool:
         """Return whether the rules ask for a precaution because the next seat has one card."""

@@ -42,7 +42,7 @@ class Classifier:
             case 1:
                 return self._strength.head("single", ranks[0] * 4 + self._best_suit(cards))
             case 2:
-                return self._strength.head("pair", ranks[0] * 4 + self._best_suit(cards))
+                return self._strength.head_of_rank("pair", ranks[0] * 4 + self._best_suit(cards))
             case 3:
                 return self._of_rank("triple", cards)
             case 4:
@@ -115,7 +115,9 @@ class Classifier:
         return ends[0] if len(ends) == 1 and not through_ace else None
 
     def _of_rank(self, kind: str, cards: list[int]) -> int:
-        return self._strength.head(kind, self._strength.of_rank(cards[0] >> 2, self._best_suit(cards)))
+        return self._strength.head_of_rank(
+            kind, self._strength.of_rank(cards[0] >> 2, self._best_suit(cards))
+        )
 
     def _best_suit(self, cards: list[int]) -> int:
         suit_rank = self._strength.suit_rank

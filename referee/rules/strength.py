@@ -60,16 +60,19 @@ class Strength:
 
     def head(self, kind: str | None, value: int, pairs: int = 0) -> int:
         """Return the code, still without cards, of a play of ``kind``; 0 if the kind is not played."""
-        if self._chosen and (kind, value >> 2) in self._chosen:
-            pairs, value = chosen(value >> 2), value & 3
         first = self._heads.get((kind or "", pairs), 0)
         return first + (value << self.width) if first else 0
+
+    def head_of_rank(self, kind: str, value: int) -> int:
+        """Return the same for a kind whose value tells a rank, which may be a bomb by that rank."""
+        rank, suit = value >> 2, value & 3
+        return self.head(kind, suit, chosen(rank)) if (kind, rank) in self._chosen else self.head(kind, value)
 
     def spans(self, name: str) -> list[Span]:
         """Return which codes have the plays that a name stands for, except bombs that beat any play."""
         kind, rank = kind_of(name), rank_of(name)
         if rank:
-            first = self.head(kind, self._rank_of[rank] * 4)
+            first = self.head_of_rank(kind, self._rank_of[rank] * 4)
             return [(first, first + (4 << self.width))]
         parts = run_lengths(name, self._bombs, self.ranks) if kind == "pair_run" else [0]
         firsts = filter(None, [self._heads.get((kind, part)) for part in parts])
