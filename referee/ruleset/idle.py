@@ -48,6 +48,8 @@ _LOST: Mapping[str, tuple[Callable[[Ruleset], bool], Any]] = {
     "bomb_order": (lambda ruleset: not set(ruleset.bomb_order) <= set(ruleset.bombs), ()),
     "bombs_out_of_turn": (lambda ruleset: not ruleset.bombs, False),
     "last_cards": (lambda ruleset: ruleset.last_top_card == "allowed", "top"),
+    "lead_includes_lowest": (lambda ruleset: ruleset.first_lead == "random", False),
+    "partners": (lambda ruleset: ruleset.players != 4, "none"),
     "after_out": (lambda ruleset: ruleset.deal_ends != "last_holder", "beatable"),
     "honours_left": (lambda ruleset: ruleset.settle not in SETTLED_BY_PENALTIES, ()),
     "final_honours": (lambda ruleset: ruleset.settle not in (*SETTLED_BY_PENALTIES, "fixed"), ()),
@@ -102,6 +104,14 @@ def _turns(ruleset: Ruleset) -> Changes:
             yield "deal_ends", "first_out"
     if ruleset.guard == "liable" and (ruleset.players == 2 or ruleset.settle in _OTHERS_AT_0):
         yield "guard", "none"
+
+
+def _lead(ruleset: Ruleset) -> Changes:
+    pack = [rank + suit for rank in ruleset.ranks for suit in ruleset.suits]
+    if ruleset.first_lead == next((card for card in pack if card not in ruleset.removed_cards), ""):
+        yield "first_lead", "lowest"
+    if ruleset.plays == ("single",) and ruleset.lead_includes_lowest:
+        yield "lead_includes_lowest", True
 
 
 def _combinations(ruleset: Ruleset) -> Changes:
@@ -178,5 +188,5 @@ def _extras(ruleset: Ruleset) -> Changes:
     yield "bonuses", None if bonuses == Bonuses(0, 0, 0, 1, 0, 0) else bonuses
 
 
-_FIELDS: Sequence[Callable[[Ruleset], Changes]] = (_dealing, _turns, _combinations, _scoring, _extras)
+_FIELDS: Sequence[Callable[[Ruleset], Changes]] = (_dealing, _turns, _lead, _combinations, _scoring, _extras)
 """What each yields is in force for those after it."""

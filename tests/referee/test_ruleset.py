@@ -149,6 +149,8 @@ IDLE: list[tuple[dict[str, Any], dict[str, Any]]] = [
         {"plays": ["pair", "single", "triple", "straight", "flush", "full_house", "quads", "straight_flush"]},
     ),
     ({"straights": [["A 2 3 4 5", "2 3 4 5 6"]]}, {"straights": [["2 3 4 5 6", "A 2 3 4 5"]]}),
+    ({"hand_size": 12, "removed_cards": ["3D", "3H"]}, {"first_lead": "3C"}),
+    ({"plays": ["single"], "five_card_order": []}, {"lead_includes_lowest": "alone"}),
     ({"straights": "three_to_two"}, {"straight_suit_of": "highest"}),
     ({"plays": ["single", "flush"], "five_card_order": ["flush"]}, {"straights": "wrap_around"}),
     ({"plays": ["single", "flush"], "five_card_order": ["flush"]}, {"kinds_compete": False}),
@@ -205,6 +207,7 @@ def test_fields_of_a_preset_that_lost_what_they_need_are_off_unless_they_are_giv
     assert (ruleset.leftover, ruleset.draw_on_pass) == ("unused", "none")
     assert not load_ruleset({"extends": "gamesky", "bombs": []}).bombs_out_of_turn
     assert load_ruleset({"extends": "online-hk", "settle": "wins"}).final_honours == ()
+    assert load_ruleset({"first_lead": "random"}).lead_includes_lowest is False
     with pytest.raises(RulesetError, match="bombs_out_of_turn: needs bombs"):
         load_ruleset({"extends": "gamesky", "bombs": [], "bombs_out_of_turn": True})
 

@@ -112,7 +112,11 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str, str]] = [
         "2600000 points",
     ),
     ({"last_cards": "2"}, "last_cards", "needs last_top_card: cannot_win or loses"),
-    ({"first_lead": "random"}, "lead_includes_lowest", "must be false with first_lead: random"),
+    (
+        {"first_lead": "random", "lead_includes_lowest": True},
+        "lead_includes_lowest",
+        "must be false with first_lead: random",
+    ),
     (LAST | {"dragon": "wins"}, "dragon", "last_holder"),
     (LAST | {"instant_wins": ["six_pairs"]}, "instant_wins", "last_holder"),
     ({"instant_wins": ["four_twos"], "redeal_four_twos": True}, "instant_wins", "redeal_four_twos"),
