@@ -157,6 +157,11 @@ class DealState:
             return self._holdings.plays(seat)[:]
         return self._holdings.following(seat, to_beat)
 
+    def list_plays(self) -> None:
+        """List the plays of all hands now, for copies to share; else each lists them when it needs them."""
+        for seat in range(len(self.hands)):
+            self._holdings.plays(seat)
+
     def can_pass(self, seat: int) -> bool:
         """Return whether ``seat`` may pass now (decline, in a bomb window)."""
         if seat == self.turn and self._plain:

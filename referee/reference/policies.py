@@ -1,36 +1,42 @@
-"""The policies that play the reference: each chooses among the legal plays by a rule of one sentence."""
+"""The policies that play the reference: each chooses among the legal actions by a rule of one sentence."""
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
-from referee.deals.dealing import landmarks
+from referee.memo import Memo
 from referee.rules.plays import Rules
 
-Policy = Callable[[Rules, Sequence[int], Sequence[int], int], int]
+Policy = Callable[[Sequence[int], Sequence[int], int], int]
 """Return the code that a seat plays, 0 for a pass.
 
-The arguments are the rules, what the seat may do (codes, ascending, and finally 0 if it may pass), the
-hands, and the seat."""
+The arguments are what it may do (codes, ascending, and finally 0 if it may pass), all hands, and the seat."""
 
-NEARLY_OUT = 3
-"""Keeper holds nothing back once a seat has so few cards."""
-LAST_CARDS = 6
-"""Keeper holds nothing back once it has so few cards itself."""
+STRONG = ("bare_quads", "quads", "straight_flush", "royal_flush", "straight_flush_plus_two")
+"""The kinds that keeper keeps."""
+FEW_OWN = 6
+"""With so few cards keeper keeps nothing back."""
+FEW = 3
+"""Nor does it when any seat has so few."""
 
 
-def greedy(rules: Rules, choices: Sequence[int], hands: Sequence[int], seat: int) -> int:
-    """Return the weakest of the plays with the most cards."""
+@lru_cache(maxsize=32)
+def policies_of(rules: Rules) -> tuple[Policy, ...]:
+    """Return the policies by number; how many they are is a power of two."""
     full = rules.full
-    return max(choices, key=lambda code: ((code & full).bit_count(), -code))
+    kept = rules.rank_masks[len(rules.ruleset.ranks) - 1]
+    size = Memo[int, int](lambda code: (code & full).bit_count()).__getitem__
+    gives_nothing_away = Memo[int, bool](
+        lambda code: not code & kept and (not code or rules.kind(code) not in STRONG)
+    ).__getitem__
 
+    def greedy(choices: Sequence[int], _hands: Sequence[int], _seat: int) -> int:
+        """Make the weakest of the plays with the most cards."""
+        return max(choices, key=size)
 
-def keeper(rules: Rules, choices: Sequence[int], hands: Sequence[int], seat: int) -> int:
-    """Return the same of the plays without a card of the highest rank and without bombs, until the end."""
-    if hands[seat].bit_count() <= LAST_CARDS or any(0 < hand.bit_count() <= NEARLY_OUT for hand in hands):
-        return greedy(rules, choices, hands, seat)
-    kept = landmarks(rules).ranks[-1]
-    some = [code for code in choices if not code & kept and not rules.is_bomb(code)]
-    return greedy(rules, some or choices, hands, seat)
+    def keeper(choices: Sequence[int], hands: Sequence[int], seat: int) -> int:
+        """Make the weakest of those with the most cards that give nothing away, until the end is near."""
+        if hands[seat].bit_count() > FEW_OWN and min(map(int.bit_count, hands)) > FEW:
+            choices = list(filter(gives_nothing_away, choices)) or choices
+        return max(choices, key=size)
 
-
-POLICIES: tuple[Policy, ...] = (greedy, keeper)
-"""The policies by number; how many they are is a power of two."""
+    return greedy, keeper

@@ -1,0 +1,140 @@
+"""What the cards of a deal were worth to each seat: the points that the reference makes of them."""
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from hashlib import sha256
+from itertools import islice
+from typing import Any, NamedTuple
+
+from referee.deals.deal import Deal
+from referee.deals.shuffle import words
+from referee.deals.state import EXCHANGE, PLAY
+from referee.deals.succession import Setup, direction, lowest_leads
+from referee.reference.policies import Policy, policies_of
+from referee.rules.plays import Rules
+
+
+class Reference(NamedTuple):
+    """What identifies a reference, whose values of a deal never change."""
+
+    name: str
+    plays: int
+    """How often it plays each deal."""
+    parts: int
+    """The parts of a point in which it states values, and the deals that say what a place is worth."""
+    hash: str
+    """SHA-256 of the file of test vectors."""
+
+
+REFERENCE = Reference("reference-1", plays=16, parts=1024, hash="")
+
+ODDS = 16
+"""One choice out of so many is made at random."""
+
+
+def reference_values(rules: Rules, seed: bytes, setup: Setup) -> tuple[int, ...]:
+    """Return what a deal's cards were worth, by seat, in parts of a point (``REFERENCE.parts``).
+
+    That is the mean of its points in all plays, less what its place is worth on average (who leads, and who
+    exchanges cards), so that nothing is expected of a seat before the cards are dealt but the table's mean.
+    """
+    deal = _begin(rules, seed, setup)
+    weight = REFERENCE.parts // REFERENCE.plays
+    totals = [0] * rules.ruleset.players
+    for play in range(REFERENCE.plays):
+        for seat, points in enumerate(_play(deal, words(seed, f"{REFERENCE.name}/{play}"))):
+            totals[seat] += points * weight
+    places = place_values(rules, setup)
+    return tuple([total - place for total, place in zip(totals, places, strict=True)])
+
+
+def deal_values(deal: Deal) -> tuple[int, ...]:
+    """Return the same for a deal at any stage."""
+    exchange = None if deal.exchange is None else (deal.exchange.loser, deal.exchange.winner)
+    setup = _setup(deal.rules, deal.number, deal.dealer, deal.leader, exchange)
+    return reference_values(deal.rules, deal.seed, setup)
+
+
+def record_values(rules: Rules, record: Mapping[str, Any]) -> tuple[int, ...]:
+    """Return the same for a record, complete or lean, which must be right."""
+    exchange = record.get("exchange")
+    seats = None if exchange is None else (exchange["loser"], exchange["winner"])
+    setup = _setup(rules, record["deal"], record["dealer"], record["leader"], seats)
+    return reference_values(rules, bytes.fromhex(record["seed"]), setup)
+
+
+def place_values(rules: Rules, setup: Setup) -> tuple[int, ...]:
+    """Return what the places of a deal are worth before the cards are dealt, by seat, in parts of a point.
+
+    They differ only if earlier deals settle who leads or exchanges cards, and add up to nearly nothing.
+    """
+    if setup.leader is None and setup.exchange is None:
+        return (0,) * rules.ruleset.players
+    dealer, players = setup.dealer, rules.ruleset.players
+    from_dealer = _turned(setup, players)
+    values = _places(rules, from_dealer)
+    return tuple([values[(seat - dealer) % players] for seat in range(players)])
+
+
+def _setup(
+    rules: Rules, number: int, dealer: int, leader: int | None, exchange: tuple[int, int] | None
+) -> Setup:
+    """Return how a deal began, given who led it at last."""
+    ruleset = rules.ruleset
+    settled = None if lowest_leads(ruleset, number) else leader
+    return Setup(dealer, direction(ruleset, number), settled, exchange)
+
+
+def _turned(setup: Setup, players: int) -> Setup:
+    """Return a setup with the seats turned, so that the dealer is seat 0."""
+    dealer, step, leader, exchange = setup
+    if leader is not None:
+        leader = (leader - dealer) % players
+    if exchange is not None:
+        exchange = (exchange[0] - dealer) % players, (exchange[1] - dealer) % players
+    return Setup(0, step, leader, exchange)
+
+
+@lru_cache(maxsize=1024)
+def _places(rules: Rules, setup: Setup) -> tuple[int, ...]:
+    """Return the means of one play each of the same deals for all, less the table's mean, rounded down."""
+    totals = [0] * rules.ruleset.players
+    for number in range(REFERENCE.parts):
+        seed = sha256(f"{REFERENCE.name}/place/{number}".encode()).digest()
+        for seat, points in enumerate(_play(_begin(rules, seed, setup), words(seed, f"{REFERENCE.name}/0"))):
+            totals[seat] += points
+    mean = sum(totals) // len(totals)
+    return tuple([total - mean for total in totals])
+
+
+def _begin(rules: Rules, seed: bytes, setup: Setup) -> Deal:
+    """Return the deal before its lead; in an exchange, the winner has returned its lowest card."""
+    dealer, step, leader, exchange = setup
+    deal = Deal(rules, seed, 1, dealer, step, leader=leader, exchange=exchange)
+    if deal.stage is EXCHANGE:
+        deal.act(deal.turn, deal.default(deal.turn))
+    deal.list_plays()
+    return deal
+
+
+def _play(start: Deal, chances: Iterator[int]) -> tuple[int, ...]:
+    """Return the points of one play of a deal; nobody bombs out of turn or beats its own play."""
+    deal, full = start.copy(), start.rules.full
+    policies = policies_of(start.rules)
+    seats = [policies[chance % len(policies)] for chance in islice(chances, len(deal.hands))]
+    while not deal.over:
+        deal.act_for_forced()
+        if deal.stage is PLAY:
+            seat = deal.turn
+            deal.act(seat, _choose(seats[seat], deal, seat, next(chances)) & full)
+        else:
+            for seat in deal.owing():
+                deal.act(seat, 0)
+    return deal.points
+
+
+def _choose(policy: Policy, deal: Deal, seat: int, chance: int) -> int:
+    choices = deal.choices(seat)
+    if chance % ODDS:
+        return policy(choices, deal.hands, seat)
+    return choices[chance // ODDS % len(choices)]
