@@ -26,7 +26,12 @@ class Reference(NamedTuple):
     """SHA-256 of the file of test vectors."""
 
 
-REFERENCE = Reference("reference-1", plays=16, parts=1024, hash="")
+REFERENCE = Reference(
+    "reference-1",
+    plays=16,
+    parts=1024,
+    hash="16a65b54c8f70c8e346d405e140373fdfb21876d9598613f9b236d5f47276d17",
+)
 
 ODDS = 16
 """One choice out of so many is made at random."""
@@ -38,14 +43,17 @@ def reference_values(rules: Rules, seed: bytes, setup: Setup) -> tuple[int, ...]
     That is the mean of its points in all plays, less what its place is worth on average (who leads, and who
     exchanges cards), so that nothing is expected of a seat before the cards are dealt but the table's mean.
     """
-    deal = _begin(rules, seed, setup)
     weight = REFERENCE.parts // REFERENCE.plays
-    totals = [0] * rules.ruleset.players
-    for play in range(REFERENCE.plays):
-        for seat, points in enumerate(_play(deal, words(seed, f"{REFERENCE.name}/{play}"))):
-            totals[seat] += points * weight
-    places = place_values(rules, setup)
-    return tuple([total - place for total, place in zip(totals, places, strict=True)])
+    sums = map(sum, zip(*reference_points(rules, seed, setup), strict=True))
+    return tuple(
+        [total * weight - place for total, place in zip(sums, place_values(rules, setup), strict=True)]
+    )
+
+
+def reference_points(rules: Rules, seed: bytes, setup: Setup) -> list[tuple[int, ...]]:
+    """Return the points of each play of a deal, by seat."""
+    deal = _begin(rules, seed, setup)
+    return [_play(deal, words(seed, f"{REFERENCE.name}/{play}")) for play in range(REFERENCE.plays)]
 
 
 def deal_values(deal: Deal) -> tuple[int, ...]:

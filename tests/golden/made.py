@@ -1,4 +1,4 @@
-"""The expected contents of the golden files: records, counts of legal plays, and generated pages."""
+"""The expected contents of the golden files: records, counts of legal plays, test vectors, and generated pages."""
 
 import json
 from collections.abc import Iterator
@@ -7,12 +7,14 @@ from pathlib import Path
 
 from referee.deals.deal import Deal
 from referee.deals.shuffle import deal_seed
-from referee.deals.succession import setup
+from referee.deals.succession import Legacy, setup
 from referee.describe import describe
 from referee.records.random_play import random_records
 from referee.records.record import DIRECTIONS
 from referee.records.tools import play_texts
+from referee.reference.values import REFERENCE, place_values, reference_points, reference_values
 from referee.rules.plays import Rules, compile_ruleset
+from referee.rules.rulebook import rules_of
 from referee.ruleset import load_ruleset, preset_names
 from tests.wire import page as protocol
 
@@ -20,6 +22,7 @@ ROOT = Path(__file__).parents[2]
 RECORDS = Path("tests/golden/records")
 COUNTS = Path("tests/golden/counts")
 PAGE = Path("docs/rules.md")
+VECTORS = Path(f"docs/{REFERENCE.name}.json")
 
 DEALS = 5
 """Deals of each preset, in the records and in the counts."""
@@ -40,6 +43,7 @@ def golden_files() -> Iterator[tuple[Path, str]]:
         rules = compile_ruleset(load_ruleset(name))
         yield RECORDS / f"{name}.jsonl", records(rules)
         yield COUNTS / f"{name}.json", counts(rules)
+    yield VECTORS, vectors()
     yield PAGE, page()
     yield protocol.PAGE, protocol.page()
 
@@ -67,6 +71,47 @@ def _counted(rules: Rules, seed: bytes) -> str:
         deal.act(seat, rules.parse(plays[0]) if plays else 0)
         legal.append(len(plays))
     return json.dumps({"seed": seed.hex(), "dealer": dealer, "direction": DIRECTIONS[step], "legal": legal})
+
+
+REFERRED: tuple[dict[str, object], ...] = (
+    *(
+        {"extends": name}
+        for name in (
+            *("hong-kong", "chinese", "chinese-2", "chinese-stakes", "choi-dai-di-3", "lectio"),
+            *("hong-kong-relatives-3", "only-a-game-8", "only-a-game-bombs", "indonesia", "zheng-shangyou"),
+        )
+    ),
+    {"extends": "chinese-3", "exchange": "loser_to_winner", "lead": "winner"},
+    {"extends": "gamesky", "beat_own": True, "lead": "loser", "dealer": "loser"},
+)
+"""The rulesets of the test vectors."""
+
+
+def vectors() -> str:
+    """Return the reference's values of two deals of each ruleset, the second after one that seat 1 won."""
+    lines = [_vector(fields, number) for fields in REFERRED for number in (1, 2)]
+    head = json.dumps({"name": REFERENCE.name, "plays": REFERENCE.plays, "parts": REFERENCE.parts})
+    return head[:-1] + ', "deals": [\n ' + ",\n ".join(lines) + "\n]}\n"
+
+
+def _vector(fields: dict[str, object], number: int) -> str:
+    rules = rules_of(fields)
+    last = Legacy(1, 0, 1, 0) if number == 2 else None
+    begun = setup(rules.ruleset, number, last)
+    seed = deal_seed(SEED, number)
+    exchange = None if begun.exchange is None else dict(zip(("loser", "winner"), begun.exchange, strict=True))
+    vector = {
+        "ruleset": fields,
+        "seed": seed.hex(),
+        "dealer": begun.dealer,
+        "direction": DIRECTIONS[begun.step],
+        "leader": begun.leader,
+        "exchange": exchange,
+        "points": reference_points(rules, seed, begun),
+        "places": place_values(rules, begun),
+        "values": reference_values(rules, seed, begun),
+    }
+    return json.dumps(vector)
 
 
 def page() -> str:
