@@ -30,7 +30,7 @@ REFERENCE = Reference(
     "reference-1",
     plays=16,
     parts=1024,
-    hash="16a65b54c8f70c8e346d405e140373fdfb21876d9598613f9b236d5f47276d17",
+    hash="714d082384005a75ad6320949b34cec0f145bb8ef812d12c01a6445591258c5e",
 )
 
 ODDS = 16

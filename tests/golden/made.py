@@ -1,7 +1,7 @@
-"""The expected contents of the golden files: records, counts of legal plays, test vectors, and generated pages."""
+"""The expected contents of the golden files: records, counts of legal plays, test vectors, generated pages."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
 
@@ -73,7 +73,7 @@ def _counted(rules: Rules, seed: bytes) -> str:
     return json.dumps({"seed": seed.hex(), "dealer": dealer, "direction": DIRECTIONS[step], "legal": legal})
 
 
-REFERRED: tuple[dict[str, object], ...] = (
+REFERRED: tuple[Mapping[str, object], ...] = (
     *(
         {"extends": name}
         for name in (
