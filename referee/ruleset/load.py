@@ -7,9 +7,10 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from referee.cards import SUITS
+from referee.cards import JOKER, SUITS
 from referee.errors import Problem, RulesetError, TomlError
 from referee.ruleset.bombs import problems as bomb_problems
+from referee.ruleset.bombs import rank_of
 from referee.ruleset.fields import FIVE_CARD_KINDS, MOST_CARDS
 from referee.ruleset.idle import without_idle_fields, without_lost_fields
 from referee.ruleset.limits import (
@@ -107,6 +108,12 @@ def _pack(ruleset: Ruleset) -> Iterator[Problem]:
     gone = [rank for rank in ruleset.ranks if all(rank + suit in ruleset.removed_cards for suit in SUITS)]
     if gone and "dragon" in ruleset.plays:
         yield Problem("plays", f"has dragon, which needs every rank, and every {gone[0]} is removed")
+    for name in filter(rank_of, ruleset.bombs):
+        rank = rank_of(name)
+        held = sum(rank + suit not in ruleset.removed_cards for suit in SUITS) * ruleset.decks
+        held = ruleset.jokers * ruleset.decks if rank == JOKER else held
+        if held < len(name.split()):
+            yield Problem("bombs", f"has {name}, but the pack has only {held} of that rank")
     if ruleset.last_cards in gone:
         yield Problem("last_cards", f"is {ruleset.last_cards}, and every {ruleset.last_cards} is removed")
     if any(card[:-1] == two for card in ruleset.removed_cards):

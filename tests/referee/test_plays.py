@@ -259,6 +259,12 @@ def test_jokers_are_a_rank_of_their_own() -> None:
     assert_falling(rules, "9D BJ RJ RJ BJ", "9D 9C 9H 9S RJ")
 
 
+def test_pair_of_jokers_may_be_a_bomb() -> None:
+    rules = rules_of({"name": "rocket", "jokers": 2, "bombs": ["joker joker"]})
+    assert_falling(rules, "BJ RJ", "6D 7D 8D 9D TD")
+    assert_falling(rules, "BJ RJ", "2H 2S")
+
+
 @pytest.mark.parametrize("cards", ["JD QD KD AD BJ", "TC JD QD KD RJ", "2D 2C BJ RJ", "BJ RJ 3D 3C", "3D BJ"])
 def test_jokers_are_in_no_sequence_and_in_no_suit(cards: str) -> None:
     rules = rules_of({"jokers": 2, "plays": KINDS[:-1], "straights": "wrap_around"})

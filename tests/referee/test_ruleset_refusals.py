@@ -158,6 +158,16 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str, str]] = [
     ),
     ({"decks": 4, "players": 3, "hand_size": "all"}, "hand_size", "70 cards for a player"),
     (
+        {"jokers": 1, "bombs": ["joker joker"]},
+        "bombs",
+        "has joker joker, but the pack has only 1 of that rank",
+    ),
+    (
+        {"removed_cards": ["3C", "3H"], "hand_size": 12, "bombs": ["3 3 3"]},
+        "bombs",
+        "has 3 3 3, but the pack has only 2 of that rank",
+    ),
+    (
         {"card_points": dict.fromkeys(STANDARD_RANKS, 20000)},
         "card_points",
         "a score holds 2147483 a deal",
