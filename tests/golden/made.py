@@ -1,4 +1,4 @@
-"""The expected contents of the golden files: records, counts of legal plays, test vectors, generated pages."""
+"""The expected contents of the golden files: records, counts of legal plays, test vectors, made pages."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -94,7 +94,7 @@ def vectors() -> str:
     return head[:-1] + ', "deals": [\n ' + ",\n ".join(lines) + "\n]}\n"
 
 
-def _vector(fields: dict[str, object], number: int) -> str:
+def _vector(fields: Mapping[str, object], number: int) -> str:
     rules = rules_of(fields)
     last = Legacy(1, 0, 1, 0) if number == 2 else None
     begun = setup(rules.ruleset, number, last)
