@@ -63,7 +63,7 @@ def problems(
         if name != kind and kind in bombs and kind != "pair_run":
             yield Problem("bombs", f"has {name}, which {kind} includes")
     for field, names in (("bombs", bombs), ("bomb_order", bomb_order)):
-        runs = [_shortest(name) for name in names if kind_of(name) == "pair_run"]
+        runs = [_shortest(name) for name in names if kind_of(name) == "pair_run" and name not in limits]
         if runs != sorted(runs):
             yield Problem(field, "must have longer runs of pairs after shorter ones")
     if bomb_order and set(bomb_order) != set(bombs) - set(limits):

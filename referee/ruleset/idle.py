@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from referee.cards import SUITS
+from referee.ruleset.bombs import limited
 from referee.ruleset.fields import KINDS
 from referee.ruleset.limits import MAX_DEALS, SETTLED_BY_PENALTIES, most_cards, pack_size
 from referee.ruleset.model import Bonuses, Bracket, Ruleset
@@ -45,7 +46,11 @@ def without_lost_fields(ruleset: Ruleset, given: Mapping[str, object]) -> Rulese
 _LOST: Mapping[str, tuple[Callable[[Ruleset], bool], Any]] = {
     "draw_on_pass": (lambda ruleset: ruleset.leftover != "stock", "none"),
     "restock": (lambda ruleset: ruleset.draw_on_pass == "none", False),
-    "bomb_order": (lambda ruleset: not set(ruleset.bomb_order) <= set(ruleset.bombs), ()),
+    "bombs_beat": (lambda ruleset: not set(limited(ruleset.bombs_beat)) <= set(ruleset.bombs), "any"),
+    "bomb_order": (
+        lambda ruleset: set(ruleset.bomb_order) != {*ruleset.bombs} - {*limited(ruleset.bombs_beat)},
+        (),
+    ),
     "bombs_out_of_turn": (lambda ruleset: not ruleset.bombs, False),
     "last_cards": (lambda ruleset: ruleset.last_top_card == "allowed", "top"),
     "lead_includes_lowest": (lambda ruleset: ruleset.first_lead == "random", False),
@@ -128,8 +133,9 @@ def _combinations(ruleset: Ruleset) -> Changes:
         yield "flush_order", "suit_then_top"
     if len(ruleset.five_card_order) < 2:
         yield "kinds_compete", True
-    if ruleset.bombs_beat == "any" and set(ruleset.bomb_order) == set(ruleset.bombs):
-        yield from (("bombs", ruleset.bomb_order), ("bomb_order", ()))
+    limits = limited(ruleset.bombs_beat)
+    free = [name for name in ruleset.bomb_order or ruleset.bombs if name not in limits]
+    yield from (("bombs", (*free, *sorted(limits))), ("bomb_order", ()))
     if ruleset.equal_suits:
         yield "straight_suit_of", "top"
         if ruleset.flush_order == "top_then_suit":

@@ -156,6 +156,13 @@ IDLE: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"plays": ["single", "flush"], "five_card_order": ["flush"]}, {"kinds_compete": False}),
     ({"plays": ["single", "quads"], "five_card_order": ["quads"]}, {"flush_order": "ranks_then_suit"}),
     ({"bombs": ["quads", "flush"]}, {"bombs": ["flush", "quads"], "bomb_order": ["quads", "flush"]}),
+    (
+        {"bombs": ["quads", "flush"], "bombs_beat": "twos"},
+        {
+            "bombs": ["flush", "quads"],
+            "bombs_beat": {"quads": ["2 2", "2 2 2", "2"], "flush": ["quads", "2", "2 2", "2 2 2"]},
+        },
+    ),
     ({"equal_suits": True}, {"straight_suit_of": "highest", "flush_order": "top_then_suit"}),
     ({"settle": "loser_only"}, {"card_points": dict.fromkeys(STANDARD_RANKS, 3)}),
     ({"settle": "fixed"}, {"multipliers": [], "multiplier_for": "leader", "double_per_two_left": True}),
@@ -206,6 +213,7 @@ def test_fields_of_a_preset_that_lost_what_they_need_are_off_unless_they_are_giv
     ruleset = load_ruleset({"extends": "hong-kong-relatives-3", "leftover": "unused"})
     assert (ruleset.leftover, ruleset.draw_on_pass) == ("unused", "none")
     assert not load_ruleset({"extends": "gamesky", "bombs": []}).bombs_out_of_turn
+    assert load_ruleset({"extends": "tien-len-frame", "bombs": ["bare_quads"]}).bombs_beat == "any"
     assert load_ruleset({"extends": "online-hk", "settle": "wins"}).final_honours == ()
     assert load_ruleset({"first_lead": "random"}).lead_includes_lowest is False
     with pytest.raises(RulesetError, match="bombs_out_of_turn: needs bombs"):
