@@ -179,6 +179,7 @@ class SlowDeal:
         if self.own:
             self.end_trick()
             return
+        self.include = None
         leading = not self.plays()
         needed = 1 if leading or self.ruleset.draw_on_pass == "one" else len(self.plays()[-1].cards)
         for _ in range(needed if self.ruleset.draw_on_pass != "none" else 0):
