@@ -18,6 +18,8 @@ def instant_winner(rules: Rules, hands: Sequence[int], dealer: int, step: int) -
     """
     ruleset = rules.ruleset
     wins = (*ruleset.instant_wins, "dragon") if ruleset.dragon == "wins" else ruleset.instant_wins
+    if not wins:
+        return None
     held: dict[int, int] = {}
     for seat in seats_after(dealer, step, len(hands)):
         places = [place for place, win in enumerate(wins) if _IS[win](rules, hands[seat])]

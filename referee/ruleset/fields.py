@@ -63,6 +63,21 @@ InstantWin = Literal[
 INSTANT_WINS: tuple[InstantWin, ...] = get_args(InstantWin)
 """Every hand that ``instant_wins`` may list."""
 
+
+def cards_needed(win: InstantWin, ranks: int) -> int:
+    """Return how many cards a hand needs at least to win at once with what ``instant_wins`` names."""
+    return _CARDS_NEEDED.get(win, ranks - 1)
+
+
+_CARDS_NEEDED: Mapping[InstantWin, int] = {
+    "four_twos": 4,
+    "six_pairs": 12,
+    "five_pairs_and_triple": 13,
+    "five_pair_run": 10,
+    "three_triple_run": 9,
+}
+
+
 HonourName = Literal["quads", "straight_flush", "twos", "top_card"]
 
 HONOURS: tuple[HonourName, ...] = get_args(HonourName)

@@ -12,9 +12,9 @@ from typing import Any
 
 from referee.cards import SUITS
 from referee.ruleset.bombs import limited
-from referee.ruleset.fields import KINDS
+from referee.ruleset.fields import HONOURS, INSTANT_WINS, KINDS, cards_needed
 from referee.ruleset.limits import MAX_DEALS, SETTLED_BY_PENALTIES, most_cards, pack_size
-from referee.ruleset.model import Bonuses, Bracket, Ruleset
+from referee.ruleset.model import Bonuses, Bracket, Honour, Ruleset
 from referee.ruleset.straights import cycle, straight_order
 
 Changes = Iterator[tuple[str, Any]]
@@ -89,12 +89,22 @@ def _dealing(ruleset: Ruleset) -> Changes:
     if most_dealt(ruleset) < 4:
         yield "redeal_four_twos", False
     removed = Counter([card[:-1] for card in ruleset.removed_cards])
-    if most_dealt(ruleset) < len(ruleset.ranks) - list(removed.values()).count(len(SUITS)):
-        yield "dragon", "none"
-        if len(ruleset.instant_wins) < 2:
-            yield "instant_wins_compete", True
-        if not ruleset.instant_wins:
-            yield "instant_win_penalty", None
+    yield from _wins(ruleset, len(ruleset.ranks) - list(removed.values()).count(len(SUITS)))
+
+
+def _wins(ruleset: Ruleset, ranks: int) -> Changes:
+    """Yield what of the hands that win at once can be dealt from packs of this many ranks."""
+    dealt = most_dealt(ruleset)
+    dragon = "none" if dealt < ranks else ruleset.dragon
+    wins = [win for win in ruleset.instant_wins if cards_needed(win, ranks) <= dealt]
+    several = len(wins) + (dragon == "wins") > 1
+    if several and not ruleset.instant_wins_compete:
+        wins.sort(key=INSTANT_WINS.index)
+    yield from (("dragon", dragon), ("instant_wins", tuple(wins)))
+    if not several:
+        yield "instant_wins_compete", True
+    if not (wins or dragon == "wins") or ruleset.settle not in SETTLED_BY_PENALTIES:
+        yield "instant_win_penalty", None
 
 
 def _turns(ruleset: Ruleset) -> Changes:
@@ -161,10 +171,15 @@ def _scoring(ruleset: Ruleset) -> Changes:
         yield "card_points", (1,) * len(ruleset.rank_names)
     if not counts:
         yield "double_per_two_left", False
-    if not counts and ruleset.settle != "fixed":
+    yield "honours_left", _in_order(ruleset.honours_left) if counts else ()
+    last_play = counts or ruleset.settle == "fixed"
+    if not last_play:
         yield "final_twos", "none"
-    for field in ("honours_left", "final_honours"):
-        yield field, tuple(sorted(getattr(ruleset, field), key=lambda entry: entry.honour))
+    yield "final_honours", _in_order(ruleset.final_honours) if last_play else ()
+
+
+def _in_order(honours: Sequence[Honour]) -> tuple[Honour, ...]:
+    return tuple(sorted(honours, key=lambda entry: HONOURS.index(entry.honour)))
 
 
 def _brackets(ruleset: Ruleset) -> Iterator[Bracket]:

@@ -15,7 +15,6 @@ from referee.ruleset.fields import FIVE_CARD_KINDS, MOST_CARDS
 from referee.ruleset.idle import without_idle_fields, without_lost_fields
 from referee.ruleset.limits import (
     MOST_CARDS_WITH_DRAGONS,
-    SETTLED_BY_PENALTIES,
     excess,
     most_cards,
     pack_size,
@@ -92,9 +91,7 @@ def _instant_wins(ruleset: Ruleset) -> Iterator[Problem]:
     wins, compete = ruleset.instant_wins, ruleset.instant_wins_compete
     if "four_twos" in wins and ruleset.redeal_four_twos:
         yield Problem("instant_wins", "has four_twos, with which redeal_four_twos deals again")
-    if not compete and len(wins) + (ruleset.dragon == "wins") < 2:
-        yield Problem("instant_wins_compete", "can only be false if several hands win at once")
-    elif {"six_pairs", "five_pairs_and_triple"} <= {*wins} and not (
+    if {"six_pairs", "five_pairs_and_triple"} <= {*wins} and not (
         compete and wins.index("six_pairs") < wins.index("five_pairs_and_triple")
     ):
         reason = "has five_pairs_and_triple, which are also six_pairs, but not as the stronger of the two"
@@ -211,23 +208,11 @@ def _places(ruleset: Ruleset) -> Iterator[Problem]:
 
 
 def _honours(ruleset: Ruleset) -> Iterator[Problem]:
-    by_penalties = ruleset.settle in SETTLED_BY_PENALTIES
-    for field, counts in (
-        ("honours_left", by_penalties),
-        ("final_honours", by_penalties or ruleset.settle == "fixed"),
-    ):
-        entries = getattr(ruleset, field)
-        if entries and not counts:
-            yield Problem(field, f"has no effect with settle: {ruleset.settle}")
-        for entry in entries:
+    for field in ("honours_left", "final_honours"):
+        for entry in getattr(ruleset, field):
             kinds = _KINDS_OF_HONOURS.get(entry.honour, ())
             if kinds and not {*kinds} & {*ruleset.plays}:
                 yield Problem(field, f"has {entry.honour}, which needs {' or '.join(kinds)} in plays")
-    if ruleset.instant_win_penalty is not None:
-        if not by_penalties:
-            yield Problem("instant_win_penalty", f"has no effect with settle: {ruleset.settle}")
-        if not ruleset.instant_wins and ruleset.dragon != "wins":
-            yield Problem("instant_win_penalty", "needs instant_wins or dragon: wins")
 
 
 _KINDS_OF_HONOURS = {

@@ -41,6 +41,23 @@ UNUSUAL: dict[str, dict[str, Any]] = {
         "first_lead": "3S",
         "lead_includes_lowest": "alone",
     },
+    "hands that win at once": {
+        "name": "wins-at-once",
+        "extends": "chinese-3",
+        "dragon": "wins",
+        "instant_wins": ["six_pairs", "four_twos"],
+        "instant_win_penalty": 26,
+    },
+    "dragons and honours": {
+        "name": "dragons-and-honours",
+        "extends": "chinese-3",
+        "plays": ["single", "pair", "triple", "full_house", "bare_quads", "dragon"],
+        "five_card_order": ["full_house"],
+        "bombs": ["bare_quads", "dragon"],
+        "honours_left": [{"honour": "quads", "points": 10}, {"honour": "twos", "times": 2}],
+        "final_honours": [{"honour": "top_card", "times": 2}],
+        "settle": "winner_collects",
+    },
 }
 """Rulesets with values that no preset has, by what is unusual about them."""
 

@@ -11,7 +11,7 @@ from referee.cards import LECTIO_RANKS, STANDARD_RANKS
 from referee.errors import RulesetError
 from referee.rules.plays import Rules
 from referee.ruleset import Bonuses, Ruleset, load_ruleset
-from referee.ruleset.fields import FIVE_CARD_KINDS, INSTANT_WINS, KINDS
+from referee.ruleset.fields import FIVE_CARD_KINDS, INSTANT_WINS, KINDS, cards_needed
 from referee.ruleset.limits import SETTLED_BY_PENALTIES
 from referee.ruleset.straights import ORDER_NAMES
 
@@ -170,8 +170,10 @@ def _combinations(draw: st.DrawFn, fields: Fields) -> Fields:
 
 
 @st.composite
-def _instant_wins(draw: st.DrawFn, four_twos: bool) -> list[str]:
-    wins = draw(_some([win for win in INSTANT_WINS if win != "four_twos" or four_twos]))
+def _instant_wins(draw: st.DrawFn, fields: Fields, four_twos: bool) -> list[str]:
+    size, ranks = fields["hand_size"], len(fields["ranks"])
+    held = [win for win in INSTANT_WINS if size == "all" or cards_needed(win, ranks) <= size]
+    wins = draw(_some([win for win in held if win != "four_twos" or four_twos]))
     pairs = [win for win in wins if win in ("six_pairs", "five_pairs_and_triple")]
     if len(pairs) == 2:
         wins.remove(draw(st.sampled_from(pairs)))
@@ -231,7 +233,7 @@ def _course(draw: st.DrawFn, fields: Fields) -> Fields:
     two = fields["ranks"][-1]
     whole = not any(card[:-1] == two for card in fields["removed_cards"])
     course["redeal_four_twos"] &= whole
-    wins = draw(_instant_wins(whole and not course["redeal_four_twos"])) if not last_holder else []
+    wins = draw(_instant_wins(fields, whole and not course["redeal_four_twos"])) if not last_holder else []
     first_lead = draw(st.sampled_from(["lowest", "random"]) | st.sampled_from(cards))
     several = len(wins) + (course["dragon"] == "wins") > 1
     return course | {

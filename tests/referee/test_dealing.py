@@ -1,5 +1,6 @@
 """Tests for each step from the shuffled pack to the first lead."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,9 +20,10 @@ from referee.deals.instant import instant_winner
 from referee.deals.shuffle import shuffle
 from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import Ruleset
+from referee.ruleset.fields import INSTANT_WINS
 from tests.referee.deals import SEED, deal_of, hand_texts, legal_texts, play, rules_with
 from tests.referee.slow_rules import SlowRules, read
-from tests.referee.strategies import hands, rulesets
+from tests.referee.strategies import CHOICES, hands, rulesets
 
 
 def shuffled(rules: Rules, label: str = "deal") -> list[int]:
@@ -267,14 +269,18 @@ def test_hand_is_the_strongest_that_it_holds() -> None:
 @settings(deadline=None, max_examples=200)
 @given(rulesets(most_players=4), st.data())
 def test_instant_winner_of_any_hands_is_who_the_slow_rules_say(ruleset: Ruleset, data: st.DataObject) -> None:
+    ruleset = replace(
+        ruleset,
+        dragon=data.draw(st.sampled_from(CHOICES["dragon"])),
+        instant_wins=tuple(data.draw(st.lists(st.sampled_from(INSTANT_WINS), unique=True))),
+        instant_wins_compete=data.draw(st.booleans()),
+    )
     rules = compile_ruleset(ruleset)
     slow, dealt = SlowRules(ruleset), []
     for _ in range(ruleset.players):
         hand = data.draw(hands(rules, most=20))
-        ends = data.draw(st.sampled_from([(0, 0), (0, 1), (1, 0)]))
-        if any(ends):  # most ranks, or all
-            rest = rules.rank_masks[ends[0] : len(rules.rank_masks) - ends[1]]
-            hand |= sum(mask & -mask for mask in rest if not mask & hand)
+        also = data.draw(st.sampled_from([slice(0, 0), slice(None), slice(-1), slice(1, None)]))
+        hand |= sum(mask & -mask for mask in rules.rank_masks[also] if not mask & hand)
         dealt.append(hand)
     dealer, step = data.draw(st.integers(0, ruleset.players - 1)), data.draw(st.sampled_from([1, -1]))
     best: tuple[int, int, str] | None = None

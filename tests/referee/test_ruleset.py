@@ -22,6 +22,7 @@ from referee.ruleset.reading import read_ruleset
 from referee.ruleset.straights import ORDER_NAMES, straight_order
 from tests.referee.strategies import ruleset_fields, rulesets
 
+HONOURS = [{"honour": "quads", "times": 2}, {"honour": "twos", "points": 10}]
 BONUSES = [field.name for field in dataclasses.fields(Bonuses)]
 
 ORDERS = {
@@ -135,6 +136,21 @@ IDLE: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"leftover": "stock", "draw_on_pass": "one"}, {"draw_on_pass": "as_needed"}),
     ({"hand_size": 3}, {"redeal_four_twos": True}),
     ({"hand_size": 12}, {"dragon": "wins"}),
+    ({"hand_size": 11}, {"instant_wins": ["six_pairs", "five_pairs_and_triple"]}),
+    ({"hand_size": 11, "instant_wins": ["four_twos"]}, {"dragon": "wins", "instant_wins_compete": False}),
+    (
+        {"instant_wins": ["four_twos", "six_pairs"], "instant_wins_compete": False},
+        {"instant_wins": ["six_pairs", "four_twos"]},
+    ),
+    ({"extends": "lectio"}, {"instant_wins": ["dragon_without_two"], "instant_win_penalty": 5}),
+    ({}, {"instant_win_penalty": 26}),
+    ({"dragon": "wins", "settle": "wins"}, {"instant_win_penalty": 26}),
+    ({"settle": "fixed"}, {"honours_left": HONOURS}),
+    ({"settle": "difference"}, {"final_honours": HONOURS}),
+    (
+        {"honours_left": HONOURS, "final_honours": HONOURS},
+        {"honours_left": HONOURS[::-1], "final_honours": HONOURS[::-1]},
+    ),
     ({"players": 2}, {"direction": "clockwise"}),
     ({"players": 2}, {"direction": "alternating"}),
     ({"players": 2}, {"pass_locks": True}),

@@ -120,20 +120,11 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str, str]] = [
     (LAST | {"dragon": "wins"}, "dragon", "last_holder"),
     (LAST | {"instant_wins": ["six_pairs"]}, "instant_wins", "last_holder"),
     ({"instant_wins": ["four_twos"], "redeal_four_twos": True}, "instant_wins", "redeal_four_twos"),
-    ({"instant_wins": ["four_twos"], "instant_wins_compete": False}, "instant_wins_compete", "several"),
     ({"instant_wins": ["five_pairs_and_triple", "six_pairs"]}, "instant_wins", "not as the stronger"),
     (
         {"instant_wins": ["six_pairs", "five_pairs_and_triple"], "instant_wins_compete": False},
         "instant_wins",
         "not as the stronger",
-    ),
-    ({"instant_win_penalty": 26}, "instant_win_penalty", "needs instant_wins or dragon: wins"),
-    ({"instant_win_penalty": 26, "dragon": "wins", "settle": "wins"}, "instant_win_penalty", "no effect"),
-    ({"honours_left": HONOURS, "settle": "fixed"}, "honours_left", "no effect with settle: fixed"),
-    (
-        {"final_honours": HONOURS, "settle": "difference"},
-        "final_honours",
-        "no effect with settle: difference",
     ),
     (
         {"honours_left": HONOURS, "plays": ["single", "straight"], "five_card_order": ["straight"]},
