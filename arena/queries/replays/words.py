@@ -43,7 +43,7 @@ DONE_FOR = {
 ENDS = {
     "out": "The deal is over.",
     "dragon": "The deal is over: a hand with every rank wins at once.",
-    "instant_win": "The deal is over: a hand like this wins at once.",
+    "instant_win": "The deal is over: a hand that the rules name wins at once.",
     "last_top_card": "The deal is over: a card that loses as the last one was left to somebody.",
     "forfeit": "The deal is over by a forfeit.",
 }
