@@ -203,7 +203,7 @@ class HeadPart(Plan, Entry, Complete, Part):
     ruleset: dict[str, Any]
     """The ruleset with all of its fields."""
     ruleset_hash: str
-    """SHA-256, as hex, of the ruleset as JSON with sorted keys and no spaces."""
+    """Its hash (docs/formats.md, "What follows from what"), as hex."""
     table_size: int = Count
     """Bots at a table."""
     limits: LimitsLine

@@ -290,7 +290,10 @@ class Ruleset:
 
     @property
     def hash(self) -> str:
-        """The SHA-256, in hex, of the resolved object as JSON with sorted keys and no blanks."""
+        """The SHA-256, in hex, of what sets it apart from the default preset (docs/formats.md).
+
+        So a field that is added later, with the value in the default preset that it had unsaid, changes none.
+        """
         return _content_hash(self)
 
     @property
@@ -312,5 +315,10 @@ def plain(value: object) -> object:
 
 @lru_cache(maxsize=256)
 def _content_hash(ruleset: Ruleset) -> str:
-    text = json.dumps(ruleset.to_object(), sort_keys=True, separators=(",", ":"))
+    from referee.ruleset.load import DEFAULT, load_ruleset  # which make rulesets of this module
+
+    default = load_ruleset(DEFAULT).to_object()
+    given = ruleset.to_object()
+    content = {name: value for name, value in given.items() if name == "name" or value != default[name]}
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
     return sha256(text.encode()).hexdigest()

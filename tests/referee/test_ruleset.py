@@ -4,6 +4,7 @@ import dataclasses
 import json
 import subprocess
 import sys
+from hashlib import sha256
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -98,6 +99,14 @@ def test_to_object_of_any_ruleset_loads_as_the_same_ruleset(ruleset: Ruleset) ->
     again = load_ruleset(json.loads(json.dumps(ruleset.to_object())))
     assert again == ruleset
     assert again.hash == ruleset.hash
+
+
+def test_hash_covers_the_name_and_what_differs_from_the_default_preset() -> None:
+    ruleset = load_ruleset({"name": "house", "decks": 2, "card_points": dict.fromkeys("3456789TJQKA2", 2)})
+    points = ",".join(f'"{rank}":2' for rank in sorted("3456789TJQKA2"))
+    content = f'{{"card_points":{{{points}}},"decks":2,"name":"house"}}'
+    assert ruleset.hash == sha256(content.encode()).hexdigest()
+    assert load_ruleset("chinese").hash == sha256(b'{"name":"chinese"}').hexdigest()
 
 
 def test_hash_differs_when_any_field_differs() -> None:

@@ -86,7 +86,8 @@ def _check_settled(lines: Export, part: HeadPart) -> Ruleset:
     except RulesetError as error:
         raise lines.wrong(f"ruleset.{error}") from None
     lines.same("ruleset_hash", part.ruleset_hash, ruleset.hash)
-    if part.ruleset != ruleset.to_object():
+    resolved = ruleset.to_object()
+    if any(value != resolved.get(name) for name, value in part.ruleset.items()):
         raise lines.wrong("ruleset: is not resolved")
     lines.same("table_size", part.table_size, ruleset.players)
     if part.pairing not in FORMATS:
