@@ -27,10 +27,10 @@ class Reference(NamedTuple):
 
 
 REFERENCE = Reference(
-    "reference-1",
+    name="reference-1",
     plays=16,
     parts=1024,
-    hash="714d082384005a75ad6320949b34cec0f145bb8ef812d12c01a6445591258c5e",
+    hash="7dde04e7e6c0719de5cb98ab0533a91a94d5ae1c3d7179232cf5dc4a901f4e10",
 )
 
 ODDS = 16
@@ -40,8 +40,8 @@ ODDS = 16
 def reference_values(rules: Rules, seed: bytes, setup: Setup) -> tuple[int, ...]:
     """Return what a deal's cards were worth, by seat, in parts of a point (``REFERENCE.parts``).
 
-    That is the mean of its points in all plays, less what its place is worth on average (who leads, and who
-    exchanges cards), so that nothing is expected of a seat before the cards are dealt but the table's mean.
+    That is the mean of its points in all plays, less what its place is worth (``place_values``): before the
+    cards are dealt, the same is expected of every seat.
     """
     weight = REFERENCE.parts // REFERENCE.plays
     sums = map(sum, zip(*reference_points(rules, seed, setup), strict=True))
@@ -52,8 +52,8 @@ def reference_values(rules: Rules, seed: bytes, setup: Setup) -> tuple[int, ...]
 
 def reference_points(rules: Rules, seed: bytes, setup: Setup) -> list[tuple[int, ...]]:
     """Return the points of each play of a deal, by seat."""
-    deal = _begin(rules, seed, setup)
-    return [_play(deal, words(seed, f"{REFERENCE.name}/{play}")) for play in range(REFERENCE.plays)]
+    deal = begin(rules, seed, setup)
+    return [play_out(deal, words(seed, f"{REFERENCE.name}/{play}")) for play in range(REFERENCE.plays)]
 
 
 def deal_values(deal: Deal) -> tuple[int, ...]:
@@ -74,13 +74,14 @@ def record_values(rules: Rules, record: Mapping[str, Any]) -> tuple[int, ...]:
 def place_values(rules: Rules, setup: Setup) -> tuple[int, ...]:
     """Return what the places of a deal are worth before the cards are dealt, by seat, in parts of a point.
 
-    They differ only if earlier deals settle who leads or exchanges cards, and add up to nearly nothing.
+    They differ only if earlier deals settle who leads or exchanges cards, or if hands differ in size. They
+    add up to nearly nothing.
     """
-    if setup.leader is None and setup.exchange is None:
-        return (0,) * rules.ruleset.players
     dealer, players = setup.dealer, rules.ruleset.players
-    from_dealer = _turned(setup, players)
-    values = _places(rules, from_dealer)
+    is_even = rules.ruleset.hand_size != "all" or len(rules.pack) % players == 0
+    if setup.leader is None and setup.exchange is None and is_even:
+        return (0,) * players
+    values = _places(rules, _turned(setup, players))
     return tuple([values[(seat - dealer) % players] for seat in range(players)])
 
 
@@ -109,13 +110,13 @@ def _places(rules: Rules, setup: Setup) -> tuple[int, ...]:
     totals = [0] * rules.ruleset.players
     for number in range(REFERENCE.parts):
         seed = sha256(f"{REFERENCE.name}/place/{number}".encode()).digest()
-        for seat, points in enumerate(_play(_begin(rules, seed, setup), words(seed, f"{REFERENCE.name}/0"))):
-            totals[seat] += points
+        start, chances = begin(rules, seed, setup), words(seed, f"{REFERENCE.name}/0")
+        totals = [total + points for total, points in zip(totals, play_out(start, chances), strict=True)]
     mean = sum(totals) // len(totals)
     return tuple([total - mean for total in totals])
 
 
-def _begin(rules: Rules, seed: bytes, setup: Setup) -> Deal:
+def begin(rules: Rules, seed: bytes, setup: Setup) -> Deal:
     """Return the deal before its lead; in an exchange, the winner has returned its lowest card."""
     dealer, step, leader, exchange = setup
     deal = Deal(rules, seed, 1, dealer, step, leader=leader, exchange=exchange)
@@ -125,8 +126,11 @@ def _begin(rules: Rules, seed: bytes, setup: Setup) -> Deal:
     return deal
 
 
-def _play(start: Deal, chances: Iterator[int]) -> tuple[int, ...]:
-    """Return the points of one play of a deal; nobody bombs out of turn or beats its own play."""
+def play_out(start: Deal, chances: Iterator[int]) -> tuple[int, ...]:
+    """Return the points of one play of a deal that ``begin`` began; ``chances`` are random words.
+
+    Nobody bombs out of turn or beats its own play.
+    """
     deal, full = start.copy(), start.rules.full
     policies = policies_of(start.rules)
     seats = [policies[chance % len(policies)] for chance in islice(chances, len(deal.hands))]

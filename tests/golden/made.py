@@ -1,4 +1,4 @@
-"""The expected contents of the golden files: records, counts of legal plays, test vectors, made pages."""
+"""The expected contents of the golden files: records, counts, test vectors, made pages."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -74,13 +74,17 @@ def _counted(rules: Rules, seed: bytes) -> str:
 
 
 REFERRED: tuple[Mapping[str, object], ...] = (
-    *(
-        {"extends": name}
-        for name in (
-            *("hong-kong", "chinese", "chinese-2", "chinese-stakes", "choi-dai-di-3", "lectio"),
-            *("hong-kong-relatives-3", "only-a-game-8", "only-a-game-bombs", "indonesia", "zheng-shangyou"),
-        )
-    ),
+    {"extends": "hong-kong"},
+    {"extends": "chinese"},
+    {"extends": "chinese-2"},
+    {"extends": "chinese-stakes"},
+    {"extends": "choi-dai-di-3"},
+    {"extends": "lectio"},
+    {"extends": "hong-kong-relatives-3"},
+    {"extends": "only-a-game-8"},
+    {"extends": "only-a-game-bombs"},
+    {"extends": "indonesia"},
+    {"extends": "zheng-shangyou"},
     {"extends": "chinese-3", "exchange": "loser_to_winner", "lead": "winner"},
     {"extends": "gamesky", "beat_own": True, "lead": "loser", "dealer": "loser"},
 )

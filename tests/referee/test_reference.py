@@ -40,7 +40,8 @@ def slow_values(rules: Rules, seed: bytes, number: int) -> list[int]:
         while not deal.over:
             deal.act(*slow_action(deal, keeps, stream))
         totals = [total + points for total, points in zip(totals, deal.points, strict=True)]
-    return [total * 64 for total in totals]
+    places = place_values(rules, begun)
+    return [total * 64 - place for total, place in zip(totals, places, strict=True)]
 
 
 def slow_action(deal: Deal, keeps: list[bool], stream: Iterator[int]) -> tuple[int, int]:
@@ -116,6 +117,8 @@ def test_what_a_place_is_worth_is_known_by_who_leads_and_taken_off() -> None:
     assert max(leads) == leads[0] > REFERENCE.parts // 4
     assert 0 <= sum(leads) < len(leads)
     assert place_values(rules, Setup(2, -1, 2, None)) == (*leads[2:], *leads[:2])
+    uneven = compile_ruleset(load_ruleset("choi-dai-di-3"))
+    assert any(place_values(uneven, Setup(0, 1, None, None)))
 
 
 def test_values_of_many_deals_are_as_good_for_the_leader_as_for_others() -> None:
