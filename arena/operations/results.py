@@ -153,7 +153,8 @@ def find_deals(
     kind: Annotated[
         HighlightKind,
         "closest: the fewest points between the best seat and the second; swing: the most that a seat won or "
-        "lost; longest: the most actions; bombs: the most bombs.",
+        "lost; longest: the most actions; bombs: the most bombs; best-made, worst-made: the most points "
+        "that a seat made of its cards beyond what was expected from them, or short of that.",
     ],
     ruleset: RulesetName = None,
     table_size: TableSize = None,

@@ -119,8 +119,9 @@ ADVANCE_ALL = "arena.advance_all"
 RUN_MATCH = "arena.run_match"
 DELIVER = "arena.deliver"
 ESTIMATE = "arena.estimate"
+WEIGH = "arena.weigh"
 
-TASKS: Mapping[str, int] = {ADVANCE: 1, ADVANCE_ALL: 0, RUN_MATCH: 1, DELIVER: 0, ESTIMATE: 0}
+TASKS: Mapping[str, int] = {ADVANCE: 1, ADVANCE_ALL: 0, RUN_MATCH: 1, DELIVER: 0, ESTIMATE: 0, WEIGH: 0}
 """The tasks of an arena, with the number of ids that each is sent. Celery's own would run any of them."""
 
 _NOTHING = type(None)

@@ -15,7 +15,7 @@ from kombu.exceptions import KombuError
 from arena.errors import BrokerError
 from arena.host.settings import Settings
 from arena.play import broker
-from arena.play.broker import ADVANCE, ADVANCE_ALL, DELIVER, ESTIMATE
+from arena.play.broker import ADVANCE, ADVANCE_ALL, DELIVER, ESTIMATE, WEIGH
 
 log = logging.getLogger("arena.play.messages")
 
@@ -120,6 +120,7 @@ def _config(settings: Settings) -> dict[str, object]:
             "advance": {"task": ADVANCE_ALL, **often},
             "deliver": {"task": DELIVER, **often},
             "estimate": {"task": ESTIMATE, **often},
+            "weigh": {"task": WEIGH, **often},
         },
         "beat_scheduler": BeatScheduler,
     }

@@ -19,11 +19,21 @@ from arena.errors import BrokerError, StorageError
 from arena.host.logs import in_one_line
 from arena.host.settings import Settings
 from arena.leagues.seasons import advance_leagues
-from arena.play.broker import ADVANCE, ADVANCE_ALL, DELIVER, ESTIMATE, RUN_MATCH, TASKS, clear_drafts
+from arena.play.broker import (
+    ADVANCE,
+    ADVANCE_ALL,
+    DELIVER,
+    ESTIMATE,
+    RUN_MATCH,
+    TASKS,
+    WEIGH,
+    clear_drafts,
+)
 from arena.play.matches.playing import Hold, Run, never_held, play
 from arena.play.messages import broker_errors, log_in, make_app
 from arena.play.rounds.advance import advance, round_of, running_tournaments
 from arena.play.rounds.batches import Connected, everyone
+from arena.results.luck.references import weigh_due
 from arena.results.strength.pools import unfitted
 from arena.store.models import Tournament, utc_now
 from arena.store.storage import Storage, open_storage
@@ -79,7 +89,8 @@ class Tasks:
         self._lease = timedelta(seconds=settings.lease_seconds)
         self._fitting = threading.Lock()
         self._delivering = threading.Lock()
-        self._estimating: threading.Thread | None = None
+        self._apart: dict[str, threading.Thread] = {}
+        """By name, the threads in which long work goes on that no match waits for."""
         self.stopping = threading.Event()
 
     def advance(self, tournament_id: int) -> None:
@@ -108,14 +119,23 @@ class Tasks:
             self._delivering.release()
 
     def estimate(self) -> None:
-        """Let a thread of its own estimate what decisions cost: matches need those of the pool."""
-        if self._estimating is None or not self._estimating.is_alive():
-            self._estimating = threading.Thread(target=self._estimate, name="estimates", daemon=True)
-            self._estimating.start()
+        """Estimate what decisions cost, in a thread of its own."""
+        self._do_apart("estimates", "decisions cannot be estimated now", estimate_due)
 
-    def _estimate(self) -> None:
-        with _absence_logged("decisions cannot be estimated now"):
-            estimate_due(self._storage, utc_now, time.monotonic, stopping=self.stopping.is_set)
+    def weigh(self) -> None:
+        """Compute what the cards of finished deals were worth, in a thread of its own."""
+        self._do_apart("references", "what cards were worth cannot be computed now", weigh_due)
+
+    def _do_apart(self, name: str, trouble: str, work: Callable[..., None]) -> None:
+        """Do long work, unless it is being done, in a thread of its own: matches need those of the pool."""
+
+        def do() -> None:
+            with _absence_logged(trouble):
+                work(self._storage, utc_now, time.monotonic, stopping=self.stopping.is_set)
+
+        if name not in self._apart or not self._apart[name].is_alive():
+            self._apart[name] = threading.Thread(target=do, name=name, daemon=True)
+            self._apart[name].start()
 
     def run_match(self, match_id: int) -> None:
         """Have a match played, if it still has to be, and advance its tournament."""
@@ -295,6 +315,7 @@ def make_worker_app(
     app.task(tasks.run_match, name=RUN_MATCH, shared=False)
     app.task(tasks.deliver, name=DELIVER, shared=False)
     app.task(tasks.estimate, name=ESTIMATE, shared=False)
+    app.task(tasks.weigh, name=WEIGH, shared=False)
     app.finalize()
     for name in app.tasks.keys() - TASKS.keys():
         app.tasks.unregister(name)  # Celery's own, with which a message could run several others

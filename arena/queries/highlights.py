@@ -13,6 +13,7 @@ from sqlalchemy import select as select_columns
 from sqlmodel import col, func, select
 
 from arena.core.cursors import Key, make_cursor, read_cursor
+from arena.core.luck import UNIT
 from arena.queries.names import find_tournament, rulesets_called, versions_called
 from arena.results.strength.pools import Pool
 from arena.store.database import SKEWED
@@ -40,6 +41,10 @@ FEW = 1_000
 """The deals of up to this many matches are always looked up without an index of their order."""
 
 
+MADE = (HighlightKind.BEST_MADE, HighlightKind.WORST_MADE)
+"""The kinds whose value is kept in parts of a point."""
+
+
 @dataclass(frozen=True, slots=True)
 class HighlightQuery:
     """Which deals are wanted; None stands for all."""
@@ -63,8 +68,8 @@ class DealLine:
     session: int
     deal: int
     kind: HighlightKind
-    value: int
-    """What stands out, as a number: points, points, actions or bombs."""
+    value: float
+    """What stands out, as a number: points, points, actions, bombs, points made of the cards or lost."""
     ruleset: str
     """Name and version, as ``hong-kong@1``."""
     table_size: int
@@ -435,7 +440,7 @@ def _lines(tx: Transaction, by_kind: Mapping[HighlightKind, Sequence[Place]]) ->
             session=session,
             deal=deal,
             kind=kind,
-            value=value,
+            value=value / UNIT if kind in MADE else value,
             ruleset=f"{ruleset}@{version}",
             table_size=table_size,
             finished_at=finished_at,

@@ -15,14 +15,18 @@ from sqlalchemy import ColumnElement
 from sqlalchemy import select as select_columns
 from sqlmodel import SQLModel, select
 
+from arena.core.luck import Luck, Slope
 from arena.core.sums import Pair, Sum
 from arena.results.strength.sums import Met, Score, SeatSum, Sums
 from arena.store.models import (
     Encounter,
+    EntrantLuck,
     EntrantSum,
     FaultTally,
     Highlight,
+    LuckTally,
     Meeting,
+    PoolSlope,
     Rating,
     SeatTally,
     StrengthScore,
@@ -214,6 +218,12 @@ ENTRANTS: Ledger[Sum] = Ledger(
     EntrantSum, ("entrant_id",), _names(Sum), greatest=("last_round",), latest={"last": "last_round"}
 )
 ENCOUNTERS: Ledger[Pair] = Ledger(Encounter, ("entrant_id", "other_id"), _names(Pair))
+
+# Luck, as workers take rounds in
+
+SLOPES: Ledger[Slope] = Ledger(PoolSlope, ("table_size",), _names(Slope), relative=0.0)
+LUCK: Ledger[Luck] = Ledger(LuckTally, ("version_id",), _names(Luck), relative=0.0)
+ENTRANT_LUCK: Ledger[Luck] = Ledger(EntrantLuck, ("entrant_id",), _names(Luck), relative=0.0)
 
 # Sessions, as they are stored
 

@@ -11,6 +11,7 @@ from sqlalchemy import delete, insert
 from sqlalchemy import select as select_columns
 from sqlmodel import col, select
 
+from arena.core.luck import expected, made
 from arena.results.ledgers import FAULTS, HIGHLIGHTS, Key, Part, Row, WrongRow
 from arena.results.strength.pools import Pool
 from arena.store.models import (
@@ -19,16 +20,19 @@ from arena.store.models import (
     Highlight,
     HighlightKind,
     Match,
+    MatchState,
     Round,
     Seat,
     Session,
     SessionRecords,
+    SessionReference,
     StoredRuleset,
     Tournament,
 )
 from arena.store.storage import Transaction, changed
 from referee.memo import Memo
 from referee.records.record import parse_action
+from referee.reference.values import REFERENCE
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset
 
@@ -112,6 +116,31 @@ def _bombs(ruleset: str) -> Callable[[Record], int]:
     return lambda deal: sum(known[action[2:]] for action in deal.get("actions", ()))
 
 
+Counted = Iterable[tuple[int, Sequence[int], Sequence[int]]]
+"""Deals that all bots played to the end: the number, the points and what the cards were worth."""
+
+
+def made_rows(
+    session_id: int, pool: Pool, deals: Counted, beta: int
+) -> dict[tuple[int, str], tuple[int, int, int, int]]:
+    """Return the deals of a session that stand out by what was made of the cards, as rows of their ledger.
+
+    - best-made: the most that a seat made of its cards, beyond what was expected;
+    - worst-made: the most that a seat lost of what was expected.
+
+    Both are in 64ths of a point; there is no deal where that is 0.
+    """
+    seats = [
+        (number, made(points, expected(worth, REFERENCE.parts, beta))) for number, points, worth in deals
+    ]
+    if not seats:
+        return {}
+    best = min((-max(of_deal), number) for number, of_deal in seats)
+    worst = min((min(of_deal), number) for number, of_deal in seats)
+    found = ((HighlightKind.BEST_MADE, *best), (HighlightKind.WORST_MADE, *worst))
+    return {(session_id, kind): (*pool, deal, -value) for kind, value, deal in found if value < 0}
+
+
 class SessionTallies(NamedTuple):
     """The highlights of a session, and who committed which faults."""
 
@@ -178,6 +207,12 @@ def recounted(tx: Transaction) -> Iterator[Recounted]:
             pool = Pool(session.ruleset_id, session.table_size)
             tallies = tallies_of(pool, contents[session.ruleset_id], deals, seats)
             right |= tallies.highlight_rows(session.id)
+            if session.worth is not None and session.beta is not None and session.state == MatchState.DONE:
+                clean = zip(deals, session.worth, strict=False)
+                counted = [
+                    (deal["deal"], deal["points"], worth) for deal, worth in clean if is_played_out(deal)
+                ]
+                right |= made_rows(session.id, pool, counted, session.beta)
             faults.update(tallies.fault_counts())
         names = {
             id.id: f"{id.name}/{id.round}/{id.table_number}/{id.number}: its highlights are wrong"
@@ -209,8 +244,12 @@ def _sessions(tx: Transaction, after: int) -> Sequence[Any]:
             col(Tournament.ruleset_id),
             col(Tournament.table_size),
             col(SessionRecords.records),
+            col(SessionReference.worth),
+            col(Round.beta),
+            col(Match.state),
         )
         .join(SessionRecords, col(SessionRecords.session_id) == Session.id)
+        .outerjoin(SessionReference, col(SessionReference.session_id) == Session.id)
         .join(Match, col(Match.id) == Session.match_id)
         .join(Round, col(Round.id) == Match.round_id)
         .join(Tournament, col(Tournament.id) == Match.tournament_id)

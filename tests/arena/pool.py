@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from time import monotonic
 
 from arena.host.settings import Settings
+from arena.results.luck.references import weigh_due
 from arena.results.strength.fitting import fit_due
 from arena.store.storage import Storage, open_storage
 from tests.arena.fakes import Clock
@@ -22,6 +24,7 @@ def play_pool(file: Path) -> None:
         world.clock.move(DAY)
         names = [*(f"owner-{number % 4}/bot-{number}@1" for number in range(5)), *world.register(1)]
         world.finish(world.tournament_of(names, name="later").id, play_randomly)
+        weigh_due(storage, world.clock, monotonic, seconds=600)
 
 
 def open_pool(settings: Settings, played: bytes) -> Iterator[World]:

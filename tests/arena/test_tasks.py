@@ -116,8 +116,9 @@ def test_worker_when_it_cannot_acknowledge_to_a_lost_broker_then_its_log_has_one
     assert told.exc_info is None
 
 
-def test_estimates_when_one_takes_long_then_no_thread_of_the_pool_waits_for_it(
-    settings: Settings, world: World, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("work", ["estimate", "weigh"])
+def test_work_apart_when_it_takes_long_then_no_thread_of_the_pool_waits_for_it(
+    work: str, settings: Settings, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun, done = threading.Event(), threading.Event()
     threads: list[threading.Thread] = []
@@ -127,15 +128,16 @@ def test_estimates_when_one_takes_long_then_no_thread_of_the_pool_waits_for_it(
         begun.set()
         assert done.wait(30)
 
-    monkeypatch.setattr("arena.play.tasks.estimate_due", compute)
+    monkeypatch.setattr(f"arena.play.tasks.{work}_due", compute)
     tasks = Tasks(settings, world.storage, play_at_once, lambda *_: None, everyone)
-    tasks.estimate()
+    begin = getattr(tasks, work)
+    begin()
     assert begun.wait(30)
-    tasks.estimate()  # what waits is left to the thread that is there
+    begin()  # what waits is left to the thread that is there
     done.set()
     [thread] = threads
     assert thread is not threading.current_thread()
     thread.join(30)
-    tasks.estimate()
+    begin()
     threads[-1].join(30)
     assert len({*threads}) == 2

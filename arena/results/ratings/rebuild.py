@@ -15,6 +15,9 @@ from arena.actors import Actor, Role
 from arena.core.sums import Sums
 from arena.people.audit import record
 from arena.results.ledgers import TOTALS, Key, Part, WrongRow
+from arena.results.luck.recount import Recount
+from arena.results.luck.recount import catch_up as catch_up_luck
+from arena.results.luck.recount import parts_of as luck_parts
 from arena.results.ratings.apply import lock_pools
 from arena.results.ratings.replay import Replay, Wrong, catch_up, parts_of
 from arena.results.sessions import FaultKey, Recounted, correct_faults, recounted, wrong_faults
@@ -80,6 +83,8 @@ def rebuild(storage: Storage, tell: Tell = lambda _: None) -> Rebuilt:
             for replay in _replay_all(tx, tell):
                 _require_none(tx, _wrong_rows(tx, parts_of(tx, replay)))
                 result = result.with_ruleset(replay, _count_ratings(tx, replay))
+            for luck in _recount_luck(tx, tell):
+                _require_none(tx, _wrong_rows(tx, luck_parts(tx, luck)))
             tell("comparing standings")
             _require_none(tx, wrong_standings(tx))
             _require_counted(tx)
@@ -115,6 +120,7 @@ def mend(storage: Storage, actor: Actor, now: datetime, tell: Tell = lambda _: N
             if wrong:
                 mended += _mend_pools(storage, replay, wrong, actor, now)
             result = result.with_ruleset(replay, ratings)
+        mended += _mend_luck(storage, actor, now, tell)
         tell("comparing standings")
         mended += _mend_standings(storage, actor, now)
         mended += _mend_sessions(storage, actor, now, tell)
@@ -221,6 +227,43 @@ def _forget_fits(tx: Transaction, ruleset_id: int) -> None:
     """Delete the fits to sums that were wrong."""
     for of_pool in (StrengthFit, Strength):
         changed(tx, delete(of_pool).where(col(of_pool.ruleset_id) == ruleset_id))
+
+
+# Luck
+
+
+def _recount_luck(tx: Transaction, tell: Tell) -> Iterator[Recount]:
+    """Yield the luck under each ruleset, counted again.
+
+    Raise Wrong for the first round whose beta does not follow from the rounds before.
+    """
+    tell("comparing luck")
+    for ruleset_id in tx.exec(select(StoredRuleset.id).order_by(col(StoredRuleset.id))).all():
+        recount = Recount(ruleset_id)
+        catch_up_luck(tx, recount)
+        if recount.problem is not None:
+            raise Wrong(recount.problem)
+        yield recount
+
+
+def _mend_luck(storage: Storage, actor: Actor, now: datetime, tell: Tell) -> int:
+    """Correct the sums of luck; return how many were wrong. Raise Wrong as ``_recount_luck`` does."""
+    with storage.read() as tx:
+        recounts = [
+            (recount, [*_wrong_rows(tx, luck_parts(tx, recount))]) for recount in _recount_luck(tx, tell)
+        ]
+    mended = 0
+    for recount, wrong in recounts:
+        for part, keys in _batches(wrong):
+            with storage.write() as tx:
+                lock_pools(tx, recount.ruleset_id, matches=0)
+                catch_up_luck(tx, recount)
+                part.correct(tx, keys)
+        mended += len(wrong)
+    if mended:
+        with storage.write() as tx:
+            record(tx, actor, "rating.mend", SUBJECT, now, mended=mended)
+    return mended
 
 
 # Standings

@@ -17,6 +17,7 @@ from arena.store.models.bots import Bot, BotLogEntry, BotVersion, Owner, Token
 from arena.store.models.columns import utc_now
 from arena.store.models.entries import EntryInvitation, EntryRequest, EntryState
 from arena.store.models.leagues import Arrival, League, LeagueMember, Season, SeasonDivision, SeasonPlace
+from arena.store.models.luck import EntrantLuck, LuckTally, PoolSlope, SessionReference
 from arena.store.models.matches import (
     DealEstimate,
     Match,
@@ -41,6 +42,7 @@ from arena.store.models.tallies import FaultTally, Highlight, HighlightKind, Sea
 from arena.store.models.tournaments import (
     BEGUN,
     COUNTED,
+    UNWEIGHED,
     Entrant,
     EntrantState,
     Round,
@@ -56,6 +58,7 @@ from arena.store.models.webhooks import DeliveryState, Webhook, WebhookDelivery
 __all__ = [
     "BEGUN",
     "COUNTED",
+    "UNWEIGHED",
     "Account",
     "ApiKey",
     "ArenaKey",
@@ -71,6 +74,7 @@ __all__ = [
     "DeliveryState",
     "Encounter",
     "Entrant",
+    "EntrantLuck",
     "EntrantState",
     "EntrantSum",
     "EntryInvitation",
@@ -83,6 +87,7 @@ __all__ = [
     "KeptAnswer",
     "League",
     "LeagueMember",
+    "LuckTally",
     "Match",
     "MatchState",
     "Meeting",
@@ -90,6 +95,7 @@ __all__ = [
     "OpenDeal",
     "Owner",
     "PasswordReset",
+    "PoolSlope",
     "Rating",
     "RatingChange",
     "RefereeKey",
@@ -102,6 +108,7 @@ __all__ = [
     "SeatTally",
     "Session",
     "SessionRecords",
+    "SessionReference",
     "StoredRuleset",
     "Strength",
     "StrengthFit",

@@ -22,6 +22,8 @@ class HighlightKind(StrEnum):
     SWING = "swing"
     LONGEST = "longest"
     BOMBS = "bombs"
+    BEST_MADE = "best-made"
+    WORST_MADE = "worst-made"
 
 
 class SeatTally(SQLModel, table=True):

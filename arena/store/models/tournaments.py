@@ -4,7 +4,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import ClassVar
 
-from sqlalchemy import JSON, BigInteger, Index, String, UniqueConstraint
+from sqlalchemy import JSON, BigInteger, Index, String, UniqueConstraint, text
 from sqlmodel import Field, SQLModel
 
 from arena.core.specs import Entries, TournamentFields
@@ -187,6 +187,10 @@ class Entrant(SQLModel, table=True):
     """Rounds that it missed until it entered again: the first and the last of each absence."""
 
 
+UNWEIGHED = text("summed AND NOT weighed")
+"""Selects the few rounds that have ended and whose luck no worker has taken in."""
+
+
 class Round(SQLModel, table=True):
     """A set of matches that are paired together."""
 
@@ -196,6 +200,7 @@ class Round(SQLModel, table=True):
         Index(None, "tournament_id", "state", "number"),
         Index(None, "tournament_id", "tables_before"),
         Index(None, "tournament_id", "summed", "state"),
+        Index("ix_rounds_unweighed", "id", sqlite_where=UNWEIGHED, postgresql_where=UNWEIGHED),
     )
 
     id: int = Field(default=None, primary_key=True)
@@ -217,6 +222,13 @@ class Round(SQLModel, table=True):
     rated_after: int | None = None
     """Matches rated under the ruleset before those of this round; NULL if none of its
     matches is rated."""
+    weighed: bool = False
+    """Whether what was made of its cards has been taken in, or it is of a test match, of which none is."""
+    beta: int | None = None
+    """The part of what its cards were worth that was expected from them, in 64ths; NULL until it was taken
+    in, and for test matches."""
+    weighed_after: int | None = None
+    """Deals behind ``beta``: those of the pool that were taken in before; NULL where that is."""
     created_at: datetime
     """When it was paired."""
     started_at: datetime | None = None

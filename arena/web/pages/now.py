@@ -38,6 +38,8 @@ KINDS = {
     HighlightKind.SWING: ("Swings", "the most points that a seat won or lost"),
     HighlightKind.LONGEST: ("Longest", "the most actions"),
     HighlightKind.BOMBS: ("Bombs", "the most bombs"),
+    HighlightKind.BEST_MADE: ("Best made", "the most points beyond what was expected from the cards"),
+    HighlightKind.WORST_MADE: ("Worst made", "the most points short of what was expected from the cards"),
 }
 """The kinds of notable deals, with their names and meanings."""
 

@@ -2,6 +2,7 @@
 
 import json
 import tempfile
+import time
 from base64 import b64decode, b64encode
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,9 +11,11 @@ from typing import Any
 from sqlalchemy import Connection, DateTime, LargeBinary, MetaData
 from sqlmodel import SQLModel
 
+from arena.results.luck.references import weigh_due
 from arena.store.migrations import HEAD
 from arena.store.storage import Storage, migrate
 from tests.arena.fakes import Clock
+from tests.arena.random_play import play_randomly
 from tests.arena.world import World
 
 FOLDER = Path(__file__).parent
@@ -23,7 +26,8 @@ def write_rows() -> None:
     with tempfile.TemporaryDirectory() as folder, Storage(f"sqlite:///{folder}/arena.db") as storage:
         migrate(storage)
         world = World(storage, Clock())
-        world.finish(world.tournament(8, rounds=1).id)
+        world.finish(world.tournament(8, rounds=1).id, play_randomly)
+        weigh_due(storage, world.clock, time.monotonic)
         with storage.read() as tx:
             rows = {
                 table.name: [

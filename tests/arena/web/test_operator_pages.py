@@ -275,7 +275,7 @@ def test_ratings_when_a_check_tells_how_far_it_is_then_the_page_knows(app: FastA
     web = app.state.web
     checking.start(operation, make_context(web.storage, web.settings, ROOT), web.clock, mends=False)
     wait_for(lambda: checking.latest.ended_at is not None)
-    assert seen == ["comparing standings"]
+    assert seen == ["comparing luck", "comparing standings"]
     assert checking.latest.so_far == ""
 
 

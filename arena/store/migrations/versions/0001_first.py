@@ -367,6 +367,9 @@ def upgrade() -> None:
         sa.Column("free", sa.JSON(), nullable=True),
         sa.Column("summed", sa.Boolean(), nullable=False),
         sa.Column("rated_after", sa.Integer(), nullable=True),
+        sa.Column("weighed", sa.Boolean(), nullable=False),
+        sa.Column("beta", sa.Integer(), nullable=True),
+        sa.Column("weighed_after", sa.Integer(), nullable=True),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("started_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("finished_at", sa.DateTime(timezone=True), nullable=True),
@@ -377,6 +380,13 @@ def upgrade() -> None:
     op.create_index("ix_rounds_tournament_id_state_number", "rounds", ["tournament_id", "state", "number"])
     op.create_index("ix_rounds_tournament_id_summed_state", "rounds", ["tournament_id", "summed", "state"])
     op.create_index("ix_rounds_tournament_id_tables_before", "rounds", ["tournament_id", "tables_before"])
+    op.create_index(
+        "ix_rounds_unweighed",
+        "rounds",
+        ["id"],
+        sqlite_where=sa.text("summed AND NOT weighed"),
+        postgresql_where=sa.text("summed AND NOT weighed"),
+    )
 
     op.create_table(
         "seasons",
@@ -870,4 +880,49 @@ def upgrade() -> None:
     )
     op.create_index("ix_deal_estimates_asked_by", "deal_estimates", ["asked_by"])
     op.create_index("ix_deal_estimates_ended_at", "deal_estimates", ["ended_at"])
+    op.create_table(
+        "session_references",
+        sa.Column("session_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("reference", sa.String(32), nullable=False),
+        sa.Column("worth", sa.JSON(), nullable=False),
+        sa.ForeignKeyConstraint(["session_id"], ["sessions.id"], name="fk_session_references_session_id"),
+        sa.PrimaryKeyConstraint("session_id", name="pk_session_references"),
+    )
+    op.create_table(
+        "pool_slopes",
+        sa.Column("ruleset_id", sa.Integer(), nullable=False),
+        sa.Column("table_size", sa.Integer(), nullable=False),
+        sa.Column("deals", sa.Integer(), nullable=False),
+        sa.Column("cards", sa.BigInteger(), nullable=False),
+        sa.Column("product", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(["ruleset_id"], ["rulesets.id"], name="fk_pool_slopes_ruleset_id"),
+        sa.PrimaryKeyConstraint("ruleset_id", "table_size", name="pk_pool_slopes"),
+    )
+    op.create_table(
+        "luck_tallies",
+        sa.Column("deals", sa.Integer(), nullable=False),
+        sa.Column("points", sa.BigInteger(), nullable=False),
+        sa.Column("squares", sa.BigInteger(), nullable=False),
+        sa.Column("expected", sa.BigInteger(), nullable=False),
+        sa.Column("expected_squares", sa.BigInteger(), nullable=False),
+        sa.Column("product", sa.BigInteger(), nullable=False),
+        sa.Column("version_id", sa.Integer(), nullable=False),
+        sa.Column("ruleset_id", sa.Integer(), nullable=False),
+        sa.Column("table_size", sa.Integer(), nullable=False),
+        sa.ForeignKeyConstraint(["ruleset_id"], ["rulesets.id"], name="fk_luck_tallies_ruleset_id"),
+        sa.ForeignKeyConstraint(["version_id"], ["bot_versions.id"], name="fk_luck_tallies_version_id"),
+        sa.PrimaryKeyConstraint("version_id", "ruleset_id", "table_size", name="pk_luck_tallies"),
+    )
+    op.create_table(
+        "entrant_luck",
+        sa.Column("deals", sa.Integer(), nullable=False),
+        sa.Column("points", sa.BigInteger(), nullable=False),
+        sa.Column("squares", sa.BigInteger(), nullable=False),
+        sa.Column("expected", sa.BigInteger(), nullable=False),
+        sa.Column("expected_squares", sa.BigInteger(), nullable=False),
+        sa.Column("product", sa.BigInteger(), nullable=False),
+        sa.Column("entrant_id", sa.Integer(), nullable=False),
+        sa.ForeignKeyConstraint(["entrant_id"], ["entrants.id"], name="fk_entrant_luck_entrant_id"),
+        sa.PrimaryKeyConstraint("entrant_id", name="pk_entrant_luck"),
+    )
     op.execute("INSERT INTO database_lineage (id, lineage) VALUES (1, '')")

@@ -1,0 +1,125 @@
+"""Luck: what the cards of deals were worth, what was expected from them, and what bots made of them.
+
+The reference (``referee.reference``) says what the cards of a deal were worth to each seat, in parts of a
+point. A part of that, beta, is expected from a bot: as much as earlier deals of the pool show that points go
+along with the cards. What it made of them is the rest of its points. All are whole numbers, so that sums do
+not depend on their order.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+
+UNIT = 64
+"""What was expected, what was made, and beta are counted in parts of a point: as many make one."""
+
+FEW = 50
+"""Beta does not follow from fewer deals than these."""
+
+AT_FIRST = UNIT // 2
+"""Beta until there are so many deals."""
+
+MOST = 2 * UNIT
+"""The largest beta."""
+
+
+def expected(worth: Sequence[int], parts: int, beta: int) -> tuple[int, ...]:
+    """Return what was expected of each seat from the cards of a deal, in 64ths of a point.
+
+    That is ``beta`` of what they were ``worth``, in as many ``parts`` of a point, relative to the mean of the
+    table; rounded to the nearest, up from the middle.
+    """
+    size, total, whole = len(worth), sum(worth), parts * len(worth)
+    return tuple((2 * beta * (size * own - total) + whole) // (2 * whole) for own in worth)
+
+
+def made(points: Sequence[int], expected: Sequence[int]) -> tuple[int, ...]:
+    """Return what each seat made of its cards beyond what was expected, in 64ths of a point."""
+    return tuple(UNIT * own - share for own, share in zip(points, expected, strict=True))
+
+
+@dataclass(slots=True)
+class Slope:
+    """How far points go along with the cards; the fields are those of ``PoolSlope``."""
+
+    deals: int = 0
+    cards: int = 0
+    product: int = 0
+
+    def add(self, worth: Sequence[int], points: Sequence[int]) -> None:
+        """Add a deal: what the cards were worth, and the points, by seat."""
+        size, total = len(worth), sum(worth)
+        self.deals += 1
+        self.cards += size * sum(own * own for own in worth) - total * total
+        both = sum(own * scored for own, scored in zip(worth, points, strict=True))
+        self.product += size * both - total * sum(points)
+
+    def beta(self, parts: int) -> int:
+        """Return the share of the cards' worth that explains most of the points, in 64ths.
+
+        Worth is given in as many ``parts`` of a point. It is from 0 to ``MOST``, and ``AT_FIRST`` as long as
+        there are few deals.
+        """
+        if self.deals < FEW or not self.cards:
+            return AT_FIRST
+        nearest = (2 * UNIT * parts * self.product + self.cards) // (2 * self.cards)
+        return min(max(nearest, 0), MOST)
+
+
+@dataclass(frozen=True, slots=True)
+class LuckLine:
+    """Means of points a deal, and their standard errors, which are None for fewer than two deals."""
+
+    deals: int
+    """Those that all bots played to the end, and of which it is known what the cards were worth."""
+    points: float
+    """Points."""
+    points_error: float | None
+    expected: float
+    """Expected from the cards: how much better than average they were dealt."""
+    expected_error: float | None
+    made: float
+    """Made of them: the points beyond what was expected."""
+    made_error: float | None
+
+
+@dataclass(slots=True)
+class Luck:
+    """Sums over deals of one bot; the fields are those of ``LuckSums``."""
+
+    deals: int = 0
+    points: int = 0
+    squares: int = 0
+    expected: int = 0
+    expected_squares: int = 0
+    product: int = 0
+
+    def add(self, points: int, expected: int) -> None:
+        """Add a deal: its points, and what was expected in 64ths of a point."""
+        self.deals += 1
+        self.points += points
+        self.squares += points * points
+        self.expected += expected
+        self.expected_squares += expected * expected
+        self.product += points * expected
+
+    def line(self) -> LuckLine:
+        """Return the means a deal. There must be a deal."""
+        made = UNIT * self.points - self.expected
+        made_squares = UNIT * UNIT * self.squares - 2 * UNIT * self.product + self.expected_squares
+        return LuckLine(
+            self.deals,
+            self.points / self.deals,
+            _error(self.deals, self.points, self.squares),
+            self.expected / self.deals / UNIT,
+            _error(self.deals, self.expected, self.expected_squares, UNIT),
+            made / self.deals / UNIT,
+            _error(self.deals, made, made_squares, UNIT),
+        )
+
+
+def _error(deals: int, total: int, squares: int, unit: int = 1) -> float | None:
+    """Return the standard error of a mean, from whole sums: nothing is lost by taking them apart."""
+    if deals < 2:
+        return None
+    return sqrt((deals * squares - total * total) / (deals - 1)) / deals / unit

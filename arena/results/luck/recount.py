@@ -1,0 +1,181 @@
+"""Counting luck again: what cards were worth from the records, and all that follows from it from the rows."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any
+
+from sqlalchemy import select as select_columns
+from sqlmodel import col, func, select
+
+from arena.actors import Actor, Role
+from arena.core.luck import Slope
+from arena.results.ledgers import ENTRANT_LUCK, LUCK, SLOPES, Part
+from arena.results.luck.references import AT_ONCE, Known, row_of
+from arena.results.luck.taking import Taken, weighed_sessions
+from arena.results.ratings.apply import lock_pools
+from arena.store.models import (
+    Entrant,
+    EntrantLuck,
+    Match,
+    Round,
+    Session,
+    SessionRecords,
+    SessionReference,
+    StoredRuleset,
+    Tournament,
+)
+from arena.store.storage import Storage, Transaction, put_rows
+from referee.reference.values import REFERENCE
+
+Tell = Callable[[str], None]
+
+
+@dataclass(slots=True)
+class Recount:
+    """The luck under one ruleset, counted again as far as rounds have been taken in."""
+
+    ruleset_id: int
+    taken: Taken = field(default_factory=Taken)
+    rounds: set[int] = field(default_factory=set)
+    """Those that were counted."""
+    problem: str | None = None
+    """The first round with another beta than follows from the rounds before; None if there is none."""
+
+
+def catch_up(tx: Transaction, recount: Recount) -> None:
+    """Count the rounds that were taken in after those already counted."""
+    for _, together in groupby(_weighed(tx, recount), key=lambda round: round.weighed_after):
+        before: dict[int, tuple[int, int]] = {}
+        """By table size, what rounds that were taken in after as many deals should have."""
+        for round in together:
+            tournament = tx.get_one(Tournament, round.tournament_id)
+            size = tournament.table_size
+            slope = recount.taken.slopes.get(size, Slope())
+            right = before.setdefault(size, (slope.beta(REFERENCE.parts), slope.deals))
+            if (round.beta, round.weighed_after) != right and recount.problem is None:
+                recount.problem = f"{tournament.name}, round {round.number}: its beta is wrong"
+            for table, sessions in weighed_sessions(tx, tournament, round):
+                for session in sessions:
+                    recount.taken.add(tournament, round.beta or 0, table, session)
+            recount.rounds.add(round.id)
+            tx.expunge_all()
+
+
+def _weighed(tx: Transaction, recount: Recount) -> list[Round]:
+    """Return the rounds that were taken in and not yet counted, in order."""
+    rounds = (
+        select(Round)
+        .join(Tournament, col(Tournament.id) == Round.tournament_id)
+        .where(Tournament.ruleset_id == recount.ruleset_id, col(Round.beta).is_not(None))
+        .order_by(col(Round.weighed_after), col(Round.id))
+    )
+    return [round for round in tx.exec(rounds) if round.id not in recount.rounds]
+
+
+def parts_of(tx: Transaction, recount: Recount) -> list[Part[Any]]:
+    """Return what is stored of the luck under a ruleset, beside what it should be."""
+    label = tx.get_one(StoredRuleset, recount.ruleset_id).label
+    problem = f"{label}: the sums of what was expected from the cards are wrong"
+    common, taken = {"ruleset_id": recount.ruleset_id}, recount.taken
+    entered = select(Entrant.id).join(Tournament, col(Tournament.id) == Entrant.tournament_id)
+    ids = entered.where(Tournament.ruleset_id == recount.ruleset_id)
+    sizes = [
+        Part(LUCK, versions, problem, common | {"table_size": size})
+        for size, versions in sorted(taken.luck.items())
+    ]
+    return [
+        Part(SLOPES, taken.slopes, problem, common),
+        *sizes,
+        Part(ENTRANT_LUCK, taken.entrants, problem, which=col(EntrantLuck.entrant_id).in_(ids)),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Recomputed:
+    """What cards were worth, computed again from the records."""
+
+    reference: str
+    """The name of the reference."""
+    sessions: int
+    """How many sessions were computed."""
+    deals: int
+    """How many deals they have."""
+    wrong: int
+    """How many were not as stored, and have been corrected."""
+    betas: int
+    """How many rounds had another beta than follows from the rounds before, and have this one now."""
+
+
+def recompute(storage: Storage, actor: Actor, tell: Tell = lambda _: None) -> Recomputed:
+    """Compute again what cards were worth in all sessions of which it is stored, and correct what is wrong.
+
+    The sums that follow from it are those that ``arena.results.ratings.rebuild`` corrects. Raise NotAllowed.
+    """
+    actor.require(Role.OPERATOR, "compute again what cards were worth")
+    total, sessions, deals, wrong, known = 0, 0, 0, 0, Known()
+    with storage.read() as tx:
+        total = tx.exec(select(func.count()).select_from(SessionReference)).one()
+    for batch in _stored(storage):
+        rows = []
+        for id, content, records, reference, worth in batch:
+            row = row_of(id, known.worth_of(content, records))
+            if (row["reference"], row["worth"]) != (reference, worth):
+                rows.append(row)
+            deals += len(worth)
+        if rows:
+            with storage.write() as tx:
+                put_rows(tx, SessionReference, rows)
+        sessions, wrong = sessions + len(batch), wrong + len(rows)
+        tell(f"computing again: {sessions:,} of {total:,} sessions")
+    with storage.read() as tx:
+        rulesets = tx.exec(select(StoredRuleset.id).order_by(col(StoredRuleset.id))).all()
+    betas = sum(_fix_betas(storage, ruleset_id) for ruleset_id in rulesets)
+    return Recomputed(REFERENCE.name, sessions, deals, wrong, betas)
+
+
+def _stored(storage: Storage) -> Iterator[Sequence[Any]]:
+    """Yield the sessions with a row, in order, some at a time: id, ruleset, records, reference and worth."""
+    columns: tuple[Any, ...] = (
+        *(SessionReference.session_id, StoredRuleset.content, SessionRecords.records),
+        *(SessionReference.reference, SessionReference.worth),
+    )
+    rows = (
+        select_columns(*columns)
+        .select_from(SessionReference)
+        .join(SessionRecords, col(SessionRecords.session_id) == SessionReference.session_id)
+        .join(Session, col(Session.id) == SessionReference.session_id)
+        .join(Match, col(Match.id) == Session.match_id)
+        .join(StoredRuleset, col(StoredRuleset.id) == Match.ruleset_id)
+        .order_by(col(SessionReference.session_id))
+        .limit(AT_ONCE)
+    )
+    last = 0
+    while True:
+        with storage.read() as tx:
+            batch = tx.execute(rows.where(col(SessionReference.session_id) > last)).all()
+        if not batch:
+            return
+        yield batch
+        last = batch[-1][0]
+
+
+def _fix_betas(storage: Storage, ruleset_id: int) -> int:
+    """Let beta of all rounds under a ruleset follow from those before, in the order in which they came.
+
+    Return how many were wrong.
+    """
+    fixed = 0
+    with storage.write() as tx:
+        lock_pools(tx, ruleset_id, matches=0)
+        taken, recount = Taken(), Recount(ruleset_id)
+        for round in _weighed(tx, recount):
+            tournament = tx.get_one(Tournament, round.tournament_id)
+            slope = taken.slopes.get(tournament.table_size, Slope())
+            right = slope.beta(REFERENCE.parts), slope.deals
+            fixed += right != (round.beta, round.weighed_after)
+            round.beta, round.weighed_after = right
+            for table, sessions in weighed_sessions(tx, tournament, round):
+                for session in sessions:
+                    taken.add(tournament, right[0], table, session)
+    return fixed

@@ -1,0 +1,151 @@
+"""Taking in what was made of a round's cards, once it has ended and the worth of all its deals is known.
+
+A round is taken in at once, as ratings are: beta follows from the rounds of its pool that were taken in
+before, and is the same for all its deals.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeAlias
+
+from sqlalchemy import insert, update
+from sqlalchemy import select as select_columns
+from sqlmodel import col
+
+from arena.core.duplicate import PlayedSession
+from arena.core.luck import Luck, Slope, expected
+from arena.results.ledgers import ENTRANT_LUCK, HIGHLIGHTS, LUCK, SLOPES
+from arena.results.ratings.apply import lock_pools
+from arena.results.sessions import made_rows
+from arena.results.standings.outcomes import Table, played_in, tables_of
+from arena.results.strength.pools import Pool
+from arena.store.models import (
+    Highlight,
+    Match,
+    MatchState,
+    PoolSlope,
+    Round,
+    Session,
+    SessionReference,
+    Tournament,
+)
+from arena.store.storage import Storage, Transaction, changed
+from referee.reference.values import REFERENCE
+
+BySeat: TypeAlias = tuple[int, ...]
+Expected: TypeAlias = Mapping[int, Sequence[Sequence[BySeat]]]
+"""By table and session, what was expected of each seat in each deal, in 64ths of a point."""
+
+
+class Weighed(NamedTuple):
+    """A session of which it is known what the cards of its deals were worth."""
+
+    id: int
+    played: PlayedSession
+    worth: Sequence[Sequence[int]]
+    """By deal and seat, what the cards were worth; empty if that is not known after all."""
+
+    def counted(self) -> Iterator[tuple[int, Sequence[int], Sequence[int]]]:
+        """Yield the deals that all bots played to the end: number, points and what cards were worth."""
+        counted = zip(self.played.points[: self.played.clean], self.worth, strict=False)
+        for number, (points, worth) in enumerate(counted, start=1):
+            yield number, points, worth
+
+
+@dataclass(slots=True)
+class Taken:
+    """What was taken in of rounds under one ruleset."""
+
+    slopes: dict[int, Slope] = field(default_factory=dict)
+    """By table size, of rated rounds."""
+    luck: dict[int, dict[int, Luck]] = field(default_factory=dict)
+    """By table size and bot version, of rated rounds."""
+    entrants: dict[int, Luck] = field(default_factory=dict)
+    """By entrant."""
+
+    def add(self, tournament: Tournament, beta: int, table: Table, session: Weighed) -> None:
+        """Add the deals of a session at a table."""
+        slope = self.slopes.setdefault(tournament.table_size, Slope()) if tournament.rated else Slope()
+        versions = self.luck.setdefault(tournament.table_size, {})
+        seats = [table.seats[position] for position in session.played.seating]
+        for _, points, worth in session.counted():
+            slope.add(worth, points)
+            shares = expected(worth, REFERENCE.parts, beta)
+            for seat, own, share in zip(seats, points, shares, strict=True):
+                self.entrants.setdefault(seat.entrant_id, Luck()).add(own, share)
+                if tournament.rated:
+                    versions.setdefault(seat.version_id, Luck()).add(own, share)
+
+
+def take_in(storage: Storage, round_id: int) -> None:
+    """Take in a round that has ended, unless somebody has; of test matches, nothing is kept.
+
+    All its sessions must have their ``SessionReference``.
+    """
+    with storage.write() as tx:
+        round = tx.get_one(Round, round_id)
+        tournament = tx.get_one(Tournament, round.tournament_id)
+        lock_pools(tx, tournament.ruleset_id, matches=0)
+        own = (col(Round.id) == round_id, col(Round.weighed).is_(False))
+        if changed(tx, update(Round).where(*own).values(weighed=True)) and not tournament.test:
+            _take_in(tx, tournament, round)
+
+
+def _take_in(tx: Transaction, tournament: Tournament, round: Round) -> None:
+    pool = Pool(tournament.ruleset_id, tournament.table_size)
+    before = _slope(tx, pool)
+    round.beta, round.weighed_after = before.beta(REFERENCE.parts), before.deals
+    taken = Taken()
+    highlights: dict[tuple[int, str], tuple[int, int, int, int]] = {}
+    for table, sessions in weighed_sessions(tx, tournament, round):
+        for session in sessions:
+            taken.add(tournament, round.beta, table, session)
+            highlights |= made_rows(session.id, pool, session.counted(), round.beta)
+    ruleset = {"ruleset_id": tournament.ruleset_id}
+    SLOPES.add(tx, taken.slopes, **ruleset)
+    for size, versions in taken.luck.items():
+        LUCK.add(tx, versions, **ruleset, table_size=size)
+    ENTRANT_LUCK.add(tx, taken.entrants)
+    if highlights:
+        tx.connection().execute(insert(Highlight), HIGHLIGHTS.rows(highlights))
+
+
+def _slope(tx: Transaction, pool: Pool) -> Slope:
+    row = tx.get(PoolSlope, pool)
+    return Slope() if row is None else Slope(row.deals, row.cards, row.product)
+
+
+def weighed_sessions(
+    tx: Transaction, tournament: Tournament, round: Round
+) -> Iterator[tuple[Table, list[Weighed]]]:
+    """Yield the tables of a round whose matches are done, with their sessions."""
+    columns: tuple[Any, ...] = (Match.table_number, Session.number, Session.id, SessionReference.worth)
+    rows = (
+        select_columns(*columns)
+        .join(Session, col(Session.match_id) == Match.id)
+        .join(SessionReference, col(SessionReference.session_id) == Session.id)
+        .where(col(Match.round_id) == round.id)
+    )
+    known = {(table, number): (id, worth) for table, number, id, worth in tx.execute(rows)}
+    played = played_in(tx, tournament, round)
+    for table in tables_of(tx, round):
+        number = table.match.table_number
+        if table.match.state == MatchState.DONE:
+            ended = [(one, known.get((number, one.number), (0, ()))) for one in played.get(number, ())]
+            yield table, [Weighed(id, one, worth) for one, (id, worth) in ended]
+
+
+def expected_of(tx: Transaction, tournament: Tournament, round: Round) -> Expected:
+    """Return what was expected in a round's finished matches, which were taken in; by table.
+
+    Its sessions are in order; one that cannot be followed has no deals.
+    """
+    if round.beta is None:
+        raise ValueError("the round has not been taken in")
+    beta = round.beta
+    return {
+        table.match.table_number: [
+            [expected(worth, REFERENCE.parts, beta) for worth in session.worth] for session in sessions
+        ]
+        for table, sessions in weighed_sessions(tx, tournament, round)
+    }

@@ -1,0 +1,231 @@
+"""What cards were worth: computed by workers, exactly once, and taken in with all that follows from it."""
+
+from fractions import Fraction
+from math import sqrt
+from statistics import mean, stdev
+
+import pytest
+from sqlmodel import col, delete, select
+
+from arena.core.luck import AT_FIRST, FEW, MOST, UNIT, Luck, Slope, expected, made
+from arena.results.luck.recount import recompute
+from arena.results.luck.references import matches_wait, weigh_due
+from arena.results.ratings.rebuild import mend, rebuild
+from arena.store.models import (
+    EntrantLuck,
+    Highlight,
+    HighlightKind,
+    LuckTally,
+    Match,
+    MatchState,
+    PoolSlope,
+    Round,
+    Session,
+    SessionRecords,
+    SessionReference,
+    Tournament,
+)
+from arena.store.records import pack_records, unpack_records
+from arena.store.storage import Storage
+from referee.reference.values import REFERENCE, record_values
+from referee.rules.rulebook import rules_of
+from tests.arena.fakes import ROOT
+from tests.arena.random_play import play_randomly
+from tests.arena.world import World
+
+
+class Steps:
+    """A clock by which each look takes a second."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        self.now += 1.0
+        return self.now
+
+
+def weigh(world: World, seconds: float = 1e9) -> None:
+    weigh_due(world.storage, world.clock, Steps(), seconds=seconds)
+
+
+def kept(storage: Storage) -> list[tuple[object, ...]]:
+    """Return all that follows from the reference."""
+    with storage.read() as tx:
+        tables = (PoolSlope, LuckTally, EntrantLuck, SessionReference)
+        rows = [row.model_dump() for table in tables for row in tx.exec(select(table)).all()]
+        rounds = [(row.id, row.weighed, row.beta, row.weighed_after) for row in tx.exec(select(Round))]
+        best = [row.model_dump() for row in tx.exec(select(Highlight))]
+    return sorted(map(repr, (*rows, *rounds, *best)))  # type: ignore[arg-type]
+
+
+def test_expected_when_a_table_has_sums_then_it_is_beta_of_the_distance_from_the_mean() -> None:
+    sums, beta = (31, -7, 2, -26), 37
+    exact = [Fraction(beta * own, 8) for own in sums]
+    assert expected(sums, 8, beta) == tuple((2 * share + 1) // 2 for share in exact)
+    assert expected((10, 20, 60), 2, UNIT) == (-640, -320, 960)  # their mean is 30, or 15 a play
+    assert made((5, -5, 0), (-640, -320, 960)) == (960, 0, -960)
+
+
+def test_beta_when_there_are_few_deals_then_it_is_fixed_and_else_the_best_slope() -> None:
+    deals = [((8 * k, -8 * k, 0), (3 * k, -3 * k, 0)) for k in range(1, FEW + 1)]
+    slope = Slope()
+    for sums, points in deals[1:]:
+        slope.add(sums, points)
+    assert slope.beta(8) == AT_FIRST
+    slope.add(*deals[0])
+    assert slope.beta(16) == MOST  # 3 points for half a point of the reference's
+    assert slope.beta(1) == 3 * UNIT // 8
+    assert Slope(FEW, 0, 0).beta(8) == AT_FIRST
+    assert Slope(FEW, 10, -5).beta(8) == 0
+
+
+def test_luck_when_deals_are_added_then_means_and_errors_are_those_of_the_deals() -> None:
+    deals = [(7, 100), (-3, -64), (0, 5), (12, 300)]
+    luck = Luck()
+    for points, share in deals:
+        luck.add(points, share)
+    line = luck.line()
+    for value, error, numbers in (
+        (line.points, line.points_error, [points for points, _ in deals]),
+        (line.expected, line.expected_error, [share / UNIT for _, share in deals]),
+        (line.made, line.made_error, [points - share / UNIT for points, share in deals]),
+    ):
+        assert value == pytest.approx(mean(numbers))
+        assert error == pytest.approx(stdev(numbers) / sqrt(len(deals)))
+    assert Luck(1, 7, 49).line().points_error is None
+
+
+@pytest.mark.parametrize("duplicate", [False, True])
+def test_weighing_when_a_round_has_ended_then_each_session_has_the_reference_of_its_deals(
+    world: World, duplicate: bool
+) -> None:
+    fields = {"duplicate": True, "deals": 1} if duplicate else {}
+    world.finish(world.tournament(8, rounds=2, sessions=4, **fields).id, play_randomly)
+    weigh(world)
+    rules = rules_of("chinese")
+    with world.storage.read() as tx:
+        rows = tx.exec(
+            select(SessionReference, SessionRecords.records).join(
+                SessionRecords, col(SessionRecords.session_id) == SessionReference.session_id
+            )
+        ).all()
+        assert len(rows) == len(tx.exec(select(Session.id)).all()) == 16
+        for row, records in rows:
+            assert row.reference == REFERENCE.name
+            assert row.worth == [[*record_values(rules, one)] for one in unpack_records(records)]
+        assert all(round.weighed and round.beta is not None for round in tx.exec(select(Round)))
+        slope = tx.exec(select(PoolSlope)).one()
+        assert slope.deals == sum(len(points) for points in tx.exec(select(Session.deal_points)))
+        tallies = tx.exec(select(LuckTally)).all()
+        entrants = tx.exec(select(EntrantLuck)).all()
+        assert len(tallies) == len(entrants) == 8
+        for of_kind in (tallies, entrants):
+            assert sum(row.deals for row in of_kind) == 4 * slope.deals
+            assert sum(row.points for row in of_kind) == sum(
+                sum(points) for points in tx.exec(select(Session.points))
+            )
+        kinds = {*tx.exec(select(Highlight.kind)).all()}
+    assert kinds >= {HighlightKind.BEST_MADE, HighlightKind.WORST_MADE}
+    assert rebuild(world.storage).problem is None
+
+
+def test_weighing_when_it_stops_anywhere_then_it_ends_as_if_it_had_not(world: World) -> None:
+    world.finish(world.tournament(8, rounds=2).id, play_randomly)
+    with world.storage.read() as tx:
+        before = [row.model_dump() for row in tx.exec(select(SessionReference))]
+    assert before == []
+    for _ in range(60):
+        weigh(world, seconds=4.0)  # a session, or the taking in of a round
+    stopped = kept(world.storage)
+    with world.storage.write() as tx:
+        for table in (SessionReference, PoolSlope, LuckTally, EntrantLuck):
+            tx.exec(delete(table))
+        tx.exec(delete(Highlight).where(col(Highlight.kind).in_(["best-made", "worst-made"])))
+        for round in tx.exec(select(Round)):
+            round.weighed, round.beta, round.weighed_after = False, None, None
+    weigh(world)
+    weigh(world)
+    assert kept(world.storage) == stopped
+    assert len(stopped) > 2 * 2 * 3 * 2
+
+
+def test_weighing_when_two_workers_do_it_at_once_then_it_counts_once(world: World) -> None:
+    world.finish(world.tournament(8, rounds=2).id, play_randomly)
+    clock, other = Steps(), Steps()
+
+    def meanwhile() -> bool:
+        weigh_due(world.storage, world.clock, other, seconds=2.0)
+        return False
+
+    weigh_due(world.storage, world.clock, clock, seconds=1e9, stopping=meanwhile)
+    with world.storage.read() as tx:
+        slope = tx.exec(select(PoolSlope)).one()
+        assert slope.deals == sum(len(points) for points in tx.exec(select(Session.deal_points)))
+    assert rebuild(world.storage).problem is None
+
+
+def test_weighing_when_it_is_of_a_test_match_or_a_match_waits_then_nothing_is_computed(
+    world: World,
+) -> None:
+    world.finish(world.tournament(4, rounds=1).id, play_randomly)
+    with world.storage.write() as tx:
+        tx.exec(select(Tournament)).one().test = True
+    weigh(world)
+    with world.storage.read() as tx:
+        assert tx.exec(select(SessionReference)).all() == []
+        assert [(round.weighed, round.beta) for round in tx.exec(select(Round))] == [(True, None)]
+    waits = world.tournament(4, name="next", rounds=1)
+    world.advance(waits.id)
+    assert matches_wait(world.storage, world.clock())
+    with world.storage.write() as tx:
+        match = tx.exec(select(Match).where(Match.state == MatchState.WAITING)).one()
+        match.problem = "a bot is away"
+    assert not matches_wait(world.storage, world.clock())
+
+
+def test_weighing_when_records_cannot_be_followed_then_the_session_counts_for_nothing(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    world.finish(world.tournament(4, rounds=1).id, play_randomly)
+    with world.storage.write() as tx:
+        row = tx.exec(select(SessionRecords)).all()[0]
+        row.records = pack_records(['{"deal": 1}'])
+        broken = row.session_id
+    weigh(world)
+    with world.storage.read() as tx:
+        assert tx.get_one(SessionReference, broken).worth == []
+        assert tx.exec(select(PoolSlope)).one().deals == 4
+    assert "cannot be computed" in caplog.text
+
+
+def test_recount_when_what_follows_from_the_reference_is_wrong_then_it_is_found_and_corrected(
+    world: World,
+) -> None:
+    world.finish(world.tournament(8, rounds=3, sessions=6, deals=5).id, play_randomly)
+    weigh(world)
+    right = kept(world.storage)
+    with world.storage.read() as tx:
+        betas = [round.beta for round in tx.exec(select(Round))]
+    assert betas[0] == AT_FIRST
+    assert betas[1] != AT_FIRST
+    for table in (PoolSlope, LuckTally, EntrantLuck):
+        with world.storage.write() as tx:
+            tx.exec(select(table)).first().deals += 1  # type: ignore[union-attr]
+        assert rebuild(world.storage).problem is not None
+        assert mend(world.storage, ROOT, world.clock()).mended == 1
+        assert kept(world.storage) == right
+    with world.storage.write() as tx:
+        row = tx.exec(select(SessionReference)).all()[3]
+        row.worth = [[one + 4000 * seat for seat, one in enumerate(of_deal)] for of_deal in row.worth]
+    assert rebuild(world.storage).problem is not None
+    again = recompute(world.storage, ROOT)
+    assert (again.reference, again.sessions, again.deals, again.wrong) == (REFERENCE.name, 36, 180, 1)
+    assert mend(world.storage, ROOT, world.clock()).problem is None
+    assert kept(world.storage) == right
+    with world.storage.write() as tx:
+        tx.get_one(Round, 2).beta = 5
+    assert rebuild(world.storage).problem == "cup, round 2: its beta is wrong"
+    again = recompute(world.storage, ROOT)
+    assert (again.wrong, again.betas) == (0, 1)
+    assert rebuild(world.storage).problem is None
