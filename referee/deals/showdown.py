@@ -14,6 +14,21 @@ HONOURS = ("quads", "straight_flush", "royal_flush", "straight_flush_plus_two")
 
 _STRAIGHT_FLUSHES = ("straight_flush", "royal_flush", "straight_flush_plus_two")
 
+_UNORDERED = (
+    "single",
+    "pair",
+    "run",
+    "triple",
+    "pair_run",
+    "bare_quads",
+    "triple_run",
+    "triple_plus_two_pairs",
+    "triple_run_plus_pairs",
+    "straight_flush_plus_two",
+    "dragon",
+)
+"""The kinds that are not of five cards; of those that may have the same number, the weaker first."""
+
 Worth = tuple[int, int, int]
 """How good a play is: its number of cards, the place of its kind, its strength within the kind."""
 
@@ -21,11 +36,11 @@ Worth = tuple[int, int, int]
 def worth(rules: Rules, play: int) -> Worth:
     """Return how good a play is: more cards first, then the kind by ``five_card_order``, then strength.
 
-    Of plays of four cards, a run of two pairs is below bare quads.
+    Kinds that the ruleset does not order, and that may have as many cards, come before in a fixed order.
     """
     kind = rules.kind(play)
-    order = rules.ruleset.five_card_order
-    place = order.index(kind) if kind in order else int(kind == "bare_quads")
+    order = (*_UNORDERED, *rules.ruleset.five_card_order)
+    place = order.index(kind)
     return rules.count(play & rules.full), place, play >> rules.width
 
 

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import combinations, pairwise, product
 
-from referee.describe.words import KIND_NAMES, bare, bomb_name, listed, weakest_first
+from referee.describe.words import KIND_NAMES, bare, bomb_name, listed, number, weakest_first
 from referee.ruleset import Ruleset
 from referee.ruleset.bombs import kind_of, limited, run_lengths
+from referee.ruleset.runs import run_order
 from referee.ruleset.straights import StraightOrder, cycle
 
 _SEQUENCES = {"straight", "straight_flush", "straight_flush_plus_two"}
@@ -20,6 +21,25 @@ def kinds(ruleset: Ruleset) -> list[str]:
         "Single cards go by rank." if ruleset.equal_suits else "Single cards go by rank, then by suit.",
     ]
     sentences += [text(ruleset) for kind, text in _KINDS.items() if kind in ruleset.plays]
+    return sentences + _runs(ruleset)
+
+
+def _runs(ruleset: Ruleset) -> list[str]:
+    """Return how runs of any kind compare."""
+    kinds = [kind for kind in _OF_MANY_LENGTHS if kind in ruleset.plays]
+    if not kinds:
+        return []
+    shortest = min((run_order(ruleset, kind) for kind in kinds), key=min)
+    order = _sequences(shortest[min(shortest)], ruleset.ranks)
+    equal = " (those joined by = are of equal strength)" if "=" in order else ""
+    ranks = f"of {number(min(shortest))} ranks {order}{equal}, and of more likewise"
+    sentences = [f"Runs of the same length go by their ranks: {ranks}."]
+    highest = ruleset.straight_suit_of == "highest"
+    cards = [("the card of the highest rank" if highest else "the last card")] if "run" in kinds else []
+    cards += ["the last pair"] if "pair_run" in kinds else []
+    cards += ["the last triple"] if ruleset.decks > 1 and any("triple" in kind for kind in kinds) else []
+    if cards and not ruleset.equal_suits:
+        sentences.append(f"Between equal runs the highest suit of {listed(cards, 'or')} decides.")
     return sentences
 
 
@@ -28,20 +48,40 @@ def _matching(ruleset: Ruleset, cards: str) -> str:
     return f"by the rank of {cards}{suit}"
 
 
+def _two_pair(ruleset: Ruleset) -> str:
+    both = " and of the lower" if ruleset.two_pair_order == "ranks_then_suit" else ""
+    then = "" if ruleset.equal_suits else ", then by the highest suit of the higher pair"
+    fifth = "a fifth card counts for nothing"
+    return f"Two pairs with a card of a third rank go by the rank of the higher pair{both}{then}; {fifth}."
+
+
 def _quads(ruleset: Ruleset) -> str:
     fives = " Five cards of one rank are the same kind." if ruleset.decks > 1 else ""
     return f"Four of a kind take any fifth card and go {_matching(ruleset, 'the four')}.{fives}"
 
 
+def _run(ruleset: Ruleset) -> str:
+    orders = run_order(ruleset, "run")
+    five = "" if 5 in orders else ", but not five"
+    return f"A run of cards is {number(min(orders))} or more cards of consecutive ranks{five}."
+
+
 def _pair_run(ruleset: Ruleset) -> str:
-    order = cycle(ruleset.ranks)
-    ace, two, three, king = order[0], order[1], order[2], order[-1]
-    then = "." if ruleset.equal_suits else ", then by the last pair's highest suit."
-    return (
-        f"A run of pairs is two or more pairs of consecutive ranks in {ace} {two} {three} … {king} {ace}, "
-        f"in which {king} {ace} {two} is none; runs of the same length go by the last rank in that "
-        f"order{then}"
-    )
+    return f"A run of pairs is {number(ruleset.pair_run_from)} or more pairs of consecutive ranks."
+
+
+def _triple_run(_: Ruleset) -> str:
+    return "A run of triples is two or more triples of consecutive ranks."
+
+
+def _triple_run_plus_pairs(ruleset: Ruleset) -> str:
+    run = "" if "triple_run" in ruleset.plays else f" {_triple_run(ruleset)}"
+    return f"With a run of triples go as many pairs of different other ranks, which count for nothing.{run}"
+
+
+def _triple_plus_two_pairs(ruleset: Ruleset) -> str:
+    beside = "with pairs of two other ranks, which count for nothing"
+    return f"A triple {beside}, goes {_matching(ruleset, 'the triple')}."
 
 
 _KINDS: dict[str, Callable[[Ruleset], str]] = {
@@ -49,13 +89,18 @@ _KINDS: dict[str, Callable[[Ruleset], str]] = {
         f"Pairs go by rank{'' if ruleset.equal_suits else ', then by their higher suit'}."
     ),
     "triple": lambda ruleset: f"Triples go {_matching(ruleset, 'the three')}.",
+    "two_pair": _two_pair,
     "full_house": lambda ruleset: f"Full houses go {_matching(ruleset, 'the triple')}.",
     "quads": _quads,
     "bare_quads": lambda ruleset: f"Bare four of a kind go {_matching(ruleset, 'the four')}.",
+    "run": _run,
     "pair_run": _pair_run,
     "dragon": lambda ruleset: (
         f"A dragon is one card of every rank; dragons go by the suit of the {ruleset.ranks[-1]}."
     ),
+    "triple_run": _triple_run,
+    "triple_run_plus_pairs": _triple_run_plus_pairs,
+    "triple_plus_two_pairs": _triple_plus_two_pairs,
     "straight_flush_plus_two": lambda _: "Straight flushes take any two more cards, which count for nothing.",
 }
 """What to say about a kind in rulesets that play it; straights and flushes have their own sections."""
@@ -86,6 +131,10 @@ def example(ruleset: Ruleset, kind: str) -> str:
     """Return five cards of the kind, as text; empty if one pack does not have such cards."""
     ranks = ruleset.ranks
     match kind:
+        case "two_pair":
+            low = _equal(ruleset, 6, 2, "DCHS")
+            high = _equal(ruleset, 8, 2, "HSDC", {card[:-1] for card in low})
+            return _joined(ruleset, low + high, 3, 1, "CDHS") if low and high else ""
         case "full_house":
             return _joined(ruleset, _equal(ruleset, 6, 3, "DCHS"), 8, 2, "CSDH")
         case "quads":
@@ -229,6 +278,11 @@ def bombs(ruleset: Ruleset) -> list[str]:
     if any(len(lengths) > 1 for lengths in runs):
         one = "" if len(runs) == 1 else "Of the same bomb, "
         sentences.append(_sentence(f"{one}a longer run of pairs beats a shorter one."))
+    sentences += [
+        f"A longer {bare(kind)} beats a shorter one."
+        for kind in _OF_MANY_LENGTHS
+        if kind in ruleset.bombs and not _is_run(kind)
+    ]
     if ruleset.bombs_out_of_turn:
         sentences.append(
             "After every play, before the next turn, any other player may bomb it out of turn, the next to "
@@ -239,6 +293,9 @@ def bombs(ruleset: Ruleset) -> list[str]:
 
 def _bombs(names: Sequence[str], ruleset: Ruleset) -> str:
     return listed([bomb_name(name, ruleset) for name in names])
+
+
+_OF_MANY_LENGTHS = ("run", "pair_run", "triple_run", "triple_run_plus_pairs")
 
 
 def _is_run(name: str) -> bool:

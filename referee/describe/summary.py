@@ -59,12 +59,26 @@ _USUAL = {"pair": "pairs", "triple": "triples", "straight": "straights", "flush"
 """Kinds of plays that are mentioned where they are missing."""
 
 
+_UNUSUAL = {
+    "two_pair": "two pairs",
+    "run": "runs of cards",
+    "pair_run": "runs of pairs",
+    "triple_run": "runs of triples",
+    "triple_run_plus_pairs": "runs of triples with pairs",
+    "triple_plus_two_pairs": "triples with two pairs",
+}
+"""Kinds of plays that are mentioned where they are played."""
+
+
 def _plays(ruleset: Ruleset) -> Iterator[str]:
     strongest = ruleset.straights[-1][0] if ruleset.straights else ""
     if "straight" in ruleset.plays and strongest:
         yield f"straights up to {strongest.replace('T', '10')}"
     if "flush" in ruleset.plays:
         yield f"flushes by {'suit' if ruleset.flush_order == 'suit_then_top' else 'rank'}"
+    more = [plural for kind, plural in _UNUSUAL.items() if kind in ruleset.plays]
+    if more:
+        yield listed(more)
     missing = [plural for kind, plural in _USUAL.items() if kind not in ruleset.plays]
     if missing:
         yield f"no {listed(missing, 'or')}"

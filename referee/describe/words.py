@@ -14,6 +14,7 @@ KIND_NAMES = {
     "single": "a single card",
     "pair": "a pair",
     "triple": "a triple",
+    "two_pair": "two pairs with a fifth card",
     "straight": "a straight",
     "flush": "a flush",
     "full_house": "a full house",
@@ -21,8 +22,12 @@ KIND_NAMES = {
     "straight_flush": "a straight flush",
     "royal_flush": "a royal flush",
     "bare_quads": "bare four of a kind",
+    "run": "a run of cards",
     "pair_run": "a run of pairs",
     "dragon": "a dragon",
+    "triple_run": "a run of triples",
+    "triple_run_plus_pairs": "a run of triples with as many pairs",
+    "triple_plus_two_pairs": "a triple with two pairs",
     "straight_flush_plus_two": "a straight flush with two more cards",
 }
 """The names of the kinds of combinations, with an article if they take one."""

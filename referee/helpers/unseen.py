@@ -9,7 +9,7 @@ __all__ = ["Unseen", "stronger_singles"]
 
 
 MOST_LISTED = 44
-"""The most unseen cards of one pack whose plays are all listed; of two packs, half as many, and so on."""
+"""The most unseen cards of one pack whose plays are looked at; of two packs, half as many, and so on."""
 
 SHORT = 3
 """The most cards of the plays that ``Rules.list_short`` lists."""
@@ -44,7 +44,7 @@ class Unseen:
         if self._is_many:
             return True
         if self._all is None:
-            self._all = rules.list_plays(self.cards)
+            self._all = [code for code, _ in rules.tally(self.cards)]
         return _has_better(rules, self._all, code, most)
 
     def is_boss(self, code: int) -> bool:

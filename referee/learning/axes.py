@@ -19,7 +19,7 @@ _FLAGS = [name for name, hint in _HINTS.items() if hint is bool and name != "ins
 _CHOICES = {name: get_args(hint) for name, hint in _HINTS.items() if get_origin(hint) is Literal}
 for _name in ("dealer", "direction"):  # which matter between deals
     del _CHOICES[_name]
-_FIVES = ("straight", "flush", "full_house", "quads", "straight_flush", "royal_flush")
+_FIVES = ("two_pair", "straight", "flush", "full_house", "quads", "straight_flush", "royal_flush")
 _BONUSES = ("quads", "straight_flush", "four_twos", "final_times", "winner", "winner_per_two")
 _TYPICAL = 10
 """The number of points that becomes 0.5."""
@@ -65,6 +65,8 @@ def _combinations(ruleset: Ruleset) -> Iterator[tuple[str, float]]:
         yield f"plays.{kind}", float(kind in ruleset.plays)
     for name in _FIVES:
         yield f"five_card_order.{name}", _place(name, ruleset.five_card_order)
+    yield "run_from", ruleset.run_from / _MOST_RANKS
+    yield "pair_run_from", ruleset.pair_run_from / _MOST_RANKS
     yield from _bombs(ruleset)
     levels = {
         frozenset(sequence.split()): level

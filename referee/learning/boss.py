@@ -1,20 +1,22 @@
 """Which plays are boss: nobody can beat them with the cards that a seat has not seen."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache, partial
 from itertools import combinations
 
 from referee.deals.dealing import landmarks
 from referee.memo import Memo
 from referee.rules.plays import Rules
-from referee.ruleset.bombs import EQUAL_CARDS, kind_of, limited, rank_of, run_lengths
+from referee.ruleset.bombs import EQUAL_CARDS, kind_of, limited, rank_of
+from referee.ruleset.limits import MANY
+from referee.ruleset.runs import RUNS
 
 _MOST = 1 << 14
 """How many sets of unseen cards are remembered, with the strongest play in each."""
 
 
 class Bosses:
-    """Finds the strongest play of each kind among unseen cards; for runs of pairs, an upper bound."""
+    """Finds the strongest play of each kind among unseen cards."""
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
@@ -22,18 +24,19 @@ class Bosses:
         kinds = {*ruleset.plays, *ruleset.five_card_order}
         limits = limited(ruleset.bombs_beat)
         free = [name for name in (ruleset.bomb_order or ruleset.bombs) if name not in limits]
-        self._free_run, self._limited_run = _shortest_run(free), _shortest_run(limits)
-        self._bombs = tuple(reversed([name for name in free if kind_of(name) != "pair_run"]))
+        self._bombs = tuple(free)
         rest = [kind for kind in ruleset.five_card_order if kind not in free]
         five = tuple(reversed(rest)) if ruleset.kinds_compete else ()
         self._rivals: dict[str, tuple[str, ...]] = {kind: five if kind in five else (kind,) for kind in kinds}
         """By kind, the kinds of its group, strongest first."""
         finders = _Finders(rules)
         self._strongest: dict[str, Callable[[int], int]] = {
-            name: Memo(finders.of(name), _MOST).__getitem__
-            for name in {*kinds, *ruleset.bombs}
-            if kind_of(name) != "pair_run"
+            name: Memo(finders.of(name), _MOST).__getitem__ for name in {*kinds, *ruleset.bombs}
         }
+        self._runs: dict[str, Memo[int, dict[int, int]]] = {
+            kind: Memo(partial(self._by_length, kind), _MOST) for kind in kinds & RUNS.keys()
+        }
+        """By kind and unseen cards: the strongest run of each length, by ``Rules.end_of_kind``."""
         self._exist = bool(free)
         self._beyond = 1 << rules.first_bomb.bit_length() + 1
         """A number above all codes."""
@@ -50,13 +53,14 @@ class Bosses:
         cards = (code & full).bit_count()
         if self.limits and self._may_be_bombed(code, unseen):
             return self._beyond
-        if kind == "pair_run":
-            may_be = self._pairs(unseen) * 2 >= cards <= most
-            return (code | full) + 1 if may_be else self._best_bomb(unseen)
-        if not self._exist:
-            return 0 if cards > most else self._in_group(kind, unseen)
+        if not self._exist and cards > most:
+            return 0
+        if kind in self._runs:
+            rival = self._runs[kind][unseen].get(self._rules.end_of_kind(code), 0)
+        else:
+            rival = self._in_group(kind, unseen)
         # A bomb is above all other groups, and a rival is of the same group.
-        return max(self._best_bomb(unseen), self._in_group(kind, unseen))
+        return max(self._best_bomb(unseen), rival)
 
     def _in_group(self, kind: str, unseen: int) -> int:
         """Return the code of the strongest play among these cards in the group of ``kind``, 0 for none."""
@@ -68,36 +72,26 @@ class Bosses:
         return 0
 
     def _best_bomb(self, unseen: int) -> int:
-        """Return the code of the strongest bomb among these cards, 0 for none.
-
-        If a run of pairs might be a bomb, return a number above all codes.
-        """
-        if not self._exist:
-            return 0
-        if self._free_run and self._pairs(unseen) >= self._free_run:
-            return self._beyond
-        return next(filter(None, (self._strongest[kind](unseen) for kind in self._bombs)), 0)
+        """Return the code of the strongest bomb among these cards, 0 for none."""
+        strongest = [self._strongest[name](unseen) for name in self._bombs]
+        return max([code for code in strongest if code >= self._rules.first_bomb], default=0)
 
     def _may_be_bombed(self, code: int, unseen: int) -> bool:
-        """Return whether the cards may hold a bomb that beats only some plays, this one among them."""
+        """Return whether the cards hold a bomb that beats only some plays, this one among them."""
         rules = self._rules
         for first, _ in rules.limited.over(code) if rules.limited else ():
             kind = rules.kind(first)
-            if kind == "pair_run":
-                if self._pairs(unseen) >= self._limited_run:
-                    return True
-            elif self._strongest[kind](unseen) >= first:
+            if kind in self._runs:
+                strongest = self._runs[kind][unseen].get(rules.end_of_kind(first), 0)
+            else:
+                strongest = self._strongest[kind](unseen)
+            if strongest >= first:
                 return True
         return False
 
-    def _pairs(self, unseen: int) -> int:
-        """Return how many ranks have two cards or more."""
-        return sum((unseen & rank).bit_count() > 1 for rank in self._rules.rank_masks)
-
-
-def _shortest_run(bombs: Iterable[str]) -> int:
-    """Return the fewest pairs in a run that is one of these bombs, 0 if none is."""
-    return min([run_lengths(name, (), 0).start for name in bombs if kind_of(name) == "pair_run"], default=0)
+    def _by_length(self, kind: str, unseen: int) -> dict[int, int]:
+        ends = self._rules.end_of_kind
+        return {ends(code): code for code, _ in sorted(self._rules.tally_of(kind, unseen))}
 
 
 class _Finders:
@@ -114,6 +108,9 @@ class _Finders:
         if rank_of(kind):
             held, size = self._rank_masks[rank_of(kind)], 1 + EQUAL_CARDS.index(kind_of(kind))
             return lambda unseen: self._equal(unseen & held, size)
+        kind = kind_of(kind)
+        if kind in MANY:
+            return lambda unseen: max((code for code, _ in self._rules.tally_of(kind, unseen)), default=0)
         sets = {"pair": 2, "triple": 3, "bare_quads": 4}
         if kind in sets:
             return lambda unseen: self._equal(unseen, sets[kind])

@@ -202,15 +202,17 @@ class Encoder:
     def _mark_bosses(self, plays: Floats, sights: Sequence[Sight], rows: Sequence[int]) -> None:
         bosses, kinds, full, slot = [], self._table.kinds, self.rules.full, 0
         against, limits = self._bosses.against, self._bosses.limits
+        ends = self.rules.end_of_kind
         for sight in sights:
             counts, seat = sight.counts, sight.seat
             most = max([count for other, count in enumerate(counts) if other != seat])
-            last, threshold = "", 0
+            last, end, threshold = "", 0, 0
             for code in sight.plays:
                 slot += 1
                 kind = kinds[rows[slot]]
-                if kind != last or kind == "pair_run" or limits:
-                    last, threshold = kind, against(code, kind, sight.unseen, most)
+                if kind != last or code >= end or limits:
+                    last, end = kind, ends(code)
+                    threshold = against(code, kind, sight.unseen, most)
                 if code | full >= threshold:
                     bosses.append(slot)
             slot += 1

@@ -1,15 +1,16 @@
 """About how many plays it takes to go out, from how many cards of each rank a hand has.
 
 A group of equal cards is one play (or as few as the kinds of the ruleset allow); if the ruleset has these
-kinds, a triple takes a pair along and four of a kind a single card; and one straight or dragon may be taken
-out first. That many plays always suffice, unless suits turn the straight into another kind; flushes, runs of
-pairs and second straights may need fewer.
+kinds, a triple takes a pair along and four of a kind a single card; and one straight, run of cards or dragon
+may be taken out first. That many plays always suffice, unless suits turn the straight into another kind;
+flushes, two pairs, other runs and second straights may need fewer.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
 from referee.rules.plays import Rules
+from referee.ruleset.runs import run_order
 
 Counts = NDArray[np.int8]
 """A row for each hand: how many cards it has of each rank."""
@@ -25,8 +26,10 @@ class Needed:
         self._packed = np.array([_packed(count, cost) for count, cost in enumerate(costs)], np.int64)
         self._full_house = costs[3] + costs[2] - 1 if "full_house" in kinds else 0
         self._quads = costs[4] if "quads" in kinds else 0
-        straights = [sequence.split() for level in ruleset.straights for sequence in level]
-        sequences = straights if "straight" in kinds else []
+        levels = list(ruleset.straights) if "straight" in kinds else []
+        if "run" in kinds:
+            levels += [level for order in run_order(ruleset, "run").values() for level in order]
+        sequences = [sequence.split() for level in levels for sequence in level]
         if "dragon" in kinds:
             sequences.append([*ruleset.ranks])
         self._windows = np.zeros((len(sequences), len(rules.rank_masks)), np.int8)

@@ -6,10 +6,12 @@ matter. The largest of these sums is an upper bound for every hand, and a close 
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import combinations
 from math import comb, prod
 
 from referee.ruleset import Ruleset
 from referee.ruleset.limits import most_cards
+from referee.ruleset.runs import RUNS, pairs_beside, run_order
 from referee.ruleset.straights import cycle
 
 
@@ -44,6 +46,11 @@ class _Bound:
         order = cycle(ruleset.ranks) * 2
         runs = {frozenset(order[start : start + 5]) for start in range(self._ranks)}
         self._consecutive = all(frozenset(sequence.split()) in runs for sequence in self._sequences)
+        self._orders = {
+            kind: {length: sum(map(len, order)) for length, order in run_order(ruleset, kind).items()}
+            for kind in RUNS
+            if kind in ruleset.plays
+        }
         self._ways = {
             size: {count: _multisets(count, 4, size, self._decks) for count in range(4 * self._decks + 1)}
             for size in range(1, 6)
@@ -61,12 +68,14 @@ class _Bound:
         count += sum(fours) if "bare_quads" in kinds else 0
         if "full_house" in kinds:
             count += _joined(triples, pairs)
+        if "two_pair" in kinds:
+            count += _two_pairs(pairs, distinct)
         if "quads" in kinds:
             count += _joined(fours, distinct) + sum(ways[5][n] for n in counts)
         if "dragon" in kinds and len(counts) >= self._ranks:
             count += prod(distinct[: self._ranks])
         count += self._five(distinct, len(counts), cards)
-        return count + (self._pair_runs(pairs) if "pair_run" in kinds else 0)
+        return count + self._runs({1: distinct, 2: pairs, 3: triples})
 
     def _five(self, distinct: Sequence[int], ranks: int, cards: int) -> int:
         """Return a bound for the plays that depend on suits and sequences."""
@@ -93,19 +102,35 @@ class _Bound:
             return min(len(self._sequences), ranks - 4)
         return min(len(self._sequences), comb(ranks, 5))
 
-    def _pair_runs(self, pairs: Sequence[int]) -> int:
-        ways = sorted(filter(None, pairs), reverse=True)
-        full = len(ways) >= self._ranks
+    def _runs(self, ways: Mapping[int, Sequence[int]]) -> int:
+        """Return a bound for the runs of every kind; ``ways`` has the sets of so many cards by rank."""
         count = 0
-        for length in range(2, len(ways) + 1):
-            starts = self._ranks if full else len(ways) - length + 1
-            count += starts * prod(ways[:length])
+        for kind, orders in self._orders.items():
+            sets = sorted(filter(None, ways[RUNS[kind]]), reverse=True)
+            pairs = sorted(filter(None, ways[2]), reverse=True)
+            full = len(sets) >= self._ranks
+            for length, sequences in orders.items():
+                starts = sequences if full else min(sequences, len(sets) - length + 1)
+                beside = pairs_beside(kind, length)
+                if length <= len(sets) and beside <= len(pairs) - length:
+                    chosen = comb(len(pairs) - length, beside) * prod(pairs[:beside])
+                    count += starts * prod(sets[:length]) * chosen
         return count
 
 
 def _joined(ways: Sequence[int], others: Sequence[int]) -> int:
     """Return how many ways there are to pick one of ``ways`` of a rank and one of ``others`` of another."""
     return sum(ways) * sum(others) - sum(map(prod, zip(ways, others, strict=True)))
+
+
+def _two_pairs(pairs: Sequence[int], singles: Sequence[int]) -> int:
+    """Return how many ways there are to pick two pairs and a card of three ranks."""
+    ranks = range(len(pairs))
+    every = sum(singles)
+    return sum(
+        pairs[one] * pairs[other] * (every - singles[one] - singles[other])
+        for one, other in combinations(ranks, 2)
+    )
 
 
 def _multisets(cards: int, kinds: int, size: int, decks: int) -> int:

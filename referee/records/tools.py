@@ -11,6 +11,7 @@ from referee.errors import CardError, RecordError, RefereeError
 from referee.records.replay import Replayer
 from referee.rules.plays import Rules
 from referee.rules.rulebook import rules_of
+from referee.ruleset.limits import most_listed
 from referee.validation import shown
 
 EXPORT = "bigtwo-export/1"
@@ -26,6 +27,11 @@ def legal(request: object) -> dict[str, object]:
     given = _object(request)
     rules = _rules(given)
     hand = _cards(rules, given, "hand")
+    most = most_listed(rules.ruleset)
+    if rules.count(hand) > most:
+        raise RequestError(
+            f"hand: must have at most {most} cards under this ruleset, not {rules.count(hand)}"
+        )
     constraints = _constraints(rules, given, hand)
     options = allowed(rules, rules.list_plays(hand), constraints)
     return {"plays": play_texts(rules, options.plays), "pass": options.may_pass}

@@ -7,7 +7,7 @@ and besides that the codes of these bombs that the ruleset lets beat it.
 from referee.memo import Memo
 from referee.rules.strength import Span, Strength
 from referee.ruleset import Ruleset
-from referee.ruleset.bombs import kind_of, limited
+from referee.ruleset.bombs import limited
 
 
 class Limited:
@@ -25,11 +25,8 @@ class Limited:
             for span in strength.spans(name)
         ]
         for name in limits:
-            if kind_of(name) == "pair_run":
-                runs = strength.spans(name)
-                self._beaten += [
-                    (longer, run) for place, run in enumerate(runs) for longer in runs[place + 1 :]
-                ]
+            runs = strength.spans(name)  # of another kind, there is just one
+            self._beaten += [(longer, run) for place, run in enumerate(runs) for longer in runs[place + 1 :]]
         self._over = Memo(self._spans_over)
 
     def is_bomb(self, code: int) -> bool:

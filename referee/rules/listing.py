@@ -7,81 +7,16 @@ because most hands have few such plays, and with sums, which are faster than uni
 
 from collections.abc import Mapping
 
-from referee.memo import Memo
 from referee.rules.pack import Pack
+from referee.rules.runs import Runs
 from referee.rules.strength import Strength
 from referee.rules.tables import Tables, Triple
+from referee.rules.twopairs import TwoPairs
 from referee.ruleset import Ruleset
+from referee.ruleset.runs import RUNS
 
-MOST = 100_000
-"""How many pair runs of one hand are listed in full; for more, see ``Runs.plays``."""
-
-
-class Runs:
-    """Lists the pair runs among the pairs of a hand."""
-
-    def __init__(self, pack: Pack, strength: Strength) -> None:
-        self._pack = pack
-        self._strength = strength
-        self._ranks = strength.ranks
-        self._places = Memo(self._place)
-
-    def plays(self, pairs: list[int]) -> list[int]:
-        """Return the codes of the runs that these pairs (masks) make, in no particular order.
-
-        Beyond ``MOST`` runs (in hands of nearly a whole pack, or of thirty and more cards of two packs, which
-        may have billions), only one is listed of those that differ only in the suits below the last pair.
-        """
-        held = self._by_place(pairs)
-        inner = held
-        if len(pairs) > 26 and self._number(held) > MOST:
-            inner = {place: twos[:1] for place, twos in held.items()}
-        codes: list[int] = []
-        for start in held:
-            if start + 1 in held:
-                codes += self._from(start, held, inner)
-        return codes
-
-    def _from(self, start: int, held: dict[int, list[int]], inner: dict[int, list[int]]) -> list[int]:
-        codes: list[int] = []
-        runs = inner[start]
-        for end in self._ends(start):
-            if end not in held:
-                break
-            for pair in held[end]:
-                _, suit = self._places[pair]
-                head = self._strength.head("pair_run", end * 4 + suit, end - start + 1) | pair
-                codes += [head | run for run in runs]
-            runs = [pair | run for pair in inner[end] for run in runs]
-        return codes
-
-    def _by_place(self, pairs: list[int]) -> dict[int, list[int]]:
-        """Group pairs by their place in the sequence A 2 3 … K A; those of aces are at both ends."""
-        held: dict[int, list[int]] = {}
-        for pair in pairs:
-            held.setdefault(self._places[pair][0], []).append(pair)
-        if 0 in held:
-            held[self._ranks] = held[0]
-        return held
-
-    def _place(self, pair: int) -> tuple[int, int]:
-        """Return a pair's place in that sequence, with the ace first, and the rank of its best suit."""
-        cards = self._pack.cards(pair)
-        suit = max([self._strength.suit_rank[card] for card in cards])
-        return ((cards[0] >> 2) + 2) % self._ranks, suit
-
-    def _number(self, held: dict[int, list[int]]) -> int:
-        total = 0
-        for start in held:
-            runs = len(held[start])
-            for end in self._ends(start):
-                runs *= len(held.get(end, ()))
-                total += runs
-        return total
-
-    def _ends(self, start: int) -> range:
-        # The run of all ranks ends with the ace, so it is left out if the ace begins it.
-        return range(start + 1, self._ranks + 1 if start else self._ranks - 1)
+SHORT = 3
+"""The most cards of the plays that ``Lister.short_plays`` lists."""
 
 
 class Lister:
@@ -94,7 +29,13 @@ class Lister:
         tables = Tables(ruleset, pack, strength, codes)
         self._chunks, self._suits, self._sequences = tables.chunks, tables.suits, tables.sequences
         self._fours, self._twos = tables.fours, tables.twos
-        self._runs = Runs(pack, strength) if "pair_run" in kinds else None
+        self._many: dict[str, Runs | TwoPairs] = {
+            kind: Runs(pack, strength, kind) for kind in RUNS if kind in kinds
+        }
+        if "two_pair" in kinds:
+            self._many["two_pair"] = TwoPairs(pack, strength, "flush" in kinds)
+        self._runs_of_three = "run" in kinds and ruleset.run_from == SHORT
+        self._short_runs = Runs(pack, strength, "run", SHORT) if "run" in kinds else None
         self._pairs = "pair" in kinds
         self._triples = "triple" in kinds
         self._full_houses = "full_house" in kinds
@@ -107,8 +48,12 @@ class Lister:
         self._codes = codes
         self._plus_two = "straight_flush_plus_two" in kinds
 
-    def plays(self, hand: int) -> list[int]:
-        """Return the codes of all combinations in ``hand``, ascending."""
+    def plays(self, hand: int, few: bool = False) -> list[int]:
+        """Return the codes of all combinations in ``hand``, ascending.
+
+        If ``hand`` may have more cards than the ruleset lets a seat hold, ask for their ``tally``. ``few``
+        leaves out the kinds of which there may be very many.
+        """
         plays: list[int] = []
         pairs: list[int] = []
         triples: list[Triple] = []
@@ -130,13 +75,30 @@ class Lister:
             plays += self._flushes_plus_two(hand, ranks)
         if self._dragon and not self._dragon & ~ranks:
             plays += self._dragons(hand)
-        if self._runs and len(pairs) > 1:
-            plays += self._runs.plays([pair & self._full for pair in pairs if not pair & self._jokers])
+        if self._many and not few:
+            for many in self._many.values():
+                plays += many.plays(hand)
         plays.sort()  # fast, because the parts are nearly in order
         return plays
 
+    def tally(self, hand: int) -> list[tuple[int, int]]:
+        """Return codes of combinations in any number of cards, ascending, each with how many it stands for.
+
+        It stands for itself alone, except if there may be very many of its kind: then for all that differ
+        from it only in cards that do not decide their strength.
+        """
+        tally = [(code, 1) for code in self.plays(hand, few=True)]
+        for many in self._many.values():
+            tally += many.tally(hand)
+        tally.sort()
+        return tally
+
+    def tally_of(self, kind: str, hand: int) -> list[tuple[int, int]]:
+        """Return the same for a single kind of which there may be very many, in no particular order."""
+        return self._many[kind].tally(hand)
+
     def short_plays(self, hand: int) -> list[int]:
-        """Return those of ``plays`` that have up to three cards."""
+        """Return those of ``plays`` that have up to ``SHORT`` cards."""
         plays: list[int] = []
         pairs: list[int] = []
         triples: list[Triple] = []
@@ -149,6 +111,8 @@ class Lister:
             plays += pairs
         if triples and self._triples:
             plays += [code for code, _, _ in triples]
+        if self._short_runs:
+            plays += self._short_runs.plays(hand)
         plays.sort()
         return plays
 

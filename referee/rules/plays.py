@@ -16,6 +16,7 @@ from referee.rules.listing import Lister
 from referee.rules.pack import Pack
 from referee.rules.strength import Strength
 from referee.ruleset import Ruleset
+from referee.ruleset.runs import RUNS, pairs_beside
 
 
 class Classifier:
@@ -32,12 +33,12 @@ class Classifier:
 
     def _head(self, cards: list[int]) -> int:
         ranks = [card >> 2 for card in cards]
-        if len(cards) == 5:
-            return self._five(cards, ranks)
-        if len(cards) == 7:
-            return self._plus_two(cards)
+        if len(cards) == 5 and (five := self._five(cards, ranks)):
+            return five
+        if len(cards) == 7 and (seven := self._plus_two(cards)):
+            return seven
         if len(set(ranks)) > 1:
-            return self._dragon(cards, ranks) or self._pair_run(cards, ranks)
+            return self._dragon(cards, ranks) or self._run(cards, ranks)
         match len(cards):
             case 1:
                 return self._strength.head("single", ranks[0] * 4 + self._best_suit(cards))
@@ -55,11 +56,20 @@ class Classifier:
             most = max(ranks, key=ranks.count)
             kind = "quads" if ranks.count(most) > 3 else "full_house"
             return self._of_rank(kind, [card for card in cards if card >> 2 == most])
-        if max(ranks) >= self._strength.ranks:  # a joker
+        joker = max(ranks) >= self._strength.ranks
+        suited = not joker and len({card & 3 for card in cards}) == 1
+        paired = sorted({rank for rank in ranks if ranks.count(rank) == 2})
+        if len(paired) == 2 and (not suited or self._strength.doubled == "two_pair"):
+            return self._two_pair(cards, *paired)
+        if joker:
             return 0
-        if len({card & 3 for card in cards}) == 1:
+        if suited:
             return self._suited(cards, ranks)
         return self._sequence("straight", cards, ranks) if distinct == 5 else 0
+
+    def _two_pair(self, cards: list[int], low: int, high: int) -> int:
+        suit = self._best_suit([card for card in cards if card >> 2 == high])
+        return self._strength.head("two_pair", self._strength.of_two_pair(high, low, suit))
 
     def _suited(self, cards: list[int], ranks: list[int]) -> int:
         suit = self._best_suit(cards)
@@ -92,27 +102,20 @@ class Classifier:
             return 0
         return self._strength.head("dragon", self._best_suit(cards[-1:]))
 
-    def _pair_run(self, cards: list[int], ranks: list[int]) -> int:
-        if any(ranks.count(rank) != 2 for rank in ranks):
+    def _run(self, cards: list[int], ranks: list[int]) -> int:
+        counts = {rank: ranks.count(rank) for rank in ranks}
+        most = max(counts.values())
+        run = [rank for rank, count in counts.items() if count == most]
+        beside = [count for count in counts.values() if count < most]
+        if any(count != 2 for count in beside):
             return 0
-        last = self._last_of_run(set(ranks))
-        if last is None:
-            return 0
-        suit = self._best_suit([card for card in cards if card >> 2 == last])
-        return self._strength.head("pair_run", self._strength.of_run(last, suit), len(ranks) // 2)
-
-    def _last_of_run(self, ranks: set[int]) -> int | None:
-        total = self._strength.ranks
-        ace = total - 2
-        if max(ranks) >= total:  # jokers
-            return None
-        if len(ranks) == total:
-            return ace
-        # Consecutive in the cycle A 2 3 … K A: exactly one rank has no successor in the set, and the ace
-        # may have both neighbours in it only in the full circle.
-        ends = [rank for rank in ranks if (rank + 1) % total not in ranks]
-        through_ace = {ace - 1, ace, ace + 1} <= ranks
-        return ends[0] if len(ends) == 1 and not through_ace else None
+        for kind, places in self._strength.runs.items():
+            if RUNS[kind] == most and pairs_beside(kind, len(run)) == len(beside):
+                level, counting = places.get(_bits(run), (0, None))
+                if counting is not None:
+                    deciding = [card for card in cards if card >> 2 == counting]
+                    return self._strength.run(kind, level, deciding, len(run))
+        return 0
 
     def _of_rank(self, kind: str, cards: list[int]) -> int:
         return self._strength.head_of_rank(
@@ -167,6 +170,7 @@ class Rules(Pack):
         self.kind, self.place, self.end_of_kind = strength.kind, strength.place, strength.end_of_kind
         lister = Lister(ruleset, self, strength, self._codes)
         self.list_plays, self.list_short = lister.plays, lister.short_plays
+        self.tally, self.tally_of = lister.tally, lister.tally_of
 
     def is_bomb(self, code: int) -> bool:
         """Return whether the play beats plays of another kind and size."""

@@ -6,15 +6,16 @@ group, so a code's *head* (all but the mask) is the kind's first head plus the p
 """
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import comb
 
 from referee.ruleset import Ruleset
 from referee.ruleset.bombs import kind_of, limited, rank_of, run_lengths
-from referee.ruleset.straights import cycle
+from referee.ruleset.runs import RUNS, run_order
+from referee.ruleset.straights import StraightOrder, cycle
 
 Section = tuple[str, int, int]
-"""A kind, its part (of pair runs a number of pairs, see ``chosen`` for another), and how many strengths it
+"""A kind, its part (of runs the number of ranks, see ``chosen`` for another), and how many strengths it
 takes up."""
 
 Span = tuple[int, int]
@@ -31,7 +32,9 @@ class Strength:
 
     ``sequences`` maps the rank positions of a legal sequence, as bits, to its level and to the position of
     the rank whose suit counts. ``suited`` is the kind of five suited cards in sequence, except royal flushes;
-    ``royal`` has the rank bits of a royal flush if that is a kind of its own, else it is 0.
+    ``royal`` has the rank bits of a royal flush if that is a kind of its own, else it is 0. ``doubled`` is
+    the kind of five suited cards with two pairs, as two packs have. ``runs`` has, by kind, the same of runs
+    as ``sequences``, with levels for each length.
     """
 
     def __init__(self, ruleset: Ruleset, width: int) -> None:
@@ -45,9 +48,14 @@ class Strength:
         """By card, the place of its suit; of the jokers, the red one is higher."""
         self._rank_count = len(ruleset.rank_names)
         self._flush_order = ruleset.flush_order
+        self._both_pairs = ruleset.two_pair_order == "ranks_then_suit"
         self.sequences = _sequences(ruleset)
         self.suited = _suited_kind(ruleset)
         self.royal = _royal(ruleset)
+        self.doubled = _strongest_kind(ruleset, ("two_pair", "flush"))
+        self.runs: dict[str, dict[int, tuple[int, int]]] = {
+            kind: _runs(ruleset, kind) for kind in RUNS if kind in ruleset.plays
+        }
         self._bombs, limits = ruleset.bombs, limited(ruleset.bombs_beat)
         free = [name for name in ruleset.bomb_order or ruleset.bombs if name not in limits]
         self._rank_of = {rank: place for place, rank in enumerate(ruleset.rank_names)}
@@ -58,9 +66,12 @@ class Strength:
         self._place(groups)
         self.first_bomb = len(groups) << self.bits + width
 
-    def head(self, kind: str | None, value: int, pairs: int = 0) -> int:
-        """Return the code, still without cards, of a play of ``kind``; 0 if the kind is not played."""
-        first = self._heads.get((kind or "", pairs), 0)
+    def head(self, kind: str | None, value: int, length: int = 0) -> int:
+        """Return the code, still without cards, of a play of ``kind``; 0 if the kind is not played.
+
+        ``length`` is the number of ranks of a run.
+        """
+        first = self._heads.get((kind or "", length), 0)
         return first + (value << self.width) if first else 0
 
     def head_of_rank(self, kind: str, value: int) -> int:
@@ -74,7 +85,9 @@ class Strength:
         if rank:
             first = self.head_of_rank(kind, self._rank_of[rank] * 4)
             return [(first, first + (4 << self.width))]
-        parts = run_lengths(name, self._bombs, self.ranks) if kind == "pair_run" else [0]
+        parts: Iterable[int] = range(1, self.ranks + 1) if kind in RUNS else [0]
+        if kind == "pair_run":
+            parts = run_lengths(name, self._bombs, self.ranks)
         firsts = filter(None, [self._heads.get((kind, part)) for part in parts])
         return [(first, self.end_of_kind(first)) for first in firsts if first < self.first_bomb]
 
@@ -83,7 +96,7 @@ class Strength:
         return self._kinds[bisect_right(self._starts, code) - 1]
 
     def end_of_kind(self, code: int) -> int:
-        """Return a code above all plays of this kind, or runs of so many pairs, and below the others."""
+        """Return a code above all plays of this kind, or runs of this length, and below the others."""
         section = bisect_right(self._starts, code) - 1
         return self._starts[section] + (self._sizes[section] << self.width)
 
@@ -104,13 +117,18 @@ class Strength:
             return ranks[-1] * 4 + suit
         return self._place_of_ranks(ranks) * 4 + suit
 
-    def of_run(self, rank: int, suit: int) -> int:
-        """Return the value of a run of pairs whose last pair is of this rank and best suit.
+    def run(self, kind: str, level: int, deciding: Sequence[int], length: int) -> int:
+        """Return the code, still without cards, of a run of this level and length; 0 if there are none.
 
-        Runs end in the order two, three … king, ace.
+        ``deciding`` are its cards of the rank whose suit counts. Their best suit decides, except that triples
+        of one pack have none: they are never equal.
         """
-        place = (rank + 2) % self.ranks or self.ranks
-        return place * 4 + suit
+        suit = max([self.suit_rank[card] for card in deciding])
+        return self.head(kind, self.of_rank(level, suit) if RUNS[kind] > 2 else level * 4 + suit, length)
+
+    def of_two_pair(self, high: int, low: int, suit: int) -> int:
+        """Return the value of two pairs of these ranks; ``suit`` is the best suit of the higher pair."""
+        return ((high * self._rank_count + low if self._both_pairs else high) * 4) + suit
 
     def _place_of_ranks(self, ranks: Sequence[int]) -> int:
         # The combinatorial number system: it orders sets of ranks from their highest rank down. With
@@ -124,9 +142,8 @@ class Strength:
         five = [kind for kind in ruleset.five_card_order if kind in rest]
         groups = [self._sections(kind) for kind in rest if kind not in five and kind not in _APART]
         last = [section for name in free for section in self._bomb_sections(name)]
-        if "pair_run" in ruleset.plays:
-            runs = self._runs(range(2, self.ranks + 1))
-            groups += [[section] for section in runs if section not in last]
+        for kind in self.runs:
+            groups += [[section] for section in self._lengths(kind) if section not in last]
         if ruleset.kinds_compete:
             groups.append([section for kind in five for section in self._sections(kind)])
         else:
@@ -138,17 +155,25 @@ class Strength:
         if rank:
             return [(kind, chosen(self._rank_of[rank]), 4)]
         if kind == "pair_run":
-            return self._runs(run_lengths(name, self._bombs, self.ranks))
-        return self._sections(kind)
+            lengths = run_lengths(name, self._bombs, self.ranks)
+            return [section for section in self._lengths(kind) if section[1] in lengths]
+        return self._lengths(kind) if kind in RUNS else self._sections(kind)
 
-    def _runs(self, lengths: range) -> list[Section]:
-        return [("pair_run", pairs, (self.ranks + 1) * 4) for pairs in lengths]
+    def _lengths(self, kind: str) -> list[Section]:
+        """Return the sections of the runs of a kind, by length."""
+        levels: dict[int, int] = {}
+        for bits, (level, _) in self.runs[kind].items():
+            length = bits.bit_count()
+            levels[length] = max(levels.get(length, 0), level + 1)
+        return [(kind, length, 4 * levels[length]) for length in sorted(levels)]
 
     def _sections(self, kind: str) -> list[Section]:
         if kind == "flush" and self._flush_order == "ranks_then_suit":
             return [(kind, 0, comb(self.ranks + 4 * (self.decks > 1), 5) * 4)]
         if kind == "dragon":
             return [(kind, 0, 4)]
+        if kind == "two_pair" and self._both_pairs:
+            return [(kind, 0, self._rank_count**2 * 4)]
         levels = 1 + max((level for level, _ in self.sequences.values()), default=0)
         return [(kind, 0, 4 * (levels if kind in _SEQUENCE_KINDS else self._rank_count))]
 
@@ -158,9 +183,9 @@ class Strength:
         self._sizes: list[int] = []
         for number, group in enumerate(groups, 1):
             strength = 0
-            for kind, pairs, count in group:
+            for kind, length, count in group:
                 head = (number << self.bits | strength) << self.width
-                self._heads[kind, pairs] = head
+                self._heads[kind, length] = head
                 self._starts.append(head)
                 self._kinds.append(kind)
                 self._sizes.append(count)
@@ -169,25 +194,39 @@ class Strength:
 
 _SEQUENCE_KINDS = ("straight", "straight_flush", "straight_flush_plus_two")
 
-_APART = ("pair_run", "royal_flush")
+_APART = (*RUNS, "royal_flush")
 """Kinds that need more than their name in ``plays``: their groups are made separately."""
 
 
 def _sequences(ruleset: Ruleset) -> dict[int, tuple[int, int]]:
-    sequences = {}
-    for level, equals in enumerate(ruleset.straights):
+    return _places(ruleset, ruleset.straights, by_top=ruleset.straight_suit_of == "top")
+
+
+def _runs(ruleset: Ruleset, kind: str) -> dict[int, tuple[int, int]]:
+    runs: dict[int, tuple[int, int]] = {}
+    for order in run_order(ruleset, kind).values():
+        runs |= _places(ruleset, order, by_top=kind != "run" or ruleset.straight_suit_of == "top")
+    return runs
+
+
+def _places(ruleset: Ruleset, order: StraightOrder, by_top: bool) -> dict[int, tuple[int, int]]:
+    """Return the level of each sequence and the rank whose suit counts, by the bits of its ranks."""
+    places = {}
+    for level, equals in enumerate(order):
         for sequence in equals:
-            ranks = [ruleset.ranks.index(rank) for rank in sequence.split()]
-            counting = ranks[-1] if ruleset.straight_suit_of == "top" else max(ranks)
-            sequences[sum(1 << rank for rank in ranks)] = (level, counting)
-    return sequences
+            ranks = [ruleset.rank_names.index(rank) for rank in sequence.split()]
+            places[sum(1 << rank for rank in ranks)] = (level, ranks[-1] if by_top else max(ranks))
+    return places
 
 
 def _suited_kind(ruleset: Ruleset) -> str | None:
     if "straight_flush" in ruleset.plays:
         return "straight_flush"
-    plain = [kind for kind in ruleset.five_card_order if kind in ("straight", "flush")]
-    return plain[-1] if plain else None
+    return _strongest_kind(ruleset, ("straight", "flush"))
+
+
+def _strongest_kind(ruleset: Ruleset, kinds: Sequence[str]) -> str | None:
+    return next((kind for kind in reversed(ruleset.five_card_order) if kind in kinds), None)
 
 
 def _royal(ruleset: Ruleset) -> int:

@@ -28,7 +28,7 @@ from referee.validation import Refused, first_of, shown, suggestion
 if TYPE_CHECKING:
     from referee.ruleset.model import Bracket, Honour
 
-FiveCardKind = Literal["straight", "flush", "full_house", "quads", "straight_flush"]
+FiveCardKind = Literal["two_pair", "straight", "flush", "full_house", "quads", "straight_flush"]
 
 FIVE_CARD_KINDS: tuple[FiveCardKind, ...] = get_args(FiveCardKind)
 """The kinds of five cards, in the usual order."""
@@ -37,13 +37,18 @@ Kind = Literal[
     "single",
     "pair",
     "triple",
+    "two_pair",
     "straight",
     "flush",
     "full_house",
     "quads",
     "straight_flush",
     "bare_quads",
+    "run",
     "pair_run",
+    "triple_run",
+    "triple_run_plus_pairs",
+    "triple_plus_two_pairs",
     "dragon",
     "straight_flush_plus_two",
 ]

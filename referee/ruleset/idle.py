@@ -15,12 +15,14 @@ from referee.ruleset.bombs import limited
 from referee.ruleset.fields import HONOURS, INSTANT_WINS, KINDS, cards_needed
 from referee.ruleset.limits import MAX_DEALS, SETTLED_BY_PENALTIES, most_cards, pack_size
 from referee.ruleset.model import Bonuses, Bracket, Honour, Ruleset
-from referee.ruleset.straights import cycle, straight_order
+from referee.ruleset.runs import RUNS, run_order
+from referee.ruleset.straights import cycle, straight_order, usual_name
 
 Changes = Iterator[tuple[str, Any]]
 """Fields and the values that they get."""
 
 _SEQUENCE_KINDS = {"straight", "straight_flush", "straight_flush_plus_two"}
+_ORDERED_RUNS = RUNS.keys() - {"triple_plus_two_pairs"}
 _OTHERS_AT_0 = ("winner_scores", "fixed", "wins")
 """The ways to settle in which nobody has points to lose, so that liability costs nothing."""
 
@@ -137,8 +139,17 @@ def _combinations(ruleset: Ruleset) -> Changes:
     yield "straights", tuple(map(tuple, levels))
     if not plays & _SEQUENCE_KINDS:
         yield "straights", straight_order("two_low", ruleset.ranks)
-    if "straight" not in plays or all(_ends_highest(ruleset, level) for level in ruleset.straights):
+    runs = run_order(ruleset, "run") if "run" in plays else {}
+    by_suit_of = [level for order in runs.values() for level in order]
+    by_suit_of += ruleset.straights if "straight" in plays else ()
+    if all(_ends_highest(ruleset, level) for level in by_suit_of):
         yield "straight_suit_of", "top"
+    yield "run_from", min(runs, default=3)
+    yield "run_order", usual_name(ruleset.run_order) if plays & _ORDERED_RUNS else "two_low"
+    if "pair_run" not in plays:
+        yield "pair_run_from", 2
+    if "two_pair" not in plays:
+        yield "two_pair_order", "top_then_suit"
     if "flush" not in plays:
         yield "flush_order", "suit_then_top"
     if len(ruleset.five_card_order) < 2:

@@ -1,4 +1,4 @@
-"""Upper bounds on the points of a deal, so that every score fits into 32 bits."""
+"""Upper bounds on the points of a deal, so that every score fits into 32 bits, and on the plays of a hand."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -7,6 +7,7 @@ from typing import Any
 
 from referee.errors import Problem
 from referee.ruleset.model import Ruleset
+from referee.ruleset.runs import RUNS
 
 MAX_DEALS = 1000
 """The most deals in a session, so that it ends and its result fits into one message."""
@@ -22,6 +23,15 @@ MOST_CARDS_WITH_DRAGONS = 20
 
 SETTLED_BY_PENALTIES = ("penalty", "pairwise", "winner_collects", "winner_scores")
 """The settlements that count penalty points."""
+
+MOST_CARDS_WITH_RUNS = 26
+"""The most cards of a hand where a kind of ``MANY`` is played: more could hold millions of plays."""
+
+MOST_SEQUENCES = 60
+"""The most sequences in ``straights``; these bound the number of straights in a hand."""
+
+MANY = ("two_pair", *RUNS)
+"""The kinds of which the number of plays soars with the number of cards in a hand."""
 
 _EACH_PAYS_EACH = ("pairwise", "winner_collects", "difference")
 
@@ -41,6 +51,24 @@ def most_cards(ruleset: Ruleset) -> int:
     if ruleset.leftover == "to_lowest":
         size += undealt
     return size + (ruleset.exchange != "none")
+
+
+def most_listed(ruleset: Ruleset) -> int:
+    """Return the most cards of which all plays may be listed; no hand of the ruleset has more."""
+    return MOST_CARDS_WITH_RUNS if any(kind in ruleset.plays for kind in MANY) else pack_size(ruleset)
+
+
+def plays_problem(ruleset: Ruleset) -> Iterator[Problem]:
+    """Yield a problem if a hand could hold more plays than can be listed at every turn."""
+    many = [kind for kind in MANY if kind in ruleset.plays]
+    cards, bound = most_cards(ruleset), most_listed(ruleset)
+    if cards > bound:
+        draws = " with what it draws" if ruleset.draw_on_pass != "none" else ""
+        most = f"{bound} are the most with {', '.join(many)} in plays"
+        yield Problem("hand_size", f"a hand could have {cards} cards{draws}, and {most}")
+    sequences = sum(map(len, ruleset.straights))
+    if sequences > MOST_SEQUENCES:
+        yield Problem("straights", f"must hold at most {MOST_SEQUENCES} sequences, not {sequences}")
 
 
 def most_deals(ruleset: Ruleset, deals: int) -> int:

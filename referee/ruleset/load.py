@@ -18,6 +18,7 @@ from referee.ruleset.limits import (
     excess,
     most_cards,
     pack_size,
+    plays_problem,
 )
 from referee.ruleset.model import Ruleset
 from referee.toml import problems_in, read_toml
@@ -129,6 +130,8 @@ def _kinds(ruleset: Ruleset) -> Iterator[Problem]:
         yield Problem("plays", "must have single")
     if {"straight_flush", "straight_flush_plus_two"} <= plays:
         yield Problem("plays", "cannot have both straight_flush and straight_flush_plus_two")
+    if {"run", "straight_flush_plus_two"} <= plays:
+        yield Problem("plays", "cannot have both run and straight_flush_plus_two: seven cards may be both")
     if plays & _SEQUENCE_KINDS and not ruleset.straights:
         yield Problem("straights", "has no sequence, though plays has kinds made of one")
 
@@ -232,6 +235,7 @@ _CHECKS: tuple[Callable[[Ruleset], Iterator[Problem]], ...] = (
     _order,
     _suits,
     _bombs,
+    plays_problem,
     _end,
     _last_cards,
     _brackets,

@@ -43,6 +43,7 @@ from referee.ruleset.fields import (
     null_by_name,
     rising,
 )
+from referee.ruleset.straights import OrderName
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,12 +208,20 @@ class Ruleset:
     """The kinds of five cards in ``plays``, weakest first; ``royal_flush`` may be a kind of its own."""
     kinds_compete: Flag
     """Whether five cards of a stronger kind beat five of a weaker kind."""
+    two_pair_order: Literal["top_then_suit", "ranks_then_suit"]
+    """How two pairs compare: by the higher pair and its suit, or by the ranks of both, then that suit."""
     straights: Straights
     """The legal sequences in levels of equals, weakest level first; each a text of five ranks."""
     straight_suit_of: Literal["top", "highest"]
     """Whose suit decides between equal straights: the ``top`` of the sequence or the ``highest`` in rank."""
     flush_order: Literal["suit_then_top", "top_then_suit", "ranks_then_suit"]
     """How flushes compare: ``suit_then_top``, ``top_then_suit`` or ``ranks_then_suit``."""
+    run_order: OrderName
+    """Which ranks are consecutive in runs, and which end is higher: a named order of ``straights``."""
+    run_from: Annotated[Whole, Interval(ge=3, le=12)]
+    """The fewest cards in a ``run``, 3 to 12; not five where ``plays`` has straights or flushes."""
+    pair_run_from: Annotated[Whole, Interval(ge=2, le=12)]
+    """The fewest pairs in a ``pair_run``, 2 to 12."""
     bombs: Bombs
     """Plays that beat other kinds and sizes: kinds, ``pair_run N`` (N or more pairs), ranks (``A A A``)."""
     bombs_beat: BeatenByBombs

@@ -5,6 +5,7 @@ from math import exp
 
 from referee.memo import Memo
 from referee.rules.plays import Rules
+from referee.ruleset.limits import MANY
 
 Plan = tuple[int, ...]
 """A hand split into plays: their codes, ascending; each card belongs to one of them."""
@@ -21,6 +22,8 @@ class Planner:
         self._rank_bits = rules.rank_masks
         self._folds = {1: (), 2: (4,), 3: (4, 4), 4: (4, 8)}[rules.decks]
         self._lowest = sum(1 << rank * 4 * rules.decks for rank in range(len(rules.rank_masks)))
+        # Plays of more cards may be of several ranks.
+        self._small = 2 if "run" in rules.ruleset.plays and rules.ruleset.run_from == 3 else 3
         self.plan: Memo[int, Plan] = Memo(self._plan, MOST_PLANS)
         """The plan for a hand, by its mask."""
         self._alike: Memo[int, Plan] = Memo(self._of_rank)
@@ -46,8 +49,8 @@ class Planner:
     def _plan(self, hand: int) -> Plan:
         rules, full, alike = self.rules, self.rules.full, self._alike
         units: list[int] = []
-        if hand.bit_count() > 3:
-            large = [code for code in rules.list_plays(hand) if (code & full).bit_count() > 3]
+        if hand.bit_count() > self._small:
+            large = [code for code in rules.list_plays(hand) if (code & full).bit_count() > self._small]
             while large:
                 now, best, least = self.ranks(hand), 0, 99
                 for code in large:
@@ -106,6 +109,8 @@ def height_of(rules: Rules):  # type: ignore[no-untyped-def]
         mask = code & top
         high = (mask.bit_length() - 1) / cards
         kind = rules.kind(code)
+        if kind in MANY:  # its highest card need not be one that decides
+            high = rules.place(code)
         if kind not in order or not rules.ruleset.kinds_compete:
             return high
         return (order.index(kind) + high) / len(order)

@@ -13,7 +13,7 @@ from referee.ruleset import Ruleset
 Card = tuple[str, str]
 Cards = tuple[Card, ...]
 
-FIVE = {"straight", "flush", "full_house", "quads", "straight_flush", "royal_flush"}
+FIVE = {"two_pair", "straight", "flush", "full_house", "quads", "straight_flush", "royal_flush"}
 
 
 def read(text: str) -> Cards:
@@ -34,7 +34,7 @@ class SlowRules:
         }
         ace = ruleset.ranks[-2]
         self.royal_ranks = {*ruleset.ranks[-6:-2], ace}
-        self.run_order = [ace, ruleset.ranks[-1], *ruleset.ranks[:-2], ace]
+        self.cycle = [ace, ruleset.ranks[-1], *ruleset.ranks[:-2]]
         self.rank_number = {rank: number for number, rank in enumerate((*ruleset.ranks, "joker"))}
         self.suit_number: dict[str, int] = {suit: number for number, suit in enumerate(ruleset.suits)}
         if ruleset.equal_suits:
@@ -62,17 +62,21 @@ class SlowRules:
             return "quads"
         if counts == [2, 3]:
             return "full_house"
-        if len(cards) == 5:
-            return self.five_shape(cards)
-        if len(cards) == 7 and self.straight_flushes_in(cards):
+        if len(cards) == 5 and (five := self.five_shape(cards)) in self.played:
+            return five
+        if len(cards) == 7 and "straight_flush_plus_two" in self.played and self.straight_flushes_in(cards):
             return "straight_flush_plus_two"
-        if sorted(ranks) == sorted(self.ruleset.ranks):
+        if "dragon" in self.played and sorted(ranks) == sorted(self.ruleset.ranks):
             return "dragon"
-        return "pair_run" if self.run_ends(cards) else None
+        return self.run_shape(cards)
 
     def five_shape(self, cards: Cards) -> str | None:
         """Return the shape of five cards other than quads and a full house."""
         ranks = frozenset(rank for rank, _ in cards)
+        if self.pairs(cards):
+            suited = len({suit for _, suit in cards}) == 1
+            shapes = ("two_pair", "flush") if suited else ("two_pair",)
+            return next((kind for kind in reversed(self.ruleset.five_card_order) if kind in shapes), None)
         sequence = ranks in self.levels
         if len({suit for _, suit in cards}) > 1:
             return "straight" if sequence else None
@@ -85,17 +89,80 @@ class SlowRules:
         plain = [kind for kind in self.ruleset.five_card_order if kind in ("straight", "flush")]
         return plain[-1] if plain else None
 
-    def run_ends(self, cards: Cards) -> list[int]:
-        """Return the places in A 2 3 … K A at which the cards end if they are a run of pairs."""
+    def pairs(self, cards: Cards) -> list[str]:
+        """Return the ranks of two pairs with a fifth card, the higher first; none if the cards are none."""
         ranks = [rank for rank, _ in cards]
-        length = len(cards) // 2
-        if length < 2 or any(ranks.count(rank) != 2 for rank in ranks):
-            return []
-        return [
-            end
-            for end in range(length - 1, len(self.run_order))
-            if sorted(self.run_order[end - length + 1 : end + 1]) == sorted(set(ranks))
-        ]
+        pairs = sorted({rank for rank in ranks if ranks.count(rank) == 2}, key=self.number, reverse=True)
+        return pairs if len(pairs) == 2 and len(cards) == 5 else []
+
+    def run_shape(self, cards: Cards) -> str | None:
+        """Return the kind of a run, with or without pairs, if its ranks are a legal sequence."""
+        run, pairs = self.run_and_pairs(cards)
+        size = len(cards) - 2 * pairs
+        if not self.run_place(run, size // len(run)):
+            return None
+        match (size // len(run), len(run), pairs):
+            case (1, length, 0) if length >= self.ruleset.run_from and (
+                length != 5 or not {"straight", "flush", "straight_flush"} & self.played
+            ):
+                return "run"
+            case (2, length, 0) if length >= self.ruleset.pair_run_from:
+                return "pair_run"
+            case (3, length, 0) if length > 1:
+                return "triple_run"
+            case (3, 1, 2):
+                return "triple_plus_two_pairs"
+            case (3, length, pairs) if length > 1 and length == pairs:
+                return "triple_run_plus_pairs"
+        return None
+
+    def run_and_pairs(self, cards: Cards) -> tuple[set[str], int]:
+        """Return the ranks of which there are most cards, and how many pairs are beside; -1 for others."""
+        counts = {rank: [other for other, _ in cards].count(rank) for rank, _ in cards}
+        most = max(counts.values())
+        others = [count for count in counts.values() if count < most]
+        run = {rank for rank, count in counts.items() if count == most}
+        return run, len(others) if all(count == 2 for count in others) else -1
+
+    def run_place(self, ranks: set[str], width: int) -> tuple[int, str] | None:
+        """Return the level of a sequence of ranks, from the lowest, and the rank whose suit counts."""
+        if len(ranks) == 1:
+            (rank,) = ranks
+            return self.number(rank), rank
+        found = None
+        for level, equals in enumerate(self.run_levels(len(ranks))):
+            for start in equals:
+                sequence = [self.cycle[(start + step) % len(self.cycle)] for step in range(len(ranks))]
+                if set(sequence) == ranks:
+                    by_rank = width == 1 and self.ruleset.straight_suit_of == "highest"
+                    found = level, max(sequence, key=self.number) if by_rank else sequence[-1]
+        return found
+
+    def run_levels(self, length: int) -> list[list[int]]:
+        """Return where the legal sequences start in A 2 3 … K, from weakest to strongest."""
+        ranks = len(self.cycle)
+        ends_in_ace, ends_in_two = ranks - length + 1, ranks - length + 2
+        ace, two = [[0]], [[1]]
+        low_to_ace = [[start] for start in range(2, ends_in_ace + 1)]
+        top = [[ends_in_two]]
+        return {
+            "two_low": ace + two + low_to_ace,
+            "wheel_high": two + low_to_ace + ace,
+            "six_high_wheel_next": low_to_ace + ace + two,
+            "six_high_wheel_low": ace + low_to_ace + two,
+            "no_wheel": two + low_to_ace,
+            "two_high": two + low_to_ace + top,
+            "two_high_wheel_low": ace + two + low_to_ace + top,
+            "by_ranks": low_to_ace + two + ace + top,
+            "by_ranks_no_wheel": low_to_ace + two + top,
+            "three_to_two": low_to_ace + top,
+            "indonesia": [*low_to_ace, [0, 1]],
+            "hong_kong": low_to_ace + two + ace,
+            "wheel_second": two + low_to_ace[:-1] + ace + [[ends_in_ace]],
+            "two_ranks_high": [*low_to_ace, [0, 1]],
+            "wrap_around": [[start] for start in range(ends_in_two, ranks)] + ace + two + low_to_ace,
+            "no_two": low_to_ace,
+        }[self.ruleset.run_order]
 
     def straight_flushes_in(self, cards: Cards) -> list[Cards]:
         """Return the suited legal sequences among the cards."""
@@ -119,15 +186,19 @@ class SlowRules:
                 return (self.number(most), suit)
             case "straight" | "straight_flush" | "royal_flush":
                 return self.sequence_strength(cards) if kind != "royal_flush" else (self.suit(cards),)
+            case "two_pair":
+                high, low = self.pairs(cards)
+                suit = self.suit([card for card in cards if card[0] == high])
+                both = self.ruleset.two_pair_order == "ranks_then_suit"
+                return (self.number(high), self.number(low) if both else 0, suit)
             case "flush":
                 return self.flush_strength(cards)
             case "straight_flush_plus_two":
                 return max(self.sequence_strength(five) for five in self.straight_flushes_in(cards))
             case "dragon":
                 return (self.suit([card for card in cards if card[0] == self.ruleset.ranks[-1]]),)
-            case "pair_run":
-                end = max(self.run_ends(cards))
-                return (end, self.suit([card for card in cards if card[0] == self.run_order[end]]))
+            case "run" | "pair_run" | "triple_run" | "triple_run_plus_pairs" | "triple_plus_two_pairs":
+                return self.run_strength(cards)
         raise AssertionError(cards)
 
     def sequence_strength(self, cards: Cards) -> tuple[int, ...]:
@@ -135,6 +206,16 @@ class SlowRules:
         level, sequence = self.levels[frozenset(rank for rank, _ in cards)]
         top = sequence[-1] if self.ruleset.straight_suit_of == "top" else max(sequence, key=self.number)
         return (level, self.suit([card for card in cards if card[0] == top]))
+
+    def run_strength(self, cards: Cards) -> tuple[int, ...]:
+        """Return the level and the suit of a run; triples of one pack have no suit."""
+        run, pairs = self.run_and_pairs(cards)
+        width = (len(cards) - 2 * pairs) // len(run)
+        place = self.run_place(run, width)
+        assert place, cards
+        level, rank = place
+        suit = self.suit([card for card in cards if card[0] == rank])
+        return (level, suit if width < 3 or self.ruleset.decks > 1 else 0)
 
     def flush_strength(self, cards: Cards) -> tuple[int, ...]:
         """Return a flush's strength in the ruleset's order."""
@@ -242,8 +323,14 @@ class SlowRules:
 
     def _subsets(self, hand: Cards) -> Iterator[Cards]:
         for size in range(1, len(hand) + 1):
-            plus_two = size == 7 and "straight_flush_plus_two" in self.played
-            pair_run = size % 2 == 0 and "pair_run" in self.played
-            dragon = size == len(self.ruleset.ranks) and "dragon" in self.played
-            if size <= 5 or plus_two or pair_run or dragon:
+            if size <= 5 or self.played & self._larger(size):
                 yield from combinations(hand, size)
+
+    def _larger(self, size: int) -> set[str]:
+        """Return the kinds that may have so many cards, more than five."""
+        kinds = {"run"}
+        kinds |= {"straight_flush_plus_two", "triple_plus_two_pairs"} if size == 7 else set()
+        kinds |= {"pair_run"} if size % 2 == 0 else set()
+        kinds |= {"dragon"} if size == len(self.ruleset.ranks) else set()
+        kinds |= {"triple_run"} if size % 3 == 0 else set()
+        return kinds | ({"triple_run_plus_pairs"} if size % 5 == 0 else set())

@@ -12,7 +12,7 @@ from referee.errors import RulesetError
 from referee.rules.plays import Rules
 from referee.ruleset import Bonuses, Ruleset, load_ruleset
 from referee.ruleset.fields import FIVE_CARD_KINDS, INSTANT_WINS, KINDS, cards_needed
-from referee.ruleset.limits import SETTLED_BY_PENALTIES
+from referee.ruleset.limits import MANY, SETTLED_BY_PENALTIES
 from referee.ruleset.straights import ORDER_NAMES
 
 Fields = dict[str, Any]
@@ -45,7 +45,7 @@ def rulesets(*, most_players: int = 8, most_cards: int = 20) -> st.SearchStrateg
 def drawing_rulesets(draw: st.DrawFn) -> Ruleset:
     """Draw rulesets of up to four seats in which cards are drawn from a stock at passes."""
     fields = draw(_cards(4, 5).filter(lambda fields: fields["leftover"] == "stock"))
-    fields |= draw(_combinations(fields))
+    fields |= draw(_combinations(fields, [kind for kind in KINDS if kind not in MANY]))
     fields |= draw(_course(fields)) | {"session": {"deals": 1}}
     fields |= {
         "draw_on_pass": draw(st.sampled_from(["one", "as_needed"])),
@@ -139,9 +139,9 @@ def _ladders(draw: st.DrawFn, ranks: tuple[str, ...]) -> list[list[str]]:
 
 
 @st.composite
-def _combinations(draw: st.DrawFn, fields: Fields) -> Fields:
-    off = draw(_some(KINDS[1:]))
-    plays = [kind for kind in KINDS if kind not in off]
+def _combinations(draw: st.DrawFn, fields: Fields, kinds: Sequence[str] = KINDS) -> Fields:
+    off = draw(_some(kinds[1:]))
+    plays = [kind for kind in kinds if kind not in off]
     size = fields["hand_size"]
     if (
         fields["removed_cards"]
@@ -152,6 +152,8 @@ def _combinations(draw: st.DrawFn, fields: Fields) -> Fields:
         plays = [kind for kind in plays if kind != "dragon"]
     if {"straight_flush", "straight_flush_plus_two"} <= set(plays):
         plays.remove(draw(st.sampled_from(["straight_flush", "straight_flush_plus_two"])))
+    if {"run", "straight_flush_plus_two"} <= set(plays):
+        plays.remove(draw(st.sampled_from(["run", "straight_flush_plus_two"])))
     royal = ["royal_flush"] if "straight_flush" in plays and draw(st.booleans()) else []
     ranks = [*fields["ranks"], *["joker"][: fields["jokers"]]]
     bombs = draw(_bombs([*plays[1:], *royal], ranks))
@@ -166,6 +168,10 @@ def _combinations(draw: st.DrawFn, fields: Fields) -> Fields:
         "bombs": bombs,
         "bombs_beat": beat,
         "bomb_order": draw(st.just([]) | st.permutations(free).map(_short_runs_first)),
+        "two_pair_order": draw(st.sampled_from(CHOICES["two_pair_order"])),
+        "run_order": draw(st.sampled_from(ORDER_NAMES)),
+        "run_from": draw(st.integers(3, 6)),
+        "pair_run_from": draw(st.integers(2, 3)),
     }
 
 
@@ -224,7 +230,8 @@ def _course(draw: st.DrawFn, fields: Fields) -> Fields:
     if "dragon" in fields["plays"]:
         course["dragon"] = "none"
     course |= {name: draw(st.booleans()) for name in flags}
-    draws = draw(st.sampled_from(CHOICES["draw_on_pass"])) if fields["leftover"] == "stock" else "none"
+    may_draw = fields["leftover"] == "stock" and not set(MANY) & set(fields["plays"])
+    draws = draw(st.sampled_from(CHOICES["draw_on_pass"])) if may_draw else "none"
     if fields["equal_suits"] and not fields["jokers"]:
         course["last_top_card"] = "allowed"
     last_cards = st.sampled_from(["top", *fields["ranks"][-2:], "D", "S"])

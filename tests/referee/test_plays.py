@@ -1,15 +1,18 @@
 """Tests for combinations, with the rule book's cases: what cards are, and what beats what."""
 
 from collections.abc import Sequence
+from itertools import combinations
+from math import comb, prod
 from typing import Any
 
 import pytest
 
 from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import load_ruleset
-from referee.ruleset.fields import KINDS
+from referee.ruleset.fields import FIVE_CARD_KINDS, KINDS
 
 PLUS_ROYAL = ["straight", "flush", "full_house", "straight_flush", "quads", "royal_flush"]
+FIVES = ["straight", "flush", "full_house", "quads", "straight_flush"]
 ALL = ["single", "pair", "triple", "straight", "flush", "full_house", "quads", "straight_flush"]
 
 
@@ -247,7 +250,7 @@ def test_jokers_are_above_every_card_the_red_one_above_the_black_one(suits: str)
 
 
 def test_jokers_are_a_rank_of_their_own() -> None:
-    rules = rules_of({"jokers": 2, "decks": 2, "plays": [*KINDS[:-1]]})
+    rules = rules_of({"jokers": 2, "decks": 2, "plays": KINDS[:-1], "five_card_order": FIVE_CARD_KINDS})
     assert kind(rules, "BJ RJ") == kind(rules, "BJ BJ") == "pair"
     assert kind(rules, "BJ RJ RJ") == "triple"
     assert kind(rules, "9D 9C 9H BJ RJ") == kind(rules, "9D 9C BJ RJ RJ") == "full_house"
@@ -267,9 +270,21 @@ def test_pair_of_jokers_may_be_a_bomb() -> None:
 
 @pytest.mark.parametrize("cards", ["JD QD KD AD BJ", "TC JD QD KD RJ", "2D 2C BJ RJ", "BJ RJ 3D 3C", "3D BJ"])
 def test_jokers_are_in_no_sequence_and_in_no_suit(cards: str) -> None:
-    rules = rules_of({"jokers": 2, "plays": KINDS[:-1], "straights": "wrap_around"})
+    kinds = [kind for kind in KINDS[:-1] if kind != "run"]
+    rules = rules_of(
+        {"jokers": 2, "plays": kinds, "five_card_order": FIVE_CARD_KINDS, "straights": "wrap_around"}
+    )
     assert rules.code(rules.parse(cards)) == 0
     assert not [code for code in rules.list_plays(rules.parse(cards)) if rules.count(code & rules.full) > 2]
+
+
+def test_jokers_are_in_no_run_but_may_be_pairs_beside_others() -> None:
+    fields = {"jokers": 2, "plays": KINDS[:-1], "five_card_order": FIVE_CARD_KINDS}
+    rules = rules_of(fields | {"run_order": "wrap_around", "two_pair_order": "ranks_then_suit"})
+    assert kind(rules, "AD 2D BJ") is None
+    assert kind(rules, "2D 2C BJ RJ") is None
+    assert kind(rules, "3D 3C 3H BJ RJ 5D 5C") == "triple_plus_two_pairs"
+    assert_falling(rules, "4D 4C BJ RJ 3D", "3D 3C BJ RJ 4D", "2D 2C AD AC 3D")
 
 
 def test_one_pack_triples_of_one_rank_are_equal() -> None:
@@ -279,6 +294,181 @@ def test_one_pack_triples_of_one_rank_are_equal() -> None:
 
 
 # Kinds that not all rulesets have
+
+
+def test_two_pairs_go_by_the_higher_pair_and_its_suit_below_straights() -> None:
+    assert_falling(
+        rules_of({"plays": [*ALL, "two_pair"], "five_card_order": ["two_pair", *FIVES]}),
+        "3D 4C 5D 6C 7D",
+        "2D 2C 3H 3S 4D",
+        "KH AS AD 3H 3S",
+        "AH AC KH KS 2D",
+        "3D 3C 4H 4D AC",
+    )
+
+
+def test_two_pairs_by_all_ranks_go_by_the_lower_pair_before_the_suit() -> None:
+    fields = {"plays": ["single", "two_pair"], "five_card_order": ["two_pair"]}
+    rules = rules_of(fields | {"two_pair_order": "ranks_then_suit"})
+    assert_falling(rules, "AH AC KH KS 3D", "AS AD QH QS 2D", "AH AC QD QC 2S")
+
+
+@pytest.mark.parametrize(
+    ("cards", "expected"),
+    [
+        ("9D 9C 4D 4C 3D", "two_pair"),
+        ("9D 9C 9H 4D 4C", "full_house"),
+        ("9D 9C 9H 9S 4C", "quads"),
+        ("9D 9C 4D 4C", None),
+        ("9D 9C 4D 3C 2S", None),
+        ("9D 9C 9H 4D 3D", None),
+    ],
+)
+def test_two_pairs_have_a_fifth_card_of_a_third_rank(cards: str, expected: str | None) -> None:
+    assert kind(rules_of("taiwan-two-pair"), cards) == expected
+
+
+@pytest.mark.parametrize("first", ["flush", "two_pair"])
+def test_two_pairs_of_two_packs_in_one_suit_are_the_stronger_of_flush_and_two_pairs(first: str) -> None:
+    second = "two_pair" if first == "flush" else "flush"
+    rules = rules_of(
+        {"decks": 2, "plays": ["single", "flush", "two_pair"], "five_card_order": [first, second]}
+    )
+    assert kind(rules, "3D 3D 4D 4D 5D") == second
+    hand = rules.parse("3D 3D 4D 4D 5D")
+    assert [rules.kind(code) for code in rules.list_plays(hand) if code > rules.code(hand) - 1] == [second]
+    assert kind(rules, "3D 3D 4D 4D 5C") == "two_pair"
+
+
+def test_two_pairs_of_a_whole_pack_are_counted_without_listing_them() -> None:
+    rules = rules_of({"plays": ["single", "two_pair"], "five_card_order": ["two_pair"]})
+    tally = rules.tally(rules.full)[52:]
+    assert sum(number for _, number in tally) == comb(13, 2) * 6 * 6 * 44
+    assert len(tally) == comb(13, 2) * 6
+
+
+RUNS = {"plays": [*ALL, "run"], "run_from": 3}
+
+
+@pytest.mark.parametrize(
+    ("cards", "fields", "expected"),
+    [
+        ("3D 4C 5D", {}, "run"),
+        ("3D 4D 5D", {}, "run"),
+        ("3D 4C", {}, None),
+        ("3D 4C 5D", {"run_from": 4}, None),
+        ("3D 4C 5D 7C", {}, None),
+        ("3D 4C 5D 6C 7D", {}, "straight"),
+        ("3D 4D 5D 6D 7D", {}, "straight_flush"),
+        ("3D 4C 5D 6C 7D 8C", {}, "run"),
+        ("AD 2C 3D", {}, "run"),
+        ("QD KC AD", {}, "run"),
+        ("KD AC 2D", {}, None),
+        ("KD AC 2D", {"run_order": "wrap_around"}, "run"),
+        ("KD AC 2D", {"run_order": "three_to_two"}, "run"),
+        ("AD 2C 3D", {"run_order": "three_to_two"}, None),
+        ("QD KC AD", {"run_order": "no_two"}, "run"),
+        ("AD 2C 3D", {"run_order": "no_two"}, None),
+        ("3D 4C 5D 6C 7D", {"plays": ["single", "run"], "five_card_order": []}, "run"),
+        ("3D 4D 5D 6D 7D", {"plays": ["single", "run"], "five_card_order": []}, "run"),
+        ("3D 4D 5D 6D 7D", {"plays": ["single", "run", "flush"], "five_card_order": ["flush"]}, "flush"),
+        ("3D 4C 5D 6C 7D", {"plays": ["single", "run", "flush"], "five_card_order": ["flush"]}, None),
+        ("3D 4C 5D 6C 7D 8C 9D TC JD QC KD AC 2D", {}, "run"),
+        ("3D 4C 5D 6C 7D 8C 9D TC JD QC KD AC 2D", {"run_order": "no_two"}, None),
+    ],
+)
+def test_runs_are_straights_of_another_length(
+    cards: str, fields: dict[str, Any], expected: str | None
+) -> None:
+    assert kind(rules_of(RUNS | fields), cards) == expected
+
+
+def test_runs_of_cards_meet_only_those_of_the_same_length_and_go_as_straights_do() -> None:
+    assert_falling(rules_of(RUNS), "QH KD AS", "QH KS AH", "JH QS KS", "2H 3S 4D", "AH 2S 3S", "AS 2S 3D")
+    indonesia = rules_of(RUNS | {"run_order": "indonesia", "straight_suit_of": "highest"})
+    assert_falling(indonesia, "2S 3D 4D", "AS 2H 3S", "2C 3S 4S", "QS KS AS", "3D 4D 5D")
+    rules = rules_of(RUNS)
+    short, long = (rules.code(rules.parse(cards)) for cards in ("3D 4C 5D", "4C 5D 6C 7D"))
+    assert not rules.beats(long, short)
+    assert not rules.beats(short, long)
+
+
+def test_run_of_all_ranks_is_where_the_order_has_it_last() -> None:
+    low, high = ("3D 4D 5D 6D 7D 8D 9D TD JD QD K{} A{} 2D".format(*suits) for suits in ("SD", "DS"))
+    assert_falling(rules_of(RUNS), high, low)
+    assert_falling(rules_of(RUNS | {"run_order": "hong_kong"}), low, high)
+
+
+def test_list_short_has_the_runs_of_three() -> None:
+    rules = rules_of(RUNS)
+    hand = rules.parse("3D 4C 5D 6C 7D 7C 9S")
+    assert rules.list_short(hand) == [
+        code for code in rules.list_plays(hand) if rules.count(code & rules.full) <= 3
+    ]
+
+
+TRIPLES = {
+    "plays": [*ALL, "pair_run", "triple_run", "triple_run_plus_pairs", "triple_plus_two_pairs"],
+}
+SHORT_RUN, LONG_RUN = "3D 3C 3H 4D 4C 4H", "5D 5C 5H 6D 6C 6H 7D 7C 7H"
+
+
+@pytest.mark.parametrize(
+    ("cards", "expected"),
+    [
+        (SHORT_RUN, "triple_run"),
+        (LONG_RUN, "triple_run"),
+        ("KD KC KH AD AC AH", "triple_run"),
+        ("AD AC AH 2D 2C 2H", "triple_run"),
+        ("3D 3C 3H 5D 5C 5H", None),
+        ("3D 3C 3H 4D 4C 4H 4S", None),
+        (f"{SHORT_RUN} 7D 7C 9D 9C", "triple_run_plus_pairs"),
+        (f"{SHORT_RUN} 5D 5C 6D 6C", "triple_run_plus_pairs"),
+        (f"{SHORT_RUN} 7D 7C 7H 7S", None),
+        (f"{SHORT_RUN} 7D 7C", None),
+        (f"{SHORT_RUN} 7D 7C 9D 8C", None),
+        (f"{LONG_RUN} 3D 3C 4D 4C 9D 9C", "triple_run_plus_pairs"),
+        ("3D 3C 3H 4D 4C 9D 9C", "triple_plus_two_pairs"),
+        ("3D 3C 3H 4D 4C", "full_house"),
+        ("3D 3C 3H 4D 4C 9D 9C TD TC", None),
+    ],
+)
+def test_triples_in_a_run_may_have_as_many_pairs_and_one_triple_two(cards: str, expected: str | None) -> None:
+    assert kind(rules_of(TRIPLES), cards) == expected
+
+
+def test_runs_of_triples_go_by_their_last_rank_whatever_the_pairs() -> None:
+    rules = rules_of(TRIPLES)
+    assert_falling(rules, "KD KC KH AD AC AH", "5D 5C 5H 6D 6C 6H", SHORT_RUN, "AD AC AH 2D 2C 2H")
+    assert_falling(rules, "7D 7C 7H 8D 8C 8H 3D 3C 4D 4C", f"{SHORT_RUN} AD AC KD KC")
+    assert_falling(rules, "2D 2C 2H 3D 3C 4D 4C", "9D 9C 9H AD AC KD KC")
+    runs = [rules.code(rules.parse(cards)) for cards in (SHORT_RUN, LONG_RUN)]
+    assert not rules.beats(*runs)
+    assert not rules.beats(*reversed(runs))
+
+
+def test_runs_of_triples_of_two_packs_go_by_the_highest_suit_of_the_last_triple() -> None:
+    rules = rules_of(TRIPLES | {"decks": 2})
+    assert_falling(rules, "3D 3C 3H 4D 4C 4S", "3D 3C 3S 4D 4C 4H")
+
+
+def test_every_kind_of_many_plays_is_counted_in_a_whole_pack() -> None:
+    rules = rules_of(TRIPLES | {"plays": [*TRIPLES["plays"], "run"]})
+    tally = rules.tally(rules.full)
+    counts = dict.fromkeys(("run", "triple_run", "triple_run_plus_pairs", "triple_plus_two_pairs"), 0)
+    for code, number in tally:
+        if rules.kind(code) in counts:
+            counts[rules.kind(code)] += number
+            assert rules.code(code & rules.full) == code
+    starts = {length: 14 - length + 1 for length in range(2, 13)} | {13: 1}
+    assert counts == {
+        "run": sum(starts[length] * 4**length for length in range(3, 14) if length != 5),
+        "triple_run": sum(starts[length] * 4**length for length in range(2, 14)),
+        "triple_run_plus_pairs": sum(
+            starts[length] * 4**length * comb(13 - length, length) * 6**length for length in range(2, 7)
+        ),
+        "triple_plus_two_pairs": 13 * 4 * comb(12, 2) * 6 * 6,
+    }
 
 
 def test_bare_quads_and_a_run_of_two_pairs_never_meet() -> None:
@@ -355,6 +545,13 @@ def test_dragon_of_two_packs_and_of_the_tiles_has_one_card_of_every_rank() -> No
     assert kind(tiles, cards) is None
     dragons = {"extends": "lectio", "name": "test", "players": 4, "hand_size": 15}
     assert kind(rules_of(dragons | {"plays": [*tiles.ruleset.plays, "dragon"]}), cards) == "dragon"
+
+
+def test_pair_runs_are_as_long_and_as_high_as_the_ruleset_says() -> None:
+    rules = rules_of({"plays": [*ALL, "pair_run"], "pair_run_from": 3, "run_order": "three_to_two"})
+    assert kind(rules, "3D 3C 4D 4C") is None
+    assert kind(rules, "AD AC 2D 2C 3D 3C") is None
+    assert_falling(rules, "KD KC AD AC 2D 2C", "QD QC KD KC AD AC", "3D 3C 4D 4C 5D 5C")
 
 
 def test_pair_runs_of_different_length_meet_only_as_bombs() -> None:
@@ -502,13 +699,38 @@ def test_list_plays_of_a_whole_pack_counts_every_play_of_the_basic_rules() -> No
     assert len(rules.list_plays(rules.full)) == 19_898
 
 
-def test_list_plays_of_more_pair_runs_than_can_be_listed_gives_those_of_lowest_suits() -> None:
-    rules = rules_of({"plays": ["single", "pair_run"], "five_card_order": [], "players": 2, "decks": 2})
-    runs = rules.list_plays(rules.full)[52:]
+def ways_to_run(width: int, held: Sequence[int]) -> int:
+    """Count the runs of two and more ranks, of ``width`` cards each, in so many cards of ranks in a row."""
+    ends = range(len(held) + 1)
+    return sum(
+        prod(comb(count, width) for count in held[start:end])
+        for start, end in combinations(ends, 2)
+        if end - start > 1
+    )
+
+
+@pytest.mark.parametrize("decks", [1, 2])
+def test_list_plays_of_as_many_cards_as_a_hand_may_have_lists_every_pair_run(decks: int) -> None:
+    fields = {"plays": ["single", "pair_run"], "five_card_order": [], "players": 2, "hand_size": 26}
+    rules = rules_of(fields | {"decks": decks})
+    hand = rules.parse(" ".join(rank + suit for rank in "345678" for suit in "DCHS") + " 9D 9C")
+    runs = rules.list_plays(hand)[26:]
     assert {rules.kind(code) for code in runs} == {"pair_run"}
-    assert all(rules.code(code & rules.full) == code for code in runs)
-    assert len(runs) < 1_000
-    assert rules.text(runs[0] & rules.full) == "AD AD 2D 2D"
+    assert len(set(runs)) == ways_to_run(2, [4] * 6 + [2])
+    assert [code for code, _ in rules.tally(hand)] == sorted({code for code, _ in rules.tally(hand)})
+    assert sum(number for _, number in rules.tally(hand)) == 26 + len(runs)
+    assert {code >> rules.width for code, _ in rules.tally(hand)[26:]} == {
+        code >> rules.width for code in runs
+    }
+
+
+def test_tally_of_a_whole_pack_counts_all_its_pair_runs_without_listing_them() -> None:
+    rules = rules_of({"plays": ["single", "pair_run"], "five_card_order": []})
+    tally = rules.tally(rules.full)[52:]
+    assert all(rules.code(code & rules.full) == code for code, _ in tally)
+    # Thirteen ranks make every run of fourteen from ace to ace, except for the one of all.
+    assert sum(number for _, number in tally) == ways_to_run(2, [4] * 14) - 6**14 - 6**13
+    assert len(tally) < 600
 
 
 def test_following_gives_stronger_plays_and_bombs() -> None:

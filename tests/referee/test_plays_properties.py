@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import load_ruleset, preset_names
-from referee.ruleset.fields import KINDS
+from referee.ruleset.fields import FIVE_CARD_KINDS, KINDS
 from tests.referee.slow_rules import Cards, SlowRules, read
 from tests.referee.strategies import combination_rulesets, hands
 
@@ -85,11 +85,36 @@ def test_code_of_any_cards_is_a_play_exactly_when_the_slow_rules_say_so(data: st
 
 OTHERS: dict[str, dict[str, Any]] = {
     "two packs, flushes by all ranks": {"extends": "hong-kong-relatives", "decks": 2},
-    "two packs with every kind": {"decks": 2, "plays": KINDS[:-1], "bombs": ["bare_quads"]},
+    "two packs with every kind": {
+        "decks": 2,
+        "plays": KINDS[:-1],
+        "five_card_order": FIVE_CARD_KINDS,
+        "bombs": ["bare_quads"],
+    },
+    "runs from the three to the two, and no straights": {
+        "plays": ["single", "pair", "run", "pair_run", "triple_run", "triple_run_plus_pairs"],
+        "five_card_order": [],
+        "run_order": "three_to_two",
+        "straight_suit_of": "highest",
+        "pair_run_from": 3,
+    },
+    "runs around the corner, with runs as bombs": {
+        "plays": ["single", "flush", "run", "triple_plus_two_pairs", "triple_run", "pair_run"],
+        "five_card_order": ["flush"],
+        "run_order": "wrap_around",
+        "run_from": 4,
+        "bombs": ["triple_run", "run", "pair_run"],
+    },
     "two packs with straight flushes plus two": {"extends": "taiwan-latta", "decks": 2},
+    "two packs, two pairs above flushes": {
+        "decks": 2,
+        "plays": ["single", "two_pair", "flush"],
+        "five_card_order": ["flush", "two_pair"],
+        "two_pair_order": "ranks_then_suit",
+    },
     "royal flush apart, no flushes": {
         "plays": [kind for kind in KINDS[:-1] if kind != "flush"],
-        "five_card_order": ["straight", "full_house", "straight_flush", "quads", "royal_flush"],
+        "five_card_order": ["straight", "full_house", "two_pair", "straight_flush", "quads", "royal_flush"],
     },
     "royal flush that the order lacks, no flushes": {
         "plays": ["single", "straight", "straight_flush"],

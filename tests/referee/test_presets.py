@@ -33,10 +33,12 @@ NAMES = [
     "only-a-game-8",
     "only-a-game-bombs",
     "pusoy-dos",
+    "shanghai",
     "silicon-valley",
     "singapore",
     "taiwan",
     "taiwan-latta",
+    "taiwan-two-pair",
     "tien-len-frame",
     "zheng-shangyou",
 ]
@@ -127,6 +129,13 @@ EXPECTED: dict[str, dict[str, Any]] = {
         "five_card_order": ["straight", "full_house", "quads"],
         "bombs": ["quads", "straight_flush_plus_two"],
     },
+    "taiwan-two-pair": {
+        "suits": ["C", "D", "H", "S"],
+        "five_card_order": ["two_pair", "straight", "full_house", "quads", "straight_flush"],
+        "kinds_compete": False,
+        "straights": "six_high_wheel_low",
+        "bombs": ["quads", "straight_flush"],
+    },
     "singapore": {"plays": [*NO_TRIPLE_NO_FLUSH, "straight_flush"]},
     "only-a-game": ONLY_A_GAME,
     "only-a-game-2": ONLY_A_GAME | {"players": 2},
@@ -135,6 +144,15 @@ EXPECTED: dict[str, dict[str, Any]] = {
     "only-a-game-bombs": ONLY_A_GAME | {"bombs": ["full_house", "quads", "pair_run 3"]},
     "hong-kong-relatives": RELATIVES,
     "hong-kong-relatives-3": RELATIVES | {"players": 3, "leftover": "stock", "draw_on_pass": "one"},
+    "shanghai": {
+        "plays": [
+            *["single", "pair", "triple", "straight", "flush", "full_house", "quads", "straight_flush"],
+            *["run", "pair_run", "triple_run", "triple_run_plus_pairs", "triple_plus_two_pairs"],
+        ],
+        "run_order": "two_low",
+        "run_from": 3,
+        "pair_run_from": 2,
+    },
     "silicon-valley": {
         "direction": "clockwise",
         "lead": "winner",

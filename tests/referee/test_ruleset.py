@@ -42,6 +42,7 @@ ORDERS = {
     "wheel_second": "23456 34567 45678 56789 6789T 789TJ 89TJQ 9TJQK A2345 TJQKA",
     "two_ranks_high": "34567 45678 56789 6789T 789TJ 89TJQ 9TJQK TJQKA A2345=23456",
     "wrap_around": "JQKA2 QKA23 KA234 A2345 23456 34567 45678 56789 6789T 789TJ 89TJQ 9TJQK TJQKA",
+    "no_two": "34567 45678 56789 6789T 789TJ 89TJQ 9TJQK TJQKA",
 }
 """Every order in full, weakest first."""
 
@@ -189,6 +190,19 @@ IDLE: list[tuple[dict[str, Any], dict[str, Any]]] = [
         },
     ),
     ({"equal_suits": True}, {"straight_suit_of": "highest", "flush_order": "top_then_suit"}),
+    ({}, {"two_pair_order": "ranks_then_suit", "run_order": "no_two", "run_from": 4, "pair_run_from": 3}),
+    (
+        {"plays": ["single", "run"], "five_card_order": [], "run_order": "no_two"},
+        {"straight_suit_of": "highest"},
+    ),
+    (
+        {"plays": ["single", "run", "flush"], "five_card_order": ["flush"], "run_from": 6},
+        {"run_from": 5},
+    ),
+    (
+        {"plays": ["single", "triple_run"], "five_card_order": [], "run_order": "indonesia"},
+        {"run_order": "two_ranks_high"},
+    ),
     ({"settle": "loser_only"}, {"card_points": dict.fromkeys(STANDARD_RANKS, 3)}),
     ({"settle": "fixed"}, {"multipliers": [], "multiplier_for": "leader", "double_per_two_left": True}),
     ({"settle": "difference"}, {"final_twos": "double_each"}),
@@ -211,6 +225,15 @@ def test_rulesets_that_differ_in_what_has_no_effect_are_the_same(
     fields: dict[str, Any], idle: dict[str, Any]
 ) -> None:
     assert load_ruleset(fields | idle) == load_ruleset(fields)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"straight_suit_of": "highest"}, {"run_order": "no_two"}, {"run_from": 4}, {"pair_run_from": 3}],
+)
+def test_rulesets_that_differ_in_what_has_an_effect_on_runs_are_not_the_same(fields: dict[str, Any]) -> None:
+    runs = {"plays": ["single", "run", "pair_run"], "five_card_order": []}
+    assert load_ruleset(runs | fields) != load_ruleset(runs)
 
 
 @settings(deadline=None, max_examples=100)

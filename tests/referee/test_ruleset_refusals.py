@@ -1,5 +1,6 @@
 """Tests for what rulesets may not contain, and for how they are refused."""
 
+from itertools import combinations
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
@@ -26,6 +27,8 @@ QUADS = {"bombs": ["quads"]}
 RUNS = {"plays": ["single", *FIVE, "pair_run"]}
 LAST = {"deal_ends": "last_holder"}
 HONOURS = [{"honour": "quads", "times": 2}, {"honour": "twos", "points": 10}]
+MANY = {"plays": ["single", "pair_run"], "five_card_order": [], "players": 2}
+FIVES = [[" ".join(five)] for five in combinations(STANDARD_RANKS, 5)]
 
 CONTRADICTIONS: list[tuple[dict[str, Any], str, str]] = [
     ({"hand_size": 14}, "hand_size", "4 hands of 14 need 56 cards, there are 52"),
@@ -97,6 +100,29 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str, str]] = [
     ),
     ({"plays": ["single", *FIVE, "dragon"], "dragon": "wins"}, "plays", "nobody can play one"),
     ({"straights": []}, "straights", "has no sequence"),
+    (
+        {"extends": "taiwan-latta", "plays": ["single", "run", "straight_flush_plus_two"]},
+        "plays",
+        "cannot have both run and straight_flush_plus_two",
+    ),
+    ({"plays": ["single", "two_pair"]}, "five_card_order", "lacks two_pair, which plays has"),
+    ({"straights": FIVES[:61]}, "straights", "at most 60 sequences, not 61"),
+    (
+        MANY | {"hand_size": 27, "decks": 2},
+        "hand_size",
+        "have 27 cards, and 26 are the most with pair_run",
+    ),
+    (MANY | {"hand_size": "all", "decks": 2}, "hand_size", "a hand could have 52 cards"),
+    (
+        MANY | {"players": 3, "hand_size": 26, "decks": 2, "exchange": "loser_to_winner"},
+        "hand_size",
+        "27 cards",
+    ),
+    (
+        MANY | {"hand_size": 7, "leftover": "stock", "draw_on_pass": "one"},
+        "hand_size",
+        "a hand could have 45 cards with what it draws",
+    ),
     ({"settle": "places", "place_points": [5, 3, 1, 0]}, "settle", "needs deal_ends: last_holder"),
     ({"settle": "last_loses"}, "settle", "needs deal_ends: last_holder"),
     ({"after_out": "next_leads"}, "after_out", "needs deal_ends: last_holder"),
@@ -242,6 +268,9 @@ BAD_VALUES: list[tuple[dict[str, Any], str, str]] = [
     ({"bombs": ["quads"], "bombs_beat": {"quads": "2"}}, "bombs_beat", "a list of what 'quads' beats"),
     ({"bombs": ["quads"], "bombs_beat": {"quads": []}}, "bombs_beat", "a list of what 'quads' beats"),
     ({"bombs": ["quads"], "bombs_beat": {"quads": ["X"]}}, "bombs_beat", "not 'X'"),
+    ({"run_from": 2}, "run_from", "from 3 to 12"),
+    ({"pair_run_from": 1}, "pair_run_from", "from 2 to 12"),
+    ({"run_order": "two_lo"}, "run_order", "did you mean 'two_low'?"),
     ({"restock": 1}, "restock", "true or false, not 1"),
     ({"beat_own": "yes"}, "beat_own", "true or false"),
     ({"dealer": "winer"}, "dealer", "did you mean 'winner'?"),

@@ -132,6 +132,14 @@ def test_loser_tie_goes_by_five_card_order_even_where_kinds_do_not_compete() -> 
     assert loser(rules, masks, (1, 2, 3)) == 1
 
 
+def test_loser_tie_puts_runs_of_cards_below_those_of_pairs_and_these_below_those_of_triples() -> None:
+    rules = rules_with(plays=["single", "run", "pair_run", "triple_run"], five_card_order=[])
+    hands = ("", "3D 3C 3H 4D 4C 4H", "TD TC JD JC QD QC", "9D TH JH QH KH AH")
+    masks = tuple(rules.parse(hand) for hand in hands)
+    assert loser(rules, masks, (1, 2)) == 2
+    assert loser(rules, masks, (1, 2, 3)) == 3
+
+
 def test_loser_tie_puts_a_run_of_two_pairs_below_bare_quads() -> None:
     rules = rules_with(plays=["single", "pair", "bare_quads", "pair_run"], five_card_order=[])
     masks = tuple(rules.parse(hand) for hand in ("", "3D 3C 3H 3S", "KD KC AD AC", "2H"))

@@ -111,6 +111,13 @@ def test_legal_with_the_highest_card_alone() -> None:
         ({"table": "3D 4D"}, "table: '3D 4D' is not a play under this ruleset"),
         ({"table": ""}, "table: '' is not a play under this ruleset"),
         ({"table": "4D 4D"}, "table: 4D is there more often than one pack has it"),
+        (
+            {
+                "ruleset": "only-a-game-bombs",
+                "hand": " ".join(rank + suit for rank in "3456789" for suit in "DCHS"),
+            },
+            "hand: must have at most 26 cards under this ruleset, not 28",
+        ),
         ({"next_has_one": 1}, "next_has_one: must be true or false, not 1"),
         ({"last_trick_player_is_self": "no"}, "last_trick_player_is_self: must be true or false"),
     ],

@@ -25,6 +25,10 @@ TENS = {"10": "T", "T": "10"}
 """The two ways of writing a ten, each with the other."""
 
 
+Tally = Sequence[tuple[int, int]]
+"""Codes of plays, ascending, each with the number of plays that it stands for (``Rules.tally``)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Group:
     """Plays of one kind and number of cards."""
@@ -123,10 +127,11 @@ def try_cards(ruleset: Ruleset, cards: Cards, against: Cards = ()) -> Tried:
 def _entered(rules: Rules, mask: int, code: int) -> EnteredCards:
     cards = in_order(rules, mask)
     if not code:
-        return EnteredCards(cards, holds=_groups(rules, rules.list_plays(mask)))
-    plays = rules.list_plays(rules.remove(rules.full, mask))
-    beaten = rules.beaten(plays, code)
-    totals = _totals(rules, plays)
+        return EnteredCards(cards, holds=_groups(rules, rules.tally(mask)))
+    tally = rules.tally(rules.remove(rules.full, mask))
+    plays = [play for play, _ in tally]
+    numbers = dict(tally)
+    totals = _totals(rules, tally)
     strengths = _strengths(rules.ruleset)[_group(rules, code)]
     return EnteredCards(
         cards,
@@ -136,9 +141,9 @@ def _entered(rules: Rules, mask: int, code: int) -> EnteredCards:
         len(strengths),
         rules.is_bomb(code),
         (),
-        _groups(rules, rules.following(plays, code), totals),
-        _groups(rules, beaten, totals),
-        len(plays),
+        _groups(rules, [(play, numbers[play]) for play in rules.following(plays, code)], totals),
+        _groups(rules, [(play, numbers[play]) for play in rules.beaten(plays, code)], totals),
+        sum(numbers.values()),
     )
 
 
@@ -146,34 +151,35 @@ def _group(rules: Rules, code: int) -> tuple[str, int]:
     return rules.kind(code), rules.count(code & rules.full)
 
 
-def _grouped(rules: Rules, plays: Sequence[int]) -> Mapping[tuple[str, int], list[int]]:
-    """Group plays (ascending) by kind and number of cards; a whole deck makes tens of thousands."""
-    groups: dict[tuple[str, int], list[int]] = defaultdict(list)
+def _grouped(rules: Rules, tally: Tally) -> Mapping[tuple[str, int], list[tuple[int, int]]]:
+    """Group plays by kind and number of cards; a whole deck makes tens of thousands."""
+    groups: dict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)
     start = 0
-    while start < len(plays):
-        end = bisect_left(plays, rules.end_of_kind(plays[start]), start)
-        groups[_group(rules, plays[start])] += plays[start:end]
+    while start < len(tally):
+        end = bisect_left(tally, (rules.end_of_kind(tally[start][0]), 0), start)
+        groups[_group(rules, tally[start][0])] += tally[start:end]
         start = end
     return groups
 
 
-def _totals(rules: Rules, plays: Sequence[int]) -> Mapping[tuple[str, int], int]:
-    return {group: len(codes) for group, codes in _grouped(rules, plays).items()}
+def _totals(rules: Rules, tally: Tally) -> Mapping[tuple[str, int], int]:
+    return {group: sum(number for _, number in some) for group, some in _grouped(rules, tally).items()}
 
 
 def _groups(
-    rules: Rules, plays: Sequence[int], totals: Mapping[tuple[str, int], int] | None = None
+    rules: Rules, tally: Tally, totals: Mapping[tuple[str, int], int] | None = None
 ) -> Sequence[Group]:
-    """Return the groups of plays (ascending) by kind and number of cards, the weakest kind first."""
+    """Return the groups of plays by kind and number of cards, the weakest kind first."""
+    counts = _totals(rules, tally)
     return [
         Group(
             bare(kind),
-            len(codes),
-            len(codes) if totals is None else totals[kind, size],
-            in_order(rules, codes[0] & rules.full),
-            in_order(rules, codes[-1] & rules.full),
+            counts[kind, size],
+            (totals or counts)[kind, size],
+            in_order(rules, some[0][0] & rules.full),
+            in_order(rules, some[-1][0] & rules.full),
         )
-        for (kind, size), codes in _grouped(rules, plays).items()
+        for (kind, size), some in _grouped(rules, tally).items()
     ]
 
 
@@ -181,5 +187,5 @@ def _groups(
 def _strengths(ruleset: Ruleset) -> Mapping[tuple[str, int], Sequence[int]]:
     """Return the strengths that exist, ascending, by kind and number of cards."""
     rules = compile_ruleset(ruleset)
-    grouped = _grouped(rules, rules.list_plays(rules.full))
-    return {group: sorted({code >> rules.width for code in codes}) for group, codes in grouped.items()}
+    grouped = _grouped(rules, rules.tally(rules.full))
+    return {group: sorted({code >> rules.width for code, _ in some}) for group, some in grouped.items()}

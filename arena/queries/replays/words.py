@@ -11,6 +11,7 @@ COMBINATIONS = {
     "single": "single card",
     "pair": "pair",
     "triple": "triple",
+    "two_pair": "two pairs",
     "straight": "straight",
     "flush": "flush",
     "full_house": "full house",
@@ -18,11 +19,23 @@ COMBINATIONS = {
     "straight_flush": "straight flush",
     "royal_flush": "royal flush",
     "bare_quads": "four of a kind",
+    "run": "run",
     "pair_run": "run of pairs",
     "dragon": "dragon",
+    "triple_run": "run of triples",
+    "triple_run_plus_pairs": "run of triples with pairs",
+    "triple_plus_two_pairs": "triple with two pairs",
     "straight_flush_plus_two": "straight flush with two more cards",
 }
 """The name of a play of each kind."""
+
+_RUNS = {
+    "run": (1, "cards"),
+    "pair_run": (2, "pairs"),
+    "triple_run": (3, "triples"),
+    "triple_run_plus_pairs": (5, "triples with as many pairs"),
+}
+"""By kind, how many cards a run has for each of its ranks, and what it is a run of."""
 
 FAULTS = {
     "illegal": "answered with an action that is not legal",
@@ -67,8 +80,15 @@ def combination(kind: str, cards: Cards) -> str:
     """Return the name of a play: ``pair of 4s``, ``full house of kings``, ``four 9s``, ``straight``."""
     ranks = ["joker" if card in JOKERS else card[:-1] for card in cards]
     name = COMBINATIONS[kind]
-    if kind == "pair_run":
-        return f"run of {number(len(cards) // 2)} pairs"
+    if kind in _RUNS:
+        size, things = _RUNS[kind]
+        return f"run of {number(len(cards) // size)} {things}"
+    if kind == "triple_plus_two_pairs":
+        triple = next(rank for rank in ranks if ranks.count(rank) == 3)
+        return f"triple of {spoken_rank(triple)}s with two pairs"
+    if kind == "two_pair":
+        low, high = [rank for rank in dict.fromkeys(ranks) if ranks.count(rank) == 2]
+        return f"two pairs of {spoken_rank(high)}s and {spoken_rank(low)}s"
     if kind in ("pair", "triple", "full_house", "quads", "bare_quads"):
         most = max(ranks, key=ranks.count)
         name = number(ranks.count(most)) if kind in ("quads", "bare_quads") else f"{name} of"
@@ -113,7 +133,7 @@ def play_words(name: str, step: Step, before: tuple[str, Cards] | None, place: i
     verb = "bombs out of turn with" if step.kind is Kind.BOMB else "plays" if before else "leads"
     parts: list[str | Cards] = [f"{name} {verb} ", step.cards]
     if len(step.cards) > 2:
-        article = "" if step.combination.startswith(("four", "five")) else "a "
+        article = "" if step.combination.startswith(("two", "four", "five")) else "a "
         parts.append(f", {article}{step.combination}")
     if before is not None:
         what, cards = before

@@ -102,6 +102,17 @@ def test_cards_when_they_are_no_play_then_the_plays_that_they_hold_are_told() ->
     ]
 
 
+def test_run_of_pairs_when_it_is_put_then_all_that_the_other_cards_make_are_counted() -> None:
+    bombs = load_ruleset("only-a-game-bombs")
+    longest = tuple(rank + suit for rank in "3456789TJQKA2" for suit in "CD")
+    put = try_cards(bombs, longest).put
+    runs = [one for one in put.beats if one.name == "run of pairs"]
+    # In two suits, thirteen ranks make a run of each length from each rank, and one of all.
+    assert [one.count for one in runs] == [15 - length for length in range(2, 13)]
+    others = try_cards(bombs, tuple(f"{rank}{suit}" for rank in "34" for suit in "CD")).put
+    assert max(one.of for one in others.beaten_by) > 10**8
+
+
 @pytest.mark.parametrize(
     ("name", "cards", "against", "beats", "beaten"),
     [

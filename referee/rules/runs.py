@@ -1,0 +1,92 @@
+"""Listing the runs in a hand: so many cards of each of several consecutive ranks, perhaps with pairs.
+
+A whole pack holds billions of them, of few strengths: ``tally`` counts them without listing them.
+"""
+
+from collections.abc import Callable, Iterator
+from itertools import combinations, product
+from math import prod
+
+from referee.memo import Memo
+from referee.rules.pack import Pack
+from referee.rules.strength import Strength
+from referee.ruleset.runs import RUNS, pairs_beside
+
+Codes = tuple[int, ...]
+
+Run = tuple[int, Callable[[int], Codes], tuple[int, ...], int]
+"""A run: the mask of the rank whose suit counts; by the cards held of it, the codes of runs without their
+other cards; the masks of the other ranks; how many pairs go with it."""
+
+
+class Runs:
+    """Lists the runs of one kind."""
+
+    def __init__(self, pack: Pack, strength: Strength, kind: str, longest: int = 15) -> None:
+        """Prepare for the runs of up to ``longest`` ranks; by default, of all."""
+        self._pack, self._strength, self._kind = pack, strength, kind
+        self._width = RUNS[kind]
+        self._ranks = [(1 << rank, mask) for rank, mask in enumerate(pack.rank_masks)]
+        self._sets = Memo[int, Codes](lambda held: tuple(pack.choose(held, self._width)))
+        self._pairs = Memo[int, Codes](lambda held: tuple(pack.choose(held, 2)))
+        places = {bits: place for bits, place in strength.runs[kind].items() if bits.bit_count() <= longest}
+        runs = [(bits, self._run(bits, *place)) for bits, place in places.items()]
+        self._runs = Memo[int, list[Run]](lambda ranks: [run for bits, run in runs if not bits & ~ranks])
+
+    def plays(self, hand: int) -> list[int]:
+        """Return the codes of the runs in a hand, in no particular order."""
+        plays: list[int] = []
+        for top, heads, others, pairs in self._held(hand):
+            codes = list(heads(hand & top))
+            for rank in others:
+                sets = self._sets[hand & rank]
+                codes = [code + cards for code in codes for cards in sets]
+            if pairs:
+                beside = [
+                    sum(some) for ways in self._beside(hand, top, others, pairs) for some in product(*ways)
+                ]
+                codes = [code + cards for code in codes for cards in beside]
+            plays += codes
+        return plays
+
+    def tally(self, hand: int) -> list[tuple[int, int]]:
+        """Return one run of those that differ only in cards that do not decide, and how many these are."""
+        tally: list[tuple[int, int]] = []
+        for top, heads, others, pairs in self._held(hand):
+            sets = [self._sets[hand & rank] for rank in others]
+            cards, number = sum([some[0] for some in sets]), prod(map(len, sets))
+            if pairs:
+                beside = list(self._beside(hand, top, others, pairs))
+                if not beside:
+                    continue
+                cards += sum([some[0] for some in beside[0]])
+                number *= sum(prod(map(len, ways)) for ways in beside)
+            tally += [(code + cards, number) for code in heads(hand & top)]
+        return tally
+
+    def _held(self, hand: int) -> list[Run]:
+        ranks = 0
+        for bit, mask in self._ranks:
+            if (hand & mask).bit_count() >= self._width:
+                ranks |= bit
+        return self._runs[ranks]
+
+    def _beside(self, hand: int, top: int, others: Codes, pairs: int) -> Iterator[tuple[Codes, ...]]:
+        """Yield the ways to pick so many ranks that are not in a run: by rank, the pairs held of it."""
+        free = [mask for _, mask in self._ranks if mask != top and mask not in others]
+        yield from combinations(
+            [self._pairs[hand & mask] for mask in free if self._pairs[hand & mask]], pairs
+        )
+
+    def _run(self, bits: int, level: int, counting: int) -> Run:
+        masks = self._pack.rank_masks
+        others = tuple(masks[rank] for rank in range(len(masks)) if bits >> rank & 1 and rank != counting)
+        length = bits.bit_count()
+        heads = Memo[int, Codes](
+            lambda held: tuple(self._head(cards, level, length) for cards in self._sets[held])
+        )
+        return masks[counting], heads.__getitem__, others, pairs_beside(self._kind, length)
+
+    def _head(self, deciding: int, level: int, length: int) -> int:
+        cards = self._pack.cards(deciding)
+        return self._strength.run(self._kind, level, cards, length) | deciding
