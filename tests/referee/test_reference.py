@@ -48,7 +48,8 @@ def slow_action(deal: Deal, keeps: list[bool], stream: Iterator[int]) -> tuple[i
     seat, rules = deal.owing()[0], deal.rules
     if deal.stage is not Stage.PLAY:
         return seat, 0
-    actions = [code & rules.full for code in deal.legal(seat)] + [0] * deal.can_pass(seat)
+    plays = sorted(deal.legal(seat), key=lambda code: place_of(rules, code))
+    actions = [code & rules.full for code in plays] + [0] * deal.can_pass(seat)
     if len(actions) == 1:
         return seat, actions[0]
     word = next(stream)
@@ -59,6 +60,16 @@ def slow_action(deal: Deal, keeps: list[bool], stream: Iterator[int]) -> tuple[i
         actions = [cards for cards in actions if not is_kept(rules, cards)] or actions
     most = max(len(rules.cards(cards)) for cards in actions)
     return seat, next(cards for cards in actions if len(rules.cards(cards)) == most)
+
+
+def place_of(rules: Rules, code: int) -> tuple[bool, int, int, int, int]:
+    """Return what orders plays: bombs last, then by kind, number of pairs, strength, and cards."""
+    ruleset, kind = rules.ruleset, rules.kind(code)
+    fives: list[str] = [*ruleset.five_card_order]
+    kinds = [*(kind for kind in ruleset.plays if kind not in (*fives, "pair_run")), "pair_run", *fives]
+    at = 0 if rules.is_bomb(code) else kinds.index(kind)
+    pairs = rules.count(code & rules.full) if kind == "pair_run" and not rules.is_bomb(code) else 0
+    return rules.is_bomb(code), at, pairs, code >> rules.width, code & rules.full
 
 
 def is_kept(rules: Rules, cards: int) -> bool:
