@@ -29,8 +29,8 @@ class Reference(NamedTuple):
 REFERENCE = Reference(
     name="reference-1",
     plays=16,
-    parts=1024,
-    hash="7dde04e7e6c0719de5cb98ab0533a91a94d5ae1c3d7179232cf5dc4a901f4e10",
+    parts=4096,
+    hash="0f715786582a65f126097e83094b7c307dceb7857346be4e7bf12d107b04d3e9",
 )
 
 ODDS = 16
