@@ -30,7 +30,7 @@ REFERENCE = Reference(
     name="reference-1",
     plays=16,
     parts=4096,
-    hash="0f715786582a65f126097e83094b7c307dceb7857346be4e7bf12d107b04d3e9",
+    hash="d359990544f5424007915c2ca4754b245c1a7faec4eab64425dd55e55f4cd340",
 )
 
 ODDS = 16
