@@ -5,6 +5,7 @@ names; ``A A A`` are three aces, which are of the kind ``triple``.
 """
 
 from collections.abc import Container, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Annotated, Literal
 
 from referee.cards import JOKER, RANK_SETS
@@ -156,15 +157,19 @@ def _twos(place: int, bombs: Sequence[str], before: Fields) -> Sequence[str]:
     return [name for name in (*twos, *bombs[:place]) if name not in bombs[place:]]
 
 
-_form = {
-    "anyOf": [
-        {"enum": list(_NAMES)},
-        {"type": "string", "pattern": f"^{_RUN}({'|'.join(_LENGTHS)})$"},
-        {"type": "string", "pattern": r"^(\w+)( \1){0,3}$"},
-    ]
-}
+def _form(fewest: int) -> Mapping[str, object]:
+    """Return the JSON Schema of the name of a bomb, or of what it beats: ``fewest`` or more of a rank."""
+    ranks = "|".join(sorted({JOKER, *chain(*RANK_SETS)}))
+    return {
+        "anyOf": [
+            {"enum": list(_NAMES)},
+            {"type": "string", "pattern": f"^{_RUN}({'|'.join(_LENGTHS)})$"},
+            {"type": "string", "pattern": rf"^({ranks})( \1){{{fewest - 1},{len(EQUAL_CARDS) - 1}}}$"},
+        ]
+    }
 
-Bombs = Annotated[tuple[Annotated[str, Step(_bomb, "instead", _form)], ...], distinct_names]
+
+Bombs = Annotated[tuple[Annotated[str, Step(_bomb, "instead", _form(2))], ...], distinct_names]
 BeatenByBombs = Annotated[
     BombsBeat,
     Step(
@@ -175,8 +180,8 @@ BeatenByBombs = Annotated[
                 {"enum": ["any", "twos"]},
                 {
                     "type": "object",
-                    "propertyNames": _form,
-                    "additionalProperties": {"type": "array", "minItems": 1, "items": _form},
+                    "propertyNames": _form(2),
+                    "additionalProperties": {"type": "array", "minItems": 1, "items": _form(1)},
                     "minProperties": 1,
                 },
             ]
