@@ -56,11 +56,12 @@ class Classifier:
             most = max(ranks, key=ranks.count)
             kind = "quads" if ranks.count(most) > 3 else "full_house"
             return self._of_rank(kind, [card for card in cards if card >> 2 == most])
-        joker = max(ranks) >= self._strength.ranks
-        suited = not joker and len({card & 3 for card in cards}) == 1
-        paired = sorted({rank for rank in ranks if ranks.count(rank) == 2})
-        if len(paired) == 2 and (not suited or self._strength.doubled == "two_pair"):
-            return self._two_pair(cards, *paired)
+        joker = ranks[-1] >= self._strength.ranks
+        suited = len({card & 3 for card in cards}) == 1 and not joker
+        if distinct == 3 and (not suited or self._strength.doubled == "two_pair"):
+            paired = sorted({rank for rank in ranks if ranks.count(rank) == 2})
+            if paired:
+                return self._two_pair(cards, *paired)
         if joker:
             return 0
         if suited:
