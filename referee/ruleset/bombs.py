@@ -79,7 +79,7 @@ def problems(
                 yield Problem("bombs_beat", f"{name} has itself, and a stronger {name} beats it anyway")
             elif kind not in playable:
                 yield Problem("bombs_beat", f"{name} has {target}, {_lacks(kind)}")
-            elif target in bombs and target not in limits:
+            elif {target, kind if rank_of(target) else target} & ({*bombs} - {*limits}):
                 yield Problem("bombs_beat", f"{name} has {target}, a bomb that beats any play")
             elif target.startswith(_RUN) and target not in bombs:
                 yield Problem("bombs_beat", f"{name} has {target}, which bombs lacks")

@@ -64,6 +64,11 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str, str]] = [
         "quads has flush, a bomb that beats any play",
     ),
     (
+        {"bombs": ["quads", "pair"], "bombs_beat": {"quads": ["2 2"]}},
+        "bombs_beat",
+        "quads has 2 2, a bomb that beats any play",
+    ),
+    (
         {"bombs": ["quads", "flush"], "bombs_beat": {"quads": ["2"]}, "bomb_order": ["quads", "flush"]},
         "bomb_order",
         "the kinds of bombs that beat any play, each once",
