@@ -7,7 +7,7 @@ is; and from what a seat did, which cards it did not hold, as far as the rules l
 from collections.abc import Sequence
 from itertools import count, takewhile
 
-from referee.deals.action import Stage
+from referee.deals.action import NOBODY, Stage
 from referee.deals.deal import Deal
 from referee.deals.dealing import Dealt, is_last_card, landmarks, seats_after
 from referee.deals.facts import rule_facts, stronger_singles
@@ -38,8 +38,10 @@ def begin(
     pile = tuple(card or blank(rules, next(numbers)) for card in stock)
     if len(left_over(rules, rules.pack, (*begun, *pile))) < next(numbers):
         raise PositionError("more cards are hidden than there are")
-    numbers = count(len(rules.pack))
-    planned = [[card or blank(rules, next(numbers)) for card in cards] for cards in renewals]
+    planned, first = [], len(rules.pack)
+    for cards in renewals:  # the known cards count as in a stock without a plan
+        planned.append([card or blank(rules, place) for place, card in enumerate(cards, first)])
+        first += len(cards)
     deal = Deal(
         rules, seed, 1, dealer, step, leader=leader, dealt=Dealt(begun, pile, begun), begun=not at_once
     )
@@ -95,6 +97,11 @@ def carry_out(deal: Deal, limits: list[Limit], seat: int, mask: int, out_of_turn
         for other in deal.owing():
             deal.act(other, 0)
     full = deal.rules.full
+    if mask and deal.may_lift_ban() and is_last_card(deal.rules, mask):  # which only that allows
+        others = _every(deal.rules, full & ~landmarks(deal.rules).last)
+        limits += [
+            Limit(other, len(deal.log), others) for other, hand in enumerate(deal.hands) if other != seat
+        ]
     if seat not in deal.owing() or deal.hands[seat] <= full:
         deal.follow(seat, mask, out_of_turn)
         return
@@ -125,6 +132,28 @@ def reveal(deal: Deal, limits: Sequence[Limit], seat: int, cards: int, among: in
         if not fit:
             raise PositionError(f"seat {seat} cannot hold {rules.text(mask)}")
         _turn_over(deal, min(fit, key=lambda slot: slot.drawn).bit, mask)
+
+
+def lift_ban(deal: Deal, limits: Sequence[Limit]) -> None:
+    """Give every seat that has one unknown card a last card such as the rules forbid, which lifts the ban.
+
+    Of the cards that fit, the lowest are taken. Raise PositionError if there are too few.
+    """
+    rules, last = deal.rules, landmarks(deal.rules).last
+    while True:
+        unknown = pools(deal)
+        fits = [
+            (slot.bit, [card for card in masks if card & last & ~slot.lacks])
+            for slot in slots_of(deal, limits)
+            if slot.seat != NOBODY
+            for masks in [[rules.mask([card]) for card in unknown[slot.renewal]]]
+        ]
+        if not fits:
+            return
+        bit, cards = min(fits, key=lambda fit: len(fit[1]))
+        if not cards:
+            raise PositionError("the ban on the last card cannot have been lifted")
+        _turn_over(deal, bit, cards[0])
 
 
 def add_ban(deal: Deal, limits: list[Limit]) -> None:

@@ -13,7 +13,7 @@ from referee.deals.action import NOBODY, Action, Stage
 from referee.deals.deal import Deal
 from referee.deals.stock import blank
 from referee.errors import CardError, IllegalHere, PlayError, PositionError, UnknownCards
-from referee.partial import add_ban, begin, carry_out, dealt_limits, reveal, with_played
+from referee.partial import add_ban, begin, carry_out, dealt_limits, lift_ban, reveal, with_played
 from referee.records.random_play import play_randomly
 from referee.records.record import DIRECTIONS, action_text, parse_action
 from referee.rules.plays import Rules
@@ -157,7 +157,7 @@ class Position:
         renewals: Sequence[Sequence[int]] = (),
         drawn: Mapping[int, int] | None = None,
         answers: Sequence[tuple[int, int]] | None = None,
-        held: Sequence[int] = (),
+        ban_lifted: bool = False,
         seed: bytes = b"",
         seat: int = NOBODY,
         at_once: bool = False,
@@ -168,7 +168,8 @@ class Position:
         others, of which some may have been played since. ``stock`` has the masks of the cards of the original
         stock, next card first, 0 for an unknown one, and ``renewals`` those of the stocks that cards set
         aside became; later ones follow from ``seed``, and are unknown without one. ``drawn`` has, by the
-        index of a pass, the mask of the cards known to be drawn, ``held`` by seat that of cards held now.
+        index of a pass, the mask of the cards known to be drawn. ``ban_lifted`` says that a last card that
+        the rules forbid may be played now, as all hold only such a card.
 
         ``include`` is the mask of the card that the lead must contain, or had to because it is the lowest;
         ``leader_has_lowest`` says that the leader held that card, but could lead another. ``highest`` has by
@@ -198,8 +199,8 @@ class Position:
                 reveal(deal, limits, action[0], drawn[index], deal.log[-1][2])
         for actor, mask in _answers(deal, answers):
             deal.act(actor, mask)
-        for holder, mask in enumerate(held):
-            reveal(deal, limits, holder, mask)
+        if ban_lifted:
+            lift_ban(deal, limits)
         add_ban(deal, limits)
         if seat != NOBODY and seat not in deal.owing():
             raise PositionError(f"seat {seat} has no decision to make")

@@ -60,8 +60,9 @@ def seen_position(
     known[seat] = _own(rules, seat, hand, happened)
     by_lowest = (by_lowest or rules.ruleset.lead == "lowest") and rules.ruleset.first_lead != "random"
     leader = happened[0].seat if happened else seat
-    includes, stock = rules.ruleset.lead_includes_lowest, rules.ruleset.leftover == "stock"
-    if by_lowest and includes and happened:
+    stock, bans = rules.ruleset.leftover == "stock", rules.ruleset.last_top_card == "cannot_win"
+    includes = rules.ruleset.lead_includes_lowest
+    if by_lowest and includes and happened and happened[0].played:  # a lead that cannot be made shows no card
         include = _lowest(rules, happened[0].played)
     return Position.seen(
         rules,
@@ -77,7 +78,7 @@ def seen_position(
         stock=[0] * (len(rules.pack) - sum(sizes)) if stock else [],
         drawn={index: action.drawn_cards for index, action in enumerate(happened) if action.drawn_cards},
         answers=() if window else None,
-        held=[0] * len(counts) if banned or window else _held(rules, seat, hand, counts, happened),
+        ban_lifted=bans and not banned and not window and is_last_card(rules, hand),
         seat=seat if window else NOBODY,
     )
 
@@ -121,22 +122,3 @@ def _highest(seat: int, players: int, gifts: Sequence[Gift]) -> list[int]:
 
 def _lowest(rules: Rules, mask: int) -> int:
     return next(card for card in landmarks(rules).leading if card & mask)
-
-
-def _held(
-    rules: Rules, seat: int, hand: int, counts: Sequence[int], happened: Sequence[Happened]
-) -> list[int]:
-    """Return, by seat, the mask of a card that it holds as only that lifts the ban on the last card; else 0.
-
-    If there are several such cards, one is taken.
-    """
-    held = [0] * len(counts)
-    if rules.ruleset.last_top_card != "cannot_win" or not is_last_card(rules, hand):
-        return held
-    left = rules.remove((landmarks(rules).last & rules.ones) * ((1 << rules.decks) - 1), hand)
-    for action in happened:
-        left = rules.remove(left, action.played & left)
-    for other, count in enumerate(counts):
-        if count and other != seat:
-            held[other] = left & -left
-    return held

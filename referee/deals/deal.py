@@ -120,8 +120,8 @@ class Deal(DealState):
         if self.stage is BOMBS and not out_of_turn:
             self._decline(self.owing())
         others = [other for other in self.owing() if other != seat]
-        if self.hands[seat] > self._facts.full:
-            self._act_with_care(seat, mask)
+        if self.hands[seat] > self._facts.full or self.may_lift_ban():
+            self._act_with_care(seat, mask, seen=True)
         else:
             self.act(seat, mask)
         if out_of_turn:
@@ -253,7 +253,7 @@ class Deal(DealState):
             and not (self._facts.guards and self._is_guarded(seat))
         )
 
-    def _act_with_care(self, seat: int, mask: int) -> int:
+    def _act_with_care(self, seat: int, mask: int, *, seen: bool = False) -> int:
         if seat not in self.owing():
             raise IllegalHere("the deal is over" if self.over else f"seat {seat} has no decision to make now")
         if self.stage is EXCHANGE:
@@ -261,10 +261,7 @@ class Deal(DealState):
         if self.stage is BOMBS:
             return self._answer(seat, mask)
         constraints, hand = self.constraints(seat), self.hands[seat]
-        if hand <= self._facts.full:
-            code = checked(self.rules, seat, hand, mask, constraints)
-        else:
-            code = self._seen(seat, mask)
+        code = self._seen(seat, mask) if seen else checked(self.rules, seat, hand, mask, constraints)
         if constraints.guarded:
             following = self._trick.after(seat, seat)
             action = Guarded(seat, hand, code, constraints, following, len(self.log))

@@ -266,6 +266,20 @@ class DealState:
             return False
         return any(hand and not is_last_card(rules, hand) for hand in hands)
 
+    def may_lift_ban(self) -> bool:
+        """Return whether the ban on last cards may be lifted, for all that is known of the hands.
+
+        That is so if each has just one card, and those that are known are such cards; and not all are known.
+        """
+        full = self._facts.full
+        if not self._facts.banned or max(self.hands) <= full:
+            return False
+        return all(
+            hand.bit_count() == 1 if hand > full else is_last_card(self.rules, hand)
+            for hand in self.hands
+            if hand
+        )
+
     def _is_bombed(self, limited: Limited) -> bool:
         """Return whether there are bombs that beat the play to beat and do not beat any play."""
         return self._trick.to_beat != 0 and bool(limited.over(self._trick.to_beat))

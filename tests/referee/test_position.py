@@ -186,6 +186,29 @@ def test_sample_when_a_seat_could_not_lead_then_it_holds_the_card_that_may_not_b
     assert often(seen, 0, "2S") == 400
 
 
+def test_view_when_each_has_only_a_card_that_may_not_be_the_last_then_it_may_be() -> None:
+    rules = rules_with(
+        extends="choi-dai-di", decks=2, last_top_card="cannot_win", last_cards="S", settle="wins"
+    )
+    deal = deal_of(rules, ["6S 5D", "8S 7D", "9S 8D", "4S 9D"], leader=0)
+    play(deal, "0:5D", "1:7D", "2:8D", "3:9D", "0:-", "1:-", "2:-", "3:4S")
+    for seat, text in ((0, "6S"), (1, "8S")):
+        seen = turn_in(deal, seat).position()
+        assert list(seen.legal) == [rules.code(rules.parse(text)), 0]
+        world = seen.sample(Random(seat))
+        assert all(rules.text(hand).endswith("S") for hand in world.hands if hand)
+        assert Position.parse(str(world), rules) == world
+        play(deal, f"{seat}:{text}")
+
+
+def test_view_when_the_first_lead_could_not_be_made_shows_no_card() -> None:
+    rules = rules_with(players=3, last_top_card="cannot_win", last_cards="3")
+    deal = play(deal_of(rules, ["3D", "4D", "5D"], leader=0), "0:-")
+    seen = turn_in(deal, 1).position()
+    assert str(seen).endswith("leader 0; hands ?1 / 4D / ?1; actions 0:-")
+    assert often(seen, 0, "3D 3C 3H 3S") == 400
+
+
 def test_sample_when_a_seat_had_to_hinder_the_next_then_it_holds_nothing_higher() -> None:
     rules = rules_with(players=3, guard="must")
     deal = deal_of(rules, ["3D 4D QC", "4C 5D 6C", "KD 6D"], leader=2)
@@ -252,6 +275,28 @@ def test_positions_when_the_stock_was_renewed_then_its_cards_are_dealt_too() -> 
     taken = {drawn.sample(Random(seed)).hands[0] & ~drawn.hands[0] for seed in range(60)}
     assert {rules.text(card) for card in taken} == {"3D", "4D", "5D"}  # those set aside
     assert len(drawn.playout(Random(1))) == 3
+
+
+def test_text_of_renewed_stocks_tells_with_which_a_card_came_in() -> None:
+    rules = rules_with(extends="hong-kong-relatives-3", restock=True)
+    hands = ["3D 9D 9C", "4D 8D 8C", "5D 7D 7C 7H TD"]
+    deal = deal_of(rules, hands, leftover="KD", leader=0)
+    play(deal, "0:3D", "1:4D", "2:5D", "0:-", "1:-", "2:7D", "0:-", "1:-", "2:7C", "0:-", "1:-", "2:7H")
+    known = [(rules.parse("3D 9D 9C"), 0), (rules.parse("4D"), 2), (rules.parse("5D 7D 7C 7H"), 1)]
+    seen = Position.seen(
+        rules,
+        step=1,
+        dealer=0,
+        leader=0,
+        hands=known,
+        actions=[(*entry[:2], False) for entry in deal.log],
+        stock=[rules.parse("KD")],
+        drawn={index: entry[2] for index, entry in enumerate(deal.log) if entry[0] == 0 and entry[2]},
+    )
+    again = Position.parse(str(seen), rules)
+    for position in (seen, again):
+        assert [slot.renewal for slot in position.worlds.slots if slot.seat == 1] == [0, 0, 1, 2]
+    assert again == seen
 
 
 @pytest.mark.parametrize("name", NAMES)
