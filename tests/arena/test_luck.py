@@ -8,6 +8,9 @@ import pytest
 from sqlmodel import col, delete, select
 
 from arena.core.luck import AT_FIRST, FEW, MOST, UNIT, Luck, Slope, expected, made
+from arena.errors import UnknownError
+from arena.queries.luck import bot_luck, deal_luck, entrants_luck, session_luck
+from arena.queries.sessions import shown_deals
 from arena.results.luck.recount import recompute
 from arena.results.luck.references import matches_wait, weigh_due
 from arena.results.ratings.rebuild import mend, rebuild
@@ -27,6 +30,8 @@ from arena.store.models import (
 )
 from arena.store.records import pack_records, unpack_records
 from arena.store.storage import Storage
+from arena.tournaments.entrants import EntrantInfo, list_entrants
+from arena.tournaments.overview import find_tournament
 from referee.reference.values import REFERENCE, record_values
 from referee.rules.rulebook import rules_of
 from tests.arena.fakes import ROOT
@@ -229,3 +234,77 @@ def test_recount_when_what_follows_from_the_reference_is_wrong_then_it_is_found_
     again = recompute(world.storage, ROOT)
     assert (again.wrong, again.betas) == (0, 1)
     assert rebuild(world.storage).problem is None
+
+
+def test_luck_of_a_deal_and_of_bots_is_that_of_the_records(pool: World) -> None:
+    storage = pool.storage
+    by_bot: dict[str, list[tuple[int, float]]] = {}
+    for place in sessions(storage, "cup"):
+        records = shown_deals(storage, *place)
+        for record, luck in zip(records, session_luck(storage, *place), strict=True):
+            assert luck == deal_luck(storage, *place, record["deal"])
+            assert luck is not None
+            assert luck.expected is not None
+            assert luck.made is not None
+            assert luck.beta is not None
+            worth = record_values(rules_of("chinese"), record)
+            assert luck.worth == tuple(one / REFERENCE.parts for one in worth)
+            average = mean(luck.worth)
+            for seat, bot in enumerate(record["seats"]):
+                assert luck.expected[seat] == pytest.approx(
+                    luck.beta * (luck.worth[seat] - average), abs=0.5 / UNIT
+                )
+                assert luck.made[seat] == record["points"][seat] - luck.expected[seat]
+                by_bot.setdefault(bot, []).append((record["points"][seat], luck.expected[seat]))
+    found = entrants_luck(storage, "cup")
+    for entrant in list_entrants_of(storage, "cup"):
+        deals = by_bot[entrant.name]
+        line = found[entrant.number]
+        assert line.deals == len(deals)
+        assert line.points == pytest.approx(mean(points for points, _ in deals))
+        assert line.expected == pytest.approx(mean(share for _, share in deals))
+        assert line.made == pytest.approx(mean(points - share for points, share in deals))
+    assert len(by_bot) == len(found) == 8
+    bot, deals = next(iter(by_bot.items()))
+    everywhere = entrants_luck(storage, "later")
+    [in_pool] = bot_luck(storage, bot)
+    assert (in_pool.ruleset, in_pool.table_size) == ("chinese@1", 4)
+    more = next((line for n, line in everywhere.items() if named(storage, "later")[n] == bot), None)
+    assert in_pool.luck.deals == len(deals) + (0 if more is None else more.deals)
+
+
+def sessions(storage: Storage, tournament: str) -> list[tuple[str, int, int, int]]:
+    """Return the places of the sessions of a tournament."""
+    with storage.read() as tx:
+        rows = tx.exec(
+            select(Round.number, Match.table_number, Session.number)
+            .join(Match, col(Match.round_id) == Round.id)
+            .join(Session, col(Session.match_id) == Match.id)
+            .join(Tournament, col(Tournament.id) == Round.tournament_id)
+            .where(Tournament.name == tournament)
+        )
+        return [(tournament, *row) for row in rows]
+
+
+def list_entrants_of(storage: Storage, tournament: str) -> list[EntrantInfo]:
+    with storage.read() as tx:
+        return [*list_entrants(tx, find_tournament(tx, tournament))]
+
+
+def named(storage: Storage, tournament: str) -> dict[int, str]:
+    return {entrant.number: entrant.name for entrant in list_entrants_of(storage, tournament)}
+
+
+def test_luck_when_a_round_is_not_taken_in_then_a_deal_has_only_what_its_cards_were_worth(
+    world: World,
+) -> None:
+    world.finish(world.tournament(4, rounds=1).id, play_randomly)
+    place = ("cup", 1, 1, 1)
+    assert session_luck(world.storage, *place) == [None, None]
+    weigh(world, seconds=6.0)
+    for place in sessions(world.storage, "cup"):
+        for luck in session_luck(world.storage, *place):
+            assert luck is None or (luck.beta, luck.expected, luck.made) == (None, None, None)
+    assert entrants_luck(world.storage, "cup") == {}
+    with pytest.raises(UnknownError, match="no session 9"):
+        session_luck(world.storage, "cup", 1, 1, 9)

@@ -1,0 +1,176 @@
+"""Luck: what the cards were worth, what was expected from them, and what was made of them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from sqlalchemy import func
+from sqlalchemy import select as select_columns
+from sqlmodel import col, select
+
+from arena.core.luck import UNIT, Luck, LuckLine, expected, made
+from arena.errors import StateError, UnknownError
+from arena.queries.names import versions_called
+from arena.queries.sessions import STILL_PLAYED, are_shown
+from arena.results.ledgers import ENTRANT_LUCK, LUCK
+from arena.results.strength.pools import Pool
+from arena.store.models import (
+    Entrant,
+    EntrantLuck,
+    LuckTally,
+    Match,
+    MatchState,
+    Round,
+    Session,
+    SessionReference,
+    StoredRuleset,
+)
+from arena.store.storage import Storage, Transaction
+from arena.tournaments.overview import find_tournament
+from referee.reference.values import REFERENCE
+
+
+@dataclass(frozen=True, slots=True)
+class DealLuck:
+    """What the cards of a deal were worth, and what was made of them; all by seat, in points."""
+
+    reference: str
+    """The name of the reference."""
+    plays: int
+    """How often it played the deal."""
+    worth: tuple[float, ...]
+    """What the cards were worth: the mean of its plays, less what the place is worth before the deal."""
+    beta: float | None
+    """The share of that, relative to the mean of the table, that is expected; None until it is known."""
+    expected: tuple[float, ...] | None
+    """What was expected from the cards; None until ``beta`` is known."""
+    made: tuple[float, ...] | None
+    """What was made of them: the points beyond what was expected; None until ``beta`` is known, and if a bot
+    did not play the deal to its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class PoolLuck:
+    """The luck of a bot in the rated matches of a pool."""
+
+    ruleset: str
+    """Name and version, as ``hong-kong@1``."""
+    table_size: int
+    """Bots at a table."""
+    luck: LuckLine
+
+
+class _Played(NamedTuple):
+    """A session with what its cards were worth."""
+
+    round_id: int
+    beta: int | None
+    state: MatchState
+    points: list[list[int]]
+    forfeited_from: list[int]
+    reference: str | None
+    worth: list[list[int]] | None
+
+    def deal(self, number: int) -> DealLuck | None:
+        """Return the luck of a deal; None if it is not known."""
+        if not self.worth or self.reference is None:
+            return None
+        worth, clean = self.worth[number - 1], min(self.forfeited_from, default=len(self.points))
+        known = self.beta is not None and self.state == MatchState.DONE
+        shares = expected(worth, REFERENCE.parts, self.beta or 0)
+        own = made(self.points[number - 1], shares) if number <= clean else None
+        return DealLuck(
+            self.reference,
+            REFERENCE.plays,
+            _points(worth, REFERENCE.parts),
+            None if self.beta is None else self.beta / UNIT,
+            _points(shares, UNIT) if known else None,
+            _points(own, UNIT) if known and own is not None else None,
+        )
+
+
+def _points(parts: Iterable[int], unit: int) -> tuple[float, ...]:
+    return tuple(part / unit for part in parts)
+
+
+def session_luck(
+    storage: Storage, tournament: str, round: int, table: int, number: int
+) -> list[DealLuck | None]:
+    """Return the luck of each deal of a finished session; None where it is not known, or not yet.
+
+    Raise UnknownError, and StateError while other tables still have to play these deals.
+    """
+    with storage.read() as tx:
+        its = find_tournament(tx, tournament)
+        columns: tuple[Any, ...] = (
+            *(Round.id, Round.beta, Match.state, Session.deal_points, Session.forfeited_from),
+            *(SessionReference.reference, SessionReference.worth),
+        )
+        rows = (
+            select_columns(*columns)
+            .select_from(Session)
+            .join(Match, col(Match.id) == Session.match_id)
+            .join(Round, col(Round.id) == Match.round_id)
+            .outerjoin(SessionReference, col(SessionReference.session_id) == Session.id)
+            .where(col(Match.tournament_id) == its.id, col(Round.number) == round)
+            .where(col(Match.table_number) == table, col(Session.number) == number)
+        )
+        found = tx.execute(rows).first()
+        if found is None:
+            raise UnknownError(f"no session {number} at round {round}, table {table} of {tournament} is done")
+        played = _Played(*found)
+        if not are_shown(tx, played.round_id):
+            raise StateError(STILL_PLAYED)
+        return [played.deal(at) for at in range(1, len(played.points) + 1)]
+
+
+def deal_luck(
+    storage: Storage, tournament: str, round: int, table: int, number: int, deal: int
+) -> DealLuck | None:
+    """Return the luck of a deal; None if it is not known (yet). Raise the same errors as ``session_luck``."""
+    deals = session_luck(storage, tournament, round, table, number)
+    if not 1 <= deal <= len(deals):
+        raise UnknownError(f"no deal {deal} in session {number}: it has {len(deals)}")
+    return deals[deal - 1]
+
+
+def bot_luck(storage: Storage, name: str) -> list[PoolLuck]:
+    """Return the luck of ``owner/bot``, all versions together, or of one version, by pool.
+
+    Only pools of whose deals it is known are there. Raise SpecError for a malformed name, UnknownError.
+    """
+    pool = (col(LuckTally.ruleset_id), col(LuckTally.table_size))
+    sums = (func.sum(getattr(LuckTally, column)) for column in LUCK.columns)
+    with storage.read() as tx:
+        ids = [version.id for version in versions_called(tx, name)]
+        labelled = select_columns(col(StoredRuleset.name), col(StoredRuleset.version), *pool, *sums)
+        rows = labelled.join(StoredRuleset, col(StoredRuleset.id) == LuckTally.ruleset_id)
+        rows = rows.where(col(LuckTally.version_id).in_(ids)).order_by(*pool)
+        grouped = rows.group_by(col(StoredRuleset.name), col(StoredRuleset.version), *pool)
+        return [
+            PoolLuck(f"{ruleset}@{version}", size, Luck(*map(int, counts)).line())
+            for ruleset, version, _, size, *counts in tx.execute(grouped)
+        ]
+
+
+def version_luck(tx: Transaction, pool: Pool, version_ids: Iterable[int]) -> dict[int, LuckLine]:
+    """Return the luck of these bot versions in a pool, as far as it is known."""
+    of_pool = (LuckTally.ruleset_id == pool.ruleset_id, LuckTally.table_size == pool.table_size)
+    rows = tx.exec(select(LuckTally).where(*of_pool, col(LuckTally.version_id).in_([*version_ids])))
+    return {row.version_id: Luck(*LUCK.row(row)).line() for row in rows}  # type: ignore[arg-type]
+
+
+def entrants_luck(storage: Storage, tournament: str) -> dict[int, LuckLine]:
+    """Return by the entrant's number the luck of a tournament's entrants, as far as it is known.
+
+    Raise UnknownError.
+    """
+    with storage.read() as tx:
+        its = find_tournament(tx, tournament)
+        rows = tx.exec(
+            select(Entrant.number, EntrantLuck)
+            .join(EntrantLuck, col(EntrantLuck.entrant_id) == Entrant.id)
+            .where(Entrant.tournament_id == its.id)
+            .order_by(col(Entrant.number))
+        )
+        return {number: Luck(*ENTRANT_LUCK.row(row)).line() for number, row in rows}  # type: ignore[arg-type]
