@@ -41,9 +41,7 @@ def find(page: DealPage, kind: HighlightKind) -> None:
 
     Deals that other tables of a duplicate tournament still have to play are left out.
     """
-    rows = [
-        (f"{round(line.value, 2):g}", line.ruleset, _points(line), _shown_by(line)) for line in page.deals
-    ]
+    rows = [(line.value, line.ruleset, _points(line), _shown_by(line)) for line in page.deals]
     show([f">{kind.value}", "ruleset", "points by seat", "show it with"], rows, "no such deals")
 
 

@@ -2,9 +2,9 @@
 
 import getpass
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeVar
@@ -88,9 +88,24 @@ def asking(ctx: typer.Context) -> Iterator[Call]:
         settings = settings_of(ctx)
 
         def call(operation: "Operation[P, T]", /, *args: P.args, **kwargs: P.kwargs) -> T:
-            return call_locally(local_context(storage, settings), operation, *args, **kwargs)
+            with _telling() as tell:
+                context = replace(local_context(storage, settings), tell=tell)
+                return call_locally(context, operation, *args, **kwargs)
 
         yield call
+
+
+@contextmanager
+def _telling() -> Iterator[Callable[[str], None]]:
+    """Yield a function that shows how far an operation is, on one line of a terminal; elsewhere nothing."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    clear = "\r\x1b[2K"
+    try:
+        yield lambda text: print(f"{clear}{text}", end="", file=sys.stderr, flush=True)
+    finally:
+        print(clear, end="", file=sys.stderr, flush=True)
 
 
 def local_context(storage: "Storage", settings: "Settings") -> "Context":

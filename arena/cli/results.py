@@ -284,6 +284,44 @@ def rebuild(
 
 
 @rating.command()
+def references(
+    ctx: typer.Context,
+    rebuild: Annotated[
+        bool, typer.Option("--rebuild", help="Compute again what the workers have done, and correct it.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show how far workers are with computing what cards were worth; with --rebuild, compute that again.
+
+    Workers do it when no match waits for them. With --rebuild, the exit status is 1 if anything was wrong.
+    """
+    from arena.operations import operator  # with the checks of `arena doctor`, which take long to load
+
+    if not rebuild:
+        found = ask(ctx, operator.references)
+        if as_json:
+            print_json(to_json(found))
+            return
+        say(f"{found.reference}: {found.done:,} sessions are done")
+        since = f", the oldest since {moment(found.oldest)}" if found.oldest else ""
+        say(f"waiting: {found.sessions:,} sessions in {found.rounds:,} rounds that have ended{since}")
+        return
+    again = ask(ctx, operator.compute_references)
+    wrong = again.wrong or again.betas
+    if as_json:
+        print_json(to_json(again))
+    elif wrong:
+        corrected = f"{again.wrong:,} sessions and beta of {again.betas:,} rounds"
+        say(f"wrong: {corrected} were wrong and have been corrected, and {again.mended:,} sums with them")
+        if again.problem:
+            say(f"failed: {again.problem}")
+    else:
+        say(f"ok: {again.reference} says the same of {again.deals:,} deals in {again.sessions:,} sessions")
+    if wrong:
+        raise typer.Exit(1)
+
+
+@rating.command()
 def baseline(
     ctx: typer.Context,
     bots: Annotated[

@@ -6,9 +6,10 @@ along with the cards. What it made of them is the rest of its points. All are wh
 not depend on their order.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
+from typing import Any
 
 UNIT = 64
 """What was expected, what was made, and beta are counted in parts of a point: as many make one."""
@@ -21,6 +22,15 @@ AT_FIRST = UNIT // 2
 
 MOST = 2 * UNIT
 """The largest beta."""
+
+
+BEGINNING = ("seed", "deal", "dealer", "leader", "exchange")
+"""The fields of a deal record from which it follows what the cards were worth."""
+
+
+def beginning(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return as much of a deal record as the reference takes."""
+    return {name: record[name] for name in BEGINNING if name in record}
 
 
 def expected(worth: Sequence[int], parts: int, beta: int) -> tuple[int, ...]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from threading import Lock
 from typing import Annotated
 
@@ -10,7 +11,9 @@ from arena.errors import StateError
 from arena.operations.operation import Context, operation
 from arena.operations.parameters import Cursor, Limit
 from arena.people import tokens
+from arena.queries import luck
 from arena.queries import operator as queries
+from arena.results.luck import recount
 from arena.results.ratings import rebuild
 from arena.running import doctor
 from arena.running import retention as keeping
@@ -91,6 +94,26 @@ def revoke_token(context: Context, name: Name) -> tokens.TokenInfo:
 def retention(context: Context) -> keeping.Retention:
     """Return what the arena keeps, for how long, and how large its database is."""
     return keeping.retention(context.storage, context.settings, context.actor)
+
+
+@operation("GET", "/operator/references", KeyScope.OPERATE, tag="operator")
+def references(context: Context) -> luck.References:
+    """Return how far the workers are with computing what cards were worth."""
+    return luck.references(context.storage, context.actor)
+
+
+@operation("POST", "/operator/references/compute", KeyScope.OPERATE, tag="operator")
+def compute_references(context: Context) -> recount.Recomputed:
+    """Compute again what cards were worth in all sessions that workers have done, and correct what is wrong.
+
+    It takes as long as it took the workers, about two seconds for a thousand deals.
+    """
+    with _one_check():
+        found = recount.recompute(context.storage, context.actor, context.tell)
+        if not found.wrong and not found.betas:
+            return found
+        rebuilt = rebuild.mend(context.storage, context.actor, context.now, context.tell)
+        return replace(found, mended=rebuilt.mended, problem=rebuilt.problem)
 
 
 _checking = Lock()

@@ -33,7 +33,16 @@ from sqlmodel import col, func, select
 from arena.errors import ArenaError, SettingsError
 from arena.host.addresses import split_address
 from arena.host.settings import Settings
-from arena.store.models import Match, MatchState, Round, RoundState, Tournament, TournamentState, utc_now
+from arena.store.models import (
+    UNWEIGHED,
+    Match,
+    MatchState,
+    Round,
+    RoundState,
+    Tournament,
+    TournamentState,
+    utc_now,
+)
 from arena.store.storage import Storage, Transaction
 from referee.service.metrics import LATENCY_BOUNDS
 
@@ -137,6 +146,10 @@ def _arena(tx: Transaction, now: datetime) -> Iterator[Metric]:
     open_ = col(Match.state).in_([MatchState.WAITING, MatchState.RUNNING])
     yield _gauge(
         "arena_matches_failing", "Matches whose last attempt failed.", tx.exec(failing.where(open_)).one()
+    )
+    unweighed = tx.exec(select(func.count()).select_from(Round).where(UNWEIGHED)).one()
+    yield _gauge(
+        "arena_rounds_unweighed", "Rounds that ended and wait for what their cards were worth.", unweighed
     )
 
 

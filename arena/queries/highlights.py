@@ -68,8 +68,8 @@ class DealLine:
     session: int
     deal: int
     kind: HighlightKind
-    value: float
-    """What stands out, as a number: points, points, actions, bombs, points made of the cards or lost."""
+    value: int
+    """What stands out: points, points, actions, bombs, and whole points made of the cards, or lost."""
     ruleset: str
     """Name and version, as ``hong-kong@1``."""
     table_size: int
@@ -440,7 +440,7 @@ def _lines(tx: Transaction, by_kind: Mapping[HighlightKind, Sequence[Place]]) ->
             session=session,
             deal=deal,
             kind=kind,
-            value=value / UNIT if kind in MADE else value,
+            value=round(value / UNIT) if kind in MADE else value,
             ruleset=f"{ruleset}@{version}",
             table_size=table_size,
             finished_at=finished_at,

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from sqlalchemy import func
 from sqlalchemy import select as select_columns
 from sqlmodel import col, select
 
+from arena.actors import Actor, Role
 from arena.core.luck import UNIT, Luck, LuckLine, expected, made
 from arena.errors import StateError, UnknownError
 from arena.queries.names import versions_called
@@ -15,6 +17,7 @@ from arena.queries.sessions import STILL_PLAYED, are_shown
 from arena.results.ledgers import ENTRANT_LUCK, LUCK
 from arena.results.strength.pools import Pool
 from arena.store.models import (
+    UNWEIGHED,
     Entrant,
     EntrantLuck,
     LuckTally,
@@ -24,6 +27,7 @@ from arena.store.models import (
     Session,
     SessionReference,
     StoredRuleset,
+    Tournament,
 )
 from arena.store.storage import Storage, Transaction
 from arena.tournaments.overview import find_tournament
@@ -58,6 +62,52 @@ class PoolLuck:
     table_size: int
     """Bots at a table."""
     luck: LuckLine
+
+
+@dataclass(frozen=True, slots=True)
+class References:
+    """How far the workers are with computing what cards were worth."""
+
+    reference: str
+    """The name of the reference."""
+    plays: int
+    """How often it plays each deal."""
+    hash: str
+    """SHA-256 of its test vectors (docs/reference-1.json)."""
+    rounds: int
+    """Rounds that have ended and wait for it."""
+    sessions: int
+    """Their finished sessions that are yet to be computed."""
+    oldest: datetime | None
+    """When the oldest of these rounds ended; None if none waits."""
+    done: int
+    """Sessions that were computed."""
+
+
+def references(storage: Storage, actor: Actor) -> References:
+    """Return how far the workers are. Raise NotAllowed."""
+    actor.require(Role.OPERATOR, "see what the workers do")
+    with storage.read() as tx:
+        rounds, oldest = tx.exec(select(func.count(), func.min(Round.finished_at)).where(UNWEIGHED)).one()
+        done = tx.exec(select(func.count()).select_from(SessionReference)).one()
+        return References(*_NAMED, rounds, waiting_sessions(tx), oldest, done)
+
+
+_NAMED = (REFERENCE.name, REFERENCE.plays, REFERENCE.hash)
+
+
+def waiting_sessions(tx: Transaction) -> int:
+    """Return how many sessions of rounds that have ended are yet to be computed."""
+    waiting = (
+        select(func.count())
+        .select_from(Round)
+        .join(Tournament, col(Tournament.id) == Round.tournament_id)
+        .join(Match, col(Match.round_id) == Round.id)
+        .join(Session, col(Session.match_id) == Match.id)
+        .outerjoin(SessionReference, col(SessionReference.session_id) == Session.id)
+        .where(UNWEIGHED, col(Tournament.test).is_(False), col(SessionReference.session_id).is_(None))
+    )
+    return tx.exec(waiting).one()
 
 
 class _Played(NamedTuple):

@@ -31,7 +31,16 @@ from arena.play.matches.leases import LONGEST_WAIT
 from arena.running.findings import UNWRITABLE, Check, Finding, advice_on, fail, ok, reason, run_all, warn
 from arena.store.database import find_revision
 from arena.store.migrations import HEAD
-from arena.store.models import BotLogEntry, League, Match, MatchState, Tournament, TournamentState
+from arena.store.models import (
+    UNWEIGHED,
+    BotLogEntry,
+    League,
+    Match,
+    MatchState,
+    Round,
+    Tournament,
+    TournamentState,
+)
 from arena.store.storage import Storage
 from referee import descriptors
 from referee.client import referee_status
@@ -55,6 +64,9 @@ DISK_LOW, DISK_FULL = 2 << 30, 200 << 20
 
 ENOUGH_DESCRIPTORS = 16_384
 """With fewer descriptors than this, a large arena runs out of them."""
+
+PATIENCE = timedelta(days=1)
+"""How long rounds may wait for what their cards were worth."""
 
 MIGRATE = "run: arena migrate"
 """The advice for a database that does not have the present schema."""
@@ -313,6 +325,7 @@ def _work(storage: Storage, settings: Settings, now: datetime) -> list[Finding]:
         leases = tx.exec(select(func.count()).select_from(stale.subquery())).one()
         unclaimed = tx.exec(select(func.count()).select_from(waiting.subquery())).one()
         failed = list(tx.exec(select(Tournament.name).where(Tournament.state == TournamentState.FAILED)))
+        oldest = tx.exec(select(func.min(Round.finished_at)).where(UNWEIGHED)).one()
         leagues = tx.exec(select(League.name, League.problem).where(col(League.problem).is_not(None))).all()
         overdue = list(
             tx.exec(select(League.name).where(col(League.next_at) < late, col(League.problem).is_(None)))
@@ -328,6 +341,13 @@ def _work(storage: Storage, settings: Settings, now: datetime) -> list[Finding]:
         )
         if unclaimed
         else ok("matches", "none waits for a worker"),
+        warn(
+            "references",
+            "a round that ended more than a day ago waits for what its cards were worth",
+            "workers compute that when no match waits: see arena rating references, and run more of them",
+        )
+        if oldest is not None and now - _aware(oldest) > PATIENCE
+        else ok("references", "no round has waited long for what its cards were worth"),
     ]
     lines += [
         warn("tournaments", f"{name} has failed", f"see and go on with: arena tournament start {name}")

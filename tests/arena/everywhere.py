@@ -112,6 +112,7 @@ CALLS = {
     "migrate": "",
     "rating baseline": "owner-0/bot-0",
     "rating rebuild": "",
+    "rating references": "",
     "restore": "FOLDER/backup.db --yes",
     "rules check": "FOLDER/house.toml",
     "bot explain": "FOLDER/deal.jsonl --seconds 0.1",

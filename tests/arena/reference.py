@@ -30,10 +30,12 @@ from arena.people.tokens import MadeToken, TokenInfo
 from arena.play.rounds.overview import TournamentShown
 from arena.queries.authors import LogLine, OwnDeal
 from arena.queries.board import Baselines
+from arena.queries.luck import References
 from arena.queries.profiles import VersionPage
 from arena.queries.rulesets import RulesetLine
 from arena.queries.scoreboard import CrosstableMatrix, Scoreboard
 from arena.queries.sessions import PlayedMatch, PlayedSession
+from arena.results.luck.recount import Recomputed
 from arena.results.ratings.rebuild import Rebuilt
 from arena.running.findings import Findings
 from arena.tournaments.admission import EntriesShown
@@ -281,6 +283,8 @@ ANSWERS: Mapping[str, type] = {
     "migrate": Migrated,
     "rating baseline": Baselines,
     "rating rebuild": Rebuilt,
+    "rating references": References,
+    "rating references --rebuild": Recomputed,
     "restore": Restored,
     "rules check": RulesetWhole,
     "rules list": Presets,

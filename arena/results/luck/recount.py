@@ -105,6 +105,10 @@ class Recomputed:
     """How many were not as stored, and have been corrected."""
     betas: int
     """How many rounds had another beta than follows from the rounds before, and have this one now."""
+    mended: int = 0
+    """How many sums that follow from these were wrong and have been corrected."""
+    problem: str | None = None
+    """What could not be corrected; None if there is nothing."""
 
 
 def recompute(storage: Storage, actor: Actor, tell: Tell = lambda _: None) -> Recomputed:

@@ -16,6 +16,7 @@ from sqlalchemy import select as select_columns
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlmodel import col, select
 
+from arena.core.luck import beginning
 from arena.results.luck.taking import take_in
 from arena.store.models import (
     UNWEIGHED,
@@ -105,17 +106,10 @@ class Known:
         """Return what the cards of a session's deals were worth; none if its records cannot be followed."""
         text = json.dumps(ruleset)
         try:
-            return [
-                self._worth(text, json.dumps({name: record[name] for name in BEGINNING if name in record}))
-                for record in unpack_records(packed)
-            ]
+            return [self._worth(text, json.dumps(beginning(record))) for record in unpack_records(packed)]
         except Exception:  # whatever somebody who changed the database by hand has left there
             log.exception("what the cards of a session were worth cannot be computed")
             return []
-
-
-BEGINNING = ("seed", "deal", "dealer", "leader", "exchange")
-"""The fields of a record from which follows what its cards were worth."""
 
 
 def _worth(ruleset: str, record: str) -> tuple[int, ...]:

@@ -100,6 +100,11 @@ def _told_of_ratings(visit: Visit) -> dict[str, object]:
             *(visit, leaderboards.add_baselines, f"{RATINGS}/baselines", "Make them baselines"),
         ),
         "latest": visit.web.checking.latest,
+        "references": operator.references(visit.context),
+        "compute": draw(
+            *(visit, operator.compute_references, f"{RATINGS}/references", "Compute it again"),
+            sure="What is stored of it and differs is replaced. It takes as long as it took the workers.",
+        ),
         "check": draw(visit, operator.check_ratings, f"{RATINGS}/check", "Check the ratings"),
         "mend": draw(
             *(visit, operator.mend_ratings, f"{RATINGS}/mend", "Check and correct them"),
@@ -126,6 +131,7 @@ def _start(visit: Visit, *, mends: bool) -> None:
 
 ratings.add(f"{RATINGS}/baselines", leaderboards.add_baselines, f"{RATINGS}#baselines")
 ratings.add(f"{RATINGS}/baselines/remove", leaderboards.remove_baselines, f"{RATINGS}#baselines")
+ratings.add(f"{RATINGS}/references", operator.compute_references, f"{RATINGS}#references")
 ratings.add_other(f"{RATINGS}/check", KeyScope.OPERATE, lambda visit: _start(visit, mends=False), RATINGS)
 ratings.add_other(f"{RATINGS}/mend", KeyScope.OPERATE, lambda visit: _start(visit, mends=True), RATINGS)
 

@@ -59,6 +59,7 @@ CHANGE = {
     "bot register": "owner-0/new --language go --link https://example.org/",
     "rating baseline": "owner-0/bot-0",
     "rating rebuild": "",
+    "rating references": "",
     "bot describe": "owner-0/new --language rust",
     "bot rotate": "owner-0/new --yes",
     "bot revoke": "owner-0/new --yes",

@@ -69,7 +69,7 @@ ON_PAGES: Mapping[str, Sequence[str]] = {
     ],
     "/operator/tokens": ["token list", "token create"],
     "/operator/tokens/{name}": ["token rotate", "token revoke"],
-    "/operator/ratings": ["rating rebuild", "rating baseline"],
+    "/operator/ratings": ["rating rebuild", "rating baseline", "rating references"],
     "/operator/data": ["backup"],
     "/operator/findings": ["doctor"],
     "/operator/audit": ["audit"],

@@ -247,7 +247,7 @@ def test_ratings_when_they_are_checked_then_the_page_says_what_is_wrong_and_mend
 
     def latest() -> str:
         page = root.get("/operator/ratings").text
-        return Read(page[page.index('<div id="latest"') : page.index('<h2 id="baselines"')]).text
+        return Read(page[page.index('<div id="latest"') : page.index('<h2 id="references"')]).text
 
     assert "rating: is 1" in checked("check")
     assert "1 were wrong and have been corrected" in checked("mend")
