@@ -19,6 +19,7 @@ from arena.trust.verify.report import Key
 from referee.cli.output import AsJson, console, print_json, say
 from referee.plain import plain
 from referee.records.files import skip_mark
+from referee.reference.values import REFERENCE
 
 MOST_TOLD = 20
 """Maximum number of a log's differences and remarks that are shown."""
@@ -46,6 +47,10 @@ class Verdict:
     """The public value that was mixed into the seed; None if the organiser alone drew it."""
     beacon_value: str | None
     """Its value according to the export."""
+    weighed: int
+    """Deals of which the export says what their cards were worth."""
+    computed: int
+    """How many of these were computed again."""
     keys: dict[str, Key]
     """The referees' public keys, with the number of sessions that each has signed."""
     provisional: bool
@@ -67,6 +72,13 @@ def verify(
         list[Path] | None,
         typer.Option("--with", metavar="LOG", help="A bot's own log, against which the exports are checked."),
     ] = None,
+    references: Annotated[
+        bool,
+        typer.Option(
+            "--references",
+            help="Compute again what the cards of all deals were worth, not only of 100 drawn at random.",
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Check tournaments from their exports alone: seeds, hands, play, points, standings, ratings.
@@ -79,7 +91,7 @@ def verify(
     reports: list[Report] = []
     for file in files:
         with _at_hand(ctx, file) as export:
-            report = _check(export, sessions_in(bot_logs))
+            report = _check(export, sessions_in(bot_logs), references)
         reports.append(report)
         if not as_json:
             _say(f"{file}: {_sentence(report)}", *_settled(report))
@@ -136,11 +148,11 @@ def _at_hand(ctx: typer.Context, file: Path) -> Iterator[Path]:
         yield export
 
 
-def _check(file: Path, wanted: frozenset[str]) -> Report:
+def _check(file: Path, wanted: frozenset[str], references: bool) -> Report:
     try:
         with file.open("rb") as lines, progress(file.name, file.stat().st_size, console()) as seen:
             skip_mark(lines)
-            return check_export(lines, seen, wanted)
+            return check_export(lines, seen, wanted, references=references)
     except OSError as error:
         raise StorageError(f"cannot read {file}: {error.strerror}") from None
 
@@ -163,12 +175,16 @@ def _settled(report: Report) -> list[str]:
     luck = "the organiser's seed alone"
     if report.beacon:
         luck = f"the seed and the beacon {report.beacon!r}, which said {report.beacon_value!r}"
+    worth = []
+    if report.weighed:
+        of = "all" if report.computed == report.weighed else f"{report.computed} of {report.weighed}"
+        worth = [f"  {REFERENCE.name}: what the cards of {of} deals were worth was computed again"]
     keys = [f"  signed by: {_signer(key, signer)}" for key, signer in report.keys.items()]
     decided = [
         f"  corrected: {correction_text(one)}, signed with the key {one.key}" for one in report.corrections
     ]
     waits = ["  provisional: the organiser has not confirmed the results"] if report.provisional else []
-    return [f"  commitment: {report.commitment}", f"  luck: {luck}", *keys, *decided, *waits]
+    return [f"  commitment: {report.commitment}", f"  luck: {luck}", *worth, *keys, *decided, *waits]
 
 
 def _signer(key: str, named: Key) -> str:
@@ -186,6 +202,8 @@ def _verdict(file: Path, report: Report) -> Verdict:
         rounds=report.rounds,
         matches=report.matches,
         deals=report.deals,
+        weighed=report.weighed,
+        computed=report.computed,
         commitment=report.commitment,
         beacon=report.beacon,
         beacon_value=report.beacon_value,

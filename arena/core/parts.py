@@ -342,6 +342,45 @@ class MatchPart(Part):
     """Its finished sessions, by number."""
 
 
+class SessionWorth(Value):
+    """What the cards of a session were worth by the reference."""
+
+    session: int = Count
+    """The session of the match, from 1."""
+    worth: tuple[tuple[int, ...], ...]
+    """For each of its deals, what the cards were worth to each seat, in parts of a point."""
+
+
+class ReferencePart(Part):
+    """What the cards of a match were worth, as computed from its deals after it; it follows these.
+
+    It is there once that was computed, and no other part depends on it: the digest in the last part leaves it
+    out, so that an export is the same before and after but for these parts.
+    """
+
+    PART: ClassVar[str] = "reference"
+
+    part: Literal["reference"]
+    """Which part this is."""
+    round: int = Count
+    """The round, from 1."""
+    table: int = Count
+    """The table in the round, from 1."""
+    reference: str
+    """The name of the reference, with its version."""
+    hash: str
+    """SHA-256 of the reference's test vectors, as hex."""
+    plays: int = Count
+    """How often the reference plays each deal."""
+    parts: int = Count
+    """In how many parts of a point it says what cards are worth."""
+    beta: int | None = Field(ge=0)
+    """The share of that which was expected from the cards of the round, in 64ths; None while the round is
+    open."""
+    sessions: tuple[SessionWorth, ...]
+    """The sessions of which it was computed, by number."""
+
+
 class RoundEndPart(Part):
     """The scores and rating changes of a round that was closed or cancelled, after its matches.
 
@@ -374,14 +413,14 @@ class EndPart(Part):
     standings: tuple[dict[str, Any], ...]
     """The standings, best first: ``bot``, ``rank``, and the values that decide."""
     parts: str
-    """SHA-256 of the concatenated digests of all earlier parts."""
+    """SHA-256 of the concatenated digests of all earlier parts but ``reference``."""
 
 
 _WORDING = Wording("this part")
 
 PARTS: tuple[type[Part], ...] = (
     *(HeadPart, TournamentPart, EventPart),
-    *(RoundPart, MatchPart, RoundEndPart, EndPart),
+    *(RoundPart, MatchPart, ReferencePart, RoundEndPart, EndPart),
 )
 
 

@@ -75,7 +75,8 @@ def with_new_digests(lines: list[str], key: SigningKey | None = None) -> list[st
         if one["part"] == "end":
             one["parts"] = digest_of(digests)
         one["digest"] = digest({name: value for name, value in one.items() if name != "digest"})
-        digests += one["digest"]
+        if one["part"] != "reference":
+            digests += one["digest"]
         if one["part"] in ("head", "event"):
             before = one["digest"]
     return [json.dumps(one) for one in objects]

@@ -1,15 +1,20 @@
 """What cards were worth: computed by workers, exactly once, and taken in with all that follows from it."""
 
+import json
+from collections.abc import Callable
 from fractions import Fraction
 from math import sqrt
+from random import Random
 from statistics import mean, stdev
+from typing import Any
 
 import pytest
 from sqlmodel import col, delete, select
 
 from arena.core.luck import AT_FIRST, FEW, MOST, UNIT, Luck, Slope, expected, made
 from arena.errors import UnknownError
-from arena.queries.luck import bot_luck, deal_luck, entrants_luck, session_luck
+from arena.host.settings import Settings
+from arena.queries.luck import bot_luck, deal_luck, entrants_luck, references, session_luck
 from arena.queries.sessions import shown_deals
 from arena.results.luck.recount import recompute
 from arena.results.luck.references import matches_wait, weigh_due
@@ -32,8 +37,12 @@ from arena.store.records import pack_records, unpack_records
 from arena.store.storage import Storage
 from arena.tournaments.entrants import EntrantInfo, list_entrants
 from arena.tournaments.overview import find_tournament
+from arena.trust.verify import check_export, unproven
+from arena.trust.verify import references as references_checked
 from referee.reference.values import REFERENCE, record_values
 from referee.rules.rulebook import rules_of
+from tests.arena.cli import make_arena
+from tests.arena.exported import check, lines_of, play_by_table, with_new_digests
 from tests.arena.fakes import ROOT
 from tests.arena.random_play import play_randomly
 from tests.arena.world import World
@@ -308,3 +317,107 @@ def test_luck_when_a_round_is_not_taken_in_then_a_deal_has_only_what_its_cards_w
     assert entrants_luck(world.storage, "cup") == {}
     with pytest.raises(UnknownError, match="no session 9"):
         session_luck(world.storage, "cup", 1, 1, 9)
+
+
+def test_references_when_rounds_wait_then_it_is_told_how_many_and_since_when(world: World) -> None:
+    world.finish(world.tournament(8, rounds=2).id, play_randomly)
+    with world.storage.read() as tx:
+        ended = min(round.finished_at for round in tx.exec(select(Round)) if round.finished_at)
+    before = references(world.storage, ROOT)
+    assert (before.reference, before.plays, before.hash) == (REFERENCE.name, REFERENCE.plays, REFERENCE.hash)
+    assert (before.rounds, before.sessions, before.done, before.oldest) == (2, 12, 0, ended)
+    weigh(world)
+    after = references(world.storage, ROOT)
+    assert (after.rounds, after.sessions, after.done, after.oldest) == (0, 0, 12, None)
+
+
+def test_references_when_one_is_wrong_then_the_command_finds_and_corrects_it(
+    pool: World, migrated: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cli = make_arena(migrated.data, capsys)
+    assert cli("rating", "references").out.startswith("reference-1: 60 sessions are done\n")
+    assert cli("rating", "references", "--rebuild").out.startswith("ok: reference-1 says the same of")
+    with pool.storage.write() as tx:
+        row = tx.exec(select(SessionReference)).all()[0]
+        row.worth = [[0] * len(of_deal) for of_deal in row.worth]
+    found = cli("rating", "references", "--rebuild")
+    assert found.status == 1
+    assert found.out.startswith("wrong: 1 sessions and beta of")
+    assert cli("rating", "references", "--rebuild").out.startswith("ok: ")
+    assert cli("rating", "rebuild").out.startswith("ok: ")
+
+
+def test_export_when_references_are_computed_then_only_their_lines_are_new_and_verify_computes_them(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.finish(world.tournament(8, rounds=2, sessions=4).id, play_by_table)
+    before = lines_of(world)
+    assert check(before).weighed == 0
+    weigh(world)
+    lines = lines_of(world)
+    assert [line for line in lines if '"part":"reference"' not in line] == before
+    parts = [json.loads(line) for line in lines if '"part":"reference"' in line]
+    assert len(parts) == 4
+    with world.storage.read() as tx:
+        betas = {round.number: round.beta for round in tx.exec(select(Round))}
+    for part in parts:
+        assert (part["reference"], part["hash"], part["beta"]) == (
+            *(REFERENCE.name, REFERENCE.hash),
+            betas[part["round"]],
+        )
+    monkeypatch.setattr(references_checked, "SAMPLE", 5)
+    report = check_export((line.encode() for line in lines), rng=Random(1))
+    assert (report.problem, report.weighed, report.computed) == (None, 32, 5)
+    whole = check_export((line.encode() for line in lines), references=True)
+    assert (whole.problem, whole.weighed, whole.computed) == (None, 32, 32)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda part: part["sessions"][1]["worth"][1].__setitem__(0, 9), "sessions.1.worth.1: is [9, "),
+        (lambda part: part["sessions"][1]["worth"].pop(), "sessions.1.worth: deals: is 1, should be 2"),
+        (lambda part: part["sessions"][1]["worth"][0].pop(), "sessions.1.worth.0: seats: is 3, should be 4"),
+        (lambda part: part["sessions"].reverse(), "sessions: their numbers are not in order"),
+        (lambda part: part.update(hash="0" * 64), "hash: is '000"),
+        (lambda part: part.update(plays=7), "plays: is 7, should be 16"),
+        (lambda part: part.update(beta=33), "beta: is 33, should be 32"),
+        (lambda part: part.update(table=1), "table: is 1, should be 2"),
+    ],
+)
+def test_export_when_what_cards_were_worth_was_changed_then_verify_says_where(
+    world: World, change: Callable[[Any], None], told: str
+) -> None:
+    world.finish(world.tournament(8, rounds=1).id, play_by_table)
+    weigh(world)
+    lines = lines_of(world)
+    at = [at for at, line in enumerate(lines) if '"part":"reference"' in line][1]
+    part = json.loads(lines[at])
+    change(part)
+    forged = with_new_digests([*lines[:at], json.dumps(part), *lines[at + 1 :]])
+    problem = check_export((line.encode() for line in forged), references=True).problem
+    assert problem is not None
+    assert problem.startswith(f"line {at + 1}: {told}")
+
+
+def test_export_when_a_reference_is_not_known_here_then_verify_says_that_it_proves_nothing(
+    world: World,
+) -> None:
+    world.finish(world.tournament(4, rounds=1).id, play_by_table)
+    weigh(world)
+    renamed = [line.replace('"reference-1"', '"reference-9"') for line in lines_of(world)]
+    report = check(with_new_digests(renamed))
+    assert (report.problem, report.weighed, report.computed) == (None, 0, 0)
+    assert "what cards were worth by reference-9, which this program does not know" in unproven([report])
+
+
+def test_verify_when_references_are_wanted_then_it_says_how_many_were_computed(
+    pool: World, migrated: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cli = make_arena(migrated.data, capsys)
+    file = migrated.data / "cup.jsonl"
+    file.write_text("\n".join(lines_of(pool)))
+    drawn = cli("verify", file)
+    assert "reference-1: what the cards of all deals were worth was computed again" in drawn.out
+    found = cli("verify", file, "--references", "--json").json["files"][0]
+    assert found["weighed"] == found["computed"] > 0

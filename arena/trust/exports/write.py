@@ -18,6 +18,7 @@ from arena.core.parts import (
     EndPart,
     MatchPart,
     Part,
+    ReferencePart,
     RoundEndPart,
     RoundPart,
     TournamentPart,
@@ -35,6 +36,7 @@ from arena.store.models import (
     Round,
     Seat,
     Session,
+    SessionReference,
     Tournament,
 )
 from arena.store.records import full_records, lean_records, may_be_shown, names_and_points, sessions_of
@@ -43,6 +45,7 @@ from arena.tournaments.entrants import EntrantInfo, list_entrants
 from arena.tournaments.events import events_of, head_of
 from arena.tournaments.overview import ENDED, find_tournament
 from referee.plain import plain_line
+from referee.reference.values import REFERENCE
 
 LONGEST_REASON = 100
 """The most characters of what damaged rows led to."""
@@ -136,6 +139,8 @@ def export_lines(storage: Storage, name: str) -> Generator[str]:
                     for record in full_records(tx, tournament, round.number, table.match, session, seats):
                         yield json_line(record)
                     tx.expunge(session)
+                if worth := _worth(tx, table.match):
+                    yield json_line(_reference(round, table.match, worth))
             if round.state in COUNTED:
                 yield line(RoundEndPart, **_round_end(tx, tournament, round, tables))
         names = {entrant.number: entrant.name for entrant in entrants}
@@ -268,6 +273,31 @@ def _match(tx: Transaction, round: Round, table: _Seated, sessions: Sequence[Ses
             for session in sessions
         ],
     }
+
+
+def _worth(tx: Transaction, match: Match) -> list[dict[str, object]]:
+    """Return what the cards of a match's sessions were worth, as far as the present reference has said it."""
+    rows = (
+        select(Session.number, SessionReference.worth)
+        .join(SessionReference, col(SessionReference.session_id) == Session.id)
+        .where(Session.match_id == match.id, SessionReference.reference == REFERENCE.name)
+        .order_by(col(Session.number))
+    )
+    return [{"session": number, "worth": worth} for number, worth in tx.exec(rows) if worth]
+
+
+def _reference(round: Round, match: Match, worth: Sequence[Mapping[str, object]]) -> dict[str, object]:
+    return make_part(
+        ReferencePart,
+        round=round.number,
+        table=match.table_number,
+        reference=REFERENCE.name,
+        hash=REFERENCE.hash,
+        plays=REFERENCE.plays,
+        parts=REFERENCE.parts,
+        beta=round.beta,
+        sessions=worth,
+    )
 
 
 def _round_end(

@@ -6,6 +6,7 @@ limits, is covered by the commitment and by digests.
 """
 
 from collections.abc import Callable, Iterable
+from random import Random
 
 from arena.core.corrections import CorrectionError, adjusted, demoted, disqualified_by
 from arena.core.parts import EndPart, RoundPart, standing_object
@@ -13,6 +14,7 @@ from arena.core.ranking import standings
 from arena.trust.exports.lines import Difference, Export
 from arena.trust.verify.events import Summary, check_events
 from arena.trust.verify.head import Head, check_head
+from arena.trust.verify.references import References
 from arena.trust.verify.report import Report
 from arena.trust.verify.rounds import Rounds
 
@@ -21,22 +23,28 @@ def check_export(
     texts: Iterable[bytes],
     seen: Callable[[int, int], None] = lambda _bytes, _deals: None,
     wanted: frozenset[str] = frozenset(),
+    *,
+    references: bool = False,
+    rng: Random | None = None,
 ) -> Report:
     """Check the lines of one export, down to the first difference.
 
     ``seen`` is called after each line with the bytes and the deals so far; ``wanted`` are the public names
-    of sessions that the report is to include.
+    of sessions that the report is to include. What cards were worth is computed again for all deals with
+    ``references``, else for some that ``rng`` draws.
     """
     report = Report(wanted=wanted)
     try:
         lines = Export(texts, lambda size: seen(size, report.deals))
         head = check_head(lines, report)
         summary = check_events(lines, report, head)
-        rounds = Rounds(lines, report, head, summary.void, summary.restored)
+        worth = References(lines, report, head, compute_all=references, rng=rng)
+        rounds = Rounds(lines, report, head, summary.void, summary.restored, worth)
         while lines.next_is(RoundPart):
             rounds.check_next()
         _check_end(lines, head, summary, rounds)
         lines.end()
+        worth.end()
     except Difference as difference:
         report.problem = str(difference)
     except RecursionError:

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 from arena.core.canonical import SHARED, deals_digest
 from arena.core.duplicate import PlayedSession, forfeited_from
+from arena.core.luck import beginning
 from arena.core.parts import MatchPart, RoundPart, SessionLine
 from arena.core.seating import seatings
 from arena.trust.exports.lines import Export
 from arena.trust.verify.forfeits import Forfeits, Overruns
 from arena.trust.verify.head import Head
+from arena.trust.verify.references import References
 from arena.trust.verify.report import Report
 from arena.trust.verify.signatures import check_signed, note_session, session_id
 from referee.deals.shuffle import deal_seed, session_seed
@@ -41,13 +43,15 @@ def check_match(
     table: int,
     void: Mapping[int, int],
     restored: Sequence[int],
+    references: References,
 ) -> CheckedMatch:
     """Read the lines of a match, and check them; deals and matches are counted in the report.
 
     Raise Difference.
 
     ``void`` has the last void attempt at each session that has any; the next one played it to its end. Its
-    number is one higher, or the first one after a backup was ``restored``.
+    number is one higher, or the first one after a backup was ``restored``. ``references`` checks what the
+    cards were worth.
     """
     part = lines.take_part(MatchPart)
     lines.same("round", part.round, round.round)
@@ -79,8 +83,10 @@ def check_match(
     report.matches += 1
     report.matches_at[part.round, part.table] = part.state
     overruns = Overruns(lines, head, part)
-    sessions = [_session(lines, report, head, part, line, overruns) for line in part.sessions]
+    begun: dict[int, list[dict[str, object]]] = {}
+    sessions = [_session(lines, report, head, part, line, overruns, begun) for line in part.sessions]
     overruns.check()
+    references.check(part, round.state == "open", begun)
     return CheckedMatch(part, sessions)
 
 
@@ -90,7 +96,13 @@ def _check_session_line(lines: Export, where: str, session: SessionLine, bots: S
 
 
 def _session(
-    lines: Export, report: Report, head: Head, match: MatchPart, line: SessionLine, overruns: Overruns
+    lines: Export,
+    report: Report,
+    head: Head,
+    match: MatchPart,
+    line: SessionLine,
+    overruns: Overruns,
+    begun: dict[int, list[dict[str, object]]],
 ) -> PlayedSession:
     table = None if head.part.duplicate else match.table
     seed = session_seed(head.luck, match.round, table, line.session)
@@ -131,6 +143,7 @@ def _session(
     lines.same(f"{place}: digest of its deals", line.digest, deals_digest(records))
     check_signed(lines, report, head.part.digest, match, line, records)
     since = forfeited_from(line.forfeits, records)
+    begun[line.session] = [beginning(record) for record in records]
     return PlayedSession(
         line.session, line.seating, points, attempts, line.forfeits, line.forfeit, since, line.faults
     )

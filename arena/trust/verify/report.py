@@ -33,6 +33,7 @@ TOGETHER = "that none of {} was chosen for its cards: they had one beacon, so th
 NEW = "that bots said to be new under the ruleset had no rating from a tournament whose export is not given"
 BATCHES = "who was free for each batch of a continuous tournament, and what these were rated then"
 DECIDED = "that corrections are right: the arena's key in the head signed them"
+UNKNOWN = "what cards were worth by {}, which this program does not know"
 ELSEWHERE = "the ratings that come from tournaments whose exports are not given: {}"
 
 
@@ -141,6 +142,12 @@ class Report:
     """The rounds that were rated, in the order of rating."""
     restored: list[int] = field(default_factory=list)
     """For each restored backup, the number above which later attempts are numbered."""
+    weighed: int = 0
+    """Deals of which it says what their cards were worth, by a reference that is known here."""
+    computed: int = 0
+    """How many of these were computed again."""
+    unknown_references: set[str] = field(default_factory=set)
+    """The names of other references by which it says that."""
     provisional: bool = False
     """Whether the results wait for the organiser to confirm them."""
     corrections: list[Correction] = field(default_factory=list)
@@ -170,6 +177,8 @@ def unproven(reports: Sequence[Report]) -> list[str]:
         claims.append(BATCHES)
     if any(report.corrections for report in reports):
         claims.append(DECIDED)
+    if unknown := {name for report in reports for name in report.unknown_references}:
+        claims.append(UNKNOWN.format(", ".join(sorted(unknown))))
     if missing:
         claims.append(ELSEWHERE.format(", ".join(sorted(missing))))
     return claims

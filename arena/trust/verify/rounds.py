@@ -13,6 +13,7 @@ from arena.trust.exports.lines import Export
 from arena.trust.verify.head import Head
 from arena.trust.verify.matches import CheckedMatch, check_match
 from arena.trust.verify.pairings import Pairings
+from arena.trust.verify.references import References
 from arena.trust.verify.report import Link, Rated, Report, Where
 
 Forfeited: TypeAlias = Mapping[tuple[int, int], Sequence[Share]]
@@ -33,6 +34,7 @@ class Rounds:
         head: Head,
         void: dict[tuple[int, int], dict[int, int]],
         restored: Sequence[int],
+        references: References,
     ) -> None:
         """Create a check of rounds; ``void`` has the last void attempts by round and table.
 
@@ -42,6 +44,7 @@ class Rounds:
         self._lines = lines
         self._void = void
         self._restored = restored
+        self._references = references
         self._report = report
         self._head = head
         self._ratings: dict[str, float] = {}
@@ -77,7 +80,10 @@ class Rounds:
         tables, void, restored = range(1, len(part.tables) + 1), self._void, self._restored
         self.tables.update((part.round, table) for table in tables)
         matches = [
-            check_match(lines, report, self._head, part, table, void.pop((part.round, table), {}), restored)
+            check_match(
+                *(lines, report, self._head, part, table, void.pop((part.round, table), {}), restored),
+                self._references,
+            )
             for table in tables
         ]
         points = self._scores(matches)
