@@ -9,7 +9,15 @@ from typing import Any
 from sqlmodel import col, delete, select
 
 from arena.core.canonical import digest
-from arena.store.models import Highlight, Session, SessionRecords, Tournament, TournamentEvent, TournamentHead
+from arena.store.models import (
+    Highlight,
+    Session,
+    SessionRecords,
+    SessionReference,
+    Tournament,
+    TournamentEvent,
+    TournamentHead,
+)
 from arena.store.storage import Transaction
 from arena.tournaments.events import event_part
 
@@ -18,7 +26,7 @@ Path = tuple[str | int, ...]
 
 def drop_session(tx: Transaction, session: Session) -> None:
     """Delete a session with its records."""
-    for of_it in (SessionRecords, Highlight):
+    for of_it in (SessionRecords, SessionReference, Highlight):
         tx.exec(delete(of_it).where(col(of_it.session_id) == session.id))
     tx.delete(session)
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from sqlalchemy.engine import Engine
 from sqlalchemy.exc import InternalError
 from sqlmodel import col, select
 
-from arena.queries import faults, highlights, histories, leaderboards, matches
+from arena.queries import faults, highlights, histories, leaderboards, luck, matches
 from arena.queries.authors import deals_for
 from arena.queries.leaderboards import leaderboard
 from arena.queries.matches import Result, find_matches
@@ -23,6 +24,7 @@ from arena.queries.profiles import profile
 from arena.queries.search import search
 from arena.queries.tournaments import ended_of, last_finished
 from arena.queries.versus import versus
+from arena.results.luck.references import weigh_due
 from arena.results.strength.fitting import fit_due
 from arena.store.database import SKEWED
 from arena.store.models import HighlightKind, Owner, Seat, StoredRuleset
@@ -39,8 +41,8 @@ BOT, OTHER = "owner-0/bot-0", "owner-1/bot-1"
 SMALL = {"rulesets", "leagues", "strength_sums", "json_each"}
 """Tables that do not grow with what is played, and the one made of a query's parameters."""
 
-IN_ORDER = {"ix_seats_faults", "ix_matches_finished_at"}
-"""Indexes that are read from one end until a page is full."""
+IN_ORDER = {"ix_seats_faults", "ix_matches_finished_at", "ix_rounds_unweighed"}
+"""Indexes that are read from one end until a page is full, or that have only what waits for workers."""
 
 SETTINGS = "jit", "max_parallel_workers_per_gather"
 
@@ -114,6 +116,10 @@ QUESTIONS: dict[str, Callable[[World], object]] = {
     "deals of a bot": lambda world: highlights.find_deals(
         world.storage, highlights.HighlightQuery(HighlightKind.SWING, bot=BOT)
     ),
+    "luck of a bot": lambda world: luck.bot_luck(world.storage, BOT),
+    "luck of entrants": lambda world: luck.entrants_luck(world.storage, "cup"),
+    "luck of a session": lambda world: luck.session_luck(world.storage, "cup", 1, 1, 1),
+    "rounds that wait for a reference": lambda world: weigh_due(world.storage, world.clock, monotonic),
 }
 
 
