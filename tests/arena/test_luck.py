@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from math import sqrt
 from random import Random
@@ -43,8 +44,10 @@ from referee.reference.values import REFERENCE, record_values
 from referee.rules.rulebook import rules_of
 from tests.arena.cli import make_arena
 from tests.arena.exported import check, lines_of, play_by_table, with_new_digests
-from tests.arena.fakes import ROOT
+from tests.arena.fakes import ROOT, Clock
 from tests.arena.random_play import play_randomly
+from tests.arena.servers import Postgres
+from tests.arena.test_crashes import CrashingStorage, Killed, dying_at
 from tests.arena.world import World
 
 
@@ -71,6 +74,16 @@ def kept(storage: Storage) -> list[tuple[object, ...]]:
         rounds = [(row.id, row.weighed, row.beta, row.weighed_after) for row in tx.exec(select(Round))]
         best = [row.model_dump() for row in tx.exec(select(Highlight))]
     return sorted(map(repr, (*rows, *rounds, *best)))  # type: ignore[arg-type]
+
+
+def forget(storage: Storage) -> None:
+    """Let all rounds wait again, as if no worker had done anything."""
+    with storage.write() as tx:
+        for table in (SessionReference, PoolSlope, LuckTally, EntrantLuck):
+            tx.exec(delete(table))
+        tx.exec(delete(Highlight).where(col(Highlight.kind).in_(["best-made", "worst-made"])))
+        for round in tx.exec(select(Round)):
+            round.weighed, round.beta, round.weighed_after = False, None, None
 
 
 def test_expected_when_a_table_has_sums_then_it_is_beta_of_the_distance_from_the_mean() -> None:
@@ -152,16 +165,42 @@ def test_weighing_when_it_stops_anywhere_then_it_ends_as_if_it_had_not(world: Wo
     for _ in range(60):
         weigh(world, seconds=4.0)  # a session, or the taking in of a round
     stopped = kept(world.storage)
-    with world.storage.write() as tx:
-        for table in (SessionReference, PoolSlope, LuckTally, EntrantLuck):
-            tx.exec(delete(table))
-        tx.exec(delete(Highlight).where(col(Highlight.kind).in_(["best-made", "worst-made"])))
-        for round in tx.exec(select(Round)):
-            round.weighed, round.beta, round.weighed_after = False, None, None
+    forget(world.storage)
     weigh(world)
     weigh(world)
     assert kept(world.storage) == stopped
     assert len(stopped) > 2 * 2 * 3 * 2
+
+
+def test_weighing_when_it_dies_at_any_commit_then_all_is_taken_in_once_and_the_same(world: World) -> None:
+    world.finish(world.tournament(8, rounds=2, sessions=1, deals=1).id, play_randomly)
+    weigh(world)
+    right = kept(world.storage)
+    sessions_and_rounds = 2 * 2 + 2
+    for place in range(sessions_and_rounds):
+        for when in ("before", "after"):
+            forget(world.storage)
+            with pytest.raises(Killed):
+                weigh_due(
+                    CrashingStorage(world.storage, dying_at(place, when)), world.clock, Steps(), seconds=1e9
+                )
+            weigh(world)
+            assert kept(world.storage) == right, (place, when)
+
+
+def test_weighing_when_workers_do_it_at_once_on_postgresql_then_it_counts_once(
+    postgres: Postgres, request: pytest.FixtureRequest
+) -> None:
+    with Storage(postgres.create_migrated(request.node.name[5:50])) as storage:
+        world = World(storage, Clock())
+        world.finish(world.tournament(8, rounds=2, sessions=4).id, play_randomly)
+        weigh(world)
+        right = kept(storage)
+        forget(storage)
+        with ThreadPoolExecutor(4) as workers:
+            for done in [workers.submit(weigh, world) for _ in range(4)]:
+                done.result()
+        assert kept(storage) == right
 
 
 def test_weighing_when_two_workers_do_it_at_once_then_it_counts_once(world: World) -> None:
