@@ -426,6 +426,10 @@ def _select_shown() -> Select[Any]:
     )
 
 
+def _shown_value(kind: HighlightKind, value: int) -> int:
+    return round(value / UNIT) if kind in MADE else value
+
+
 def _lines(tx: Transaction, by_kind: Mapping[HighlightKind, Sequence[Place]]) -> Iterator[DealLine]:
     rows = _rows(tx, by_kind)
     names = names_of(tx, {row[7] for row in rows})
@@ -440,7 +444,7 @@ def _lines(tx: Transaction, by_kind: Mapping[HighlightKind, Sequence[Place]]) ->
             session=session,
             deal=deal,
             kind=kind,
-            value=round(value / UNIT) if kind in MADE else value,
+            value=_shown_value(kind, value),
             ruleset=f"{ruleset}@{version}",
             table_size=table_size,
             finished_at=finished_at,

@@ -15,6 +15,7 @@ from sqlmodel import col, delete, select
 from arena.core.luck import AT_FIRST, FEW, MOST, UNIT, Luck, Slope, expected, made
 from arena.errors import UnknownError
 from arena.host.settings import Settings
+from arena.queries.highlights import HighlightQuery, find_deals
 from arena.queries.luck import bot_luck, deal_luck, entrants_luck, references, session_luck
 from arena.queries.sessions import shown_deals
 from arena.results.luck.recount import recompute
@@ -319,6 +320,29 @@ def test_luck_of_a_deal_and_of_bots_is_that_of_the_records(pool: World) -> None:
     assert (in_pool.ruleset, in_pool.table_size) == ("chinese@1", 4)
     more = next((line for n, line in everywhere.items() if named(storage, "later")[n] == bot), None)
     assert in_pool.luck.deals == len(deals) + (0 if more is None else more.deals)
+
+
+def test_deals_when_those_best_and_worst_made_are_asked_for_then_no_seat_made_more_or_less(
+    pool: World,
+) -> None:
+    best, worst = [], []
+    for place in (*sessions(pool.storage, "cup"), *sessions(pool.storage, "later")):
+        lucks = [luck.made for luck in session_luck(pool.storage, *place) if luck and luck.made]
+        best.append(max(max(of_deal) for of_deal in lucks))
+        worst.append(min(min(of_deal) for of_deal in lucks))
+    for kind, values in (
+        (HighlightKind.BEST_MADE, best),
+        (HighlightKind.WORST_MADE, [-value for value in worst]),
+    ):
+        found = find_deals(pool.storage, HighlightQuery(kind), 1000).deals
+        right = sorted((round(value) for value in values if value > 0), reverse=True)
+        assert [line.value for line in found] == right
+        first = found[0]
+        at = (first.tournament, first.round, first.table, first.session, first.deal)
+        luck = deal_luck(pool.storage, *at)
+        assert luck is not None
+        assert luck.made is not None
+        assert round(max(luck.made) if kind is HighlightKind.BEST_MADE else -min(luck.made)) == first.value
 
 
 def sessions(storage: Storage, tournament: str) -> list[tuple[str, int, int, int]]:
