@@ -56,23 +56,23 @@ class Slope:
     cards: int = 0
     product: int = 0
 
-    def add(self, worth: Sequence[int], points: Sequence[int]) -> None:
-        """Add a deal: what the cards were worth, and the points, by seat."""
-        size, total = len(worth), sum(worth)
+    def add(self, worth: Sequence[int], parts: int, points: Sequence[int]) -> None:
+        """Add a deal: what the cards were worth, in as many ``parts`` of a point, and the points, by seat."""
+        cards = [UNIT * own // parts for own in worth]
+        size, total = len(cards), sum(cards)
         self.deals += 1
-        self.cards += size * sum(own * own for own in worth) - total * total
-        both = sum(own * scored for own, scored in zip(worth, points, strict=True))
+        self.cards += size * sum(own * own for own in cards) - total * total
+        both = sum(own * scored for own, scored in zip(cards, points, strict=True))
         self.product += size * both - total * sum(points)
 
-    def beta(self, parts: int) -> int:
+    def beta(self) -> int:
         """Return the share of the cards' worth that explains most of the points, in 64ths.
 
-        Worth is given in as many ``parts`` of a point. It is from 0 to ``MOST``, and ``AT_FIRST`` as long as
-        there are few deals.
+        It is from 0 to ``MOST``, and ``AT_FIRST`` as long as there are few deals.
         """
         if self.deals < FEW or not self.cards:
             return AT_FIRST
-        nearest = (2 * UNIT * parts * self.product + self.cards) // (2 * self.cards)
+        nearest = (2 * UNIT * UNIT * self.product + self.cards) // (2 * self.cards)
         return min(max(nearest, 0), MOST)
 
 

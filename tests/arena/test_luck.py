@@ -99,13 +99,16 @@ def test_beta_when_there_are_few_deals_then_it_is_fixed_and_else_the_best_slope(
     deals = [((8 * k, -8 * k, 0), (3 * k, -3 * k, 0)) for k in range(1, FEW + 1)]
     slope = Slope()
     for sums, points in deals[1:]:
-        slope.add(sums, points)
-    assert slope.beta(8) == AT_FIRST
-    slope.add(*deals[0])
-    assert slope.beta(16) == MOST  # 3 points for half a point of the reference's
-    assert slope.beta(1) == 3 * UNIT // 8
-    assert Slope(FEW, 0, 0).beta(8) == AT_FIRST
-    assert Slope(FEW, 10, -5).beta(8) == 0
+        slope.add(sums, 2, points)
+    assert slope.beta() == AT_FIRST
+    slope.add(deals[0][0], 2, deals[0][1])
+    assert slope.beta() == 3 * UNIT // 4  # 3 points for 4 of the reference's
+    steep = Slope()
+    for sums, points in deals:
+        steep.add(sums, 16, points)
+    assert steep.beta() == MOST
+    assert Slope(FEW, 0, 0).beta() == AT_FIRST
+    assert Slope(FEW, 10, -5).beta() == 0
 
 
 def test_luck_when_deals_are_added_then_means_and_errors_are_those_of_the_deals() -> None:

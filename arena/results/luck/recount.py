@@ -52,7 +52,7 @@ def catch_up(tx: Transaction, recount: Recount) -> None:
             tournament = tx.get_one(Tournament, round.tournament_id)
             size = tournament.table_size
             slope = recount.taken.slopes.get(size, Slope())
-            right = before.setdefault(size, (slope.beta(REFERENCE.parts), slope.deals))
+            right = before.setdefault(size, (slope.beta(), slope.deals))
             if (round.beta, round.weighed_after) != right and recount.problem is None:
                 recount.problem = f"{tournament.name}, round {round.number}: its beta is wrong"
             for table, sessions in weighed_sessions(tx, tournament, round):
@@ -176,7 +176,7 @@ def _fix_betas(storage: Storage, ruleset_id: int) -> int:
         for round in _weighed(tx, recount):
             tournament = tx.get_one(Tournament, round.tournament_id)
             slope = taken.slopes.get(tournament.table_size, Slope())
-            right = slope.beta(REFERENCE.parts), slope.deals
+            right = slope.beta(), slope.deals
             fixed += right != (round.beta, round.weighed_after)
             round.beta, round.weighed_after = right
             for table, sessions in weighed_sessions(tx, tournament, round):

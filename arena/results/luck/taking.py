@@ -69,7 +69,7 @@ class Taken:
         versions = self.luck.setdefault(tournament.table_size, {})
         seats = [table.seats[position] for position in session.played.seating]
         for _, points, worth in session.counted():
-            slope.add(worth, points)
+            slope.add(worth, REFERENCE.parts, points)
             shares = expected(worth, REFERENCE.parts, beta)
             for seat, own, share in zip(seats, points, shares, strict=True):
                 self.entrants.setdefault(seat.entrant_id, Luck()).add(own, share)
@@ -94,7 +94,7 @@ def take_in(storage: Storage, round_id: int) -> None:
 def _take_in(tx: Transaction, tournament: Tournament, round: Round) -> None:
     pool = Pool(tournament.ruleset_id, tournament.table_size)
     before = _slope(tx, pool)
-    round.beta, round.weighed_after = before.beta(REFERENCE.parts), before.deals
+    round.beta, round.weighed_after = before.beta(), before.deals
     taken = Taken()
     highlights: dict[tuple[int, str], tuple[int, int, int, int]] = {}
     for table, sessions in weighed_sessions(tx, tournament, round):

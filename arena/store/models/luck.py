@@ -37,7 +37,8 @@ class PoolSlope(SQLModel, table=True):
     deals: int = 0
     """Number of deals."""
     cards: int = Field(default=0, sa_type=BigInteger)
-    """Sum of the squared distances of what cards were worth from the mean of the table, times the seats."""
+    """Sum of the squared distances of what cards were worth from the mean of the table, in 64ths of a point,
+    times the seats."""
     product: int = Field(default=0, sa_type=BigInteger)
     """Sum of the products of these distances and those of the points, times the seats."""
 
