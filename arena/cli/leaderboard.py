@@ -10,7 +10,7 @@ from arena.cli.context import database_of, is_here
 from arena.cli.doors import command_of
 from arena.operations import leaderboards as operations
 from arena.queries.board import Leaderboard, LeaderboardLine
-from arena.results.strength.scale import ENOUGH, HELD
+from arena.results.strength.scale import AT_MOST, ENOUGH, HELD
 from referee.cli.output import change, console, headline, note, say
 
 PROVISIONAL = "?"
@@ -65,6 +65,7 @@ def show_leaderboards(
             ">ranks",
             ">strength",
             ">95 %",
+            ">apart after",
             ">ahead",
             ">Elo",
             ">matches",
@@ -86,7 +87,8 @@ def explained(lines: Sequence[LeaderboardLine]) -> Iterator[str]:
         )
         yield (
             "ranks: the places that a bot may have; tier: a bot that is beyond doubt worse than the best of "
-            "a tier begins the next, so rank ranges of bots in two tiers may overlap"
+            "a tier begins the next, so rank ranges of bots in two tiers may overlap; apart after: about how "
+            "many deals more tell a bot from the next one, if both play them and their difference stays"
         )
     if any(line.strength and line.strength.deals != line.deals for line in lines):
         yield (
@@ -118,7 +120,7 @@ def _leaderboard_row(line: LeaderboardLine) -> tuple[object, ...]:
     strength = line.strength
     counts = (f"{line.rating:.0f}", line.matches, line.deals)
     if strength is None:
-        return (line.place, line.bot, *["-"] * 5, *counts)
+        return (line.place, line.bot, *["-"] * 6, *counts)
     return (
         line.place,
         line.bot,
@@ -126,9 +128,19 @@ def _leaderboard_row(line: LeaderboardLine) -> tuple[object, ...]:
         f"{strength.best}-{strength.worst}",
         f"{strength.figure:.0f}{PROVISIONAL if line.provisional else ''}",
         f"{strength.figure_low:.0f}-{strength.figure_high:.0f}",
+        _apart_after(strength.parts_after),
         "-" if strength.ahead is None else f"{strength.ahead:.0%}",
         *counts,
     )
+
+
+def _apart_after(deals: int | None) -> str:
+    """Return a number of deals to the two digits that it is good for."""
+    if deals is None:
+        return "-"
+    if deals >= AT_MOST:
+        return f"{AT_MOST:,}+"
+    return f"{round(deals, min(0, 2 - len(str(deals)))):,}"
 
 
 def _changes(line: LeaderboardLine) -> tuple[str, str, str]:

@@ -55,6 +55,9 @@ class StrengthLine:
     """The worst place."""
     tier: int
     """Bots of one tier have not been told apart."""
+    parts_after: int | None
+    """Deals more of both until it and the next one of the group are told apart, if the difference stays; None
+    for the last."""
     group: int
     """From 1; bots of different groups never met, not even indirectly, and are not comparable."""
     deals: int

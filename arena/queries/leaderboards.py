@@ -103,7 +103,7 @@ def _last_fit() -> Select[Any]:
         col(StrengthFit.table_size) == bindparam("table_size"),
         col(StrengthFit.fitted_at) <= _SINCE,
     )
-    return fits.order_by(col(StrengthFit.matches).desc()).limit(1)
+    return fits.order_by(col(StrengthFit.matches).desc(), col(StrengthFit.made).desc()).limit(1)
 
 
 @lru_cache(maxsize=4)  # leaderboards are asked for again and again, and a large fit takes long to read

@@ -211,13 +211,14 @@ _FITTED: tuple[Any, ...] = (
     func.coalesce(
         select_columns(col(StrengthFit.deviation))
         .where(*_in_pool(StrengthFit))
-        .order_by(col(StrengthFit.matches).desc())
+        .order_by(col(StrengthFit.matches).desc(), col(StrengthFit.made).desc())
         .limit(1)
         .scalar_subquery(),
         0.0,
     ),
     *(Strength.ahead, Strength.ahead_low, Strength.ahead_high),
-    *(Strength.rank, Strength.best, Strength.worst, Strength.tier, Strength.group_number, Strength.deals),
+    *(Strength.rank, Strength.best, Strength.worst, Strength.tier, Strength.parts_after),
+    *(Strength.group_number, Strength.deals),
 )
 """What ``_strength`` takes: among it the standard deviation from the latest fit of the pool."""
 _REST = len(_RATED) + len(_NAMED)

@@ -202,9 +202,9 @@ RATINGS: Ledger[Rating] = Ledger(
 )
 TOTALS: Ledger[Sums] = Ledger(
     StrengthSums,
-    ("table_size", "duplicate"),
-    ("matches", "deals", "within", "between"),
-    for_fits=("matches", "deals", "within", "between"),
+    ("table_size", "kind"),
+    ("matches", "deals", "within", "between", "raw_within", "raw_between"),
+    for_fits=("matches", "deals", "within", "between", "raw_within", "raw_between"),
 )
 SCORES: Ledger[Score] = Ledger(StrengthScore, ("version_id",), _names(Score), for_fits=("deals", "score"))
 MEETINGS: Ledger[Met] = Ledger(

@@ -5,6 +5,8 @@ from typing import Any
 
 from sqlmodel import col, select
 
+from arena.core.scores import ScoreKind
+from arena.results.ratings.apply import kind_of
 from arena.store.models import (
     FaultTally,
     Highlight,
@@ -33,9 +35,7 @@ Tallies = dict[str, dict[tuple[Any, ...], Any]]
 def kept(storage: Storage) -> Tallies:
     """Return the stored tallies."""
     with storage.read() as tx:
-        pools = {
-            row.id: (row.ruleset_id, row.table_size, row.duplicate) for row in tx.exec(select(StrengthSums))
-        }
+        pools = {row.id: (row.ruleset_id, row.table_size, row.kind) for row in tx.exec(select(StrengthSums))}
         return {
             "meetings": {
                 (*pools[row.sums_id], row.version_id, row.other_id): (
@@ -110,7 +110,7 @@ def counted(storage: Storage) -> Tallies:
             add_highlights(found, session, pool, whole, bombs_of(tx, tournament, whole))
             if tournament.rated and round_.state == RoundState.CLOSED:
                 add_seats(found, session, pool, bots, counted)
-                add_meetings(found, match, (*pool, tournament.duplicate), bots, counted)
+                add_meetings(found, match, (*pool, kind_of(tournament)), bots, counted)
                 ended: Any = match.finished_at
                 for bot in bots:
                     before = found["last_played"].get((*pool, bot), ended)
@@ -168,7 +168,7 @@ def add_seats(
 def add_meetings(
     found: Tallies,
     match: Match,
-    pool: tuple[int, int, bool],
+    pool: tuple[int, int, ScoreKind],
     bots: list[int],
     deals: list[dict[str, Any]],
 ) -> None:

@@ -9,13 +9,14 @@ from sqlmodel import col, select
 
 from arena.bots.descriptions import describe
 from arena.cli.doors import print_csv
+from arena.cli.leaderboard import show_leaderboards
 from arena.core.cursors import make_cursor, read_cursor
 from arena.errors import SpecError, UnknownError
 from arena.host.settings import Settings
-from arena.queries.board import Leaderboard, LeaderboardLine
+from arena.queries.board import Leaderboard, LeaderboardLine, StrengthLine
 from arena.queries.leaderboards import LeaderboardQuery, leaderboard
 from arena.results.strength.fitting import fit_due
-from arena.results.strength.scale import ENOUGH
+from arena.results.strength.scale import AT_MOST, ENOUGH
 from arena.store.models import Rating
 from arena.store.storage import Storage
 from tests.arena.cli import Arena, assert_one_line, make_arena
@@ -269,3 +270,25 @@ def test_other_lists_as_csv_have_the_keys_of_json_as_columns(
     listed = max((value for value in found.values() if isinstance(value, list)), key=len)
     assert all({*rows[0]} == {*line} for line in listed)
     assert_one_line(arena(*arguments, "--csv", "--json"), 2, "not both")
+
+
+@pytest.mark.parametrize(
+    ("after", "shown"),
+    [
+        (None, "-"),
+        (0, "0"),
+        (87, "87"),
+        (13_808, "14,000"),
+        (AT_MOST - 1, "1,000,000"),
+        (AT_MOST, "1,000,000+"),
+    ],
+)
+def test_leaderboard_when_neighbours_part_after_some_deals_then_they_are_shown_to_two_digits(
+    after: int | None, shown: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    strength = StrengthLine(0.5, 0.1, 1500, 1400, 1600, "mean", None, None, None, 1, 1, 2, 1, after, 1, 400)
+    show_leaderboards(
+        [LeaderboardLine("chinese@1", 4, 1, "a/b@1", "a", None, strength, False, 1500.0, 9, 400, None, None)]
+    )
+    [row] = [line for line in capsys.readouterr().out.splitlines() if "a/b@1" in line]
+    assert row.split()[6] == shown

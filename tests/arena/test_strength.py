@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from arena.core.scores import ScoreKind
 from arena.results.strength.counts import Array, Counts, Kind, groups_of
 from arena.results.strength.fit import fit_counts
 from arena.results.strength.graph import Graph
@@ -149,7 +150,10 @@ def test_fit_when_duplicate_deals_vary_less_then_they_weigh_more() -> None:
     plain, exact = Sums(2), Sums(2)
     plain.add(Scored((1, 2), 100, (50.0, -50.0), 200 * 25.0))
     exact.add(Scored((1, 2), 100, (100.0, -100.0), 200 * 1.0))
-    both, alone = fit_counts([Counts.of(plain), Counts.of(exact)]), fit_counts([Counts.of(plain)])
+    both, alone = (
+        fit_counts([Counts.of(plain), Counts.of(exact, ScoreKind.DUPLICATE)]),
+        fit_counts([Counts.of(plain)]),
+    )
     assert both is not None
     assert alone is not None
     assert both.variances[0] < alone.variances[0] / 4

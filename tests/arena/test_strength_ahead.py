@@ -44,7 +44,9 @@ def played(rng: np.random.Generator, strengths: Array, rounds: int, deals: int) 
     bots["bot"], bots["deals"], bots["score"] = np.arange(count), rounds * deals, scores
     matches = rounds * count // 4
     within = POINTS**2 * 3 * matches * (deals - 1)
-    return Counts(4, matches, matches * deals, within, between, bots, meetings[meetings["deals"] > 0])
+    return Counts(
+        4, matches, matches * deals, within, between, 0.0, 0.0, bots, meetings[meetings["deals"] > 0]
+    )
 
 
 def truth(strengths: Array) -> Array:

@@ -4,9 +4,9 @@ A round is taken in at once, as ratings are: beta follows from the rounds of its
 before, and is the same for all its deals.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from sqlalchemy import insert, update
 from sqlalchemy import select as select_columns
@@ -14,11 +14,13 @@ from sqlmodel import col
 
 from arena.core.duplicate import PlayedSession
 from arena.core.luck import Luck, Slope, expected
+from arena.core.scores import ScoreKind
 from arena.results.ledgers import ENTRANT_LUCK, HIGHLIGHTS, LUCK, SLOPES
-from arena.results.ratings.apply import lock_pools
+from arena.results.ratings.apply import add_sums, adjusted, lock_pools
 from arena.results.sessions import made_rows
 from arena.results.standings.outcomes import Table, played_in, tables_of
 from arena.results.strength.pools import Pool
+from arena.results.strength.sums import Sums
 from arena.store.models import (
     Highlight,
     Match,
@@ -31,10 +33,6 @@ from arena.store.models import (
 )
 from arena.store.storage import Storage, Transaction, changed
 from referee.reference.values import REFERENCE
-
-BySeat: TypeAlias = tuple[int, ...]
-Expected: TypeAlias = Mapping[int, Sequence[Sequence[BySeat]]]
-"""By table and session, what was expected of each seat in each deal, in 64ths of a point."""
 
 
 class Weighed(NamedTuple):
@@ -97,7 +95,8 @@ def _take_in(tx: Transaction, tournament: Tournament, round: Round) -> None:
     round.beta, round.weighed_after = before.beta(), before.deals
     taken = Taken()
     highlights: dict[tuple[int, str], tuple[int, int, int, int]] = {}
-    for table, sessions in weighed_sessions(tx, tournament, round):
+    weighed = [*weighed_sessions(tx, tournament, round)]
+    for table, sessions in weighed:
         for session in sessions:
             taken.add(tournament, round.beta, table, session)
             highlights |= made_rows(session.id, pool, session.counted(), round.beta)
@@ -106,6 +105,10 @@ def _take_in(tx: Transaction, tournament: Tournament, round: Round) -> None:
     for size, versions in taken.luck.items():
         LUCK.add(tx, versions, **ruleset, table_size=size)
     ENTRANT_LUCK.add(tx, taken.entrants)
+    if tournament.rated:
+        plain, made = adjusted_sums(tournament, weighed, round.beta)
+        add_sums(tx, tournament, ScoreKind.PLAIN, plain)
+        add_sums(tx, tournament, ScoreKind.MADE, made)
     if highlights:
         tx.connection().execute(insert(Highlight), HIGHLIGHTS.rows(highlights))
 
@@ -135,17 +138,15 @@ def weighed_sessions(
             yield table, [Weighed(id, one, worth) for one, (id, worth) in ended]
 
 
-def expected_of(tx: Transaction, tournament: Tournament, round: Round) -> Expected:
-    """Return what was expected in a round's finished matches, which were taken in; by table.
-
-    Its sessions are in order; one that cannot be followed has no deals.
-    """
-    if round.beta is None:
-        raise ValueError("the round has not been taken in")
-    beta = round.beta
-    return {
+def adjusted_sums(
+    tournament: Tournament, weighed: Sequence[tuple[Table, Sequence[Weighed]]], beta: int
+) -> tuple[Sums, Sums]:
+    """Return what a round that is taken in adds to its pool's sums: the plain ones, and of what was made."""
+    played = {table.match.table_number: [each.played for each in sessions] for table, sessions in weighed}
+    shares = {
         table.match.table_number: [
             [expected(worth, REFERENCE.parts, beta) for worth in session.worth] for session in sessions
         ]
-        for table, sessions in weighed_sessions(tx, tournament, round)
+        for table, sessions in weighed
     }
+    return adjusted(tournament, [table for table, _ in weighed], played, shares)

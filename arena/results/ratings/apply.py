@@ -2,20 +2,32 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from sqlalchemy import insert, update
 from sqlmodel import col, select
 
 from arena.core.elo import START, Share, apply_match, shares
+from arena.core.scores import ScoreKind
 from arena.core.sums import Played
 from arena.results.ledgers import MEETINGS, SCORES, SEATS, TOTALS
 from arena.results.standings.outcomes import Table, scores_of
-from arena.results.strength.sums import Sums, counted_deals
-from arena.store.models import Rating, RatingChange, Round, Seat, StoredRuleset, StrengthSums, Tournament
+from arena.results.strength.sums import Sums, counted_deals, made_deals
+from arena.store.models import (
+    Rating,
+    RatingChange,
+    Round,
+    Seat,
+    StoredRuleset,
+    StrengthSums,
+    Tournament,
+)
 from arena.store.storage import Transaction, changed
 from referee.ruleset import load_ruleset
 from referee.ruleset.limits import most_deals
+
+Expected: TypeAlias = Mapping[int, Sequence[Sequence[Sequence[int]]]]
+"""What was expected from the cards, by table, session and deal, for each seat in 64ths of a point."""
 
 
 def rate_round(
@@ -34,7 +46,8 @@ def rate_round(
     lock_pools(tx, tournament.ruleset_id, matches=len(tables))
     sums = Sums(tournament.table_size)
     add_tables(sums, tournament, tables, played)
-    _add_sums(tx, tournament, sums)
+    SEATS.add(tx, sums.seats, **_pool(tournament))
+    add_sums(tx, tournament, kind_of(tournament), sums)
     counted = select(StoredRuleset.rated_matches).where(StoredRuleset.id == tournament.ruleset_id)
     round.rated_after = tx.exec(counted).one() - len(tables)
     ratings = _ratings(tx, tournament, tables)
@@ -113,13 +126,41 @@ def add_tables(sums: Sums, tournament: Tournament, tables: Sequence[Table], play
         sums.add_match(table.match.id, table.version_ids, counted.get(table.match.table_number, ()))
 
 
-def _add_sums(tx: Transaction, tournament: Tournament, sums: Sums) -> None:
+def adjusted(
+    tournament: Tournament, tables: Sequence[Table], played: Played, expected: Expected
+) -> tuple[Sums, Sums]:
+    """Return what to add to the plain sums of a pool, which is negative, and to those of what was made.
+
+    Both are of the same deals. Matches in which it is not known what to expect from the cards stay plain.
+    """
+    points, gone, made = (Sums(tournament.table_size) for _ in range(3))
+    if not tournament.duplicate:
+        counted = counted_deals(played, duplicate=False)
+        of_cards = made_deals(counted, expected)
+        for table in tables:
+            number = table.match.table_number
+            if number in of_cards:
+                points.add_match(table.match.id, table.version_ids, counted[number])
+                made.add_match(table.match.id, table.version_ids, of_cards[number])
+        made.raw_within, made.raw_between = points.within, points.between
+        gone.merge(points, -1)
+    return gone, made
+
+
+def kind_of(tournament: Tournament) -> ScoreKind:
+    """Return what counts as score when the rounds of a tournament close."""
+    return ScoreKind.DUPLICATE if tournament.duplicate else ScoreKind.PLAIN
+
+
+def _pool(tournament: Tournament) -> dict[str, Any]:
+    return {"ruleset_id": tournament.ruleset_id, "table_size": tournament.table_size}
+
+
+def add_sums(tx: Transaction, tournament: Tournament, kind: ScoreKind, sums: Sums) -> None:
     """Add the sums of a round to those stored for its pool."""
-    pool: dict[str, Any] = {"ruleset_id": tournament.ruleset_id, "table_size": tournament.table_size}
-    SEATS.add(tx, sums.seats, **pool)
     if not sums.matches:
         return
-    pool["duplicate"] = tournament.duplicate
+    pool = {**_pool(tournament), "kind": kind}
     row = tx.exec(select(StrengthSums).filter_by(**pool)).first()
     if row is None:
         row = StrengthSums(**pool)

@@ -80,11 +80,11 @@ def rebuild(storage: Storage, tell: Tell = lambda _: None) -> Rebuilt:
     result = Rebuilt(0, 0, 0, None)
     with storage.read() as tx:
         try:
+            for luck in _recount_luck(tx, tell):  # first, for strengths follow from what was expected
+                _require_none(tx, _wrong_rows(tx, luck_parts(tx, luck)))
             for replay in _replay_all(tx, tell):
                 _require_none(tx, _wrong_rows(tx, parts_of(tx, replay)))
                 result = result.with_ruleset(replay, _count_ratings(tx, replay))
-            for luck in _recount_luck(tx, tell):
-                _require_none(tx, _wrong_rows(tx, luck_parts(tx, luck)))
             tell("comparing standings")
             _require_none(tx, wrong_standings(tx))
             _require_counted(tx)

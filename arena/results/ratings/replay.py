@@ -7,6 +7,7 @@ from typing import Any
 from sqlmodel import col, func, select
 
 from arena.core.duplicate import PlayedSession
+from arena.core.scores import ScoreKind
 from arena.results.ledgers import (
     CLOSE,
     MEETINGS,
@@ -17,7 +18,8 @@ from arena.results.ledgers import (
     Part,
     WrongRow,
 )
-from arena.results.ratings.apply import add_tables, new_rating, rate_tables
+from arena.results.luck.taking import adjusted_sums, weighed_sessions
+from arena.results.ratings.apply import add_tables, kind_of, new_rating, rate_tables
 from arena.results.standings.outcomes import played_in, tables_of
 from arena.results.strength.sums import SeatSum, Sums
 from arena.store.models import (
@@ -41,11 +43,13 @@ class Replay:
     ruleset_id: int
     ratings: dict[tuple[int, int], Rating] = field(default_factory=dict)
     """By table size and bot version; none of them is stored."""
-    sums: dict[tuple[int, bool], Sums] = field(default_factory=dict)
-    """The sums from which strengths follow, by table size and whether deals were duplicate; maybe empty."""
+    sums: dict[tuple[int, ScoreKind], Sums] = field(default_factory=dict)
+    """The sums from which strengths follow, by table size and kind of score; maybe empty."""
     seats: dict[int, dict[tuple[int, int], SeatSum]] = field(default_factory=dict)
     """By table size, the results by bot version and seat, of plain and duplicate deals together."""
     matches: int = 0
+    adjusted: set[int] = field(default_factory=set)
+    """The rounds of which it counts what was made of the cards."""
     last: int = 0
     """The highest id of the rating changes that were replayed: rounds under one ruleset are rated one at a
     time, so whatever is rated later has higher ones."""
@@ -55,10 +59,10 @@ class Replay:
         """The number of its pools."""
         return len({size for size, _ in self.ratings})
 
-    def sums_of(self, size: int, duplicate: bool) -> Sums:
-        """Return the sums of deals at tables of this size, duplicate or not."""
+    def sums_of(self, size: int, kind: ScoreKind) -> Sums:
+        """Return the sums of deals at tables of this size."""
         seats = self.seats.setdefault(size, {})
-        return self.sums.setdefault((size, duplicate), Sums(size, seats=seats))
+        return self.sums.setdefault((size, kind), Sums(size, seats=seats))
 
 
 class Wrong(Exception):
@@ -80,6 +84,26 @@ def catch_up(tx: Transaction, replay: Replay, tell: Callable[[int], None] = lamb
         replay.last = last
         tx.expunge_all()
         tell(replay.matches)
+    _adjust(tx, replay)
+
+
+def _adjust(tx: Transaction, replay: Replay) -> None:
+    """Count what was made of the cards in the rounds that were taken in since."""
+    taken_in = (
+        select(Round, Tournament)
+        .join(Tournament, col(Tournament.id) == Round.tournament_id)
+        .where(Tournament.ruleset_id == replay.ruleset_id, col(Tournament.rated))
+        .where(col(Tournament.duplicate).is_(False), col(Round.beta).is_not(None))
+        .order_by(col(Round.id))
+    )
+    for round, tournament in tx.exec(taken_in).all():
+        if round.id not in replay.adjusted:
+            weighed = [*weighed_sessions(tx, tournament, round)]
+            plain, made = adjusted_sums(tournament, weighed, round.beta or 0)
+            replay.sums_of(tournament.table_size, ScoreKind.PLAIN).merge(plain)
+            replay.sums_of(tournament.table_size, ScoreKind.MADE).merge(made)
+            replay.adjusted.add(round.id)
+            tx.expunge_all()
 
 
 def _rated_rounds(tx: Transaction, replay: Replay) -> Sequence[tuple[int, int]]:
@@ -101,7 +125,7 @@ def _replay_round(tx: Transaction, tournament: Tournament, round: Round, replay:
     tables = [table for table in tables_of(tx, round) if table.match.state == MatchState.DONE]
     played = played_in(tx, tournament, round)
     size = tournament.table_size
-    add_tables(replay.sums_of(size, tournament.duplicate), tournament, tables, played)
+    add_tables(replay.sums_of(size, kind_of(tournament)), tournament, tables, played)
     ratings = {
         version_id: replay.ratings.setdefault((size, version_id), new_rating(tournament, version_id))
         for table in tables
@@ -140,16 +164,17 @@ def parts_of(tx: Transaction, replay: Replay) -> list[Part[Any]]:
     """
     common = {"ruleset_id": replay.ruleset_id}
     where = f"{tx.get_one(StoredRuleset, replay.ruleset_id).label}, tables of"
-    totals = {which: sums for which, sums in replay.sums.items() if sums.matches}
+    totals = {which: sums for which, sums in replay.sums.items() if sums.scores}  # maybe none any more
     parts: list[Part[Any]] = [
         Part(TOTALS, totals, lambda _, row: _about_sums(where, *row.key), common),
         Part(RATINGS, replay.ratings, _about_rating, common),
     ]
-    of_it = select(StrengthSums.table_size, StrengthSums.duplicate, StrengthSums.id)
-    for size, duplicate, sums_id in tx.exec(of_it.where(StrengthSums.ruleset_id == replay.ruleset_id)).all():
-        sums, of_sums = replay.sums_of(size, duplicate), {"sums_id": sums_id}
+    of_it = select(StrengthSums.table_size, StrengthSums.kind, StrengthSums.id)
+    for size, name, sums_id in tx.exec(of_it.where(StrengthSums.ruleset_id == replay.ruleset_id)).all():
+        kind, of_sums = ScoreKind(name), {"sums_id": sums_id}
+        sums = replay.sums_of(size, kind)
         parts += [
-            Part(SCORES, sums.scores, _about_sums(where, size, duplicate), of_sums),
+            Part(SCORES, sums.scores, _about_sums(where, size, kind), of_sums),
             Part(MEETINGS, sums.meetings, f"{where} {size}: the results of meetings are wrong", of_sums),
         ]
     for size, seats in sorted(replay.seats.items()):
@@ -158,9 +183,15 @@ def parts_of(tx: Transaction, replay: Replay) -> list[Part[Any]]:
     return parts
 
 
-def _about_sums(where: str, size: int, duplicate: bool) -> str:
-    kind = "duplicate deals" if duplicate else "deals"
-    return f"{where} {size}: the sums of {kind}, from which strengths follow, are wrong"
+DEALS = {
+    ScoreKind.PLAIN: "deals",
+    ScoreKind.MADE: "what was made of cards",
+    ScoreKind.DUPLICATE: "duplicate deals",
+}
+
+
+def _about_sums(where: str, size: int, kind: ScoreKind) -> str:
+    return f"{where} {size}: the sums of {DEALS[kind]}, from which strengths follow, are wrong"
 
 
 def _about_rating(tx: Transaction, row: WrongRow) -> str:

@@ -8,6 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from arena.core.scores import ScoreKind
 from arena.results.strength.sums import Sums
 
 Numbers: TypeAlias = NDArray[np.int32]
@@ -26,13 +27,16 @@ class Counts:
     deals: int
     within: float
     between: float
+    raw_within: float
+    raw_between: float
     scores: NDArray[np.void]
     """By bot, as ``SCORE``."""
     meetings: NDArray[np.void]
     """As ``MEETING``, each pair once."""
+    kind: ScoreKind = ScoreKind.PLAIN
 
     @classmethod
-    def of(cls, sums: Sums) -> "Counts":
+    def of(cls, sums: Sums, kind: ScoreKind = ScoreKind.PLAIN) -> "Counts":
         """Return sums as arrays."""
         scores = [(bot, own.deals, own.score) for bot, own in sums.scores.items()]
         meetings = [(*pair, met.deals, met.ahead, met.behind) for pair, met in sums.meetings.items()]
@@ -42,9 +46,22 @@ class Counts:
             sums.deals,
             sums.within,
             sums.between,
+            sums.raw_within,
+            sums.raw_between,
             np.array(scores, dtype=SCORE),
             np.array(meetings, dtype=MEETING),
+            kind,
         )
+
+    @property
+    def points_within(self) -> float:
+        """Return ``within`` before anything was expected from the cards."""
+        return self.raw_within if self.kind is ScoreKind.MADE else self.within
+
+    @property
+    def points_between(self) -> float:
+        """Return ``between`` before anything was expected from the cards."""
+        return self.raw_between if self.kind is ScoreKind.MADE else self.between
 
     @property
     def within_freedom(self) -> int:
@@ -108,7 +125,9 @@ class Kind:
     deals: Array
     """For each meeting, in how many deals the two met."""
     variance: float = 1.0
-    """s^2, the variance of a bot's points in one deal."""
+    """s^2, the variance of a bot's score in one deal."""
+    raw_variance: float = 1.0
+    """That of its points, if the score is what it made of its cards."""
 
     @classmethod
     def of(cls, sums: Counts, bots: Sequence[int] | Numbers) -> "Kind":

@@ -23,8 +23,8 @@ it is the least-squares fit of scores with a normal prior, weighted by deals. Wh
 versions, tau^2 K takes the place of tau^2 (``arena.results.strength.versions``).
 
 s^2 comes from the deals within matches, g^2 from how much more the scores of matches differ than deals and
-strengths explain, and tau is integrated out over a grid, by its likelihood given b. Duplicate deals, whose
-points vary less, have an s^2 of their own; all else is shared.
+strengths explain, and tau is integrated out over a grid, by its likelihood given b. Duplicate scores, and
+what bots made of their cards, vary less than points, and have an s^2 of their own; all else is shared.
 
 ``python -m benchmarks.coverage`` shows how often the intervals hold.
 """
@@ -37,6 +37,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from arena.core.scores import ScoreKind
 from arena.results.strength.counts import Array, Counts, Kind, Posterior, bots_of, groups_of
 from arena.results.strength.graph import Graph
 from arena.results.strength.matrices import Matrices
@@ -69,6 +70,8 @@ class Fit:
     """By bot: those that never met, not even indirectly, cannot be compared."""
     deviation: float
     """Standard deviation s of a bot's points in one deal; of duplicate scores if there are no others."""
+    made_deviation: float | None
+    """That of what a bot made of its cards; None if that counts nowhere."""
     spread: float
     """Standard deviation tau of the strengths."""
     gain: float
@@ -115,14 +118,17 @@ def fit_counts(kinds: Sequence[Counts], lines: Sequence[Sequence[int]] = ()) -> 
     def system(kinds: Sequence[Kind]) -> System:
         return Matrices(kinds, related) if len(bots) <= DENSE else Graph(kinds, related)
 
-    posterior = _posterior(played, system, groups)
+    variance, posterior = _posterior(played, system, groups)
     return Fit(
         bots=tuple(bots),
         strengths=posterior.strengths,
         variances=posterior.variances,
         covariances=posterior.covariances,
         groups=tuple(groups.tolist()),
-        deviation=math.sqrt(played[0].variance),
+        deviation=math.sqrt(variance),
+        made_deviation=next(
+            (kind.variance**0.5 for kind in played if kind.sums.kind is ScoreKind.MADE), None
+        ),
         spread=math.sqrt(posterior.spread),
         gain=math.sqrt(posterior.gain),
     )
@@ -130,35 +136,66 @@ def fit_counts(kinds: Sequence[Counts], lines: Sequence[Sequence[int]] = ()) -> 
 
 def _posterior(
     kinds: Sequence[Kind], make: Callable[[Sequence[Kind]], System], groups: NDArray[np.intp]
-) -> Posterior:
-    few = [kind for kind in kinds if kind.sums.within_freedom < ENOUGH]
-    for kind in kinds:
-        _set_variance(kind, 0.0, 0.0)
+) -> tuple[float, Posterior]:
+    """Return s^2 of points, or of duplicate scores if there are no others, and the strengths."""
+    of_points = [kind for kind in kinds if kind.sums.kind is not ScoreKind.DUPLICATE]
+    others = [kind for kind in kinds if kind.sums.kind is ScoreKind.DUPLICATE]
+    sources = [source for source in (of_points, others) if source]
+    for source in sources:
+        _set_variances(source, None, 0.0)
+    few = [source for source in sources if _are_few(source)]
     system = make(kinds)
     spread = system.spread()
     strengths, freedom = system.least_squares(spread)
     for _ in range(ROUNDS if few else 0):
         share = freedom / sum(kind.sums.between_freedom for kind in kinds)
-        for kind in few:
-            _set_variance(kind, kind.explained(strengths), share * kind.sums.between_freedom)
+        for source in few:
+            _set_variances(source, strengths, share)
         system = make(kinds)
         spread = system.spread()
         strengths, freedom = system.least_squares(spread)
-    return system.posterior(_gain(kinds, strengths, freedom, system.absorbed(spread)), groups)
+    variance = kinds[0].raw_variance
+    gain = _gain(kinds, variance, strengths, freedom, system.absorbed(spread))
+    return variance, system.posterior(gain, groups)
 
 
-def _set_variance(kind: Kind, explained: float, freedom: float) -> None:
-    """Estimate s^2 of one kind; ``explained`` and ``freedom`` are what strengths take from ``between``."""
-    sums = kind.sums
-    squares, free = sums.within, float(sums.within_freedom)
-    least = LEAST_SHARE * (sums.within + sums.between) / (sums.within_freedom + sums.between_freedom)
+def _are_few(source: Sequence[Kind]) -> bool:
+    """Return whether deals within matches are too few to estimate all s^2 from these alone."""
+    made = [kind for kind in source if kind.sums.kind is ScoreKind.MADE]
+    return any(sum(kind.sums.within_freedom for kind in some) < ENOUGH for some in (source, made) if some)
+
+
+def _set_variances(source: Sequence[Kind], strengths: Array | None, share: float) -> None:
+    """Estimate s^2 of kinds whose raw scores are the same, and for what was made of cards its part of that.
+
+    ``share`` is how much of the freedom between matches the strengths take, if there are any yet.
+    """
+    sums = [kind.sums for kind in source]
+    explained = [0.0 if strengths is None else kind.explained(strengths) for kind in source]
+    within = sum(one.points_within for one in sums)
+    between = sum(one.points_between for one in sums)
+    free = float(sum(one.within_freedom for one in sums))
+    free_between = sum(one.between_freedom for one in sums)
+    least = LEAST_SHARE * (within + between) / (free + free_between)
     if free < ENOUGH:  # matches of one deal, or few
-        squares += max(0.0, sums.between - explained)
-        free += max(1.0, sums.between_freedom - freedom)
-    kind.variance = max(squares / free, least, LEAST_VARIANCE)
+        within += max(0.0, between - sum(explained))
+        free += max(1.0, free_between * (1 - share))
+    for kind, of_strengths in zip(source, explained, strict=True):
+        kind.raw_variance = max(within / free, least, LEAST_VARIANCE)
+        left = _left(kind.sums, of_strengths) if kind.sums.kind is ScoreKind.MADE else 1.0
+        kind.variance = max(kind.raw_variance * left, least, LEAST_VARIANCE)
 
 
-def _gain(kinds: Sequence[Kind], strengths: Array, freedom: float, absorbed: float) -> float:
+def _left(made: Counts, explained: float) -> float:
+    """Return the share of s^2 that is left by what was expected from the cards."""
+    within, raw = made.within, made.raw_within
+    if made.within_freedom < ENOUGH:
+        within += max(0.0, made.between - explained)
+        raw += max(0.0, made.raw_between - explained)
+    return within / raw if raw else 1.0
+
+
+def _gain(kinds: Sequence[Kind], variance: float, strengths: Array, freedom: float, absorbed: float) -> float:
     """Return g^2: what strengths and deals leave unexplained of matches, shrunk towards the typical value."""
     left = free = weight = noise = 0.0
     for kind in kinds:
@@ -169,7 +206,7 @@ def _gain(kinds: Sequence[Kind], strengths: Array, freedom: float, absorbed: flo
         free += sums.between_freedom
         weight += (sums.size - 1) * sums.deals / (sums.size * kind.variance)
         noise = max(noise, sums.between_freedom / sums.within_freedom)
-    expected = TYPICAL_GAIN**2 * kinds[0].variance
+    expected = TYPICAL_GAIN**2 * variance
     if not free:
         return expected
     free = max(1.0, free - freedom)

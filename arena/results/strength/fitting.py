@@ -19,13 +19,21 @@ from sqlalchemy import Executable, delete, insert, update
 from sqlalchemy import select as select_columns
 from sqlmodel import col, select
 
+from arena.core.scores import ScoreKind
 from arena.results.strength.ahead import Ahead, finishing_ahead
 from arena.results.strength.counts import MEETING, SCORE, Counts
 from arena.results.strength.fit import Fit, fit_counts
-from arena.results.strength.pools import Pool, baselines_in, latest_fits, lines_in, unfitted
-from arena.results.strength.ranges import above_anchor, places
+from arena.results.strength.pools import Pool, Summed, baselines_in, latest_fits, lines_in, unfitted
+from arena.results.strength.ranges import above_anchor, parting, places
 from arena.results.strength.scale import ENOUGH
-from arena.store.models import Meeting, Strength, StrengthFit, StrengthPoint, StrengthScore, StrengthSums
+from arena.store.models import (
+    Meeting,
+    Strength,
+    StrengthFit,
+    StrengthPoint,
+    StrengthScore,
+    StrengthSums,
+)
 from arena.store.storage import Storage, Transaction, changed
 
 SHARE = 20
@@ -66,8 +74,10 @@ def fit_pool(storage: Storage, pool: Pool, now: datetime) -> None:
     stored = StrengthFit(
         **pool._asdict(),
         matches=sum(sums.matches for sums in kinds),
+        made=sum(sums.matches for sums in kinds if sums.kind is ScoreKind.MADE),
         deals=sum(sums.deals for sums in kinds),
         deviation=fit.deviation,
+        made_deviation=fit.made_deviation,
         spread=fit.spread,
         gain=fit.gain,
         baselines=baselines,
@@ -84,8 +94,8 @@ def fit_pool(storage: Storage, pool: Pool, now: datetime) -> None:
 def _keep(tx: Transaction, pool: Pool, stored: StrengthFit, rows: Sequence[dict[str, Any]]) -> None:
     """Store a fit and its strengths, unless the latest stored one covers as much."""
     latest = latest_fits(tx).get(pool)
-    if latest is not None and latest.matches >= stored.matches:
-        if latest.matches > stored.matches or latest.baselines == stored.baselines:
+    if latest is not None and _covers(latest) >= _covers(stored):
+        if _covers(latest) > _covers(stored) or latest.baselines == stored.baselines:
             return
         tx.delete(latest)  # the baselines have changed
         tx.flush()
@@ -97,6 +107,11 @@ def _keep(tx: Transaction, pool: Pool, stored: StrengthFit, rows: Sequence[dict[
     tx.add(stored)
 
 
+def _covers(fit: StrengthFit) -> Summed:
+    """Return the matches of a fit; neither number ever falls."""
+    return Summed(fit.matches, fit.made)
+
+
 def _rows(fit: Fit, kinds: Sequence[Counts], baselines: Set[int]) -> Iterator[dict[str, Any]]:
     """Yield a row for each bot."""
     deals = np.zeros(fit.bots[-1] + 1)
@@ -105,8 +120,10 @@ def _rows(fit: Fit, kinds: Sequence[Counts], baselines: Set[int]) -> Iterator[di
     known = finishing_ahead(kinds, fit)
     ahead: Sequence[Ahead | None] = [None] * len(fit.bots) if known is None else known
     settled = set(np.flatnonzero(deals >= ENOUGH).tolist())
-    standing = zip(places(fit), above_anchor(fit, baselines, settled), ahead, strict=True)
-    for at, (place, above, often) in enumerate(standing):
+    found = places(fit)
+    parts = parting(fit, found, kinds[0].size)
+    standing = zip(found, above_anchor(fit, baselines, settled), ahead, parts, strict=True)
+    for at, (place, above, often, after) in enumerate(standing):
         bot = fit.bots[at]
         yield {
             "version_id": bot,
@@ -123,6 +140,7 @@ def _rows(fit: Fit, kinds: Sequence[Counts], baselines: Set[int]) -> Iterator[di
             "rank": place.rank,
             "best": place.best,
             "worst": place.worst,
+            "parts_after": after,
             "tier": place.tier,
         }
 
@@ -134,13 +152,15 @@ def _compressed(rows: Sequence[dict[str, Any]]) -> bytes:
 
 # Reading sums
 
+ORDER = tuple(ScoreKind)
+
 
 def counts_of(tx: Transaction, pool: Pool) -> list[Counts]:
-    """Return the sums of a pool, plain deals first."""
+    """Return the sums of a pool by kind, plain deals first."""
     of_pool = select(StrengthSums).where(
         StrengthSums.ruleset_id == pool.ruleset_id, StrengthSums.table_size == pool.table_size
     )
-    return [_counts(tx, row) for row in tx.exec(of_pool.order_by(col(StrengthSums.duplicate))).all()]
+    return [_counts(tx, row) for row in sorted(tx.exec(of_pool).all(), key=lambda row: ORDER.index(row.kind))]
 
 
 def _counts(tx: Transaction, row: StrengthSums) -> Counts:
@@ -155,8 +175,11 @@ def _counts(tx: Transaction, row: StrengthSums) -> Counts:
         row.deals,
         row.within,
         row.between,
+        row.raw_within,
+        row.raw_between,
         np.fromiter(_read(tx, scores.where(col(StrengthScore.sums_id) == row.id)), dtype=SCORE),
         np.fromiter(_read(tx, meetings.where(col(Meeting.sums_id) == row.id)), dtype=MEETING),
+        row.kind,
     )
 
 

@@ -3,8 +3,9 @@
 from typing import NamedTuple
 
 from sqlalchemy.orm import defer
-from sqlmodel import col, func, select
+from sqlmodel import case, col, func, select
 
+from arena.core.scores import ScoreKind
 from arena.store.models import Baseline, BotVersion, StrengthFit, StrengthScore, StrengthSums
 from arena.store.storage import Storage, Transaction
 
@@ -27,9 +28,10 @@ def unfitted(tx: Transaction) -> list[tuple[Pool, StrengthFit | None]]:
     latest, baselines = latest_fits(tx), baselines_in(tx)
     return [
         (pool, fitted)
-        for pool, matches in matches_of(tx)
+        for pool, summed in matches_of(tx)
         for fitted in [latest.get(pool)]
-        if fitted is None or (fitted.matches, fitted.baselines) != (matches, baselines.get(pool, []))
+        if fitted is None
+        or (fitted.matches, fitted.made, fitted.baselines) != (*summed, baselines.get(pool, []))
     ]
 
 
@@ -64,11 +66,23 @@ def lines_in(tx: Transaction, pool: Pool) -> list[list[int]]:
     return list(lines.values())
 
 
-def matches_of(tx: Transaction) -> list[tuple[Pool, int]]:
+class Summed(NamedTuple):
+    """The matches in the sums of a pool."""
+
+    matches: int
+    made: int
+    """In how many of them it counts what bots made of their cards."""
+
+
+def matches_of(tx: Transaction) -> list[tuple[Pool, Summed]]:
     """Return the pools that have sums, each with the number of its matches."""
     pool = (col(StrengthSums.ruleset_id), col(StrengthSums.table_size))
-    counted = select(*pool, func.sum(StrengthSums.matches)).group_by(*pool).order_by(*pool)
-    return [(Pool(ruleset_id, size), int(matches)) for ruleset_id, size, matches in tx.exec(counted)]
+    made = case((col(StrengthSums.kind) == ScoreKind.MADE, StrengthSums.matches), else_=0)
+    counted = select(*pool, func.sum(StrengthSums.matches), func.sum(made)).group_by(*pool).order_by(*pool)
+    return [
+        (Pool(ruleset_id, size), Summed(int(matches), int(of_them)))
+        for ruleset_id, size, matches, of_them in tx.exec(counted)
+    ]
 
 
 def latest_fits(tx: Transaction) -> dict[Pool, StrengthFit]:

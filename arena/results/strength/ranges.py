@@ -11,12 +11,16 @@ many comparisons.
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
+from math import ceil
 from typing import NamedTuple
 
 import numpy as np
 
+from arena.core.elo import TWO_SIDED
 from arena.results.strength.counts import Array, Places
 from arena.results.strength.fit import Fit
+from arena.results.strength.scale import AT_MOST
 
 
 class Above(NamedTuple):
@@ -66,6 +70,31 @@ def _above(fit: Fit, members: Places, anchor: Places, anchored: bool) -> Iterato
     variances = np.clip(fit.variances[members] + of_anchor - 2 * shared, 0.0, None)
     for value, variance in zip(fit.strengths[members] - mean, variances, strict=True):
         yield Above(float(value), float(variance) ** 0.5, anchored)
+
+
+LEAST = 1e-12
+"""Variances are at least this."""
+
+
+def parting(fit: Fit, standing: Sequence["Place"], size: int) -> list[int | None]:
+    """Return how many deals more it takes to tell each bot from the next one, at tables of ``size``.
+
+    Both play as many more deals against the whole field, and the difference stays what it is: then its 95 %
+    interval leaves out 0 by then. 0 if it does so now, ``AT_MOST`` if it takes as many or more, and None for
+    the last bot of a group. They are in the order of the fit's bots.
+    """
+    deviation = fit.deviation if fit.made_deviation is None else fit.made_deviation
+    of_deal = (size - 1) / (2 * size * deviation**2)
+    """What a deal of both adds to the inverse of the variance of their difference."""
+    after: list[int | None] = [None] * len(standing)
+    order = sorted(range(len(standing)), key=lambda at: (fit.groups[at], standing[at].rank))
+    for one, other in pairwise(order):
+        if fit.groups[one] == fit.groups[other]:
+            apart = float(fit.strengths[one] - fit.strengths[other]) / TWO_SIDED
+            known = 1 / max(fit.variance_between(one, other), LEAST)
+            missing = (1 / max(apart**2, LEAST) - known) / of_deal
+            after[one] = min(max(ceil(missing), 0), AT_MOST)
+    return after
 
 
 CONFIDENCE = 0.95

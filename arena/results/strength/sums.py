@@ -1,12 +1,13 @@
 """What is stored of a pool's matches for its strengths: only sums, so that a fit reads no history."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from operator import gt, mul
 from typing import NamedTuple
 
 from arena.core.duplicate import Deals, PlayedSession, deal_scores
+from arena.core.luck import UNIT, made
 from arena.core.sums import Played
 
 
@@ -68,6 +69,35 @@ def counted_deals(played: Played, *, duplicate: bool) -> dict[int, list[CountedD
             counted = _counted(session, points, [scores[at].by_seat for at in right])
             by_table.setdefault(table, []).append(counted)
     return by_table
+
+
+def made_deals(
+    counted: Mapping[int, Sequence[CountedDeals]], expected: Mapping[int, Sequence[Sequence[Sequence[int]]]]
+) -> dict[int, list[CountedDeals]]:
+    """Return the deals of a round that count, none of them duplicate, with what was made of them as scores.
+
+    ``expected`` is what was expected from the cards, by table, session and deal, for each seat in ``UNIT``
+    parts of a point. A table of which that is not known for all deals that count is left out.
+    """
+    return {
+        table: [
+            each._replace(
+                scores=[
+                    [score / UNIT for score in made(points, share)]
+                    for points, share in zip(each.session.points, of_session, strict=False)
+                ]
+            )
+            for each, of_session in zip(sessions, expected[table], strict=True)
+        ]
+        for table, sessions in counted.items()
+        if table in expected and _are_known(sessions, expected[table])
+    }
+
+
+def _are_known(sessions: Sequence[CountedDeals], expected: Sequence[Sequence[Sequence[int]]]) -> bool:
+    return len(sessions) == len(expected) and all(
+        len(each.scores) <= len(of_session) for each, of_session in zip(sessions, expected, strict=True)
+    )
 
 
 def _counted(session: PlayedSession, points: Deals, scores: Sequence[Sequence[float]]) -> CountedDeals:
@@ -134,6 +164,10 @@ class Sums:
     """Squared distances of deals from the means of their matches; see ``Scored``."""
     between: float = 0.0
     """Sum over matches and bots of the squared mean score, times the deals of the match."""
+    raw_within: float = 0.0
+    """What ``within`` would be if points counted; 0 but for what was made of cards."""
+    raw_between: float = 0.0
+    """What ``between`` would be if points counted; 0 but for what was made of cards."""
     scores: dict[int, Score] = field(default_factory=dict)
     """By bot."""
     meetings: dict[tuple[int, int], Met] = field(default_factory=dict)
@@ -153,6 +187,20 @@ class Sums:
             own.score += score
         for pair in combinations(sorted(match.bots), 2):
             self.meetings.setdefault(pair, Met()).deals += match.deals
+
+    def merge(self, other: "Sums", times: int = 1) -> None:
+        """Add other sums, or take them away with ``times`` -1; those by seat are left as they are."""
+        for name in ("matches", "deals", "within", "between", "raw_within", "raw_between"):
+            setattr(self, name, getattr(self, name) + times * getattr(other, name))
+        for bot, score in other.scores.items():
+            own = self.scores.setdefault(bot, Score())
+            own.deals += times * score.deals
+            own.score += times * score.score
+        for pair, more in other.meetings.items():
+            met = self.meetings.setdefault(pair, Met())
+            for name in ("deals", "matches", "ahead", "behind", "lead"):
+                setattr(met, name, getattr(met, name) + times * getattr(more, name))
+            met.last_match_id = max(met.last_match_id, more.last_match_id)
 
     def add_match(self, match_id: int, bots: Sequence[int], sessions: Sequence[CountedDeals]) -> None:
         """Add a match, and its results by pair of bots and by seat; ``bots`` are by position at the table."""

@@ -6,22 +6,26 @@ from typing import ClassVar
 from sqlalchemy import JSON, BigInteger, Index, LargeBinary, UniqueConstraint
 from sqlmodel import Field, SQLModel
 
-from arena.store.models.columns import BigKey
+from arena.core.scores import ScoreKind
+from arena.store.models.columns import BigKey, text_of
 
 
 class StrengthSums(SQLModel, table=True):
-    """Sums over the rated matches of a pool (``strength.sums``), for plain or for duplicate deals."""
+    """Sums over the rated matches of a pool (``strength.sums``) in which the same kind of score counts.
+
+    A match without duplicate deals is among the plain ones until its round's cards have been weighed.
+    """
 
     __tablename__: ClassVar[str] = "strength_sums"
-    __table_args__ = (UniqueConstraint("ruleset_id", "table_size", "duplicate"),)
+    __table_args__ = (UniqueConstraint("ruleset_id", "table_size", "kind"),)
 
     id: int = Field(default=None, primary_key=True)
     ruleset_id: int = Field(foreign_key="rulesets.id")
     """The pool's ruleset."""
     table_size: int
     """The pool's table size."""
-    duplicate: bool
-    """Whether these are scores of duplicate deals."""
+    kind: ScoreKind = Field(sa_type=text_of(ScoreKind))
+    """What counts as score."""
     matches: int = 0
     """Number of matches."""
     deals: int = 0
@@ -30,6 +34,10 @@ class StrengthSums(SQLModel, table=True):
     """Sum of the squared distances of deals from the means of their matches."""
     between: float = 0.0
     """Sum of the squared mean scores of the matches, weighted by their deals."""
+    raw_within: float = 0.0
+    """What ``within`` would be if points counted; 0 but for what was made of cards."""
+    raw_between: float = 0.0
+    """What ``between`` would be if points counted; 0 but for what was made of cards."""
 
 
 class StrengthScore(SQLModel, table=True):
@@ -83,7 +91,7 @@ class StrengthFit(SQLModel, table=True):
     """
 
     __tablename__: ClassVar[str] = "strength_fits"
-    __table_args__ = (UniqueConstraint("ruleset_id", "table_size", "matches"),)
+    __table_args__ = (UniqueConstraint("ruleset_id", "table_size", "matches", "made"),)
 
     id: int = Field(default=None, primary_key=True)
     ruleset_id: int = Field(foreign_key="rulesets.id")
@@ -92,10 +100,14 @@ class StrengthFit(SQLModel, table=True):
     """The pool's table size."""
     matches: int
     """Number of matches in the fit."""
+    made: int = 0
+    """In how many of them it counts what bots made of their cards."""
     deals: int
     """Number of their deals."""
     deviation: float
     """Standard deviation of a bot's points in one deal."""
+    made_deviation: float | None = None
+    """Standard deviation of what a bot made of its cards in one deal; NULL if it counts in no match."""
     spread: float
     """Standard deviation of the strengths."""
     gain: float
@@ -152,6 +164,8 @@ class Strength(SQLModel, table=True):
     """The best place that it plausibly has."""
     worst: int
     """The worst place that it plausibly has."""
+    parts_after: int | None
+    """Deals more of both until it and the next one of its group can be told apart; NULL for the last."""
     tier: int
     """Number of its tier."""
     last_value: float

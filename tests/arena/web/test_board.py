@@ -138,7 +138,7 @@ def test_board_when_the_pool_is_unknown_then_there_is_no_such_page(client: TestC
 
 def _line(points: float, plus_minus: float, deals: int, group: int = 1) -> LeaderboardLine:
     strength = StrengthLine(
-        *(points, plus_minus, 1500, 1400, 1600, "mean", None, None, None, 1, 1, 2, 1, group, deals)
+        *(points, plus_minus, 1500, 1400, 1600, "mean", None, None, None, 1, 1, 2, 1, None, group, deals)
     )
     return LeaderboardLine(
         *("chinese@1", 4, 1, "a/b@1", "a", None, strength, False, 1500.0, deals, deals, None, None)

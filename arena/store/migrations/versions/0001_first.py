@@ -216,8 +216,10 @@ def upgrade() -> None:
         sa.Column("ruleset_id", sa.Integer(), nullable=False),
         sa.Column("table_size", sa.Integer(), nullable=False),
         sa.Column("matches", sa.Integer(), nullable=False),
+        sa.Column("made", sa.Integer(), nullable=False),
         sa.Column("deals", sa.Integer(), nullable=False),
         sa.Column("deviation", sa.Float(), nullable=False),
+        sa.Column("made_deviation", sa.Float(), nullable=True),
         sa.Column("spread", sa.Float(), nullable=False),
         sa.Column("gain", sa.Float(), nullable=False),
         sa.Column("baselines", sa.JSON(), nullable=False),
@@ -227,7 +229,11 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["ruleset_id"], ["rulesets.id"], name="fk_strength_fits_ruleset_id"),
         sa.PrimaryKeyConstraint("id", name="pk_strength_fits"),
         sa.UniqueConstraint(
-            "ruleset_id", "table_size", "matches", name="uq_strength_fits_ruleset_id_table_size_matches"
+            "ruleset_id",
+            "table_size",
+            "matches",
+            "made",
+            name="uq_strength_fits_ruleset_id_table_size_matches_made",
         ),
     )
     op.create_table(
@@ -235,15 +241,17 @@ def upgrade() -> None:
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("ruleset_id", sa.Integer(), nullable=False),
         sa.Column("table_size", sa.Integer(), nullable=False),
-        sa.Column("duplicate", sa.Boolean(), nullable=False),
+        sa.Column("kind", sa.String(16), nullable=False),
         sa.Column("matches", sa.Integer(), nullable=False),
         sa.Column("deals", sa.Integer(), nullable=False),
         sa.Column("within", sa.Float(), nullable=False),
         sa.Column("between", sa.Float(), nullable=False),
+        sa.Column("raw_within", sa.Float(), nullable=False),
+        sa.Column("raw_between", sa.Float(), nullable=False),
         sa.ForeignKeyConstraint(["ruleset_id"], ["rulesets.id"], name="fk_strength_sums_ruleset_id"),
         sa.PrimaryKeyConstraint("id", name="pk_strength_sums"),
         sa.UniqueConstraint(
-            "ruleset_id", "table_size", "duplicate", name="uq_strength_sums_ruleset_id_table_size_duplicate"
+            "ruleset_id", "table_size", "kind", name="uq_strength_sums_ruleset_id_table_size_kind"
         ),
     )
     op.create_table(
@@ -693,6 +701,7 @@ def upgrade() -> None:
         sa.Column("rank", sa.Integer(), nullable=False),
         sa.Column("best", sa.Integer(), nullable=False),
         sa.Column("worst", sa.Integer(), nullable=False),
+        sa.Column("parts_after", sa.Integer(), nullable=True),
         sa.Column("tier", sa.Integer(), nullable=False),
         sa.Column("last_value", sa.Float(), nullable=False),
         sa.Column("last_error", sa.Float(), nullable=False),
