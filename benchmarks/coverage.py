@@ -5,7 +5,8 @@ composition of a table and kept; matches are drawn from them without replacement
 the field is the mean over all compositions, equally weighted. In addition there are synthetic bots whose
 strengths are drawn at random, with gains against particular opponents (``benchmarks.worlds``): pools, tables,
 lengths, pairings and spreads of many kinds; some forfeit, enter late, come in generations, beat one another
-in a circle, or tie.
+in a circle, or tie. In the rows with cards, strengths follow from what bots made of their cards, except in
+the round just played; what is expected of cards follows from earlier rounds.
 
 For each row and number of matches it prints the share of intervals that cover the truth, for all bots and for
 the best and the worst tenth by estimate; the mean interval; how often all rank ranges of a pool are right;
@@ -27,15 +28,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena.core.elo import TWO_SIDED
+from arena.core.luck import AT_FIRST, UNIT
+from arena.core.scores import ScoreKind
 from arena.results.strength.counts import Counts
 from arena.results.strength.fit import Fit, fit_counts
 from arena.results.strength.ranges import places
-from arena.results.strength.sums import Scored, Sums
+from arena.results.strength.sums import Scored, Sums, scored
 from benchmarks.duplicate import Choose, LocalTurn, sample_bot
-from benchmarks.worlds import Array, Recorded, Row, World, playing, recorded, world_of
+from benchmarks.worlds import Array, Recorded, Row, Weighed, World, playing, recorded, world_of
 from referee.bot import Turn
 from referee.deals.deal import Deal
 from referee.deals.shuffle import deal_seed, session_seed
+from referee.reference.values import REFERENCE, deal_values
 from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import load_ruleset
 
@@ -57,15 +61,43 @@ class Season:
 
     bots: int
     size: int
-    sums: Sums
+    sums: Sums = field(init=False)
+    made: Sums = field(init=False)
+    """Of what was made of cards."""
     scores: Array = field(init=False)
     estimates: Array = field(init=False)
+    squares: float = 0.0
+    """Of what cards were worth, relative to the table's mean; all in rounds before."""
+    product: float = 0.0
+    """Of that and the points."""
 
     def __post_init__(self) -> None:
+        self.sums, self.made = Sums(self.size), Sums(self.size)
         self.scores, self.estimates = np.zeros(self.bots), np.zeros(self.bots)
 
     def add(self, match: Scored) -> None:
         self.sums.add(match)
+        self._see(match)
+
+    def add_made(self, matches: Sequence[Weighed]) -> None:
+        """Add a round in which it is known what the cards were worth."""
+        beta = round(UNIT * self.product / self.squares) / UNIT if self.squares else AT_FIRST / UNIT
+        for bots, points, cards in matches:
+            worth = cards - cards.mean(axis=1, keepdims=True)
+            plain, made = scored(bots, points.tolist()), scored(bots, (points - beta * worth).tolist())
+            assert plain is not None
+            assert made is not None
+            of_points = Sums(self.size)
+            of_points.add(plain)
+            self.made.add(made)
+            self.made.raw_within += of_points.within
+            self.made.raw_between += of_points.between
+            self.squares += float((worth**2).sum())
+            self.product += float((worth * points).sum())
+            self._see(plain)
+
+    def _see(self, match: Scored) -> None:
+        """Take in what pairing goes by."""
         seats = list(match.bots)
         means = np.array(match.scores) / match.deals
         self.scores[seats] += match.scores
@@ -92,7 +124,7 @@ def by_division(rng: np.random.Generator, season: Season) -> NDArray[np.intp]:
     """Pair within two divisions, except that one bot in sixteen meets the other division."""
     half = season.bots // 2
     upper, lower = rng.permutation(half), half + rng.permutation(season.bots - half)
-    if season.sums.matches % 16 < season.bots // season.size:
+    if (season.sums.matches + season.made.matches) % 16 < season.bots // season.size:
         upper[0], lower[0] = lower[0], upper[0]
     return np.concatenate([upper, lower])
 
@@ -123,14 +155,19 @@ class Held(NamedTuple):
 
 def seasons(world: World, row: Row, rng: np.random.Generator) -> Iterator[tuple[int, Held]]:
     """Play a season; after each number of rounds in ``AFTER``, yield it with what was right."""
-    season = Season(row.bots, row.size, Sums(row.size))
+    season = Season(row.bots, row.size)
     for round in range(1, max(AFTER) + 1):
         there = {*playing(row, round)}
         order = [int(bot) for bot in PAIRINGS[row.pairing](rng, season) if int(bot) in there]
-        for at in range(0, len(order) - row.size + 1, row.size):
-            season.add(world.play(order[at : at + row.size], row.deals))
+        tables = [order[at : at + row.size] for at in range(0, len(order) - row.size + 1, row.size)]
+        if row.cards and round not in AFTER:
+            assert world.weigh is not None
+            season.add_made([world.weigh(table, row.deals) for table in tables])
+        else:
+            for table in tables:
+                season.add(world.play(table, row.deals))
         if round in AFTER:
-            found = fit_counts([Counts.of(season.sums)])
+            found = fit_counts([Counts.of(season.sums), Counts.of(season.made, ScoreKind.MADE)])
             assert found is not None
             truth = world.truth.copy()
             if world.among is not None:
@@ -169,42 +206,44 @@ def mixture(name: str, share: float) -> Choose:
     return lambda turn: (blind if rng.random() < share else skilled)(turn)
 
 
-def record_table(job: tuple[str, tuple[int, ...], int]) -> tuple[tuple[int, ...], Array]:
-    """Play deals of a table of mixtures; return the table and the points, by deal and bot."""
-    ruleset, table, deals = job
+def record_table(job: tuple[str, tuple[int, ...], int, bool]) -> tuple[tuple[int, ...], Array]:
+    """Play deals of a table of mixtures; return the table, and points and worth of cards by deal and bot."""
+    ruleset, table, deals, weighed = job
     rules = compile_ruleset(load_ruleset(ruleset))
     names = [(name, share) for share in AT_RANDOM for name in BOTS]
     bots = [mixture(*names[bot]) for bot in table]
     rng = Random(f"{table}")
-    points = np.zeros((deals, len(table)))
+    found = np.zeros((2, deals, len(table)))
     for number in range(deals):
         seats = rng.sample(range(len(table)), len(table))
-        played = play_deal(rules, [bots[at] for at in seats], f"{table}{number}")
-        points[number, seats] = played
-    return table, points
+        deal = play_deal(rules, [bots[at] for at in seats], f"{table}{number}")
+        found[0, number, seats] = deal.points
+        if weighed:
+            found[1, number, seats] = np.array(deal_values(deal)) / REFERENCE.parts
+    return table, found
 
 
-def play_deal(rules: Rules, bots: Sequence[Choose], seed: str) -> tuple[int, ...]:
-    """Play a deal to its end and return the points by seat."""
+def play_deal(rules: Rules, bots: Sequence[Choose], seed: str) -> Deal:
+    """Play a deal to its end."""
     step = 1 if rules.ruleset.direction == "clockwise" else -1
     deal = Deal(rules, deal_seed(session_seed(seed.encode().ljust(32)[:32], 1, 1, 1), 1), 1, 0, step)
     while not deal.over:
         seat = deal.owing()[0]
         play = bots[seat](cast(Turn, LocalTurn(deal, seat)))
         deal.act(seat, play.code & rules.full if play is not None else 0)
-    return deal.points
+    return deal
 
 
-def record(ruleset: str, deals: int) -> Recorded:
-    """Play deals in every composition of a table, in several processes."""
+def record(ruleset: str, deals: int, *, weighed: bool) -> Recorded:
+    """Play deals in every composition of a table, and weigh their cards, in several processes."""
     size = compile_ruleset(load_ruleset(ruleset)).ruleset.players
     tables = list(combinations(range(len(BOTS) * len(AT_RANDOM)), size))
     found: Recorded = {}
     with multiprocessing.Pool() as pool:
-        jobs = [(ruleset, table, deals) for table in tables]
+        jobs = [(ruleset, table, deals, weighed) for table in tables]
         begun = time.monotonic()
-        for table, points in pool.imap_unordered(record_table, jobs):
-            found[table] = points
+        for table, of_table in pool.imap_unordered(record_table, jobs):
+            found[table] = of_table
             if sys.stderr.isatty():
                 left = (time.monotonic() - begun) / len(found) * (len(tables) - len(found))
                 print(f"\r{len(found)} of {len(tables)} tables, {left:.0f} s left ", end="", file=sys.stderr)
@@ -250,7 +289,23 @@ REAL = tuple(
     for deals in (1, 10, 40, 60)
     for pairing in ("round-robin", "swiss", "closeness")
 )
-HEAD = "pool        bots table deals pairing     spread  g    matches | all  best worst     ± | ranks | tiers"
+MADE = tuple(
+    row._replace(cards=cards)
+    for row in (
+        *(row for row in REAL if row.deals < 40),
+        Row("synthetic", 32, 4, 40, "round-robin", 1.0, 0.4),
+        Row("synthetic", 32, 4, 40, "swiss", 1.0, 0.4),
+        Row("synthetic", 32, 4, 60, "closeness", 1.0, 0.4),
+        Row("synthetic", 32, 4, 1, "swiss", 1.0, 0.3),
+        Row("synthetic", 32, 2, 20, "swiss", 1.0, 0.4),
+        Row("synthetic", 8, 8, 10, "round-robin", 0.5, 0.3),
+    )
+    for cards in (0.0, 0.7)
+)
+HEAD = (
+    "pool        bots table deals pairing     spread  g   cards matches"
+    " | all  best worst     ± | ranks | tiers"
+)
 
 _DEALS: Recorded = {}
 
@@ -259,7 +314,7 @@ def repeat(job: tuple[Row, int]) -> list[tuple[int, Held]]:
     """Play one season."""
     row, number = job
     rng = np.random.default_rng([number, row.bots, row.size, row.deals])
-    world = recorded(rng, _DEALS, row.bots) if row in REAL else world_of(rng, row)
+    world = recorded(rng, _DEALS, row.bots) if row.name == "real deals" else world_of(rng, row)
     return list(seasons(world, row, rng))
 
 
@@ -269,18 +324,20 @@ def main() -> None:
     parser.add_argument("--ruleset", default="chinese", help="a preset for tables of four")
     parser.add_argument("--deals", type=int, default=600, help="real deals in each composition of a table")
     parser.add_argument("--repeats", type=int, default=80, help="seasons of each row (a fifth for 200 bots)")
-    parser.add_argument("--only", choices=("real", "synthetic", "harder"), help="print these rows only")
+    parser.add_argument(
+        "--only", choices=("real", "synthetic", "harder", "made"), help="print these rows only"
+    )
     options = parser.parse_args()
-    if options.only in (None, "real"):
-        _DEALS.update(record(options.ruleset, options.deals))
-        print(
-            f"\n{sum(map(len, _DEALS.values()))} real deals of {len(_DEALS)} compositions, {options.ruleset}:"
-        )
+    if options.only in (None, "real", "made"):
+        _DEALS.update(record(options.ruleset, options.deals, weighed=options.only != "real"))
+        deals = sum(points.shape[0] for points, _ in _DEALS.values())
+        print(f"\n{deals} real deals of {len(_DEALS)} compositions, {options.ruleset}:")
+        print("  dealt, on average, by bot: " + ", ".join(dealt(_DEALS)))
         world = recorded(np.random.default_rng(0), _DEALS, len(BOTS) * len(AT_RANDOM))
         print("  in points a deal: " + ", ".join(f"{one:+.2f}" for one in sorted(world.truth)))
     print(HEAD)
     with multiprocessing.Pool(os.cpu_count()) as pool:
-        rows = {"real": REAL, "synthetic": ROWS, "harder": HARDER}
+        rows = {"real": REAL, "synthetic": ROWS, "harder": HARDER, "made": MADE}
         for row in [row for name, some in rows.items() if options.only in (None, name) for row in some]:
             count = options.repeats // 5 if row.bots > 100 else options.repeats
             found = pool.map(repeat, [(row, number) for number in range(count)], chunksize=1)
@@ -288,12 +345,25 @@ def main() -> None:
                 print(line(row, after[0][0], [one for _, one in after]), flush=True)
 
 
+def dealt(deals: Recorded) -> Iterator[str]:
+    """Yield for each bot the mean worth of its cards, relative to the table's, with its standard error."""
+    for bot in range(len(BOTS) * len(AT_RANDOM)):
+        own = [
+            (cards[:, table.index(bot)] - cards.mean(axis=1))
+            for table, (_, cards) in deals.items()
+            if bot in table
+        ]
+        worth = np.concatenate(own)
+        yield f"{worth.mean():+.3f} ± {worth.std() / len(worth) ** 0.5:.3f}"
+
+
 def line(row: Row, matches: int, found: Sequence[Held]) -> str:
     """Return a line of the table: means over seasons."""
     held = Held(*np.mean(found, axis=0))
     return (
         f"{row.name:11} {row.bots:4} {row.size:5} {row.deals:5} {row.pairing:11} {row.spread:6.1f}"
-        f" {row.gain:4.1f} {matches:6}  | {held.all:4.0%} {held.best:4.0%} {held.worst:5.0%} {held.half:6.2f}"
+        f" {row.gain:4.1f} {row.cards:5.0%} {matches:6}  | {held.all:4.0%} {held.best:4.0%} {held.worst:5.0%}"
+        f" {held.half:6.2f}"
         f" | {held.ranks:5.0%} | {held.tiers:5.1%}"
     )
 

@@ -77,7 +77,7 @@ def play_blocks(job: Part) -> tuple[int, list[float]]:
         points = []
         for bots in arms:
             seatings = [*turned(range(players))]
-            played = [play_deal(rules, [bots[at] for at in one], f"{block}") for one in seatings]
+            played = [play_deal(rules, [bots[at] for at in one], f"{block}").points for one in seatings]
             points.append(fmean(own[one.index(0)] for own, one in zip(played, seatings, strict=True)))
         values.append(points[1] - points[0])
     return job.pair, values

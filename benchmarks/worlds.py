@@ -27,6 +27,9 @@ class Row(NamedTuple):
     pairing: str
     spread: float
     gain: float
+    cards: float = 0.0
+    """The share of luck that is the worth of cards; if it is 0, strengths follow from points. Real deals have
+    a share of their own."""
 
 
 class World(NamedTuple):
@@ -38,9 +41,21 @@ class World(NamedTuple):
     """Plays a match of some bots, of the given number of deals."""
     among: Callable[[Sequence[int]], Array] | None = None
     """Returns the mean results of some bots against one another; None if only all bots are ever fitted."""
+    weigh: Callable[[Sequence[int], int], "Weighed"] | None = None
+    """Plays a match in which it is known what the cards were worth; None if it never is."""
 
 
-def synthetic(rng: np.random.Generator, bots: int, spread: float, gain: float, versions: int = 1) -> World:
+class Weighed(NamedTuple):
+    """A match in which it is known what the cards were worth, by deal and bot."""
+
+    bots: tuple[int, ...]
+    points: Array
+    cards: Array
+
+
+def synthetic(
+    rng: np.random.Generator, bots: int, spread: float, gain: float, versions: int = 1, cards: float = 0.0
+) -> World:
     """Return bots whose strengths, and gains against particular opponents, are drawn at random.
 
     Each ``versions`` consecutive bots are versions of one bot, and differ a little from the one before.
@@ -50,25 +65,33 @@ def synthetic(rng: np.random.Generator, bots: int, spread: float, gain: float, v
         if number % versions:
             strengths[number] = strengths[number - 1] + STEP * strengths[number]
     gains = np.triu(rng.normal(0.0, gain, (bots, bots)), 1) if gain else np.zeros((bots, bots))
-    return of_bots(rng, strengths, gains - gains.T)
+    return of_bots(rng, strengths, gains - gains.T, cards)
 
 
-def of_bots(rng: np.random.Generator, strengths: Array, gains: Array) -> World:
-    """Return bots with given strengths, and with gains by bot and opponent."""
+def of_bots(rng: np.random.Generator, strengths: Array, gains: Array, cards: float = 0.0) -> World:
+    """Return bots with given strengths, and with gains by bot and opponent; cards explain a share of luck."""
 
     def among(bots: Sequence[int]) -> Array:
         own, from_each = strengths[list(bots)], gains[np.ix_(bots, bots)]
         return np.asarray(own - own.mean() + from_each.sum(axis=1) / len(bots))
 
+    def expected(table: Sequence[int]) -> Array:
+        return np.asarray(strengths[list(table)] + gains[np.ix_(table, table)].sum(axis=1) / len(table))
+
+    def weigh(table: Sequence[int], deals: int) -> Weighed:
+        worth = rng.normal(0.0, POINTS * math.sqrt(cards), (deals, len(table)))
+        rest = rng.normal(0.0, POINTS * math.sqrt(1 - cards), (deals, len(table)))
+        return Weighed(tuple(table), expected(table) + worth + rest, worth)
+
     def play(table: Sequence[int], deals: int) -> Scored:
         size = len(table)
-        means = strengths[list(table)] + gains[np.ix_(table, table)].sum(axis=1) / size
+        means = expected(table)
         means = means + rng.normal(0.0, POINTS / math.sqrt(deals), size)
         within = POINTS**2 * rng.chisquare((size - 1) * (deals - 1)) if deals > 1 else 0.0
         scores = tuple(float(score) for score in (means - means.mean()) * deals)
         return Scored(tuple(table), deals, scores, float(within))
 
-    return World(among(range(len(strengths))), play, among)
+    return World(among(range(len(strengths))), play, among, weigh if cards else None)
 
 
 # Complications
@@ -121,7 +144,7 @@ def world_of(rng: np.random.Generator, row: Row) -> World:
     special = {"generations": newcomers, "trio": trio}
     if row.name in special:
         return special[row.name](rng, row)
-    world = synthetic(rng, row.bots, row.spread, row.gain)
+    world = synthetic(rng, row.bots, row.spread, row.gain, cards=row.cards)
     changed = {"forfeits": forfeiting, "ties": tied}
     return changed[row.name](rng, world) if row.name in changed else world
 
@@ -138,27 +161,36 @@ def playing(row: Row, round: int) -> Sequence[int]:
 
 
 Recorded = dict[tuple[int, ...], Array]
-"""For each composition of a table: the points, by deal and bot."""
+"""For each composition of a table: points and the worth of the cards, both by deal and bot."""
 
 
 def recorded(rng: np.random.Generator, deals: Recorded, bots: int) -> World:
-    """Return bots whose deals have been played; no two matches share a deal until all have been drawn."""
+    """Return bots whose deals have been played; no two matches share a deal until all have been drawn.
+
+    What is known of the worth of cards is centred for each bot of a composition: it has no mean among all
+    deals, and these are all that there are here.
+    """
     size = len(next(iter(deals)))
     total = np.zeros(bots)
-    for table, points in deals.items():
+    for table, (points, _) in deals.items():
         total[list(table)] += points.mean(axis=0) - points.mean()
     truth = total / (len(deals) * size / bots) * size / (size - 1) * (bots - 1) / bots
     unseen: dict[tuple[int, ...], list[int]] = {}
 
-    def play(table: Sequence[int], count: int) -> Scored:
+    def weigh(table: Sequence[int], count: int) -> Weighed:
         key = tuple(sorted(table))
+        points, cards = deals[key]
         drawn: list[int] = []
         while len(drawn) < count:
-            left = unseen.get(key) or list(rng.permutation(len(deals[key])))
+            left = unseen.get(key) or list(rng.permutation(len(points)))
             unseen[key] = left[count - len(drawn) :]
             drawn += left[: count - len(drawn)]
-        match = scored(key, deals[key][drawn].tolist())
+        return Weighed(key, points[drawn], (cards - cards.mean(axis=0))[drawn])
+
+    def play(table: Sequence[int], count: int) -> Scored:
+        key, points, _ = weigh(table, count)
+        match = scored(key, points.tolist())
         assert match is not None
         return match
 
-    return World(truth - truth.mean(), play)
+    return World(truth - truth.mean(), play, weigh=weigh)
