@@ -1,0 +1,114 @@
+"""Soft play: which turns are chances, and which bots stand out."""
+
+from collections.abc import Sequence
+from math import hypot, sqrt
+from statistics import NormalDist
+from typing import Any
+
+import pytest
+
+from arena.core.softplay import LEVEL, Chance, Chances, Key, chances, treatments
+from referee.records.reading import read_record
+from referee.records.record import full_record
+from referee.rules.rulebook import rules_of
+
+RULES = rules_of("hong-kong").ruleset.to_object()
+ACTIONS = (
+    *("0:3D 5D TD JD KD", "3:-", "2:4S 5S 8S 9S KS", "1:6H 6S 7D 7C 7H", "0:-", "3:-", "2:-"),
+    *("1:4H 8H JH QH KH", "0:-", "3:-", "2:-", "1:AC AS", "0:-", "3:2H 2S", "2:-", "1:-", "0:-", "3:QD QS"),
+    *("2:-", "1:-", "0:-", "3:9D 9C", "2:TH TS", "1:-", "0:-", "3:-", "2:8D", "1:2D"),
+)
+DEAL = {
+    "deal": 1,
+    "seed": "e4d996f9dd06454746a502dc7c32da86dd8bf9002160486fdea63ae23c520a2c",
+    "dealer": 0,
+    "direction": "anticlockwise",
+    "hands": [
+        "3D 3C 3S 5D 6C 7S 8C TD TC JD QC KD AD",
+        "4H 6H 6S 7D 7C 7H 8H JH QH KH AC AS 2D",
+        "4S 5S 8D 8S 9H 9S TH TS JS KC KS AH 2C",
+        "3H 4D 4C 5C 5H 6D 9D 9C JC QD QS 2H 2S",
+    ],
+    "leftover": "",
+    "leader": 0,
+    "out": [1],
+    "left": ["3C 3S 6C 7S 8C TC QC AD", "", "9H JS KC AH 2C", "3H 4D 4C 5C 5H 6D JC"],
+    "points": [-8, 0, -5, -7],
+    "end": "out",
+}
+FOUND = [
+    Chance(2, 2, 0, 2 + 1, passed=False),  # seat 0 has as few cards as anybody, and a king beats it
+    Chance(3, 1, 2, 2, passed=False),  # seats 0 and 2 have eight cards each
+    Chance(22, 2, 3, 0, passed=False),  # at 13 the pair of twos is part of a straight
+    Chance(27, 1, 2, 1, passed=False),
+]
+
+
+def found(actions: Sequence[str] = ACTIONS, ruleset: Any = RULES, **fields: object) -> list[Chance]:
+    """Return the chances of the deal with these actions."""
+    lean = {**DEAL, "actions": [*actions], **fields}
+    seats = [f"bots/{seat}@1" for seat in range(4)]
+    record = full_record(lean, ruleset=ruleset, tournament="any", round=1, table=1, session=1, seats=seats)
+    return [*chances(read_record(record))]
+
+
+def test_chances_when_plays_can_be_beaten_then_they_are_turns_at_which_that_costs_nothing() -> None:
+    assert found() == FOUND
+    assert found([*ACTIONS[:22], "2:-"]) == [*FOUND[:2], Chance(22, 2, 3, 0, passed=True)]
+
+
+def test_chances_when_a_bot_did_not_choose_the_action_then_there_are_none() -> None:
+    late = {"seat": 2, "action": 22, "kind": "timeout"}
+    assert found([*ACTIONS[:22], "2:-"], faults=[late]) == FOUND[:2]
+    gone = {"seat": 2, "deal": 1, "action": 20, "by": "default_action", "why": "faults"}
+    assert found(played_for=[gone]) == [FOUND[0], FOUND[1], FOUND[3]]
+
+
+def test_chances_when_seats_are_partners_then_there_are_none_between_them() -> None:
+    partners = found(ruleset={**RULES, "partners": "opposite"})
+    assert partners == [one for one in FOUND if (one.seat - one.other) % 2]
+    assert len(partners) < len(FOUND)
+
+
+def test_treatments_when_rates_differ_then_the_interval_is_newcombes_for_all_pairs() -> None:
+    counts = {
+        (1, 2, 0): Chances(100, 30),
+        (1, 2, 5): Chances(50, 10),
+        (1, 2, 7): Chances(40, 40),  # never met with the rest: left out
+        (1, 3, 0): Chances(200, 20),
+        (1, 4, 0): Chances(200, 0),
+        (1, 4, 5): Chances(300, 30),
+        (4, 1, 0): Chances(100, 50),
+    }
+    first, *others = treatments(counts)
+    assert (first.bot, first.other, first.chances, first.passed) == (1, 2, 150, 40)
+    assert first.rest == pytest.approx((100 * 20 / 400 + 50 * 30 / 300) / 150)
+    assert first.difference == pytest.approx(40 / 150 - first.rest)
+    z = NormalDist().inv_cdf(1 - LEVEL / 2 / 4)  # four pairs
+    weight = 150**2 / (100**2 / 400 + 50**2 / 300)
+    low, high = bounds(40 / 150, 150, z)
+    rest_low, rest_high = bounds(first.rest, weight, z)
+    assert first.low == pytest.approx(first.difference - hypot(40 / 150 - low, rest_high - first.rest))
+    assert first.high == pytest.approx(first.difference + hypot(high - 40 / 150, first.rest - rest_low))
+    assert {(one.bot, one.other) for one in others} == {(1, 3), (1, 4)}  # 4 has met nobody but 1
+    assert not any(one.stands_out for one in others)
+
+
+def bounds(share: float, number: float, z: float) -> tuple[float, float]:
+    """Return Wilson's bounds: the rates p at which (share - p)² = z² p (1 - p) / number."""
+    a, b, c = 1 + z * z / number, -(2 * share + z * z / number), share * share
+    root = sqrt(b * b - 4 * a * c)
+    return (-b - root) / (2 * a), (-b + root) / (2 * a)
+
+
+def test_treatments_when_bots_are_equal_or_pass_little_then_nobody_stands_out() -> None:
+    equal: dict[Key, Chances] = {
+        (bot, other, 0): Chances(1_000, 400) for bot in range(4) for other in range(4) if bot != other
+    }
+    assert not any(one.stands_out for one in treatments(equal))
+    few = {**equal, (0, 1, 0): Chances(8, 8)}
+    assert not any(one.stands_out for one in treatments(few))
+    small = {**equal, (0, 1, 0): Chances(100_000, 44_900)}  # within what is allowed for
+    assert not any(one.stands_out for one in treatments(small))
+    soft = {**equal, (0, 1, 0): Chances(1_000, 550)}
+    assert [(one.bot, one.other) for one in treatments(soft) if one.stands_out] == [(0, 1)]
