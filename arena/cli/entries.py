@@ -14,6 +14,7 @@ from arena.operations import tournaments
 from arena.operations.entries import Entered, Withdrawn
 from arena.operations.tournaments import Changed
 from arena.play.rounds.overview import PairingsNamed, RoundNamed, reason_lines
+from arena.queries.softplay import SoftPlay
 from arena.tournaments.admission import EntriesShown, RequestShown
 from referee.cli.output import AsJson, console, headline, moment, print_json, say, show, warn
 from referee.cli.tables import table
@@ -43,6 +44,41 @@ def pairings(shown: PairingsNamed, explain: bool) -> None:
         headline(f"Round {part.round} ({part.state.value})")
         _show_round(part, shown, explain)
     _show_balance(shown.balance)
+
+
+@command_of(tournaments.list_soft_play, csv="pairs")
+def soft_play(found: SoftPlay) -> None:
+    """Show which bots give way to one other more often than to the rest; for the tournament's organiser.
+
+    A chance is a turn at which a bot could have beaten the other's play at no cost. Pairs with a star stand
+    out: look at their deals. This is not a verdict.
+    """
+    say(f"pairs looked at, each in both directions: {found.looked_at}")
+    rows = [
+        (
+            *("*" if line.stands_out else "", line.bot, line.other, line.deals, line.chances),
+            *(f"{line.passed / line.chances:.1%}", f"{line.rest:.1%}"),
+            f"{line.difference:+.1%} ({line.low:+.1%} to {line.high:+.1%})",
+        )
+        for line in found.pairs
+    ]
+    columns = [
+        "",
+        "bot version",
+        "other",
+        ">deals",
+        ">chances",
+        ">passed",
+        ">against the rest",
+        ">difference",
+    ]
+    show(columns, rows, "no rounds have been looked at yet: workers do that when they have time")
+    if found.pairs:
+        say(
+            f"differences up to {found.allowed:.0%} may have honest reasons",
+            "the interval allows for all pairs that were looked at: "
+            f"in a tournament of honest bots, one or more stand out in {found.level:.1%} of cases at most",
+        )
 
 
 def _show_round(part: RoundNamed, shown: PairingsNamed, explain: bool) -> None:

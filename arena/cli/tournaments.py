@@ -362,7 +362,7 @@ def list_(page: TournamentPage) -> None:
 for command in (
     *(standings, entries.enter, entries.may_enter, entries.withdraw),
     *(entries.invite, entries.entries, entries.approve, entries.decline),
-    *(entries.stop, entries.pairings, confirm_results, correct),
+    *(entries.stop, entries.pairings, entries.soft_play, confirm_results, correct),
 ):
     app.command()(command)
 

@@ -15,7 +15,7 @@ from arena.operations.operation import Context, operation
 from arena.operations.parameters import MOST, Cursor, Limit, SchemaOf
 from arena.play.rounds import closing, preview
 from arena.play.rounds import overview as rounds
-from arena.queries import scoreboard
+from arena.queries import scoreboard, softplay
 from arena.queries import tournaments as queries
 from arena.store.models import TournamentState
 from arena.tournaments import changing, corrections, creation, events, lifecycle, overview
@@ -100,6 +100,18 @@ def tournament_crosstable(
     found = scoreboard.crosstable(context.storage, tournament, limit, place, board)
     following = next_place(question, place + limit, found.entrants)
     return scoreboard.Crossed(tournament, found, following)
+
+
+@operation("GET", f"{TOURNAMENT}/soft-play", KeyScope.READ, tag="tournaments", lines="pairs")
+def list_soft_play(
+    context: Context, tournament: Name, limit: Limit = 100, cursor: Cursor = None
+) -> softplay.SoftPlay:
+    """Return which bots of a tournament of yours give way to one other more often than to the rest.
+
+    That is how often they passed when the reference would have beaten the other's play at no cost. It is a
+    reason to look at their deals, not a verdict.
+    """
+    return softplay.soft_play(context.storage, context.actor, tournament, limit, cursor)
 
 
 @operation("GET", f"{TOURNAMENT}/pairings", tag="tournaments")

@@ -16,10 +16,12 @@ from sqlalchemy import select as select_columns
 from sqlmodel import SQLModel, select
 
 from arena.core.luck import Luck, Slope
+from arena.core.softplay import Chances
 from arena.core.sums import Pair, Sum
 from arena.results.strength.sums import Met, Score, SeatSum, Sums
 from arena.store.models import (
     Encounter,
+    EntrantChances,
     EntrantLuck,
     EntrantSum,
     FaultTally,
@@ -223,6 +225,9 @@ ENCOUNTERS: Ledger[Pair] = Ledger(Encounter, ("entrant_id", "other_id"), _names(
 
 SLOPES: Ledger[Slope] = Ledger(PoolSlope, ("table_size",), _names(Slope), relative=0.0)
 LUCK: Ledger[Luck] = Ledger(LuckTally, ("version_id",), _names(Luck), relative=0.0)
+CHANCES: Ledger[Chances] = Ledger(
+    EntrantChances, ("entrant_id", "other_id", "situation"), _names(Chances), relative=0.0
+)
 ENTRANT_LUCK: Ledger[Luck] = Ledger(EntrantLuck, ("entrant_id",), _names(Luck), relative=0.0)
 
 # Sessions, as they are stored

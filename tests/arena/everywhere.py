@@ -16,6 +16,7 @@ from arena.host.settings import load_settings
 from arena.leagues import applying, membership
 from arena.leagues.membership import find_league
 from arena.people import accounts, invitations, tokens
+from arena.results.luck.references import weigh_due
 from arena.results.strength.fitting import fit_due
 from arena.store.models import utc_now
 from arena.store.storage import open_storage
@@ -148,6 +149,7 @@ CALLS = {
     "tournament resume": "paused",
     "tournament show": "cup",
     "tournament standings": "provisional --crosstable",
+    "tournament soft-play": "cup",
     "tournament start": "waiting",
     "tournament stop": "running",
     "tournament watch": "cup",
@@ -223,6 +225,7 @@ def make_everything(folder: Path, empty_database: bytes) -> None:
         for name in ("cup", "provisional"):
             text = "".join(f"{line}\n" for line in export_lines(storage, name))
             (folder / f"{name}.jsonl").write_text(text)
+        weigh_due(storage, world.clock, lambda: 0.0)
         _make_league(world)
         fit_due(storage, world.clock())
         _make_tournaments(world, names[:5])

@@ -6,11 +6,20 @@ from statistics import NormalDist
 from typing import Any
 
 import pytest
+from sqlmodel import select
 
-from arena.core.softplay import LEVEL, Chance, Chances, Key, chances, treatments
+from arena.core.softplay import LEVEL, Chance, Chances, Key, chances, count_chances, treatments
+from arena.queries.softplay import soft_play
+from arena.results.luck.references import weigh_due
+from arena.results.ratings.rebuild import rebuild
+from arena.store.models import Entrant, EntrantChances, Session, SessionRecords
+from arena.store.records import unpack_records
 from referee.records.reading import read_record
 from referee.records.record import full_record
 from referee.rules.rulebook import rules_of
+from tests.arena.fakes import ROOT
+from tests.arena.random_play import play_randomly
+from tests.arena.world import World
 
 RULES = rules_of("hong-kong").ruleset.to_object()
 ACTIONS = (
@@ -112,3 +121,36 @@ def test_treatments_when_bots_are_equal_or_pass_little_then_nobody_stands_out() 
     assert not any(one.stands_out for one in treatments(small))
     soft = {**equal, (0, 1, 0): Chances(1_000, 550)}
     assert [(one.bot, one.other) for one in treatments(soft) if one.stands_out] == [(0, 1)]
+
+
+def test_taking_in_when_rounds_end_then_the_chances_of_entrants_are_those_of_the_records(
+    world: World,
+) -> None:
+    tournament = world.tournament(8, rounds=2, sessions=4)
+    world.finish(tournament.id, play_randomly)
+    clock = iter(range(10**9))
+    weigh_due(world.storage, world.clock, lambda: float(next(clock)), seconds=1e9)
+    right = 0
+    with world.storage.read() as tx:
+        for packed in tx.exec(select(SessionRecords.records).join(Session)).all():
+            rows = count_chances(rules_of("chinese").ruleset.to_object(), unpack_records(packed))
+            right += sum(row[3] for row in rows)
+        stored = tx.exec(select(EntrantChances)).all()
+        assert sum(row.chances for row in stored) == right > 100
+        ids = {*tx.exec(select(Entrant.id)).all()}
+    assert all({row.entrant_id, row.other_id} <= ids and row.entrant_id != row.other_id for row in stored)
+    assert all(0 <= row.passed <= row.chances for row in stored)
+    assert rebuild(world.storage).problem is None
+    shown = soft_play(world.storage, ROOT, "cup", limit=5)
+    assert shown.looked_at == len({(row.entrant_id, row.other_id) for row in stored})
+    assert len(shown.pairs) == 5
+    assert shown.next is not None
+    again = soft_play(world.storage, ROOT, "cup", limit=500, cursor=shown.next)
+    assert len(shown.pairs) + len(again.pairs) == shown.looked_at
+    assert all(line.deals > 0 for line in (*shown.pairs, *again.pairs))
+    with world.storage.write() as tx:
+        row = tx.exec(select(EntrantChances)).first()
+        assert row is not None
+        row.passed += 1
+        tx.add(row)
+    assert "chances" in (rebuild(world.storage).problem or "")

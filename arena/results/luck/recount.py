@@ -10,12 +10,13 @@ from sqlmodel import col, func, select
 
 from arena.actors import Actor, Role
 from arena.core.luck import Slope
-from arena.results.ledgers import ENTRANT_LUCK, LUCK, SLOPES, Part
-from arena.results.luck.references import AT_ONCE, Known, row_of
+from arena.results.ledgers import CHANCES, ENTRANT_LUCK, LUCK, SLOPES, Part
+from arena.results.luck.references import AT_ONCE, Known
 from arena.results.luck.taking import Taken, weighed_sessions
 from arena.results.ratings.apply import lock_pools
 from arena.store.models import (
     Entrant,
+    EntrantChances,
     EntrantLuck,
     Match,
     Round,
@@ -77,6 +78,7 @@ def parts_of(tx: Transaction, recount: Recount) -> list[Part[Any]]:
     """Return what is stored of the luck under a ruleset, beside what it should be."""
     label = tx.get_one(StoredRuleset, recount.ruleset_id).label
     problem = f"{label}: the sums of what was expected from the cards are wrong"
+    chances = f"{label}: the counts of chances to beat plays are wrong"
     common, taken = {"ruleset_id": recount.ruleset_id}, recount.taken
     entered = select(Entrant.id).join(Tournament, col(Tournament.id) == Entrant.tournament_id)
     ids = entered.where(Tournament.ruleset_id == recount.ruleset_id)
@@ -88,6 +90,7 @@ def parts_of(tx: Transaction, recount: Recount) -> list[Part[Any]]:
         Part(SLOPES, taken.slopes, problem, common),
         *sizes,
         Part(ENTRANT_LUCK, taken.entrants, problem, which=col(EntrantLuck.entrant_id).in_(ids)),
+        Part(CHANCES, taken.chances, chances, which=col(EntrantChances.entrant_id).in_(ids)),
     ]
 
 
@@ -122,9 +125,9 @@ def recompute(storage: Storage, actor: Actor, tell: Tell = lambda _: None) -> Re
         total = tx.exec(select(func.count()).select_from(SessionReference)).one()
     for batch in _stored(storage):
         rows = []
-        for id, content, records, reference, worth in batch:
-            row = row_of(id, known.worth_of(content, records))
-            if (row["reference"], row["worth"]) != (reference, worth):
+        for id, content, records, *stored, worth in batch:
+            row = known.row_of(id, content, records)
+            if [row["reference"], row["chances"], row["worth"]] != [*stored, worth]:
                 rows.append(row)
             deals += len(worth)
         if rows:
@@ -139,10 +142,10 @@ def recompute(storage: Storage, actor: Actor, tell: Tell = lambda _: None) -> Re
 
 
 def _stored(storage: Storage) -> Iterator[Sequence[Any]]:
-    """Yield the sessions with a row, in order, some at a time: id, ruleset, records, reference and worth."""
+    """Yield the sessions with a row, in order, some at a time: id, ruleset, records, and what is stored."""
     columns: tuple[Any, ...] = (
         *(SessionReference.session_id, StoredRuleset.content, SessionRecords.records),
-        *(SessionReference.reference, SessionReference.worth),
+        *(SessionReference.reference, SessionReference.chances, SessionReference.worth),
     )
     rows = (
         select_columns(*columns)

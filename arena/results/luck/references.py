@@ -17,6 +17,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlmodel import col, select
 
 from arena.core.luck import beginning
+from arena.core.softplay import count_chances
 from arena.results.luck.taking import take_in
 from arena.store.models import (
     UNWEIGHED,
@@ -92,7 +93,7 @@ def weigh_due(
             until = clock() + STORED_AFTER
             while sessions and (not rows or clock() < until):
                 one = sessions.pop()
-                rows.append(row_of(one.id, known.worth_of(content, one.records)))
+                rows.append(known.row_of(one.id, content, one.records))
             _keep(storage, rows)
 
 
@@ -102,14 +103,22 @@ class Known:
     def __init__(self) -> None:
         self._worth = lru_cache(maxsize=1024)(_worth)
 
-    def worth_of(self, ruleset: Mapping[str, object], packed: bytes) -> list[tuple[int, ...]]:
-        """Return what the cards of a session's deals were worth; none if its records cannot be followed."""
+    def row_of(self, session_id: int, ruleset: Mapping[str, object], packed: bytes) -> dict[str, object]:
+        """Return a row of ``SessionReference`` by the names of its columns, from a session's records."""
         text = json.dumps(ruleset)
+        worth, chances = [], []
         try:
-            return [self._worth(text, json.dumps(beginning(record))) for record in unpack_records(packed)]
+            records = unpack_records(packed)
+            worth = [[*self._worth(text, json.dumps(beginning(record)))] for record in records]
+            chances = count_chances(ruleset, records)
         except Exception:  # whatever somebody who changed the database by hand has left there
             log.exception("what the cards of a session were worth cannot be computed")
-            return []
+        return {
+            "session_id": session_id,
+            "reference": REFERENCE.name,
+            "worth": worth,
+            "chances": [*map(list, chances)],
+        }
 
 
 def _worth(ruleset: str, record: str) -> tuple[int, ...]:
@@ -130,11 +139,6 @@ def _without(tx: Transaction, round_id: int) -> list[Recorded]:
         .limit(AT_ONCE)
     )
     return [Recorded(*row) for row in tx.execute(rows)]
-
-
-def row_of(session_id: int, worth: Sequence[Sequence[int]]) -> dict[str, object]:
-    """Return a row of ``SessionReference`` by the names of its columns."""
-    return {"session_id": session_id, "reference": REFERENCE.name, "worth": [*map(list, worth)]}
 
 
 def _keep(storage: Storage, rows: Sequence[Mapping[str, object]]) -> None:

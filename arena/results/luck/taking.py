@@ -15,7 +15,8 @@ from sqlmodel import col
 from arena.core.duplicate import PlayedSession
 from arena.core.luck import Luck, Slope, expected
 from arena.core.scores import ScoreKind
-from arena.results.ledgers import ENTRANT_LUCK, HIGHLIGHTS, LUCK, SLOPES
+from arena.core.softplay import Chances, Key
+from arena.results.ledgers import CHANCES, ENTRANT_LUCK, HIGHLIGHTS, LUCK, SLOPES
 from arena.results.ratings.apply import add_sums, adjusted, lock_pools
 from arena.results.sessions import made_rows
 from arena.results.standings.outcomes import Table, played_in, tables_of
@@ -42,6 +43,8 @@ class Weighed(NamedTuple):
     played: PlayedSession
     worth: Sequence[Sequence[int]]
     """By deal and seat, what the cards were worth; empty if that is not known after all."""
+    chances: Sequence[Sequence[int]]
+    """As in its ``SessionReference``."""
 
     def counted(self) -> Iterator[tuple[int, Sequence[int], Sequence[int]]]:
         """Yield the deals that all bots played to the end: number, points and what cards were worth."""
@@ -60,6 +63,8 @@ class Taken:
     """By table size and bot version, of rated rounds."""
     entrants: dict[int, Luck] = field(default_factory=dict)
     """By entrant."""
+    chances: dict[Key, Chances] = field(default_factory=dict)
+    """By entrant, the other one, and the situation."""
 
     def add(self, tournament: Tournament, beta: int, table: Table, session: Weighed) -> None:
         """Add the deals of a session at a table."""
@@ -73,6 +78,9 @@ class Taken:
                 self.entrants.setdefault(seat.entrant_id, Luck()).add(own, share)
                 if tournament.rated:
                     versions.setdefault(seat.version_id, Luck()).add(own, share)
+        for own, other, situation, chances, passed in session.chances:
+            key = seats[own].entrant_id, seats[other].entrant_id, situation
+            self.chances.setdefault(key, Chances()).add(chances, passed)
 
 
 def take_in(storage: Storage, round_id: int) -> None:
@@ -109,6 +117,7 @@ def _take_in(tx: Transaction, tournament: Tournament, round: Round) -> None:
         plain, made = adjusted_sums(tournament, weighed, round.beta)
         add_sums(tx, tournament, ScoreKind.PLAIN, plain)
         add_sums(tx, tournament, ScoreKind.MADE, made)
+    CHANCES.add(tx, taken.chances)
     if highlights:
         tx.connection().execute(insert(Highlight), HIGHLIGHTS.rows(highlights))
 
@@ -122,20 +131,23 @@ def weighed_sessions(
     tx: Transaction, tournament: Tournament, round: Round
 ) -> Iterator[tuple[Table, list[Weighed]]]:
     """Yield the tables of a round whose matches are done, with their sessions."""
-    columns: tuple[Any, ...] = (Match.table_number, Session.number, Session.id, SessionReference.worth)
+    columns: tuple[Any, ...] = (
+        *(Match.table_number, Session.number, Session.id),
+        *(SessionReference.worth, SessionReference.chances),
+    )
     rows = (
         select_columns(*columns)
         .join(Session, col(Session.match_id) == Match.id)
         .join(SessionReference, col(SessionReference.session_id) == Session.id)
         .where(col(Match.round_id) == round.id)
     )
-    known = {(table, number): (id, worth) for table, number, id, worth in tx.execute(rows)}
+    known = {(table, number): row for table, number, *row in tx.execute(rows)}
     played = played_in(tx, tournament, round)
     for table in tables_of(tx, round):
         number = table.match.table_number
         if table.match.state == MatchState.DONE:
-            ended = [(one, known.get((number, one.number), (0, ()))) for one in played.get(number, ())]
-            yield table, [Weighed(id, one, worth) for one, (id, worth) in ended]
+            ended = [(one, known.get((number, one.number), (0, (), ()))) for one in played.get(number, ())]
+            yield table, [Weighed(id, one, worth, chances) for one, (id, worth, chances) in ended]
 
 
 def adjusted_sums(

@@ -17,7 +17,7 @@ from arena.store.models.bots import Bot, BotLogEntry, BotVersion, Owner, Token
 from arena.store.models.columns import utc_now
 from arena.store.models.entries import EntryInvitation, EntryRequest, EntryState
 from arena.store.models.leagues import Arrival, League, LeagueMember, Season, SeasonDivision, SeasonPlace
-from arena.store.models.luck import EntrantLuck, LuckTally, PoolSlope, SessionReference
+from arena.store.models.luck import EntrantChances, EntrantLuck, LuckTally, PoolSlope, SessionReference
 from arena.store.models.matches import (
     DealEstimate,
     Match,
@@ -74,6 +74,7 @@ __all__ = [
     "DeliveryState",
     "Encounter",
     "Entrant",
+    "EntrantChances",
     "EntrantLuck",
     "EntrantState",
     "EntrantSum",

@@ -23,6 +23,9 @@ class SessionReference(SQLModel, table=True):
     worth: list[list[int]] = Field(sa_type=JSON)
     """For each deal, what the cards were worth to each seat, in the reference's parts of a point; empty if
     its records cannot be followed."""
+    chances: list[list[int]] = Field(sa_type=JSON)
+    """How often a seat could have beaten another one's play at no cost, and how often it passed then: lists
+    of seat, other seat, situation, and these two numbers (``arena.core.softplay``)."""
 
 
 class PoolSlope(SQLModel, table=True):
@@ -71,6 +74,23 @@ class LuckTally(LuckSums, table=True):
     """The pool's ruleset."""
     table_size: int = Field(primary_key=True)
     """The pool's table size."""
+
+
+class EntrantChances(SQLModel, table=True):
+    """How often an entrant could beat another one's play at no cost, updated as rounds are taken in."""
+
+    __tablename__: ClassVar[str] = "entrant_chances"
+
+    entrant_id: int = Field(foreign_key="entrants.id", primary_key=True)
+    """The entrant."""
+    other_id: int = Field(foreign_key="entrants.id", primary_key=True)
+    """Whose play it was."""
+    situation: int = Field(primary_key=True)
+    """What the turn was like (``arena.core.softplay``)."""
+    chances: int = 0
+    """Number of such turns."""
+    passed: int = 0
+    """At how many of them it passed."""
 
 
 class EntrantLuck(LuckSums, table=True):

@@ -135,6 +135,14 @@ steering.add(f"{DESK}/delete", tournaments.delete_tournament, "/tournaments")
 steering.add(f"{DESK}/invitations", entries.invite_bots, f"{DESK}#invited")
 steering.add(f"{DESK}/invitations/take-back", entries.uninvite_bot, f"{DESK}#invited")
 
+
+@router.get(f"{DESK}/soft-play")
+def show_soft_play(visit: Organising) -> HTMLResponse:
+    """Show which bots give way to one other more often than to the rest."""
+    found = visit.do(tournaments.list_soft_play, limit=ROSTER)
+    return visit.page("softplay.html", found=found, asked=visit.asked(tournaments.list_soft_play))
+
+
 CORRECTIONS = f"{DESK}/corrections"
 
 DECIDED: Mapping[str, Operation[..., Any]] = {

@@ -46,6 +46,7 @@ ON_PAGES: Mapping[str, Sequence[str]] = {
     ],
     "/tournaments/{tournament}/desk/change": ["tournament change"],
     "/tournaments/{tournament}/desk/corrections": ["tournament correct"],
+    "/tournaments/{tournament}/desk/soft-play": ["tournament soft-play"],
     "/leagues": ["league list"],
     "/leagues/{league}": ["league show", "league history", "league join", "league leave"],
     "/desk/league": ["league apply"],

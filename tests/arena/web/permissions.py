@@ -218,6 +218,7 @@ ROUTES: dict[str, Line] = {
     "GET /tournaments/{tournament}/entry": _read(
         "/tournaments/waiting/entry?bot=owner-0/spare", ITS_PEOPLE, READ
     ),
+    "GET /tournaments/{tournament}/soft-play": _read("/tournaments/cup/soft-play", ITS_ORGANISER, READ),
     "GET /tournaments/{tournament}/entries": _read("/tournaments/asking/entries", ACCOUNTS, READ),
     "POST /tournaments/{tournament}/invitations": Line(
         ITS_ORGANISER, TOURNAMENTS, "/tournaments/asking/invitations", {"invited": ["owner-0"]}
@@ -342,6 +343,9 @@ PAGES: dict[str, Line] = {
     "GET /tournaments/{tournament}/desk": _read("/tournaments/waiting/desk", ITS_ORGANISER, TOURNAMENTS),
     "GET /tournaments/{tournament}/desk/corrections": _read(
         "/tournaments/cup/desk/corrections", ITS_ORGANISER, TOURNAMENTS
+    ),
+    "GET /tournaments/{tournament}/desk/soft-play": _read(
+        "/tournaments/cup/desk/soft-play", ITS_ORGANISER, TOURNAMENTS
     ),
     "GET /desk/league": _read("/desk/league", ORGANISERS, TOURNAMENTS),
     "GET /leagues/{league}/desk": _read("/leagues/winter/desk", ITS_ORGANISER, TOURNAMENTS),

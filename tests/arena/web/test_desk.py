@@ -3,11 +3,13 @@
 import html
 import re
 from collections.abc import Callable
+from itertools import permutations
 from typing import Any
 
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
+from sqlmodel import col, select
 
 from arena.actors import Actor, Role
 from arena.bots.versions import register_version
@@ -18,6 +20,7 @@ from arena.leagues.spec import LeagueSpec, make_league
 from arena.operations.checking import schema_of
 from arena.people import accounts
 from arena.queries.scoreboard import standings
+from arena.store.models import BotVersion, Entrant, EntrantChances
 from arena.store.storage import Storage
 from arena.tournaments import admission
 from arena.tournaments.overview import find_tournament
@@ -339,6 +342,29 @@ def test_corrections_when_one_is_previewed_then_the_standings_change_only_once_i
     assert standings(world.storage, "cup")[0].points == lines[0].points + 5
     olga.post(at, data={**asked, "correction": "reinstated", "do": "correct"})
     assert not any(line.disqualified for line in standings(world.storage, "cup"))
+
+
+def test_soft_play_when_a_bot_gives_way_to_one_other_then_its_organiser_reads_of_it(
+    olga: TestClient, world: World
+) -> None:
+    olga.post("/desk", data={"tab": "file", "file": CUP, "do": "create"})
+    olga.post("/tournaments/cup/desk", data={"do": "start"})
+    at = "/tournaments/cup/desk/soft-play"
+    assert at in olga.get("/tournaments/cup/desk").text
+    assert "No round has been looked at yet" in olga.get(at).text
+    with world.storage.write() as tx:
+        ids = tx.exec(select(Entrant.id).order_by(col(Entrant.number))).all()[:3]
+        for one, other in permutations(ids, 2):
+            passed = 240 if (one, other) == (ids[0], ids[1]) else 40
+            tx.add(EntrantChances(entrant_id=one, other_id=other, situation=2, chances=1_000, passed=passed))
+        version = select(BotVersion.name).join(Entrant, col(Entrant.version_id) == BotVersion.id)
+        soft, partner = (tx.exec(version.where(Entrant.id == id)).one() for id in ids[:2])
+    read = Read(olga.get(at).text).text
+    assert "6 pairs looked at" in read
+    assert "not a verdict" in read
+    table = "".join(read.partition("Difference")[2].split())
+    assert table.startswith(f"{soft}standsout{partner}0100024.0%4.0%+20.0+")
+    assert table.count("standsout") == 1
 
 
 def test_webhook_when_it_is_added_on_its_page_then_its_secret_is_shown_till_it_is_put_away(

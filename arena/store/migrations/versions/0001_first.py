@@ -894,6 +894,7 @@ def upgrade() -> None:
         sa.Column("session_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("reference", sa.String(32), nullable=False),
         sa.Column("worth", sa.JSON(), nullable=False),
+        sa.Column("chances", sa.JSON(), nullable=False),
         sa.ForeignKeyConstraint(["session_id"], ["sessions.id"], name="fk_session_references_session_id"),
         sa.PrimaryKeyConstraint("session_id", name="pk_session_references"),
     )
@@ -921,6 +922,17 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["ruleset_id"], ["rulesets.id"], name="fk_luck_tallies_ruleset_id"),
         sa.ForeignKeyConstraint(["version_id"], ["bot_versions.id"], name="fk_luck_tallies_version_id"),
         sa.PrimaryKeyConstraint("version_id", "ruleset_id", "table_size", name="pk_luck_tallies"),
+    )
+    op.create_table(
+        "entrant_chances",
+        sa.Column("entrant_id", sa.Integer(), nullable=False),
+        sa.Column("other_id", sa.Integer(), nullable=False),
+        sa.Column("situation", sa.Integer(), nullable=False),
+        sa.Column("chances", sa.Integer(), nullable=False),
+        sa.Column("passed", sa.Integer(), nullable=False),
+        sa.ForeignKeyConstraint(["entrant_id"], ["entrants.id"], name="fk_entrant_chances_entrant_id"),
+        sa.ForeignKeyConstraint(["other_id"], ["entrants.id"], name="fk_entrant_chances_other_id"),
+        sa.PrimaryKeyConstraint("entrant_id", "other_id", "situation", name="pk_entrant_chances"),
     )
     op.create_table(
         "entrant_luck",
