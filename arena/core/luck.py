@@ -6,10 +6,12 @@ along with the cards. What it made of them is the rest of its points. All are wh
 not depend on their order.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import Any
+
+from arena.core.elo import TWO_SIDED
 
 UNIT = 64
 """What was expected, what was made, and beta are counted in parts of a point: as many make one."""
@@ -19,6 +21,9 @@ FEW = 50
 
 AT_FIRST = UNIT // 2
 """Beta until there are so many deals."""
+
+MUCH_LEFT = 0.5
+"""Where a larger share of the variance of points is left, pages say so."""
 
 MOST = 2 * UNIT
 """The largest beta."""
@@ -46,6 +51,19 @@ def expected(worth: Sequence[int], parts: int, beta: int) -> tuple[int, ...]:
 def made(points: Sequence[int], expected: Sequence[int]) -> tuple[int, ...]:
     """Return what each seat made of its cards beyond what was expected, in 64ths of a point."""
     return tuple(UNIT * own - share for own, share in zip(points, expected, strict=True))
+
+
+def above_mean(points: Sequence[int]) -> tuple[int, ...]:
+    """Return how far each seat's points are above the mean of the table, in 64ths of a point.
+
+    Under many rulesets the points of a deal do not add up to nothing, and what is expected does.
+    """
+    return expected(points, 1, UNIT)
+
+
+def made_above_mean(points: Sequence[int], expected: Sequence[int]) -> tuple[int, ...]:
+    """Return what each seat made of its cards, as ``made`` does, but of its points above the table's mean."""
+    return tuple(own - share for own, share in zip(above_mean(points), expected, strict=True))
 
 
 @dataclass(slots=True)
@@ -78,19 +96,52 @@ class Slope:
 
 @dataclass(frozen=True, slots=True)
 class LuckLine:
-    """Means of points a deal, and their standard errors, which are None for fewer than two deals."""
+    """Means of points a deal, each with half the width of its 95 % interval; None below two deals."""
 
     deals: int
     """Those that all bots played to the end, and of which it is known what the cards were worth."""
     points: float
-    """Points."""
-    points_error: float | None
+    """Points, as they were played, above the mean of the table."""
+    points_plus_minus: float | None
     expected: float
-    """Expected from the cards: how much better than average they were dealt."""
-    expected_error: float | None
+    """Expected from the cards: how much better than average they were."""
+    expected_plus_minus: float | None
     made: float
     """Made of them: the points beyond what was expected."""
-    made_error: float | None
+    made_plus_minus: float | None
+
+
+def luck_told(line: LuckLine) -> str:
+    """Return a bot's luck in words: what it made of its cards, and how good these were."""
+    spread = "" if line.made_plus_minus is None else f" ± {line.made_plus_minus:.2f}"
+    beyond, dealt = ("above" if value >= 0 else "below" for value in (line.made, line.expected))
+    return (
+        f"{abs(line.made):.2f}{spread} points a deal {beyond} what its cards were worth; "
+        f"it was dealt {abs(line.expected):.2f} {dealt} average"
+    )
+
+
+def share_left(lines: Iterable[LuckLine]) -> float | None:
+    """Return the share of the variance of points that is left in what was made of the cards.
+
+    1 or more means that the reference says nothing about these deals; None for few deals.
+    """
+    known = [line for line in lines if line.points_plus_minus and line.made_plus_minus is not None]
+    if sum(line.deals for line in known) < FEW:
+        return None
+    whole = sum((line.deals * (line.points_plus_minus or 0)) ** 2 for line in known)
+    left = sum((line.deals * (line.made_plus_minus or 0)) ** 2 for line in known)
+    return left / whole
+
+
+def share_told(lines: Iterable[LuckLine]) -> str | None:
+    """Return in words that the reference says little about these deals; None if it does say much, or if they
+    are few."""
+    left = share_left(lines)
+    if left is None or left <= MUCH_LEFT:
+        return None
+    explained = f"{max(0.0, 1 - left):.0%}"
+    return f"The cards, as the reference values them, explain only {explained} of how much points vary here."
 
 
 @dataclass(slots=True)
@@ -105,7 +156,7 @@ class Luck:
     product: int = 0
 
     def add(self, points: int, expected: int) -> None:
-        """Add a deal: its points, and what was expected in 64ths of a point."""
+        """Add a deal: its points above the table's mean, and what was expected, in 64ths of a point."""
         self.deals += 1
         self.points += points
         self.squares += points * points
@@ -115,21 +166,24 @@ class Luck:
 
     def line(self) -> LuckLine:
         """Return the means a deal. There must be a deal."""
-        made = UNIT * self.points - self.expected
-        made_squares = UNIT * UNIT * self.squares - 2 * UNIT * self.product + self.expected_squares
+        made = self.points - self.expected
+        made_squares = self.squares - 2 * self.product + self.expected_squares
         return LuckLine(
             self.deals,
-            self.points / self.deals,
-            _error(self.deals, self.points, self.squares),
+            self.points / self.deals / UNIT,
+            _plus_minus(self.deals, self.points, self.squares),
             self.expected / self.deals / UNIT,
-            _error(self.deals, self.expected, self.expected_squares, UNIT),
+            _plus_minus(self.deals, self.expected, self.expected_squares),
             made / self.deals / UNIT,
-            _error(self.deals, made, made_squares, UNIT),
+            _plus_minus(self.deals, made, made_squares),
         )
 
 
-def _error(deals: int, total: int, squares: int, unit: int = 1) -> float | None:
-    """Return the standard error of a mean, from whole sums: nothing is lost by taking them apart."""
+def _plus_minus(deals: int, total: int, squares: int) -> float | None:
+    """Return half the width of a mean's 95 % interval in points, from sums in 64ths.
+
+    They are whole numbers, which lose nothing by subtraction.
+    """
     if deals < 2:
         return None
-    return sqrt((deals * squares - total * total) / (deals - 1)) / deals / unit
+    return TWO_SIDED * sqrt((deals * squares - total * total) / (deals - 1)) / deals / UNIT

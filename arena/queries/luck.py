@@ -3,15 +3,17 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import func
+from sqlalchemy import Select, bindparam, func
 from sqlalchemy import select as select_columns
 from sqlmodel import col, select
 
 from arena.actors import Actor, Role
-from arena.core.luck import UNIT, Luck, LuckLine, expected, made
+from arena.core.luck import UNIT, Luck, LuckLine, expected, made_above_mean
 from arena.errors import StateError, UnknownError
+from arena.queries.deals import one_deal
 from arena.queries.names import versions_called
 from arena.queries.sessions import STILL_PLAYED, are_shown
 from arena.results.ledgers import ENTRANT_LUCK, LUCK
@@ -29,7 +31,7 @@ from arena.store.models import (
     StoredRuleset,
     Tournament,
 )
-from arena.store.storage import Storage, Transaction
+from arena.store.storage import Ids, Storage, Transaction, among
 from arena.tournaments.overview import find_tournament
 from referee.reference.values import REFERENCE
 
@@ -49,8 +51,20 @@ class DealLuck:
     expected: tuple[float, ...] | None
     """What was expected from the cards; None until ``beta`` is known."""
     made: tuple[float, ...] | None
-    """What was made of them: the points beyond what was expected; None until ``beta`` is known, and if a bot
-    did not play the deal to its end."""
+    """What was made of them: the points above the mean of the table, beyond what was expected; None until
+    ``beta`` is known, and if a bot did not play the deal to its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class DealPoints:
+    """The points of a deal, and how lucky they were."""
+
+    bots: tuple[str, ...]
+    """By seat."""
+    points: tuple[int, ...]
+    """By seat."""
+    luck: DealLuck | None
+    """None as long as it is not known what the cards were worth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +142,7 @@ class _Played(NamedTuple):
         worth, clean = self.worth[number - 1], min(self.forfeited_from, default=len(self.points))
         known = self.beta is not None and self.state == MatchState.DONE
         shares = expected(worth, REFERENCE.parts, self.beta or 0)
-        own = made(self.points[number - 1], shares) if number <= clean else None
+        own = made_above_mean(self.points[number - 1], shares) if number <= clean else None
         return DealLuck(
             self.reference,
             REFERENCE.plays,
@@ -203,24 +217,47 @@ def bot_luck(storage: Storage, name: str) -> list[PoolLuck]:
         ]
 
 
+def deal_points(
+    storage: Storage, tournament: str, round: int, table: int, number: int, deal: int
+) -> DealPoints:
+    """Return the points of a deal, and how lucky they were. Raise the same errors as ``session_luck``."""
+    record: Any = one_deal(storage, tournament, round, table, number, deal)
+    luck = deal_luck(storage, tournament, round, table, number, deal)
+    return DealPoints(tuple(record["seats"]), tuple(record["points"]), luck)
+
+
 def version_luck(tx: Transaction, pool: Pool, version_ids: Iterable[int]) -> dict[int, LuckLine]:
     """Return the luck of these bot versions in a pool, as far as it is known."""
-    of_pool = (LuckTally.ruleset_id == pool.ruleset_id, LuckTally.table_size == pool.table_size)
-    rows = tx.exec(select(LuckTally).where(*of_pool, col(LuckTally.version_id).in_([*version_ids])))
-    return {row.version_id: Luck(*LUCK.row(row)).line() for row in rows}  # type: ignore[arg-type]
+    rows = tx.connection().execute(_of_versions(), {**pool._asdict(), "versions": [*version_ids]})
+    return {version_id: Luck(*counts).line() for version_id, *counts in rows}
 
 
-def entrants_luck(storage: Storage, tournament: str) -> dict[int, LuckLine]:
-    """Return by the entrant's number the luck of a tournament's entrants, as far as it is known.
+@cache
+def _of_versions() -> Select[Any]:
+    """Select the sums of versions in a pool; made once, because every page of a leaderboard uses it."""
+    of_pool = (
+        col(LuckTally.ruleset_id) == bindparam("ruleset_id"),
+        col(LuckTally.table_size) == bindparam("table_size"),
+    )
+    columns = (getattr(LuckTally, column) for column in ("version_id", *LUCK.columns))
+    these = among(LuckTally.version_id, bindparam("versions", type_=Ids()))
+    return select_columns(*columns).where(*of_pool, these)
 
-    Raise UnknownError.
-    """
+
+def entrants_luck(tx: Transaction, tournament: Tournament) -> dict[int, LuckLine]:
+    """Return by the entrant's number the luck of a tournament's entrants, as far as it is known."""
+    columns: tuple[Any, ...] = tuple(getattr(EntrantLuck, column) for column in ENTRANT_LUCK.columns)
+    rows = (
+        select_columns(col(Entrant.number), *columns)
+        .join(EntrantLuck, col(EntrantLuck.entrant_id) == Entrant.id)
+        .where(col(Entrant.tournament_id) == tournament.id)
+    )
+    return {number: Luck(*counts).line() for number, *counts in tx.execute(rows)}
+
+
+def rounds_weighed(storage: Storage, tournament_id: int) -> int:
+    """Return in how many rounds of a tournament it is known what the cards were worth."""
+    rounds = select(func.count()).select_from(Round)
+    of_it = rounds.where(Round.tournament_id == tournament_id, col(Round.beta).is_not(None))
     with storage.read() as tx:
-        its = find_tournament(tx, tournament)
-        rows = tx.exec(
-            select(Entrant.number, EntrantLuck)
-            .join(EntrantLuck, col(EntrantLuck.entrant_id) == Entrant.id)
-            .where(Entrant.tournament_id == its.id)
-            .order_by(col(Entrant.number))
-        )
-        return {number: Luck(*ENTRANT_LUCK.row(row)).line() for number, row in rows}  # type: ignore[arg-type]
+        return tx.exec(of_it).one()

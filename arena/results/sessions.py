@@ -11,7 +11,7 @@ from sqlalchemy import delete, insert
 from sqlalchemy import select as select_columns
 from sqlmodel import col, select
 
-from arena.core.luck import expected, made
+from arena.core.luck import expected, made_above_mean
 from arena.results.ledgers import FAULTS, HIGHLIGHTS, Key, Part, Row, WrongRow
 from arena.results.strength.pools import Pool
 from arena.store.models import (
@@ -128,10 +128,11 @@ def made_rows(
     - best-made: the most that a seat made of its cards, beyond what was expected;
     - worst-made: the most that a seat lost of what was expected.
 
-    Both are in 64ths of a point; there is no deal where that is 0.
+    Both are beside the mean of the table, in 64ths of a point; there is no deal where that is 0.
     """
     seats = [
-        (number, made(points, expected(worth, REFERENCE.parts, beta))) for number, points, worth in deals
+        (number, made_above_mean(points, expected(worth, REFERENCE.parts, beta)))
+        for number, points, worth in deals
     ]
     if not seats:
         return {}

@@ -12,7 +12,23 @@ from typing import Any
 import pytest
 from sqlmodel import col, delete, select
 
-from arena.core.luck import AT_FIRST, FEW, MOST, UNIT, Luck, Slope, expected, made
+from arena.core.elo import TWO_SIDED
+from arena.core.luck import (
+    AT_FIRST,
+    FEW,
+    MOST,
+    UNIT,
+    Luck,
+    LuckLine,
+    Slope,
+    above_mean,
+    expected,
+    luck_told,
+    made,
+    made_above_mean,
+    share_left,
+    share_told,
+)
 from arena.errors import UnknownError
 from arena.host.settings import Settings
 from arena.queries.highlights import HighlightQuery, find_deals
@@ -93,6 +109,8 @@ def test_expected_when_a_table_has_sums_then_it_is_beta_of_the_distance_from_the
     assert expected(sums, 8, beta) == tuple((2 * share + 1) // 2 for share in exact)
     assert expected((10, 20, 60), 2, UNIT) == (-640, -320, 960)  # their mean is 30, or 15 a play
     assert made((5, -5, 0), (-640, -320, 960)) == (960, 0, -960)
+    assert above_mean((0, -3, -4)) == (149, -43, -107)
+    assert made_above_mean((0, -3, -4), (-64, 0, 64)) == (213, -43, -171)
 
 
 def test_beta_when_there_are_few_deals_then_it_is_fixed_and_else_the_best_slope() -> None:
@@ -115,16 +133,51 @@ def test_luck_when_deals_are_added_then_means_and_errors_are_those_of_the_deals(
     deals = [(7, 100), (-3, -64), (0, 5), (12, 300)]
     luck = Luck()
     for points, share in deals:
-        luck.add(points, share)
+        luck.add(UNIT * points, share)
     line = luck.line()
-    for value, error, numbers in (
-        (line.points, line.points_error, [points for points, _ in deals]),
-        (line.expected, line.expected_error, [share / UNIT for _, share in deals]),
-        (line.made, line.made_error, [points - share / UNIT for points, share in deals]),
+    for value, plus_minus, numbers in (
+        (line.points, line.points_plus_minus, [points for points, _ in deals]),
+        (line.expected, line.expected_plus_minus, [share / UNIT for _, share in deals]),
+        (line.made, line.made_plus_minus, [points - share / UNIT for points, share in deals]),
     ):
         assert value == pytest.approx(mean(numbers))
-        assert error == pytest.approx(stdev(numbers) / sqrt(len(deals)))
-    assert Luck(1, 7, 49).line().points_error is None
+        assert plus_minus == pytest.approx(TWO_SIDED * stdev(numbers) / sqrt(len(deals)))
+    assert Luck(1, 7, 49).line().points_plus_minus is None
+
+
+def test_luck_when_it_is_told_then_it_says_what_was_made_and_what_was_dealt() -> None:
+    lucky, unlucky = Luck(), Luck()
+    for points, share in [(9, 2.0), (-3, -1.0), (2, 1.0)]:
+        lucky.add(UNIT * points, int(share * UNIT))
+        unlucky.add(-UNIT * points, int(-share * UNIT))
+    told = "2.00 ± 5.19 points a deal above what its cards were worth; it was dealt 0.67 above average"
+    assert luck_told(lucky.line()) == told
+    assert luck_told(unlucky.line()) == told.replace("above", "below")
+    assert luck_told(Luck(1, UNIT, UNIT**2).line()).startswith("1.00 points a deal above what")
+
+
+def test_share_left_of_bots_is_that_of_the_variances_of_all_their_deals() -> None:
+    deals = [[(9, 6.0), (-3, -2.0), (2, 1.0)] * FEW, [(5, 3.0), (-8, -5.0)] * FEW]
+    lines = []
+    for of_bot in deals:
+        luck = Luck()
+        for points, share in of_bot:
+            luck.add(UNIT * points, int(share * UNIT))
+        lines.append(luck.line())
+    whole = sum(len(of_bot) * stdev(points for points, _ in of_bot) ** 2 for of_bot in deals)
+    left = sum(len(of_bot) * stdev(points - share for points, share in of_bot) ** 2 for of_bot in deals)
+    assert share_left([*lines, Luck(1, 7, 49).line()]) == pytest.approx(left / whole)
+    assert share_told(lines) is None
+    assert share_left([Luck(3, 8, 94).line()]) is None
+
+
+def test_share_told_when_the_reference_says_little_then_it_says_how_little() -> None:
+    luck = Luck()
+    for number in range(2 * FEW):
+        luck.add([6, -6, 2, -2][number % 4] * UNIT, [1, -1, -2, 2][number % 4] * UNIT)
+    left = (5**2 + 4**2) / (6**2 + 2**2)
+    assert share_left([luck.line()]) == pytest.approx(left)
+    assert "explain only 0% of" in str(share_told([luck.line()]))
 
 
 @pytest.mark.parametrize("duplicate", [False, True])
@@ -153,8 +206,12 @@ def test_weighing_when_a_round_has_ended_then_each_session_has_the_reference_of_
         assert len(tallies) == len(entrants) == 8
         for of_kind in (tallies, entrants):
             assert sum(row.deals for row in of_kind) == 4 * slope.deals
-            assert sum(row.points for row in of_kind) == sum(
-                sum(points) for points in tx.exec(select(Session.points))
+            assert sum(row.points for row in of_kind) == 0
+            assert sum(row.squares for row in of_kind) == sum(
+                one * one
+                for deals in tx.exec(select(Session.deal_points))
+                for points in deals
+                for one in above_mean(points)
             )
         kinds = {*tx.exec(select(Highlight.kind)).all()}
     assert kinds >= {HighlightKind.BEST_MADE, HighlightKind.WORST_MADE}
@@ -290,7 +347,7 @@ def test_recount_when_what_follows_from_the_reference_is_wrong_then_it_is_found_
 
 def test_luck_of_a_deal_and_of_bots_is_that_of_the_records(pool: World) -> None:
     storage = pool.storage
-    by_bot: dict[str, list[tuple[int, float]]] = {}
+    by_bot: dict[str, list[tuple[float, float]]] = {}
     for place in sessions(storage, "cup"):
         records = shown_deals(storage, *place)
         for record, luck in zip(records, session_luck(storage, *place), strict=True):
@@ -306,9 +363,10 @@ def test_luck_of_a_deal_and_of_bots_is_that_of_the_records(pool: World) -> None:
                 assert luck.expected[seat] == pytest.approx(
                     luck.beta * (luck.worth[seat] - average), abs=0.5 / UNIT
                 )
-                assert luck.made[seat] == record["points"][seat] - luck.expected[seat]
-                by_bot.setdefault(bot, []).append((record["points"][seat], luck.expected[seat]))
-    found = entrants_luck(storage, "cup")
+                points = record["points"][seat] - mean(record["points"])
+                assert luck.made[seat] == points - luck.expected[seat]
+                by_bot.setdefault(bot, []).append((points, luck.expected[seat]))
+    found = luck_in(storage, "cup")
     for entrant in list_entrants_of(storage, "cup"):
         deals = by_bot[entrant.name]
         line = found[entrant.number]
@@ -318,7 +376,7 @@ def test_luck_of_a_deal_and_of_bots_is_that_of_the_records(pool: World) -> None:
         assert line.made == pytest.approx(mean(points - share for points, share in deals))
     assert len(by_bot) == len(found) == 8
     bot, deals = next(iter(by_bot.items()))
-    everywhere = entrants_luck(storage, "later")
+    everywhere = luck_in(storage, "later")
     [in_pool] = bot_luck(storage, bot)
     assert (in_pool.ruleset, in_pool.table_size) == ("chinese@1", 4)
     more = next((line for n, line in everywhere.items() if named(storage, "later")[n] == bot), None)
@@ -346,6 +404,12 @@ def test_deals_when_those_best_and_worst_made_are_asked_for_then_no_seat_made_mo
         assert luck is not None
         assert luck.made is not None
         assert round(max(luck.made) if kind is HighlightKind.BEST_MADE else -min(luck.made)) == first.value
+
+
+def luck_in(storage: Storage, tournament: str) -> dict[int, LuckLine]:
+    """Return the luck of a tournament's entrants by number."""
+    with storage.read() as tx:
+        return entrants_luck(tx, find_tournament(tx, tournament))
 
 
 def sessions(storage: Storage, tournament: str) -> list[tuple[str, int, int, int]]:
@@ -380,7 +444,7 @@ def test_luck_when_a_round_is_not_taken_in_then_a_deal_has_only_what_its_cards_w
     for place in sessions(world.storage, "cup"):
         for luck in session_luck(world.storage, *place):
             assert luck is None or (luck.beta, luck.expected, luck.made) == (None, None, None)
-    assert entrants_luck(world.storage, "cup") == {}
+    assert luck_in(world.storage, "cup") == {}
     with pytest.raises(UnknownError, match="no session 9"):
         session_luck(world.storage, "cup", 1, 1, 9)
 

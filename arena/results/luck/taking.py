@@ -13,7 +13,7 @@ from sqlalchemy import select as select_columns
 from sqlmodel import col
 
 from arena.core.duplicate import PlayedSession
-from arena.core.luck import Luck, Slope, expected
+from arena.core.luck import Luck, Slope, above_mean, expected
 from arena.core.scores import ScoreKind
 from arena.core.softplay import Chances, Key
 from arena.results.ledgers import CHANCES, ENTRANT_LUCK, HIGHLIGHTS, LUCK, SLOPES
@@ -74,7 +74,7 @@ class Taken:
         for _, points, worth in session.counted():
             slope.add(worth, REFERENCE.parts, points)
             shares = expected(worth, REFERENCE.parts, beta)
-            for seat, own, share in zip(seats, points, shares, strict=True):
+            for seat, own, share in zip(seats, above_mean(points), shares, strict=True):
                 self.entrants.setdefault(seat.entrant_id, Luck()).add(own, share)
                 if tournament.rated:
                     versions.setdefault(seat.version_id, Luck()).add(own, share)

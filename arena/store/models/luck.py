@@ -52,15 +52,15 @@ class LuckSums(SQLModel):
     deals: int = 0
     """Number of deals."""
     points: int = Field(default=0, sa_type=BigInteger)
-    """Sum of the points in them, as in the deal records."""
+    """Sum of the points in them above the mean of the table, in 64ths of a point."""
     squares: int = Field(default=0, sa_type=BigInteger)
-    """Sum of the squares of the points of each deal."""
+    """Sum of the squares of these points of each deal."""
     expected: int = Field(default=0, sa_type=BigInteger)
     """Sum of what was expected from the cards, in 64ths of a point."""
     expected_squares: int = Field(default=0, sa_type=BigInteger)
     """Sum of its squares."""
     product: int = Field(default=0, sa_type=BigInteger)
-    """Sum of the products of the points and what was expected."""
+    """Sum of the products of these points and what was expected."""
 
 
 class LuckTally(LuckSums, table=True):
