@@ -9,10 +9,13 @@ from arena.bots.estimates import Estimates
 from arena.cli.doors import command_of
 from arena.cli.leaderboard import show_leaderboards
 from arena.cli.results import show_matches
+from arena.core.luck import luck_told, share_told
 from arena.operations import bots, results
+from arena.queries.board import LeaderboardLine
 from arena.queries.faults import KINDS, FaultsPage
-from arena.queries.highlights import DealLine, DealPage
+from arena.queries.highlights import MADE, DealLine, DealPage
 from arena.queries.histories import HistoryLine, HistoryPage
+from arena.queries.luck import DealPoints
 from arena.queries.meetings import CrossLine, Crosstable, Met
 from arena.queries.profiles import Profile, SeatLine
 from arena.queries.versus import Versus
@@ -20,7 +23,9 @@ from arena.store.models import HighlightKind
 from referee.cli.output import console, headline, moment, note, say, show
 from referee.cli.tables import in_pages
 
-deal = typer.Typer(no_args_is_help=True, help="Find notable deals, and what decisions cost.")
+deal = typer.Typer(
+    no_args_is_help=True, help="Find notable deals, what their cards were worth, and what decisions cost."
+)
 
 ABSENCES = (
     "absences are not faults: for bots that were absent, and so forfeited sessions, see "
@@ -31,7 +36,7 @@ NO_FAULTS = f"no bot has made a fault while it played; {ABSENCES}"
 
 @deal.callback()
 def group() -> None:
-    """Find notable deals, and what decisions cost."""
+    """Find notable deals, what their cards were worth, and what decisions cost."""
 
 
 @deal.command()
@@ -43,6 +48,33 @@ def find(page: DealPage, kind: HighlightKind) -> None:
     """
     rows = [(line.value, line.ruleset, _points(line), _shown_by(line)) for line in page.deals]
     show([f">{kind.value}", "ruleset", "points by seat", "show it with"], rows, "no such deals")
+
+
+@deal.command()
+@command_of(results.show_luck)
+def luck(found: DealPoints) -> None:
+    """Show a deal's points by seat, what was expected from the cards, and what was made of them."""
+    its = found.luck
+    expected, made = (None, None) if its is None else (its.expected, its.made)
+    lines = zip(found.bots, found.points, _figures(found, expected), _figures(found, made), strict=True)
+    rows = [(seat, bot, f"{points:+d}", *more) for seat, (bot, points, *more) in enumerate(lines)]
+    show([">seat", "bot version", ">points", ">expected from the cards", ">made of them"], rows, "")
+    if its is None or its.expected is None:
+        note("not known yet: workers compute what cards were worth when a round is over and no match waits")
+        return
+    above = " above the mean of the table" if sum(found.points) else ""
+    uncounted = "" if its.made else "; not counted, because a bot did not play the deal to its end"
+    note(
+        f"expected: the fixed bots of {its.reference} played these cards {its.plays} times; of what a seat "
+        f"made there above the mean of the table, {its.beta:.0%} came true in earlier deals",
+        f"made: the points{above} beyond that{uncounted}",
+        "tournaments are won by points",
+    )
+
+
+def _figures(found: DealPoints, values: Sequence[float] | None) -> list[str]:
+    """Return figures by seat, nothing where they are not known."""
+    return [""] * len(found.bots) if values is None else [f"{value:+.2f}" for value in values]
 
 
 @deal.command()
@@ -76,7 +108,9 @@ def _points(line: DealLine) -> str:
 
 
 def _shown_by(line: DealLine) -> str:
-    """Return the command that shows a deal."""
+    """Return the command that shows a deal, or what was made of its cards."""
+    if line.kind in MADE:
+        return f"arena deal luck {line.tournament} {line.round} {line.table} {line.session} {line.deal}"
     place = f"{line.tournament} {line.round} {line.table} --session {line.session} --deal {line.deal}"
     return f"arena match show {place}"
 
@@ -109,6 +143,7 @@ def show_(profile: Profile, bot: str) -> None:
     show(["bot version", "language", "registered", "revoked"], versions, "")
     say("")
     show_leaderboards(profile.pools)
+    _show_luck(profile.pools)
     _show_seats(profile.seats)
     if profile.seats:
         note(
@@ -127,6 +162,18 @@ def show_(profile: Profile, bot: str) -> None:
     )
     headline("\nLatest matches")
     show_matches(profile.matches, bot)
+
+
+def _show_luck(lines: Sequence[LeaderboardLine]) -> None:
+    told = [(line, line.luck) for line in lines if line.luck]
+    if told:
+        headline("Luck taken out (±: in 95 of 100 cases)")
+    for line, luck in told:
+        say(f"{line.bot}, {line.ruleset}, tables of {line.table_size}: {luck_told(luck)}")
+        if share := share_told([luck]):
+            note(share, "")
+    if told:
+        say("")
 
 
 def _show_seats(lines: Sequence[SeatLine]) -> None:

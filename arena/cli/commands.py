@@ -104,7 +104,11 @@ COMMANDS = (
         "Replace the database with a backup; its contents are lost. Stop everything first.",
     ),
     Later("match", "arena.cli.results:match", "List and show matches, and their seatings."),
-    Later("deal", "arena.cli.botresults:deal", "Find notable deals, and what decisions cost."),
+    Later(
+        "deal",
+        "arena.cli.botresults:deal",
+        "Find notable deals, what their cards were worth, and what decisions cost.",
+    ),
     Later("rating", "arena.cli.results:rating", "Recompute and check the ratings."),
     Later("login", "arena.cli.login:login", "Store a key for an arena on the network, for `arena --server`."),
     Later(

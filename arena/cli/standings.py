@@ -13,6 +13,7 @@ from arena.cli.results import show_crosstable
 from arena.cli.watch import progress_text
 from arena.core.corrections import Correction, Kind, correction_text
 from arena.core.formats import FORMATS
+from arena.core.luck import share_told
 from arena.jsonvalues import to_json
 from arena.operations import tournaments
 from arena.queries.scoreboard import CROSSED, Scoreboard, StandingLine
@@ -118,15 +119,34 @@ def show_standings(board: Scoreboard) -> None:
     names = [name for key in decisive for name in (points if key == "points" else [key])]
     rows = [(line.rank, _name(line), *(_cell(line, name) for name in names)) for line in lines]
     columns = [">", "bot version", *(f">{_COLUMNS.get(name, name)}" for name in names)]
+    luck = [line.luck for line in lines if line.luck]
+    if luck:
+        columns += [">expected", ">made", ">±"]
+        rows = [(*row, *_luck(line)) for row, line in zip(rows, lines, strict=True)]
     if any(line.forfeits for line in lines):
         columns.append(">forfeited")
         rows = [(*row, line.forfeits or "") for row, line in zip(rows, lines, strict=True)]
     console().print(table(columns, rows))
+    if luck:
+        note(
+            "expected: points a deal above the mean of the table that the cards made likely; made: those "
+            "beyond that, ± in 95 of 100 cases; the tournament is won by points"
+        )
+        if share := share_told(luck):
+            note(share)
     if any(line.forfeits for line in lines):
         note(
             "forfeited: sessions that the bot lost by absence or by too many faults; "
             "`arena bot log OWNER/BOT` has each"
         )
+
+
+def _luck(line: StandingLine) -> tuple[str, str, str]:
+    luck = line.luck
+    if luck is None:
+        return "", "", ""
+    spread = "" if luck.made_plus_minus is None else f"{luck.made_plus_minus:.2f}"
+    return f"{luck.expected:+.2f}", f"{luck.made:+.2f}", spread
 
 
 def _name(line: StandingLine) -> str:

@@ -96,19 +96,22 @@ class Slope:
 
 @dataclass(frozen=True, slots=True)
 class LuckLine:
-    """Means of points a deal, each with half the width of its 95 % interval; None below two deals."""
+    """How lucky a bot was: means of points a deal, each with its margin, None for fewer than two deals."""
 
     deals: int
     """Those that all bots played to the end, and of which it is known what the cards were worth."""
     points: float
     """Points, as they were played, above the mean of the table."""
     points_plus_minus: float | None
+    """Half the width of the 95 % interval around that."""
     expected: float
     """Expected from the cards: how much better than average they were."""
     expected_plus_minus: float | None
+    """Likewise."""
     made: float
     """Made of them: the points beyond what was expected."""
     made_plus_minus: float | None
+    """Likewise."""
 
 
 def luck_told(line: LuckLine) -> str:
@@ -140,7 +143,7 @@ def share_told(lines: Iterable[LuckLine]) -> str | None:
     left = share_left(lines)
     if left is None or left <= MUCH_LEFT:
         return None
-    explained = f"{max(0.0, 1 - left):.0%}"
+    explained = f"{100 * max(0.0, 1 - left):.0f} %"
     return f"The cards, as the reference values them, explain only {explained} of how much points vary here."
 
 

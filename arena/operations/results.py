@@ -20,7 +20,7 @@ from arena.operations.parameters import (
     RulesetName,
     TableSize,
 )
-from arena.queries import deals, highlights, matches, meetings, now, search
+from arena.queries import deals, highlights, luck, matches, meetings, now, search
 from arena.queries import tournaments as rounds
 from arena.queries.sessions import PlayedMatch, played_match
 from arena.store.models import HighlightKind
@@ -119,6 +119,17 @@ def show_deal(
     return deals.one_deal(context.storage, tournament, round, table, session, deal)
 
 
+@operation("GET", f"{DEALS}/{{deal}}/luck", tag="results")
+def show_luck(
+    context: Context, tournament: str, round: Number, table: Number, session: Number, deal: Number
+) -> luck.DealPoints:
+    """Return the points of a deal by seat, what was expected from the cards, and what was made of them.
+
+    409 in a duplicate tournament until the round is over: other tables still have to play it.
+    """
+    return luck.deal_points(context.storage, tournament, round, table, session, deal)
+
+
 @operation("GET", ESTIMATES, tag="results")
 def list_estimates(
     context: Context, tournament: str, round: Number, table: Number, session: Number, deal: Number
@@ -192,7 +203,7 @@ def show_same_deal(
     limit: Annotated[int, Interval(ge=1, le=MOST_TABLES), "Tables with their records."] = 12,
     cursor: Cursor = None,
 ) -> deals.SameDeal:
-    """Return a deal of a duplicate round at all its tables, and what each bot made of its cards."""
+    """Return a deal of a duplicate round at all its tables, with each bot's score beside the others."""
     question = ("same deal", tournament, round, session, deal)
     place = read_place(question, cursor)
     same = deals.same_deal(context.storage, tournament, round, session, deal, place + 1, limit)

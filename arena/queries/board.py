@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from arena.core.luck import LuckLine
+
 
 @dataclass(frozen=True, slots=True)
 class Baselines:
@@ -89,6 +91,8 @@ class LeaderboardLine:
     """Rated matches."""
     deals: int
     """Deals in these."""
+    luck: LuckLine | None
+    """What its cards were worth, and what it made of them; None as long as that is not known."""
     last_played_at: datetime | None
     """When its last rated match finished; None if unknown."""
     before: Before | None

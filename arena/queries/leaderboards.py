@@ -16,6 +16,7 @@ from sqlmodel import col
 from arena.core.cursors import make_cursor, read_cursor
 from arena.errors import SpecError, UnknownError
 from arena.queries.board import Before, CutPool, Leaderboard, LeaderboardLine
+from arena.queries.luck import version_luck
 from arena.queries.names import NamedPool, choose_pools, placed_in, versions_called, versions_of_owner
 from arena.queries.places import (
     Filter,
@@ -248,6 +249,7 @@ def _lines(
 ) -> Iterator[LeaderboardLine]:
     """Yield the lines of these bots of a pool."""
     counted = offsets(tx, pool.pool, placed)
+    luck = version_luck(tx, pool.pool, [entry.version_id for entry in placed])
     for entry in placed:
         yield LeaderboardLine(
             ruleset=pool.ruleset,
@@ -255,6 +257,7 @@ def _lines(
             place=counted.place(entry),
             owner=entry.bot.partition("/")[0],
             provisional=entry.provisional,
+            luck=luck.get(entry.version_id),
             before=before.get(entry.rating_id),
             **{name: getattr(entry, name) for name in _STORED},
         )

@@ -14,8 +14,10 @@ from sqlmodel import col, func, select
 from arena.core.corrections import Correction, adjust_sums, demoted, disqualified_by
 from arena.core.elo import spread
 from arena.core.formats import FORMATS
+from arena.core.luck import LuckLine
 from arena.core.ranking import Standing, Total, ranked
 from arena.core.sums import Sum, Sums
+from arena.queries.luck import entrants_luck
 from arena.queries.verdicts import Mean, VerdictKind, lead_of
 from arena.results.standings.outcomes import corrections_of, outcomes
 from arena.results.standings.stored import current_sums, kept_meetings, pairs_among
@@ -122,6 +124,9 @@ class StandingLine:
     """Whether its organiser disqualified it, so that it ranks behind all others."""
     forfeits: int
     """Sessions that it forfeited, by absence or by too many faults."""
+    luck: LuckLine | None
+    """What its cards were worth, and what it made of them, which decides nothing; None as long as that is not
+    known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,6 +229,7 @@ def standings(storage: Storage, name: str, also: Sequence[Correction] = ()) -> l
         totals = sums.totals(kept_meetings(tx, tournament))
         names = {entrant.number: entrant.name for entrant in entrants}
         forfeited = forfeited_sessions(tx, tournament)
+        luck = entrants_luck(tx, tournament)
         ids = {entrant.number: entrant.entrant_id for entrant in entrants}
         return [
             StandingLine(
@@ -234,6 +240,7 @@ def standings(storage: Storage, name: str, also: Sequence[Correction] = ()) -> l
                 plus_minus=spread(sum_of.deals, sum_of.total, sum_of.squares),
                 disqualified=line.entrant in disqualified,
                 forfeits=forfeited[line.entrant],
+                luck=luck.get(line.entrant),
             )
             for line in _ranked(tournament, entrants, totals, disqualified)
             for sum_of in [sums.entrants.get(ids[line.entrant], Sum())]

@@ -16,6 +16,7 @@ from arena.queries.board import LeaderboardLine
 from arena.queries.counting import deals_beside
 from arena.queries.highlights import DealLine, HighlightQuery, deal_of_day, find_deals, notable_deals
 from arena.queries.leaderboards import LeaderboardQuery, leaderboard
+from arena.queries.luck import rounds_weighed
 from arena.queries.matches import MatchLine
 from arena.queries.names import NamedPool, list_pools
 from arena.queries.scoreboard import Scoreboard, corrections, scoreboard
@@ -97,7 +98,10 @@ class Readings:
                 *(status.created_at, status.format, status.ruleset, status.state, status.entrants),
                 *(status.provisional, status.confirmed_at, corrected),
             ),
-            progress=(status.sessions_done, status.matches_done, status.round),
+            progress=(
+                *(status.sessions_done, status.matches_done, status.round),
+                rounds_weighed(self._storage, status.id),
+            ),
         )
 
     def summary(self, now: datetime) -> Summary:

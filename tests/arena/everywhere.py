@@ -5,6 +5,7 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -94,6 +95,7 @@ CALLS = {
     "crosstable": "owner-0/bot-0 owner-1/bot-1 owner-2/bot-2",
     "deal costs": "cup 1 1 1 1",
     "deal find": "swing",
+    "deal luck": "cup 1 1 1 1",
     "doctor": "",
     "export": "cup",
     "leaderboard": "--since 2100-01-01 --limit 2",
@@ -220,6 +222,7 @@ def make_everything(folder: Path, empty_database: bytes) -> None:
         world.finish(world.tournament_of(names[:4], name="faults").id, play_with_faults)
         provisional = world.tournament_of(names[:4], name="provisional", sessions=1, deals=1, confirm=True)
         world.finish(provisional.id, play_randomly)
+        weigh_due(storage, world.clock, monotonic, seconds=600.0)
         late = NewCorrection(names[0], "disqualified", "late")
         correct(storage, ROOT, "provisional", late, utc_now(), DECISION_KEY)
         for name in ("cup", "provisional"):

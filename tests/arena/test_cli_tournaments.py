@@ -6,11 +6,13 @@ import pytest
 from sqlmodel import select
 
 from arena.bots.checks import store_check
+from arena.core.luck import LuckLine, luck_told
 from arena.host.settings import Settings
 from arena.store.models import Tournament
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.fakes import ROOT
 from tests.arena.random_play import play_randomly
+from tests.arena.test_luck import weigh
 from tests.arena.world import World
 
 SPEC = """
@@ -259,6 +261,28 @@ def test_standings_of_duplicate_deals_show_the_raw_points_too(arena: Arena, worl
     assert shown[0].split() == ["bot", "version", "score", "points", "±", "raw", "wins", "opponents"]
 
 
+def test_standings_and_a_bot_show_luck_once_it_is_known(arena: Arena, world: World) -> None:
+    world.finish(world.tournament(4, rounds=1, sessions=4, deals=4).id, play_randomly)
+    assert "won by points" not in arena("tournament", "standings", "cup").out
+    assert "Luck taken out" not in arena("bot", "show", "owner-0/bot-0").out
+    weigh(world)
+    shown = arena("tournament", "standings", "cup").out
+    assert shown.split("\n")[0].split()[-3:] == ["expected", "made", "±"]
+    assert "the tournament is won by points" in shown
+    [luck] = [
+        line["luck"]
+        for line in arena("tournament", "standings", "cup", "--json").json["standings"]
+        if line["bot"] == "owner-0/bot-0@1"
+    ]
+    assert f"{luck['expected']:+.2f} {luck['made']:+.2f} {luck['made_plus_minus']:.2f}" in _spaced(shown)
+    said = arena("bot", "show", "owner-0/bot-0").out
+    assert f"chinese@1, tables of 4: {luck_told(LuckLine(**luck))}" in said
+
+
+def _spaced(text: str) -> str:
+    return " ".join(text.split())
+
+
 def test_standings_while_the_tournament_goes_on_say_so(arena: Arena, world: World) -> None:
     world.advance(world.tournament(8).id)
     world.play(world.match_ids()[0])
@@ -289,7 +313,7 @@ def test_leaderboard_shows_every_pool(arena: Arena, world: World) -> None:
     assert [line["place"] for line in lines] == [1, 2, 3]
     assert set(lines[0]) == {
         *("ruleset", "table_size", "place", "bot", "owner", "language", "strength", "provisional"),
-        *("rating", "matches", "deals", "last_played_at", "before"),
+        *("rating", "matches", "deals", "luck", "last_played_at", "before"),
     }
     assert arena("leaderboard", "--table-size", 3, "--json").json["leaderboard"] == []
     assert_one_line(arena("leaderboard", "--ruleset", "nowhere"), 1, "nowhere")

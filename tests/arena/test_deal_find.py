@@ -152,6 +152,29 @@ def test_deal_find_prints_the_command_that_shows_the_deal(arena: Arena, pool: Wo
     assert (row["kind"], row["value"], row["deal"]) == ("longest", str(line.value), str(line.deal))
 
 
+@pytest.mark.parametrize("kind", ["best-made", "worst-made"])
+def test_deal_find_when_it_is_of_what_was_made_then_the_command_shows_how_lucky_the_deal_was(
+    arena: Arena, pool: World, kind: str
+) -> None:
+    shown = arena("deal", "find", kind, "--limit", 1).out.splitlines()[2]
+    _, *words = shlex.split(shown[shown.index("arena deal luck") :])
+    seen = arena(*words)
+    [line] = find_deals(pool.storage, HighlightQuery(HighlightKind(kind)), 1).deals
+    luck = arena(*words, "--json").json["luck"]
+    assert line.value in (max(luck["made"]), -min(luck["made"]))
+    heads, _, *rows = seen.out.splitlines()
+    assert " ".join(heads.split()) == "seat bot version points expected from the cards made of them"
+    for seat, bot in enumerate(line.bots):
+        figures = [f"{line.points[seat]:+d}", *(f"{luck[key][seat]:+.2f}" for key in ("expected", "made"))]
+        assert rows[seat].split() == [str(seat), bot, *figures]
+    assert seen.out.endswith("tournaments are won by points\n")
+
+
+def test_deal_luck_when_it_is_not_known_then_it_says_so(arena: Arena, world: World) -> None:
+    world.finish(world.tournament(4).id, play_randomly)
+    assert "not known yet: workers compute" in arena("deal", "luck", "cup", 1, 1, 1, 1).out
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "part"),
     [

@@ -177,7 +177,7 @@ def test_share_told_when_the_reference_says_little_then_it_says_how_little() -> 
         luck.add([6, -6, 2, -2][number % 4] * UNIT, [1, -1, -2, 2][number % 4] * UNIT)
     left = (5**2 + 4**2) / (6**2 + 2**2)
     assert share_left([luck.line()]) == pytest.approx(left)
-    assert "explain only 0% of" in str(share_told([luck.line()]))
+    assert "explain only 0 % of" in str(share_told([luck.line()]))
 
 
 @pytest.mark.parametrize("duplicate", [False, True])

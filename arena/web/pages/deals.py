@@ -20,6 +20,7 @@ from arena.core.pairing import owner_of
 from arena.errors import SpecError, UnknownError
 from arena.operations import results
 from arena.queries.deals import DealInSession, deal_in_session
+from arena.queries.luck import deal_luck
 from arena.queries.replays.make import make_replay
 from arena.queries.replays.moments import around, moments, steps_of_actions
 from arena.queries.replays.steps import Replay, Step, Words
@@ -219,6 +220,7 @@ def deal_values(found: DealInSession, shown: Shown, estimates: Sequence[Estimate
         "estimates": estimates,
         "costs": costs,
         "left": (),
+        "luck": None,
         "data": replay_data(replay),
         "slowest": slowest(replay),
         "urls": _urls(found),
@@ -247,8 +249,8 @@ def deal(
 def _values(web: Web, actor: Actor, place: Place, shown: Shown) -> dict[str, Any]:
     found = deal_in_session(web.storage, *place)
     values = deal_values(found, shown, estimates_of(web.storage, place))
-    may_ask = actor.account_id is not None
-    return {**values, "place": place, "left": _left(values, actor) if may_ask else ()}
+    left = _left(values, actor) if actor.account_id is not None else ()
+    return {**values, "place": place, "left": left, "luck": deal_luck(web.storage, *place)}
 
 
 def _left(values: Mapping[str, Any], actor: Actor) -> Sequence[tuple[int, str]]:

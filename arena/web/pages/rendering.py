@@ -9,6 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from arena.actors import ANONYMOUS, Actor
+from arena.core.luck import luck_told, share_told
 from arena.queries.replays.faces import face, spoken
 from arena.queries.replays.words import lasted
 from arena.web.pages import figures, links
@@ -31,7 +32,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    made.globals.update(static=static_url, **_functions(links))
+    made.globals.update(static=static_url, luck_told=luck_told, share_told=share_told, **_functions(links))
     made.filters.update(_functions(figures), face=face, spoken=spoken, lasted=lasted, as_typed=escape)
     return made
 

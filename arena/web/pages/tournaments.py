@@ -12,6 +12,7 @@ from markupsafe import Markup
 from arena.actors import Actor
 from arena.core.corrections import correction_text
 from arena.core.formats import FORMATS
+from arena.core.luck import luck_told
 from arena.core.ranking import Criteria
 from arena.core.specs import Name
 from arena.operations import entries
@@ -199,6 +200,7 @@ def _told(web: Web, actor: Actor, tournament: str, asked: StandingsAsked) -> dic
         "offset": offset,
         "entrants": len(board.standings),
         "places": PLACES,
+        "luck": [line.luck for line in board.standings if line.luck],
         "raw": any(line.raw != line.points for line in board.standings),
         "decisive": _decisive(form.criteria),
         "asked": asked,
@@ -243,6 +245,8 @@ class Win:
     """Several if they are equal in everything that decides."""
     certainty: str | None
     """In words; None if nothing can be said."""
+    luck: str | None
+    """How lucky a single winner was, in words; None as long as that is not known."""
 
 
 def win_of(status: TournamentStatus, board: scoreboard.Scoreboard) -> Win | None:
@@ -250,7 +254,8 @@ def win_of(status: TournamentStatus, board: scoreboard.Scoreboard) -> Win | None
     won = winners(status, board)
     after = board.standings[len(won) : len(won) + 1]
     certainty = scoreboard.certainty(won[0], after[0]) if len(won) == 1 and after else None
-    return Win(won, certainty) if won else None
+    luck = luck_told(won[0].luck) if len(won) == 1 and won[0].luck else None
+    return Win(won, certainty, luck) if won else None
 
 
 def place_of(board: scoreboard.Scoreboard, bot: str) -> int | None:

@@ -145,6 +145,9 @@ ROUTES: dict[str, Line] = {
     "POST /matches/{tournament}/{round}/{table}/sessions/{session}/deals/{deal}/estimates": Line(
         ACCOUNTS, BOTS, "/matches/cup/1/1/sessions/1/deals/1/estimates", {"seat": 0}
     ),
+    "GET /matches/{tournament}/{round}/{table}/sessions/{session}/deals/{deal}/luck": _read(
+        "/matches/cup/1/1/sessions/1/deals/1/luck"
+    ),
     "GET /deals": _read("/deals?kind=swing"),
     "GET /crosstable": _read("/crosstable?bot=owner-0/bot-0&bot=owner-1/bot-1"),
     # bots

@@ -141,7 +141,7 @@ def _line(points: float, plus_minus: float, deals: int, group: int = 1) -> Leade
         *(points, plus_minus, 1500, 1400, 1600, "mean", None, None, None, 1, 1, 2, 1, None, group, deals)
     )
     return LeaderboardLine(
-        *("chinese@1", 4, 1, "a/b@1", "a", None, strength, False, 1500.0, deals, deals, None, None)
+        *("chinese@1", 4, 1, "a/b@1", "a", None, strength, False, 1500.0, deals, deals, None, None, None)
     )
 
 

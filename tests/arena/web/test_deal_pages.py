@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
+from sqlmodel import select
 
 from arena.actors import Role
 from arena.bots.estimates import Place, estimate_due, estimates_of
@@ -17,16 +18,20 @@ from arena.queries.replays.faces import spoken
 from arena.queries.replays.make import make_replay
 from arena.queries.replays.moments import steps_of_actions
 from arena.queries.replays.steps import Replay
+from arena.store.models import Session
 from arena.web.headers import POLICY
 from arena.web.pages.deals import Shown, deal_values, offline_file
+from arena.web.pages.figures import signed
 from arena.web.pages.rendering import fill
 from referee.errors import RefereeUnavailable
 from referee.local.explain import priced
 from referee.local.replayed import Replayed
 from referee.matches.match import MatchSpec, Update
 from tests.arena.exported import play_by_table
+from tests.arena.random_play import play_randomly
 from tests.arena.replays.records import NAMES, plain, played, timed
 from tests.arena.test_bot_deals import play_one_table
+from tests.arena.test_luck import weigh
 from tests.arena.web.markup import Read
 from tests.arena.web.test_desk import Browse
 from tests.arena.web.test_desk import browse as browse
@@ -107,6 +112,43 @@ def test_deal_when_what_is_asked_is_not_there_then_the_page_says_what_is_wrong(
     for path in ("/matches/cup/1/1/2/3", "/matches/cup/1/1/9/1", "/matches/cap/1/1/1/1"):
         for file in FILES:
             assert client.get(path + file).status_code == 404
+
+
+def test_deal_when_it_is_known_what_its_cards_were_worth_then_each_seat_has_what_it_made_of_them(
+    world: World, client: TestClient
+) -> None:
+    world.finish(world.tournament(4, rounds=1).id, play_randomly)
+    assert "What the cards were worth" not in client.get(DEAL).text
+    path = "/api/v1/matches/cup/1/1/sessions/2/deals/1/luck"
+    record, before = one_deal(world.storage, "cup", 1, 1, 2, 1), client.get(path).json()
+    assert before == {"bots": record["seats"], "points": record["points"], "luck": None}
+    weigh(world)
+    luck = client.get(path).json()["luck"]
+    points: Any = record["points"]
+    average = sum(points) / 4
+    assert average != 0
+    for own, share, made in zip(points, luck["expected"], luck["made"], strict=True):
+        assert made == own - average - share
+    text = client.get(DEAL).text
+    part = text.partition('class="scroll worth"')[2].partition("</table>")[0]
+    cells = re.findall(r"<td[^>]*>(?:<b>)?([^<]*)", part)
+    for seat, own in enumerate(points):
+        row = cells[4 * seat : 4 * seat + 4]
+        values = (own - average, luck["expected"][seat], luck["made"][seat])
+        assert row == [signed(own), *(signed(value, 2) for value in values)]
+    assert text.index('<div class="later">') < text.index('class="scroll worth"')  # hidden with what comes
+    assert "Tournaments are won by points alone" in Read(text).text
+
+
+def test_deal_when_a_bot_did_not_play_it_to_the_end_then_only_what_was_expected_is_shown(
+    world: World, client: TestClient
+) -> None:
+    world.finish(world.tournament(4, rounds=1).id, play_randomly)
+    weigh(world)
+    with world.storage.write() as tx:
+        tx.exec(select(Session).where(Session.number == 2)).one().forfeited_from = [0, 2, 2, 2]
+    page = Read(client.get(DEAL).text)
+    assert "not counted here, because a bot did not play the deal to its end" in page.text
 
 
 def test_deal_when_other_tables_still_play_it_then_nobody_sees_it(world: World, client: TestClient) -> None:

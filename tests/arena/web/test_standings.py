@@ -5,6 +5,7 @@ from threading import Thread
 import pytest
 from fastapi.testclient import TestClient
 
+from arena.core.luck import LuckLine, luck_told, share_told
 from arena.errors import UnknownError
 from arena.tournaments.corrections import NewCorrection, correct
 from arena.web.cache import Computed, Rule
@@ -12,6 +13,7 @@ from arena.web.pages.tournaments import place_of
 from arena.web.readings import STANDINGS, Readings
 from tests.arena.fakes import DECISION_KEY, ROOT
 from tests.arena.random_play import play_randomly
+from tests.arena.test_luck import weigh
 from tests.arena.web.markup import Read
 from tests.arena.web.test_pages import client as client
 from tests.arena.world import World
@@ -111,6 +113,32 @@ def test_standings_when_the_organiser_decides_then_they_are_worked_out_at_once(w
     wanted = NewCorrection(first, "disqualified", "late")
     correct(world.storage, ROOT, "cup", wanted, world.clock(), DECISION_KEY)
     assert readings.standings(world.status("cup")).standings[-1].bot == first
+
+
+def test_standings_when_it_is_known_what_cards_were_worth_then_luck_is_beside_them(
+    world: World, client: TestClient
+) -> None:
+    world.finish(world.tournament(4, rounds=2, sessions=4, deals=8).id, play_randomly)
+    standings, bot = "/api/v1/tournaments/cup/standings", "/api/v1/bots/owner-0/bot-0"
+    assert {line["luck"] for line in client.get(standings).json()["standings"]} == {None}
+    assert "Its luck" not in client.get("/tournaments/cup").text
+    weigh(world)
+    lines = client.get(standings).json()["standings"]
+    first = lines[0]["luck"]
+    assert first["deals"] == lines[0]["deals"] == 64
+    average = sum(line["points"] for line in lines) / 4
+    assert first["points"] == pytest.approx((lines[0]["points"] - average) / 64)
+    assert first["made"] == pytest.approx(first["points"] - first["expected"])
+    shown = Read(client.get("/tournaments/cup").text).text
+    assert f"Its luck: {luck_told(LuckLine(**first))}." in shown
+    assert "That decides nothing: a tournament is won by points." in shown
+    told = share_told([LuckLine(**line["luck"]) for line in lines])
+    assert told is not None  # bots that play at random make little of good cards
+    assert told in shown
+    [own] = client.get(bot).json()["pools"]
+    [in_cup] = [line["luck"] for line in lines if line["bot"] == own["bot"]]
+    assert own["luck"] == in_cup
+    assert f"{luck_told(LuckLine(**in_cup))}." in Read(client.get("/bots/owner-0/bot-0").text).text
 
 
 def test_bot_when_its_place_is_asked_for_then_its_line_is_marked(world: World, client: TestClient) -> None:
