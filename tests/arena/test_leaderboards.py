@@ -288,7 +288,11 @@ def test_leaderboard_when_neighbours_part_after_some_deals_then_they_are_shown_t
 ) -> None:
     strength = StrengthLine(0.5, 0.1, 1500, 1400, 1600, "mean", None, None, None, 1, 1, 2, 1, after, 1, 400)
     show_leaderboards(
-        [LeaderboardLine("chinese@1", 4, 1, "a/b@1", "a", None, strength, False, 1500.0, 9, 400, None, None)]
+        [
+            LeaderboardLine(
+                "chinese@1", 4, 1, "a/b@1", "a", None, strength, False, 1500.0, 9, 400, None, None, None
+            )
+        ]
     )
     [row] = [line for line in capsys.readouterr().out.splitlines() if "a/b@1" in line]
     assert row.split()[6] == shown

@@ -30,6 +30,7 @@ from arena.store.database import SKEWED
 from arena.store.models import HighlightKind, Owner, Seat, StoredRuleset
 from arena.store.models.columns import utc_now
 from arena.store.storage import Storage, among
+from arena.tournaments.overview import find_tournament
 from referee.matches.journal import DealQuery
 from tests.arena.fakes import ROOT, Clock
 from tests.arena.random_play import play_with_faults
@@ -76,6 +77,12 @@ def scans(storage: Storage, statement: str, parameters: Any) -> list[str]:
     return [step[0] for step in steps if step and step[1] != "CONSTANT"]
 
 
+def luck_of_entrants(world: World) -> object:
+    """Read the luck of the entrants of the tournament ``cup``."""
+    with world.storage.read() as tx:
+        return luck.entrants_luck(tx, find_tournament(tx, "cup"))
+
+
 QUESTIONS: dict[str, Callable[[World], object]] = {
     "leaderboard": lambda world: leaderboard(world.storage, limit=3),
     "leaderboard, second page": lambda world: leaderboard(
@@ -117,7 +124,7 @@ QUESTIONS: dict[str, Callable[[World], object]] = {
         world.storage, highlights.HighlightQuery(HighlightKind.SWING, bot=BOT)
     ),
     "luck of a bot": lambda world: luck.bot_luck(world.storage, BOT),
-    "luck of entrants": lambda world: luck.entrants_luck(world.storage, "cup"),
+    "luck of entrants": luck_of_entrants,
     "luck of a session": lambda world: luck.session_luck(world.storage, "cup", 1, 1, 1),
     "rounds that wait for a reference": lambda world: weigh_due(world.storage, world.clock, monotonic),
 }
