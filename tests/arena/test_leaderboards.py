@@ -257,7 +257,7 @@ def test_csv_when_texts_are_formulas_or_hold_controls_then_they_are_harmless(
         (["tournament", "list", "--limit", 1], ["tournament", "format", "state"], 1),
         (["tournament", "standings", "cup"], ["rank", "bot", "entrant"], 8),
         (["bot", "list"], ["bot", "owner", "created_at"], 9),
-        (["league", "list"], ["league", "divisions", "members"], 0),
+        (["league", "list"], ["league", "divisions", "formats"], 0),
     ],
 )
 def test_other_lists_as_csv_have_the_keys_of_json_as_columns(

@@ -196,7 +196,7 @@ def test_what_workers_have_to_do_is_found_without_the_rounds_that_are_over(pool:
 def test_page_of_a_leaderboard_asks_for_nothing_that_it_does_not_show(pool: World) -> None:
     with statements(pool.storage) as found:
         assert len(leaderboard(pool.storage, limit=3).leaderboard) == 3
-    assert len(found) == 2, found  # one for the pools and one for the lines
+    assert len(found) == 3, found  # for the pools, the lines and their luck
 
 
 @pytest.mark.parametrize("session", [None, "cup"])
