@@ -27,6 +27,8 @@ from arena.host.settings import load_settings
 from arena.play.matches import playing
 from arena.play.rounds.closing import cancel
 from arena.queries.tournaments import list_tournaments
+from arena.results.luck.references import weigh_due
+from arena.results.ratings.rebuild import rebuild
 from arena.running.backups import deal_anew
 from arena.store.models import OpenDeal, TournamentEvent
 from arena.store.storage import open_storage
@@ -55,6 +57,9 @@ FORMATS = ("swiss", "round-robin", "gauntlet", "knockout", "continuous")
 AWAY = ("this log has no other in place of it", "of which this log has no result")
 """What the log of a bot says that was away when something was played again: only its author knows why."""
 MISSING = "is missing from the export"
+
+WEIGHED_SECONDS = 0.5
+"""How long a worker has to compute what cards were worth in a season."""
 
 
 class WorkerKilled(BaseException):
@@ -287,9 +292,14 @@ class Season:
         """Return what ``arena verify`` says against the exports, given the logs of all bots."""
         logs = [log for bot, lines in self._logs.items() for log in self._files(bot, lines)]
         wanted = sessions_in(logs)
+        weigh_due(self.world.storage, self.world.clock, time.monotonic, seconds=WEIGHED_SECONDS)
         exports = {name: lines_of(self.world, name) for name in self.tournaments}
-        reports = [check_export(map(str.encode, lines), wanted=wanted) for lines in exports.values()]
+        reports = [
+            check_export(map(str.encode, lines), wanted=wanted, references=True) for lines in exports.values()
+        ]
+        self.seen["weighed"] += sum(report.weighed for report in reports)
         found = [f"{report.tournament}: {report.problem}" for report in reports if report.problem]
+        found += filter(None, [rebuild(self.world.storage).problem])
         found += filter(None, [check_links(reports)])
         for log in logs:
             told = compare(log, reports, logs).problems
