@@ -152,7 +152,21 @@ def test_leaderboard_when_strengths_are_fitted_then_tier_ranks_and_interval_stan
     assert [one["rank"] for one in strengths] == list(range(1, len(strengths) + 1))
     shown = arena("leaderboard").out
     assert shown.splitlines()[1].split() == (
-        ["bot", "version", "tier", "ranks", "strength", "95", "%", "ahead", "Elo", "matches", "deals"]
+        [
+            "bot",
+            "version",
+            "tier",
+            "ranks",
+            "strength",
+            "95",
+            "%",
+            "apart",
+            "after",
+            "ahead",
+            "Elo",
+            "matches",
+            "deals",
+        ]
     )
     assert f" {strengths[0]['best']}-{strengths[0]['worst']} " in shown
     assert f" {strengths[0]['figure']:.0f}? " in shown
