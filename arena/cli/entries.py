@@ -53,7 +53,7 @@ def soft_play(found: SoftPlay) -> None:
     A chance is a turn at which a bot could have beaten the other's play at no cost. Pairs with a star stand
     out: look at their deals. This is not a verdict.
     """
-    say(f"pairs looked at, each in both directions: {found.looked_at}")
+    say(f"pairs of a bot and one other that were looked at: {found.looked_at}")
     rows = [
         (
             *("*" if line.stands_out else "", line.bot, line.other, line.deals, line.chances),

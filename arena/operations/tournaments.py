@@ -102,7 +102,7 @@ def tournament_crosstable(
     return scoreboard.Crossed(tournament, found, following)
 
 
-@operation("GET", f"{TOURNAMENT}/soft-play", KeyScope.READ, tag="tournaments", lines="pairs")
+@operation("GET", f"{TOURNAMENT}/soft-play", KeyScope.TOURNAMENTS, tag="tournaments", lines="pairs")
 def list_soft_play(
     context: Context, tournament: Name, limit: Limit = 100, cursor: Cursor = None
 ) -> softplay.SoftPlay:

@@ -45,7 +45,7 @@ class SoftPlay:
 
     tournament: str
     looked_at: int
-    """How many pairs were looked at, each in both directions."""
+    """How many pairs of a bot and one other were looked at; both directions count."""
     allowed: float
     """Differences up to this may have honest reasons."""
     level: float

@@ -221,7 +221,9 @@ ROUTES: dict[str, Line] = {
     "GET /tournaments/{tournament}/entry": _read(
         "/tournaments/waiting/entry?bot=owner-0/spare", ITS_PEOPLE, READ
     ),
-    "GET /tournaments/{tournament}/soft-play": _read("/tournaments/cup/soft-play", ITS_ORGANISER, READ),
+    "GET /tournaments/{tournament}/soft-play": _read(
+        "/tournaments/cup/soft-play", ITS_ORGANISER, TOURNAMENTS
+    ),
     "GET /tournaments/{tournament}/entries": _read("/tournaments/asking/entries", ACCOUNTS, READ),
     "POST /tournaments/{tournament}/invitations": Line(
         ITS_ORGANISER, TOURNAMENTS, "/tournaments/asking/invitations", {"invited": ["owner-0"]}

@@ -360,7 +360,7 @@ def test_soft_play_when_a_bot_gives_way_to_one_other_then_its_organiser_reads_of
         version = select(BotVersion.name).join(Entrant, col(Entrant.version_id) == BotVersion.id)
         soft, partner = (tx.exec(version.where(Entrant.id == id)).one() for id in ids[:2])
     read = Read(olga.get(at).text).text
-    assert "6 pairs looked at" in read
+    assert "6 pairs of a bot and one other looked at" in read
     assert "not a verdict" in read
     table = "".join(read.partition("Difference")[2].split())
     assert table.startswith(f"{soft}standsout{partner}0100024.0%4.0%+20.0+")
