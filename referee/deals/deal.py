@@ -77,7 +77,7 @@ class Deal(DealState):
             left = self._holdings.play(seat, mask)
             self.log.append((seat, mask, 0, False))
             trick.to_beat, trick.last_seat = code, seat
-            if left & facts.safe:
+            if left and not (facts.losing and left & facts.losing == left):
                 self.turn = self._next[seat]
             else:
                 self._run_short(seat)
@@ -245,12 +245,13 @@ class Deal(DealState):
     def _ask(self, seat: int, stage: Stage = PLAY) -> None:
         """Give the turn to ``seat`` (``NOBODY`` in a bomb window, and when the deal is over)."""
         self.stage, self.turn = stage, seat
+        facts = self._facts
         self._plain = (
             (stage is PLAY or stage is BEAT_OWN)
             and not self.must_include
-            and not (self._facts.limited and self._is_bombed(self._facts.limited))
-            and (self.hands[seat] & ~self._facts.banned != 0 or not self._is_banned(seat))
-            and not (self._facts.guards and self._is_guarded(seat))
+            and not (facts.limited and self._is_bombed(facts.limited))
+            and not (self.hands[seat] in facts.banned_hands and self._is_banned(seat))
+            and not (facts.guards and self._is_guarded(seat))
         )
 
     def _act_with_care(self, seat: int, mask: int, *, seen: bool = False) -> int:
@@ -283,9 +284,10 @@ class Deal(DealState):
         self.log.append((seat, mask, 0, out_of_turn))
         trick = self._trick
         trick.to_beat, trick.last_seat = code, seat
-        if not left & self._facts.safe:
+        facts = self._facts
+        if not left or (facts.losing and left & facts.losing == left):
             self._run_short(seat)
-        elif self._plain and self._facts.goes_round:
+        elif self._plain and facts.goes_round:
             self.turn = self._next[seat]
         else:
             self._answered(seat)
@@ -320,7 +322,9 @@ class Deal(DealState):
 
     def _answer(self, seat: int, mask: int) -> int:
         """Note an answer in a bomb window; after the last one, play the bomb that has precedence or go on."""
-        if not mask or self.hands[seat] > self._facts.full:
+        if not mask:
+            code = 0
+        elif self.hands[seat] > self._facts.full:
             code = self._seen(seat, mask)
         else:
             code = checked(self.rules, seat, self.hands[seat], mask, self.constraints(seat))

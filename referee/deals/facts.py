@@ -35,8 +35,6 @@ class RuleFacts:
     """Whether a pass takes more than giving the turn to the next seat."""
     losing: int
     """Mask of the cards whose holder loses when left with one alone, every copy; 0 for none."""
-    safe: int
-    """The complement of ``losing``."""
     beat_own: bool
     windows: bool
     """Whether bombs may be played out of turn."""
@@ -44,6 +42,8 @@ class RuleFacts:
     """Whether the rules ask for a precaution when the next seat has one card."""
     banned: int
     """Mask of the cards that may not be played last, every copy; 0 for none."""
+    banned_hands: frozenset[int]
+    """The hands of one of these cards alone."""
     asks_who_played: bool
     """Whether points depend on which seats have played a card."""
     draws: bool
@@ -80,11 +80,11 @@ def rule_facts(rules: Rules) -> RuleFacts:
         goes_round=goes_round,
         costly=draws or not goes_round,
         losing=losing,
-        safe=~losing,
         beat_own=ruleset.beat_own,
         windows=ruleset.bombs_out_of_turn,
         guards=guards,
         banned=last if bans else 0,
+        banned_hands=frozenset(card for card in landmarks(rules).rising if bans and card & last),
         asks_who_played=any(bracket.start == "all" for bracket in ruleset.multipliers),
         draws=draws,
         pass_locks=ruleset.pass_locks,
