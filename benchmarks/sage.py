@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from hashlib import sha256
 from multiprocessing import Pool
+from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from referee.bot.bots import Bot
@@ -27,7 +28,7 @@ from referee.local.sums import Sums
 from referee.matches.events import SessionInfo
 from referee.matches.match import Limits
 from referee.rules.plays import Rules, compile_ruleset
-from referee.ruleset import load_ruleset
+from referee.ruleset import Ruleset, load_ruleset, load_ruleset_file
 from referee.sage.bot import SageBot
 from referee.sage.sage import Style
 
@@ -89,7 +90,7 @@ def play_session(rules: Rules, seed: bytes, bots: Sequence[Bot], number: int = 1
 
 def play_deal(question: Question, number: int) -> Deal:
     """Play a deal from every seat. Raise RuntimeError if a bot makes a fault."""
-    rules = compile_ruleset(load_ruleset(question.ruleset))
+    rules = compile_ruleset(_ruleset(question.ruleset))
     bot, other = _bot(question), load_bot(question.against)
     seats = range(rules.ruleset.players)
     seed = sha256(f"{question.seed}/{number}".encode()).digest()
@@ -106,6 +107,10 @@ def play_deal(question: Question, number: int) -> Deal:
     count = len(seats)
     spent = time.thread_time() - begun
     return Deal(wins / count, points / count, others / count / (count - 1), decisions / count, spent / count)
+
+
+def _ruleset(source: str) -> Ruleset:
+    return load_ruleset_file(Path(source)) if source.endswith(".toml") else load_ruleset(source)
 
 
 def _bot(question: Question) -> Bot:
@@ -179,7 +184,7 @@ def _shown(values: Sequence[float], unit: str = "") -> str:
 def options() -> argparse.ArgumentParser:
     """Return the parser of the command's options."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.sage", description=__doc__)
-    parser.add_argument("--ruleset", default="chinese", help="a preset")
+    parser.add_argument("--ruleset", default="chinese", help="a preset, or a TOML file")
     parser.add_argument("--bot", default="sage", help="sage, or another sample bot")
     parser.add_argument("--against", default="pairs-first", help="a sample bot, at all other seats")
     parser.add_argument(
@@ -207,7 +212,7 @@ def main() -> None:
             beside += [other] if other else []
     if not deals:
         sys.exit("no deal was played")
-    players = load_ruleset(given.ruleset).players
+    players = _ruleset(given.ruleset).players
     for line in lines(question, deals, players):
         print(line)
     if beside:
