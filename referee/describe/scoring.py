@@ -122,7 +122,7 @@ def _honour(ruleset: Ruleset, honour: str) -> str:
     return {
         "quads": "four of a kind",
         "straight_flush": "a straight flush",
-        "twos": "any two",
+        "twos": "one or more twos",
         "top_card": highest_card(ruleset),
     }[honour]
 
@@ -131,6 +131,8 @@ def _settled(ruleset: Ruleset) -> str:
     if ruleset.settle == "places":
         points = listed([str(points) for points in ruleset.place_points])
         return f"In the order of going out the players score {points}."
+    if ruleset.settle == "loser_only" and ruleset.jokers:
+        return _SETTLED["loser_only"].replace("two or ace", "joker, two or ace")
     return _SETTLED[ruleset.settle]
 
 
@@ -181,7 +183,7 @@ def _no_winner(ruleset: Ruleset) -> str:
     if ruleset.last_top_card == "loses":
         who = f"Whoever forfeits, or is left with {last_card(ruleset)} alone,"
     if ruleset.settle == "places":
-        rest = "those who are out keep their places, and the rest share the points of the last place but one"
+        rest = "those who are out keep their places, and each of the rest gets the points of the last place but one"
         return f"{who} gets the points of the last place; {rest}."
     amount = _NO_WINNER.get(ruleset.settle, "1 point")
     if ruleset.settle in ("pairwise", "winner_collects", "difference", "loser_only"):

@@ -143,7 +143,8 @@ AXES: list[tuple[dict[str, Any], str]] = [
     ({"double_per_two_left": True}, "Every two left in a hand doubles its points."),
     (
         {"honours_left": [{"honour": "quads", "times": 2}, {"honour": "twos", "points": 5}]},
-        "A hand with four of a kind left counts double. A hand with any two left costs five points more.",
+        "A hand with four of a kind left counts double. A hand with one or more twos left costs five points "
+        "more.",
     ),
     (
         {"final_honours": [{"honour": "top_card", "times": 3}]},
@@ -159,6 +160,7 @@ AXES: list[tuple[dict[str, Any], str]] = [
         {"settle": "fixed", "final_twos": "double_each"},
         "Every two in the play that ends the deal doubles the winner",
     ),
+    ({"settle": "loser_only", "jokers": 1}, "of the highest joker, two or ace"),
     ({"settle": "difference"}, "2 times d where d is 10 to 12 and 3 times d where d is 13 or more"),
     (
         {"settle": "places", "place_points": [5, 3, 1, 0], "deal_ends": "last_holder"},
