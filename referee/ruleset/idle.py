@@ -152,10 +152,10 @@ def _combinations(ruleset: Ruleset) -> Changes:
         yield "two_pair_order", "top_then_suit"
     if "flush" not in plays:
         yield "flush_order", "suit_then_top"
-    if len(ruleset.five_card_order) < 2:
-        yield "kinds_compete", True
     limits = limited(ruleset.bombs_beat)
     free = [name for name in ruleset.bomb_order or ruleset.bombs if name not in limits]
+    if len({*ruleset.five_card_order} - {*free}) < 2:
+        yield "kinds_compete", True
     yield from (("bombs", (*free, *sorted(limits))), ("bomb_order", ()))
     if ruleset.equal_suits:
         yield "straight_suit_of", "top"

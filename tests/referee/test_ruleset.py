@@ -180,6 +180,7 @@ IDLE: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"straights": "three_to_two"}, {"straight_suit_of": "highest"}),
     ({"plays": ["single", "flush"], "five_card_order": ["flush"]}, {"straights": "wrap_around"}),
     ({"plays": ["single", "flush"], "five_card_order": ["flush"]}, {"kinds_compete": False}),
+    ({"bombs": ["flush", "full_house", "quads", "straight_flush"]}, {"kinds_compete": False}),
     ({"plays": ["single", "quads"], "five_card_order": ["quads"]}, {"flush_order": "ranks_then_suit"}),
     ({"bombs": ["quads", "flush"]}, {"bombs": ["flush", "quads"], "bomb_order": ["quads", "flush"]}),
     (
