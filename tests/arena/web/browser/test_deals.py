@@ -71,6 +71,7 @@ def arena(
         shared = {"format": "swiss", "rounds": 1, "duplicate": True, "deals": None}
         found.world.finish(found.world.tournament_of(names, name="shared", **shared).id, play_by_table)
         found.world.finish(found.world.tournament_of(names, name="decided", rounds=3).id, play_randomly)
+        weigh(found.world)
         yield found
 
 
@@ -242,8 +243,9 @@ def test_what_comes_when_it_is_hidden_then_neither_length_nor_result_are_seen_an
     arena: Site, page: Page, replay: Replay
 ) -> None:
     page.goto(f"{arena.url}{DEAL}?step=3")
+    expect(page.locator(".worth")).to_be_visible()
     page.locator("[data-spoil]").click()
-    for hidden in ("#slider", ".where .total", ".log-head .total", "[data-go=last]", "#log .end"):
+    for hidden in ("#slider", ".where .total", ".log-head .total", "[data-go=last]", "#log .end", ".worth"):
         expect(page.locator(hidden)).to_be_hidden()
     shown = sum(not one.folded for one in replay.steps[:3]) + 1
     expect(page.locator("#log li:visible")).to_have_count(shown)

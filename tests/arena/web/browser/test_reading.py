@@ -31,6 +31,7 @@ PAGES = (
     "/bots/owner-0/bot-0",
     "/crosstable?bot=owner-0/bot-0&bot=owner-1/bot-1&bot=owner-2/bot-2",
     "/deals",
+    "/deals?kind=worst-made",
     "/faults",
     "/guide",
     "/guide/protocol",
