@@ -369,7 +369,7 @@ def check_world(deal: Deal, seat: int, seen: Position, world: Position) -> None:
     if ruleset.exchange == "none":
         assert instant_winner(rules, starts, deal.dealer, deal.step) is None
         assert not ruleset.redeal_four_twos or not any(has_all_twos(rules, hand) for hand in starts)
-    tells = ruleset.lead_includes_lowest or ruleset.leftover != "stock" or deal.leader == seat
+    tells = bool(ruleset.lead_includes_lowest) or ruleset.leftover != "stock" or deal.leader == seat
     tells &= not deal.log or deal.log[0][1] > 0  # a lead that could not be made shows no card
     if lowest_leads(ruleset, deal.number) and tells and ruleset.first_lead != "random":
         assert lead_card(rules, starts, deal.dealer, deal.step)[0] == deal.leader
