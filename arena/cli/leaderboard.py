@@ -10,7 +10,7 @@ from arena.cli.context import database_of, is_here
 from arena.cli.doors import command_of
 from arena.operations import leaderboards as operations
 from arena.queries.board import Leaderboard, LeaderboardLine
-from arena.results.strength.scale import AT_MOST, ENOUGH, HELD
+from arena.results.strength.scale import ENOUGH, HELD, about
 from referee.cli.output import change, console, headline, note, say
 
 PROVISIONAL = "?"
@@ -128,19 +128,10 @@ def _leaderboard_row(line: LeaderboardLine) -> tuple[object, ...]:
         f"{strength.best}-{strength.worst}",
         f"{strength.figure:.0f}{PROVISIONAL if line.provisional else ''}",
         f"{strength.figure_low:.0f}-{strength.figure_high:.0f}",
-        _apart_after(strength.parts_after),
+        "-" if strength.parts_after is None else about(strength.parts_after),
         "-" if strength.ahead is None else f"{strength.ahead:.0%}",
         *counts,
     )
-
-
-def _apart_after(deals: int | None) -> str:
-    """Return a number of deals to the two digits that it is good for."""
-    if deals is None:
-        return "-"
-    if deals >= AT_MOST:
-        return f"{AT_MOST:,}+"
-    return f"{round(deals, min(0, 2 - len(str(deals)))):,}"
 
 
 def _changes(line: LeaderboardLine) -> tuple[str, str, str]:

@@ -37,6 +37,13 @@ def figures(strength: float, error: float, deviation: float) -> tuple[float, flo
     return figure(strength, deviation), figure(strength - off, deviation), figure(strength + off, deviation)
 
 
+def about(deals: int) -> str:
+    """Return after how many deals two bots are told apart, to the two digits that it is good for."""
+    if deals >= AT_MOST:
+        return f"{AT_MOST:,}+"
+    return f"{round(deals, min(0, 2 - len(str(deals)))):,}"
+
+
 def _log10_of_normal(far: float) -> float:
     """Return log10 Phi(far)."""
     return math.log10(math.erfc(-far / math.sqrt(2.0)) / 2.0)

@@ -12,6 +12,7 @@ from arena.actors import ANONYMOUS, Actor
 from arena.core.luck import luck_told, share_told
 from arena.queries.replays.faces import face, spoken
 from arena.queries.replays.words import lasted
+from arena.results.strength.scale import about
 from arena.web.pages import figures, links
 from arena.web.pages.statics import static_url
 from referee.plain import plain
@@ -33,7 +34,9 @@ def environment() -> Environment:
         auto_reload=False,
     )
     made.globals.update(static=static_url, luck_told=luck_told, share_told=share_told, **_functions(links))
-    made.filters.update(_functions(figures), face=face, spoken=spoken, lasted=lasted, as_typed=escape)
+    made.filters.update(
+        _functions(figures), face=face, spoken=spoken, lasted=lasted, about=about, as_typed=escape
+    )
     return made
 
 

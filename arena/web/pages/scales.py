@@ -7,7 +7,7 @@ from dataclasses import dataclass
 STEPS = (1, 2, 5)
 """Possible distances of ticks, times a power of ten."""
 
-EDGE = 0.1
+EDGE = 0.13
 """Share of the width at both ends within which labels begin, or end, at their values."""
 
 

@@ -1,6 +1,7 @@
 """The leaderboard's page: it shows what the query returns."""
 
 import csv
+import re
 from collections.abc import Iterator
 from io import StringIO
 from random import Random
@@ -18,6 +19,7 @@ from arena.queries.board import LeaderboardLine, StrengthLine
 from arena.queries.leaderboards import leaderboard
 from arena.queries.verdicts import VerdictKind, verdict
 from arena.results.strength.fitting import fit_due
+from arena.results.strength.scale import about
 from arena.store.storage import Storage, open_storage
 from arena.web.app import make_app
 from arena.web.pages.links import bot_url
@@ -68,6 +70,11 @@ def test_board_when_it_is_read_then_every_line_of_the_query_is_there_in_order(
         assert f"{line.strength.figure:.0f}" in page.text
         low, high = line.strength.best, line.strength.worst
         assert (f"{low}–{high}" if low < high else str(low)) in page.text
+    rows = [row for row in answer.text.split("<tr") if 'class="num rank"' in row]
+    after = [re.findall(r'<td class="num p3">([^<]*)</td>', row)[1] for row in rows]
+    parted = [line.strength.parts_after for line in lines if line.strength]
+    assert after == ["–" if one is None else about(one) if one else "apart" for one in parted]
+    assert len({*after}) > 1
 
 
 def test_board_when_bots_are_filtered_then_others_are_not_shown(client: TestClient) -> None:

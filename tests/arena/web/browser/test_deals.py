@@ -27,6 +27,7 @@ from tests.arena.exported import play_by_table
 from tests.arena.fakes import DECISION_KEY, ROOT
 from tests.arena.random_play import play_randomly
 from tests.arena.replays.records import plain
+from tests.arena.test_luck import weigh
 from tests.arena.web.browser.conftest import Site, site
 
 DEAL = "/matches/cup/1/1/1/2"
