@@ -14,7 +14,6 @@ from arena.actors import Actor, Role
 from arena.core.luck import UNIT, Luck, LuckLine, expected, made_above_mean
 from arena.errors import StateError, UnknownError
 from arena.queries.deals import one_deal
-from arena.queries.names import versions_called
 from arena.queries.sessions import STILL_PLAYED, are_shown
 from arena.results.ledgers import ENTRANT_LUCK, LUCK
 from arena.results.strength.pools import Pool
@@ -28,7 +27,6 @@ from arena.store.models import (
     Round,
     Session,
     SessionReference,
-    StoredRuleset,
     Tournament,
 )
 from arena.store.storage import Ids, Storage, Transaction, among
@@ -65,17 +63,6 @@ class DealPoints:
     """By seat."""
     luck: DealLuck | None
     """None as long as it is not known what the cards were worth."""
-
-
-@dataclass(frozen=True, slots=True)
-class PoolLuck:
-    """The luck of a bot in the rated matches of a pool."""
-
-    ruleset: str
-    """Name and version, as ``hong-kong@1``."""
-    table_size: int
-    """Bots at a table."""
-    luck: LuckLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,25 +183,6 @@ def deal_luck(
     if not 1 <= deal <= len(deals):
         raise UnknownError(f"no deal {deal} in session {number}: it has {len(deals)}")
     return deals[deal - 1]
-
-
-def bot_luck(storage: Storage, name: str) -> list[PoolLuck]:
-    """Return the luck of ``owner/bot``, all versions together, or of one version, by pool.
-
-    Only pools of whose deals it is known are there. Raise SpecError for a malformed name, UnknownError.
-    """
-    pool = (col(LuckTally.ruleset_id), col(LuckTally.table_size))
-    sums = (func.sum(getattr(LuckTally, column)) for column in LUCK.columns)
-    with storage.read() as tx:
-        ids = [version.id for version in versions_called(tx, name)]
-        labelled = select_columns(col(StoredRuleset.name), col(StoredRuleset.version), *pool, *sums)
-        rows = labelled.join(StoredRuleset, col(StoredRuleset.id) == LuckTally.ruleset_id)
-        rows = rows.where(col(LuckTally.version_id).in_(ids)).order_by(*pool)
-        grouped = rows.group_by(col(StoredRuleset.name), col(StoredRuleset.version), *pool)
-        return [
-            PoolLuck(f"{ruleset}@{version}", size, Luck(*map(int, counts)).line())
-            for ruleset, version, _, size, *counts in tx.execute(grouped)
-        ]
 
 
 def deal_points(

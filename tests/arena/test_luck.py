@@ -32,7 +32,8 @@ from arena.core.luck import (
 from arena.errors import UnknownError
 from arena.host.settings import Settings
 from arena.queries.highlights import HighlightQuery, find_deals
-from arena.queries.luck import bot_luck, deal_luck, entrants_luck, references, session_luck
+from arena.queries.luck import deal_luck, entrants_luck, references, session_luck
+from arena.queries.profiles import profile
 from arena.queries.sessions import shown_deals
 from arena.results.luck.recount import recompute
 from arena.results.luck.references import matches_wait, weigh_due
@@ -377,7 +378,8 @@ def test_luck_of_a_deal_and_of_bots_is_that_of_the_records(pool: World) -> None:
     assert len(by_bot) == len(found) == 8
     bot, deals = next(iter(by_bot.items()))
     everywhere = luck_in(storage, "later")
-    [in_pool] = bot_luck(storage, bot)
+    [in_pool] = profile(storage, bot).pools
+    assert in_pool.luck is not None
     assert (in_pool.ruleset, in_pool.table_size) == ("chinese@1", 4)
     more = next((line for n, line in everywhere.items() if named(storage, "later")[n] == bot), None)
     assert in_pool.luck.deals == len(deals) + (0 if more is None else more.deals)

@@ -123,7 +123,6 @@ QUESTIONS: dict[str, Callable[[World], object]] = {
     "deals of a bot": lambda world: highlights.find_deals(
         world.storage, highlights.HighlightQuery(HighlightKind.SWING, bot=BOT)
     ),
-    "luck of a bot": lambda world: luck.bot_luck(world.storage, BOT),
     "luck of entrants": luck_of_entrants,
     "luck of a session": lambda world: luck.session_luck(world.storage, "cup", 1, 1, 1),
     "rounds that wait for a reference": lambda world: weigh_due(world.storage, world.clock, monotonic),
