@@ -189,6 +189,8 @@ EXPECTED: dict[str, dict[str, Any]] = {
         "direction": "clockwise",
         "dealer": "loser",
         "lead": "winner",
+        "run_order": "no_two",
+        "pair_run_from": 3,
         "bombs_beat": {
             "bare_quads": ["2"],
             "pair_run 3": ["2"],
