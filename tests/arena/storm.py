@@ -25,6 +25,7 @@ from arena.play.broker import ADVANCE, RUN_MATCH
 from arena.play.messages import make_app, wake
 from arena.play.tasks import BROKEN
 from arena.queries.scoreboard import StandingLine, standings
+from arena.results.luck.references import weigh_due
 from arena.results.ratings.rebuild import rebuild
 from arena.store.models import BotLogEntry, Match, utc_now
 from arena.store.storage import Storage
@@ -124,6 +125,7 @@ def outcome_of(storage: Storage) -> Outcome:
     """Return the outcome of the cup, which must have been played completely."""
     status = overview.status(storage, "cup")
     assert (status.state, status.sessions_done, status.sessions_total) == ("finished", SESSIONS, SESSIONS)
+    weigh_due(storage, utc_now, time.monotonic, seconds=60)  # what workers have not done yet
     return Outcome(results(storage), standings(storage, "cup"))
 
 
