@@ -29,8 +29,10 @@ from arena.queries import (
     highlights,
     histories,
     leaderboards,
+    luck,
     matches,
     ownbots,
+    references,
     scoreboard,
     sessions,
     tournaments,
@@ -50,6 +52,7 @@ from arena.queries.profiles import find_bots, newest_lines, profile, version_lin
 from arena.queries.rulesets import find_ruleset, list_rulesets
 from arena.queries.scoreboard import sheets
 from arena.queries.search import search
+from arena.queries.softplay import soft_play
 from arena.queries.tournaments import round_tables
 from arena.queries.versus import versus
 from arena.results.strength.fitting import fit_due
@@ -205,6 +208,10 @@ QUESTIONS: Mapping[str, Callable[[Asker], object]] = {
     "deals of a session": lambda one: session_deals(one.storage, "season", 1, 1, 1),
     "one deal": lambda one: one_deal(one.storage, "season", 1, 1, 1, 1),
     "a deal at all tables": _same_deal,
+    "points and luck of a deal": lambda one: references.deal_points(one.storage, "season", 1, 1, 1, 1),
+    "rounds with a reference": lambda one: luck.rounds_weighed(one.storage, 1),
+    "how far references are": lambda one: references.references(one.storage, OPERATOR),
+    "soft play": lambda one: soft_play(one.storage, OPERATOR, "season"),
     "who changed what": lambda one: changes(one.storage, OPERATOR, ChangeQuery()),
     "what workers have to do": lambda one: work(one.storage, OPERATOR),
     "tournaments": lambda one: tournaments.list_tournaments(one.storage, limit=50),

@@ -302,7 +302,7 @@ def references(
         if as_json:
             print_json(to_json(found))
             return
-        say(f"{found.reference}: {found.done:,} sessions are done")
+        say(f"{found.reference}: {found.deals:,} rated deals are done")
         since = f", the oldest since {moment(found.oldest)}" if found.oldest else ""
         say(f"waiting: {found.sessions:,} sessions in {found.rounds:,} rounds that have ended{since}")
         return

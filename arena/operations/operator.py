@@ -11,8 +11,8 @@ from arena.errors import StateError
 from arena.operations.operation import Context, operation
 from arena.operations.parameters import Cursor, Limit
 from arena.people import tokens
-from arena.queries import luck
 from arena.queries import operator as queries
+from arena.queries import references as reference_queries
 from arena.results.luck import recount
 from arena.results.ratings import rebuild
 from arena.running import doctor
@@ -97,9 +97,9 @@ def retention(context: Context) -> keeping.Retention:
 
 
 @operation("GET", "/operator/references", KeyScope.OPERATE, tag="operator")
-def references(context: Context) -> luck.References:
+def references(context: Context) -> reference_queries.References:
     """Return how far the workers are with computing what cards were worth."""
-    return luck.references(context.storage, context.actor)
+    return reference_queries.references(context.storage, context.actor)
 
 
 @operation("POST", "/operator/references/compute", KeyScope.OPERATE, tag="operator")

@@ -20,7 +20,7 @@ from arena.operations.parameters import (
     RulesetName,
     TableSize,
 )
-from arena.queries import deals, highlights, luck, matches, meetings, now, search
+from arena.queries import deals, highlights, matches, meetings, now, references, search
 from arena.queries import tournaments as rounds
 from arena.queries.sessions import PlayedMatch, played_match
 from arena.store.models import HighlightKind
@@ -122,12 +122,12 @@ def show_deal(
 @operation("GET", f"{DEALS}/{{deal}}/luck", tag="results")
 def show_luck(
     context: Context, tournament: str, round: Number, table: Number, session: Number, deal: Number
-) -> luck.DealPoints:
+) -> references.DealPoints:
     """Return the points of a deal by seat, what was expected from the cards, and what was made of them.
 
     409 in a duplicate tournament until the round is over: other tables still have to play it.
     """
-    return luck.deal_points(context.storage, tournament, round, table, session, deal)
+    return references.deal_points(context.storage, tournament, round, table, session, deal)
 
 
 @operation("GET", ESTIMATES, tag="results")

@@ -30,8 +30,8 @@ from arena.people.tokens import MadeToken, TokenInfo
 from arena.play.rounds.overview import TournamentShown
 from arena.queries.authors import LogLine, OwnDeal
 from arena.queries.board import Baselines
-from arena.queries.luck import References
 from arena.queries.profiles import VersionPage
+from arena.queries.references import References
 from arena.queries.rulesets import RulesetLine
 from arena.queries.scoreboard import CrosstableMatrix, Scoreboard
 from arena.queries.sessions import PlayedMatch, PlayedSession

@@ -32,8 +32,9 @@ from arena.core.luck import (
 from arena.errors import UnknownError
 from arena.host.settings import Settings
 from arena.queries.highlights import HighlightQuery, find_deals
-from arena.queries.luck import deal_luck, entrants_luck, references, session_luck
+from arena.queries.luck import entrants_luck
 from arena.queries.profiles import profile
+from arena.queries.references import deal_luck, references, session_luck
 from arena.queries.sessions import shown_deals
 from arena.results.luck.recount import recompute
 from arena.results.luck.references import matches_wait, weigh_due
@@ -457,17 +458,17 @@ def test_references_when_rounds_wait_then_it_is_told_how_many_and_since_when(wor
         ended = min(round.finished_at for round in tx.exec(select(Round)) if round.finished_at)
     before = references(world.storage, ROOT)
     assert (before.reference, before.plays, before.hash) == (REFERENCE.name, REFERENCE.plays, REFERENCE.hash)
-    assert (before.rounds, before.sessions, before.done, before.oldest) == (2, 12, 0, ended)
+    assert (before.rounds, before.sessions, before.deals, before.oldest) == (2, 12, 0, ended)
     weigh(world)
     after = references(world.storage, ROOT)
-    assert (after.rounds, after.sessions, after.done, after.oldest) == (0, 0, 12, None)
+    assert (after.rounds, after.sessions, after.deals, after.oldest) == (0, 0, 24, None)
 
 
 def test_references_when_one_is_wrong_then_the_command_finds_and_corrects_it(
     pool: World, migrated: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cli = make_arena(migrated.data, capsys)
-    assert cli("rating", "references").out.startswith("reference-1: 60 sessions are done\n")
+    assert cli("rating", "references").out.startswith("reference-1: 120 rated deals are done\n")
     assert cli("rating", "references", "--rebuild").out.startswith("ok: reference-1 says the same of")
     with pool.storage.write() as tx:
         row = tx.exec(select(SessionReference)).all()[0]

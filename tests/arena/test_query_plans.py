@@ -13,7 +13,7 @@ from sqlalchemy.engine import Engine
 from sqlalchemy.exc import InternalError
 from sqlmodel import col, select
 
-from arena.queries import faults, highlights, histories, leaderboards, luck, matches
+from arena.queries import faults, highlights, histories, leaderboards, luck, matches, references
 from arena.queries.authors import deals_for
 from arena.queries.leaderboards import leaderboard
 from arena.queries.matches import Result, find_matches
@@ -124,7 +124,7 @@ QUESTIONS: dict[str, Callable[[World], object]] = {
         world.storage, highlights.HighlightQuery(HighlightKind.SWING, bot=BOT)
     ),
     "luck of entrants": luck_of_entrants,
-    "luck of a session": lambda world: luck.session_luck(world.storage, "cup", 1, 1, 1),
+    "luck of a session": lambda world: references.session_luck(world.storage, "cup", 1, 1, 1),
     "rounds that wait for a reference": lambda world: weigh_due(world.storage, world.clock, monotonic),
 }
 

@@ -20,7 +20,7 @@ from arena.core.pairing import owner_of
 from arena.errors import SpecError, UnknownError
 from arena.operations import results
 from arena.queries.deals import DealInSession, deal_in_session
-from arena.queries.luck import deal_luck
+from arena.queries.references import deal_luck
 from arena.queries.replays.make import make_replay
 from arena.queries.replays.moments import around, moments, steps_of_actions
 from arena.queries.replays.steps import Replay, Step, Words

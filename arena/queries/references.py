@@ -1,0 +1,189 @@
+"""What the cards of a deal were worth, what was made of them, and how far workers are with it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import func
+from sqlalchemy import select as select_columns
+from sqlmodel import col, select
+
+from arena.actors import Actor, Role
+from arena.core.luck import UNIT, expected, made_above_mean
+from arena.errors import StateError, UnknownError
+from arena.queries.deals import one_deal
+from arena.queries.sessions import STILL_PLAYED, are_shown
+from arena.store.models import (
+    UNWEIGHED,
+    Match,
+    MatchState,
+    PoolSlope,
+    Round,
+    Session,
+    SessionReference,
+    Tournament,
+)
+from arena.store.storage import Storage, Transaction
+from arena.tournaments.overview import find_tournament
+from referee.reference.values import REFERENCE
+
+
+@dataclass(frozen=True, slots=True)
+class DealLuck:
+    """What the cards of a deal were worth, and what was made of them; all by seat, in points."""
+
+    reference: str
+    """The name of the reference."""
+    plays: int
+    """How often it played the deal."""
+    worth: tuple[float, ...]
+    """What the cards were worth: the mean of its plays, less what the place is worth before the deal."""
+    beta: float | None
+    """The share of that, relative to the mean of the table, that is expected; None until it is known."""
+    expected: tuple[float, ...] | None
+    """What was expected from the cards; None until ``beta`` is known."""
+    made: tuple[float, ...] | None
+    """What was made of them: the points above the mean of the table, beyond what was expected; None until
+    ``beta`` is known, and if a bot did not play the deal to its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class DealPoints:
+    """The points of a deal, and how lucky they were."""
+
+    bots: tuple[str, ...]
+    """By seat."""
+    points: tuple[int, ...]
+    """By seat."""
+    luck: DealLuck | None
+    """None as long as it is not known what the cards were worth."""
+
+
+@dataclass(frozen=True, slots=True)
+class References:
+    """How far the workers are with computing what cards were worth."""
+
+    reference: str
+    """The name of the reference."""
+    plays: int
+    """How often it plays each deal."""
+    hash: str
+    """SHA-256 of its test vectors (docs/reference-1.json)."""
+    rounds: int
+    """Rounds that have ended and wait for it."""
+    sessions: int
+    """Their finished sessions that are yet to be computed."""
+    oldest: datetime | None
+    """When the oldest of these rounds ended; None if none waits."""
+    deals: int
+    """Rated deals that were taken in."""
+
+
+def references(storage: Storage, actor: Actor) -> References:
+    """Return how far the workers are. Raise NotAllowed."""
+    actor.require(Role.OPERATOR, "see what the workers do")
+    with storage.read() as tx:
+        rounds, oldest = tx.exec(select(func.count(), func.min(Round.finished_at)).where(UNWEIGHED)).one()
+        deals = tx.exec(select(func.sum(PoolSlope.deals))).one() or 0
+        return References(*_NAMED, rounds, waiting_sessions(tx), oldest, int(deals))
+
+
+_NAMED = (REFERENCE.name, REFERENCE.plays, REFERENCE.hash)
+
+
+def waiting_sessions(tx: Transaction) -> int:
+    """Return how many sessions of rounds that have ended are yet to be computed."""
+    waiting = (
+        select(func.count())
+        .select_from(Round)
+        .join(Tournament, col(Tournament.id) == Round.tournament_id)
+        .join(Match, col(Match.round_id) == Round.id)
+        .join(Session, col(Session.match_id) == Match.id)
+        .outerjoin(SessionReference, col(SessionReference.session_id) == Session.id)
+        .where(UNWEIGHED, col(Tournament.test).is_(False), col(SessionReference.session_id).is_(None))
+    )
+    return tx.exec(waiting).one()
+
+
+class _Played(NamedTuple):
+    """A session with what its cards were worth."""
+
+    round_id: int
+    beta: int | None
+    state: MatchState
+    points: list[list[int]]
+    forfeited_from: list[int]
+    reference: str | None
+    worth: list[list[int]] | None
+
+    def deal(self, number: int) -> DealLuck | None:
+        """Return the luck of a deal; None if it is not known."""
+        if not self.worth or self.reference is None:
+            return None
+        worth, clean = self.worth[number - 1], min(self.forfeited_from, default=len(self.points))
+        known = self.beta is not None and self.state == MatchState.DONE
+        shares = expected(worth, REFERENCE.parts, self.beta or 0)
+        own = made_above_mean(self.points[number - 1], shares) if number <= clean else None
+        return DealLuck(
+            self.reference,
+            REFERENCE.plays,
+            _points(worth, REFERENCE.parts),
+            None if self.beta is None else self.beta / UNIT,
+            _points(shares, UNIT) if known else None,
+            _points(own, UNIT) if known and own is not None else None,
+        )
+
+
+def _points(parts: Iterable[int], unit: int) -> tuple[float, ...]:
+    return tuple(part / unit for part in parts)
+
+
+def session_luck(
+    storage: Storage, tournament: str, round: int, table: int, number: int
+) -> list[DealLuck | None]:
+    """Return the luck of each deal of a finished session; None where it is not known, or not yet.
+
+    Raise UnknownError, and StateError while other tables still have to play these deals.
+    """
+    with storage.read() as tx:
+        its = find_tournament(tx, tournament)
+        columns: tuple[Any, ...] = (
+            *(Round.id, Round.beta, Match.state, Session.deal_points, Session.forfeited_from),
+            *(SessionReference.reference, SessionReference.worth),
+        )
+        rows = (
+            select_columns(*columns)
+            .select_from(Session)
+            .join(Match, col(Match.id) == Session.match_id)
+            .join(Round, col(Round.id) == Match.round_id)
+            .outerjoin(SessionReference, col(SessionReference.session_id) == Session.id)
+            .where(col(Match.tournament_id) == its.id, col(Round.number) == round)
+            .where(col(Match.table_number) == table, col(Session.number) == number)
+        )
+        found = tx.execute(rows).first()
+        if found is None:
+            raise UnknownError(f"no session {number} at round {round}, table {table} of {tournament} is done")
+        played = _Played(*found)
+        if not are_shown(tx, played.round_id):
+            raise StateError(STILL_PLAYED)
+        return [played.deal(at) for at in range(1, len(played.points) + 1)]
+
+
+def deal_luck(
+    storage: Storage, tournament: str, round: int, table: int, number: int, deal: int
+) -> DealLuck | None:
+    """Return the luck of a deal; None if it is not known (yet). Raise the same errors as ``session_luck``."""
+    deals = session_luck(storage, tournament, round, table, number)
+    if not 1 <= deal <= len(deals):
+        raise UnknownError(f"no deal {deal} in session {number}: it has {len(deals)}")
+    return deals[deal - 1]
+
+
+def deal_points(
+    storage: Storage, tournament: str, round: int, table: int, number: int, deal: int
+) -> DealPoints:
+    """Return the points of a deal, and how lucky they were. Raise the same errors as ``session_luck``."""
+    record: Any = one_deal(storage, tournament, round, table, number, deal)
+    luck = deal_luck(storage, tournament, round, table, number, deal)
+    return DealPoints(tuple(record["seats"]), tuple(record["points"]), luck)
