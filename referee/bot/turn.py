@@ -9,7 +9,7 @@ from referee.deals.action import Stage
 from referee.deals.dealing import landmarks
 from referee.deals.options import Constraints, allowed
 from referee.deals.succession import lowest_leads
-from referee.errors import PositionError
+from referee.errors import PlayError, PositionError
 from referee.position import Position
 from referee.rules.plays import Rules
 from referee.ruleset import Ruleset
@@ -233,26 +233,30 @@ class Turn:
     def position(self) -> Position:
         """Return the position as the bot sees it, to search in; the cards of the others are not known.
 
-        In a bomb window it is the bot that acts in it. Raise PositionError in an exchange.
+        In a bomb window it is the bot that acts in it. Raise PositionError in an exchange, and if the rules
+        do not know what was done, as with kinds of actions that a later referee adds.
         """
         if self.kind == "exchange":
             raise PositionError("an exchange comes before the first position")
         view = self._view
-        return seen_position(
-            view.rules,
-            seat=view.seat,
-            step=1 if view.clockwise else -1,
-            dealer=view.dealer,
-            hand=view.hand,
-            counts=view.counts,
-            happened=view.happened_in_play(),
-            include=self._constraints.include,
-            banned=bool(self._constraints.banned),
-            window=self.kind == "bomb",
-            by_lowest=lowest_leads(view.rules.ruleset, view.deal),
-            gifts=view.gifts(),
-            shown=view.shown,
-        )
+        try:
+            return seen_position(
+                view.rules,
+                seat=view.seat,
+                step=1 if view.clockwise else -1,
+                dealer=view.dealer,
+                hand=view.hand,
+                counts=view.counts,
+                happened=view.happened_in_play(),
+                include=self._constraints.include,
+                banned=bool(self._constraints.banned),
+                window=self.kind == "bomb",
+                by_lowest=lowest_leads(view.rules.ruleset, view.deal),
+                gifts=view.gifts(),
+                shown=view.shown,
+            )
+        except PlayError as error:
+            raise PositionError(f"what was done cannot be followed: {error}") from error
 
     def __str__(self) -> str:
         to_beat = self.to_beat or "nothing"

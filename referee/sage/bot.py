@@ -36,7 +36,7 @@ class SageBot:
         seconds = thinking_time(self.level_ms, turn.decision_ms, turn.bank_ms, len(turn.hand), len(PLAYING))
         try:
             position = turn.position()
-        except PositionError:  # of two packs, a copy was taken for the other one
+        except PositionError:  # it cannot be followed, or of two packs, a copy was taken for the other one
             code = sage.choose_unseen(turn.hand_mask, turn.legal_codes, turn.can_pass)
         else:
             code = sage.choose(position, turn.seat, turn.legal_codes, turn.can_pass, seconds)

@@ -68,7 +68,7 @@ class Start(NamedTuple):
 def is_quick(rules: Rules) -> bool:
     """Return whether ``Quick`` follows all rules of the ruleset that bear on a turn."""
     facts, ruleset = rule_facts(rules), rules.ruleset
-    rare = facts.careful or facts.windows or facts.draws or facts.beat_own or facts.losing
+    rare = facts.careful or facts.windows or facts.draws or facts.beat_own or facts.losing or facts.limited
     return not rare and ruleset.bonuses is None and not facts.asks_who_played
 
 

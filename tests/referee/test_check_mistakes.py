@@ -48,6 +48,7 @@ MISTAKES: list[tuple[type[GoodBot], str, str]] = [
     (turns.FirstOut, "RULES-07", "the bot's stream ended"),
     (turns.ChineseOnly, "RULES-08", "expected"),
     (turns.ChineseOnly, "RULES-09", "expected a legal play"),
+    (turns.NoTiles, "RULES-10", "the bot's stream ended"),
     (messages.FirstDeal, "SESS-01", "expected"),
     (messages.FirstTurn, "SESS-02", "the bot sent nothing"),
     (messages.Counting, "SESS-03", "the bot sent nothing"),
