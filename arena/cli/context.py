@@ -101,11 +101,18 @@ def _telling() -> Iterator[Callable[[str], None]]:
     if not sys.stderr.isatty():
         yield lambda _: None
         return
-    clear = "\r\x1b[2K"
+    clear, told = "\r\x1b[2K", False
+
+    def tell(text: str) -> None:
+        nonlocal told
+        told = True
+        print(f"{clear}{text}", end="", file=sys.stderr, flush=True)
+
     try:
-        yield lambda text: print(f"{clear}{text}", end="", file=sys.stderr, flush=True)
+        yield tell
     finally:
-        print(clear, end="", file=sys.stderr, flush=True)
+        if told:
+            print(clear, end="", file=sys.stderr, flush=True)
 
 
 def local_context(storage: "Storage", settings: "Settings") -> "Context":
