@@ -46,6 +46,7 @@ ELSEWHERE_OF_BOT = (
     "faults",
     "history",
     "list",
+    "mine",
     "register",
     "revoke",
     "rotate",

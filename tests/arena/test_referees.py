@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 import signal
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from arena.host.settings import load_settings
 from arena.play.tasks import best_referee, choose_referee, preference
 from arena.queries.leaderboards import leaderboard
 from arena.queries.scoreboard import standings
+from arena.results.luck.references import weigh_due
 from arena.store.models import ArenaKey, utc_now
 from arena.store.storage import Storage
 from arena.tournaments import creation, lifecycle, overview
@@ -153,6 +155,7 @@ def played_by(arena: RunningArena, name: str) -> set[str]:
 
 def outcome(storage: Storage) -> object:
     """Return everything that counts as the cup's result, whose export must be valid."""
+    weigh_due(storage, utc_now, time.monotonic, seconds=60)  # what workers have not done yet
     report = check_export(line.encode() for line in export_lines(storage, "cup"))
     assert (report.problem, report.deals) == (None, 72)
     ratings = sorted((line.bot, line.rating) for line in leaderboard(storage).leaderboard)

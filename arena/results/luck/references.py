@@ -16,8 +16,8 @@ from sqlalchemy import select as select_columns
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlmodel import col, select
 
+from arena.core.chances import count_chances
 from arena.core.luck import beginning
-from arena.core.softplay import count_chances
 from arena.results.luck.taking import take_in
 from arena.store.models import (
     UNWEIGHED,
@@ -111,8 +111,8 @@ class Known:
             records = unpack_records(packed)
             worth = [[*self._worth(text, json.dumps(beginning(record)))] for record in records]
             chances = count_chances(ruleset, records)
-        except Exception:  # whatever somebody who changed the database by hand has left there
-            log.exception("what the cards of a session were worth cannot be computed")
+        except Exception as error:  # whatever somebody who changed the database by hand has left there
+            log.warning("what the cards of session %d were worth cannot be computed: %r", session_id, error)
         return {
             "session_id": session_id,
             "reference": REFERENCE.name,

@@ -55,7 +55,7 @@ def everywhere(everything: Path) -> Iterator[TestClient]:
         (f"/bots/{BOT}/history?version=1&table_size=4", f"bot history {BOT}@1 --table-size 4"),
         (f"/bots/{BOT}/versus?opponent={OTHER}", f"bot versus {BOT} {OTHER}"),
         ("/faults", "bot faults"),
-        ("/faults?owner=owner-3&kind=illegal&limit=1", "bot faults --owner owner-3 --kind illegal --limit 1"),
+        ("/faults?owner=owner-2&kind=illegal&limit=1", "bot faults --owner owner-2 --kind illegal --limit 1"),
         ("/matches?limit=200", "match list --limit 200"),
         (
             f"/matches?bot={BOT}&opponent={OTHER}&result=lost&limit=1&ruleset=chinese",
