@@ -50,6 +50,7 @@ BOTS = 16
 SMALL = {
     "rulesets",
     "leagues",
+    "pool_slopes",
     "strength_sums",
     "strength_fits",
     "referee_keys",
