@@ -24,7 +24,7 @@ from arena.store.models import (
     SessionReference,
     Tournament,
 )
-from arena.store.storage import Storage, Transaction
+from arena.store.storage import Storage, Transaction, among
 from arena.tournaments.overview import find_tournament
 from referee.reference.values import REFERENCE
 
@@ -94,16 +94,16 @@ _NAMED = (REFERENCE.name, REFERENCE.plays, REFERENCE.hash)
 
 def waiting_sessions(tx: Transaction) -> int:
     """Return how many sessions of rounds that have ended are yet to be computed."""
+    rounds = select(Round.id).join(Tournament, col(Tournament.id) == Round.tournament_id)
+    ended = tx.exec(rounds.where(UNWEIGHED, col(Tournament.test).is_(False))).all()  # few, unlike sessions
     waiting = (
         select(func.count())
-        .select_from(Round)
-        .join(Tournament, col(Tournament.id) == Round.tournament_id)
-        .join(Match, col(Match.round_id) == Round.id)
+        .select_from(Match)
         .join(Session, col(Session.match_id) == Match.id)
         .outerjoin(SessionReference, col(SessionReference.session_id) == Session.id)
-        .where(UNWEIGHED, col(Tournament.test).is_(False), col(SessionReference.session_id).is_(None))
+        .where(among(Match.round_id, ended), col(SessionReference.session_id).is_(None))
     )
-    return tx.exec(waiting).one()
+    return tx.exec(waiting).one() if ended else 0
 
 
 class _Played(NamedTuple):
