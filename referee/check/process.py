@@ -14,7 +14,7 @@ from typing import IO
 
 from referee.check.outcome import Absent
 from referee.child import tied
-from referee.console import PANICKED, ROUTINE
+from referee.console import ROUTINE, begins_trace
 from referee.environment import environment_for_bots
 from referee.interrupts import FORCE
 from referee.plain import plain
@@ -24,7 +24,7 @@ STOP_SECONDS = 1.5
 SHOWN_FIRST, SHOWN_LAST, SHOWN_WIDTH = 5, 9, 300
 """How much of a bot's output is shown: how many lines at the start and at the end, and characters of each.
 
-Python names the failure in its last lines, Go and Rust in the first lines of a panic.
+Python names the failure in its last lines, other languages in the first lines of what they print of it.
 """
 READ_BYTES = 32_768
 """How many bytes are read at each end of a bot's output."""
@@ -154,11 +154,11 @@ class BotProcess:
 
 
 def excerpt(lines: Sequence[str]) -> tuple[str, ...]:
-    """Return the first lines, or those with which a panic begins, and the last ones."""
+    """Return the first lines, or those with which a panic or a trace of calls begins, and the last ones."""
     if len(lines) <= SHOWN_FIRST + SHOWN_LAST:
         return tuple(lines)
-    panics = [place for place, line in enumerate(lines) if PANICKED.match(line)]
-    start = min(panics[-1] if panics else 0, len(lines) - SHOWN_FIRST - SHOWN_LAST)
+    named = [place for place in range(len(lines)) if begins_trace(lines, place)]
+    start = min(named[-1] if named else 0, len(lines) - SHOWN_FIRST - SHOWN_LAST)
     before = (LEFT_OUT,) if start else ()
     first, rest = lines[start : start + SHOWN_FIRST], lines[start + SHOWN_FIRST :]
     between = (LEFT_OUT,) if len(rest) > SHOWN_LAST else ()

@@ -1,12 +1,11 @@
 """What a check found: as values, as JSON values, and in words as each result comes."""
 
-import re
 import textwrap
 from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Literal, TypeAlias
 
-from referee.console import PANICKED
+from referee.console import PANICKED, RAISED
 
 Outcome: TypeAlias = Literal["passed", "failed", "warned", "not_run"]
 
@@ -84,8 +83,6 @@ class Report:
 
 
 INDENT = " " * 4
-_RAISED = re.compile(r"^(?:\w+\.)*(\w+(?:Error|Exception|Failed|Exit|Interrupt|Stop\w*))(?::|$)")
-"""The last line of a Python traceback, and similar lines of other languages."""
 
 
 class ResultLines:
@@ -157,12 +154,12 @@ class ResultLines:
 
 
 def _cause(result: Result) -> str:
-    """Return the exception or the panic that ended the bot's program, or else the last line it printed."""
+    """Return the error (by its class) or the panic that ended the program, or else its last line."""
     for line in reversed(result.output):
         if panicked := PANICKED.match(line):
             return panicked[1] or panicked[2]
-        if raised := _RAISED.match(line):
-            return raised[1]
+        if raised := RAISED.match(line):
+            return raised[1] if raised[1] != "Error" else line  # which says nothing by itself
     return result.output[-1] if result.output else ""
 
 

@@ -334,10 +334,41 @@ def test_report_when_many_fail_for_one_cause_then_it_is_shown_once_and_summed_up
             ("panic: no hand", "", "goroutine 1 [running]:", "main.main()", "exit status 2"),
             "panic: no hand",
         ),
+        (
+            (
+                "file:///bot/strategy.js:3",
+                "    throw new Error('no hand');",
+                "    ^",
+                "Error: no hand",
+                "    at choose (file:///bot/strategy.js:3:11)",
+                "Node.js v20.20.2",
+            ),
+            "Error: no hand",
+        ),
+        (
+            ("TypeError: turn.hand is not iterable", "    at choose (file:///bot/strategy.js:3:11)"),
+            "TypeError",
+        ),
+        (
+            (
+                'Exception in thread "main" java.lang.IllegalStateException: no hand',
+                "\tat bot.Strategy.choose(Strategy.java:12)",
+                "\t... 3 more",
+            ),
+            "IllegalStateException",
+        ),
+        (
+            (
+                "terminate called after throwing an instance of 'std::out_of_range'",
+                "  what():  vector::_M_range_check",
+                "Aborted",
+            ),
+            "terminate called after throwing an instance of 'std::out_of_range'",
+        ),
     ],
-    ids=["rust", "go"],
+    ids=["rust", "go", "node", "node-type", "java", "c++"],
 )
-def test_report_when_a_program_panicked_then_the_cause_is_where_or_why_not_what_all_panics_end_with(
+def test_report_when_a_program_failed_then_the_cause_is_where_or_why_not_what_all_failures_end_with(
     printed: tuple[str, ...], cause: str
 ) -> None:
     results = tuple(Result(f"TURN-0{n}", "Leads", "failed", "it ended", 0.5, printed) for n in range(2))

@@ -36,6 +36,7 @@ def test_line_when_it_tells_of_nothing_wrong_then_it_is_routine() -> None:
         ),
         (["thread 'main' panicked at src/main.rs:1:2:"], "it panicked at src/main.rs:1:2"),
         (["panic: no hand", "goroutine 1 [running]:", "exit status 2"], "panic: no hand"),
+        (["Error: no hand", "    at choose (bot.js:3:11)", "Node.js v20.20.2"], "its error: Error: no hand"),
     ],
 )
 def test_last_words_when_a_program_ended_then_they_say_why(printed: list[str], said: str) -> None:
