@@ -1,6 +1,7 @@
 // The bot's side of the Play stream: connects, answers, batches, reconnects and takes its leave.
 
 import { setTimeout as sleep } from "node:timers/promises";
+import { inspect } from "node:util";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { Client, Metadata, credentials, status } from "@grpc/grpc-js";
@@ -25,12 +26,12 @@ import { Session } from "./session.js";
 import { Story } from "./story.js";
 import { whyUnreached } from "./unreached.js";
 
-/** The cards to play, or null for a pass. */
+/** The cards to play; null, like no cards, is a pass. */
 export type Answer = readonly Card[] | null;
 
 /**
- * Answers the turns of one session; `session` is up to date when it is called. While the promise of an answer
- * is open, the other sessions go on.
+ * Answers the turns of one session; `session` is up to date when it is called, and `turn.hand` and `turn.handSizes`
+ * are filled in from it. While the promise of an answer is open, the other sessions go on.
  */
 export type Strategy = (turn: Turn) => Answer | Promise<Answer>;
 
@@ -95,6 +96,8 @@ const SETTLE = 500;
 const FAREWELL = 5_000;
 /** No move is larger, in bytes. */
 const MOVE_BYTES = 128;
+/** No card has a larger number. */
+const LAST_CARD = 127;
 
 const CHANNEL = {
   "grpc.max_receive_message_length": -1,
@@ -407,6 +410,7 @@ class Stream {
     };
     try {
       seat?.session.happened(turn.actions);
+      if (seat !== undefined) Object.assign(turn, { hand: [...seat.session.hand], handSizes: [...seat.session.counts] });
       const known = turn.kind !== TurnKind.UNSPECIFIED && TurnKind[turn.kind] !== undefined;
       const answer = known && seat !== undefined ? seat.strategy(turn) : plain(turn);
       if (answer instanceof Promise) answer.then((cards) => this.#put(turn, seat, said(cards))).catch(failed);
@@ -429,9 +433,14 @@ function plain(turn: Turn): Answer {
   return turn.canPass ? null : (turn.legalPlays[0]?.cards ?? null);
 }
 
-/** What a move says of an answer. */
-function said(answer: Answer): Said {
-  return answer === null ? { passes: true } : { cards: [...answer] };
+/** What a move says of an answer; no cards are a pass. Throws TypeError for what is none, which would end the stream. */
+function said(answer: unknown): Said {
+  if (answer === null) return { passes: true };
+  if (!Array.isArray(answer) || !answer.every((card) => Number.isInteger(card) && card > 0 && card <= LAST_CARD)) {
+    const found = inspect(answer, { breakLength: Infinity }).slice(0, 100);
+    throw new TypeError(`the strategy answered ${found}; an array of cards or null is expected`);
+  }
+  return answer.length === 0 ? { passes: true } : { cards: answer };
 }
 
 /** An error and its innermost calls, without the folders of files, for the referee: it keeps 1,000 characters. */

@@ -165,6 +165,60 @@ test("when a strategy fails, the referee is told how, and the log says why", pat
   }
 });
 
+test("an answer that is none is a failure of its turn alone, and no cards are a pass", patient, async () => {
+  const wrong: unknown[] = ["3D", undefined, {}, 7, [1.5], ["3D"], [128], [[1]], new Map(), Promise.resolve("3D")];
+  const bot: Bot = () => (asked) => (asked.session > wrong.length ? [] : (wrong[asked.session - 1] as null));
+  const last = wrong.length + 1;
+  const sessions = Array.from({ length: last }, (_, place) => place + 1);
+  const said = await against(async (stream) => {
+    await stream.welcome();
+    stream.send({ events: sessions.flatMap((session) => [started(session), turn(session)]) });
+    const read: unknown[] = [];
+    while (read.length < last) read.push(...answers(await stream.read()));
+    stream.send({ events: [turn(1, { kind: 99, canPass: true, sequence: 2 })] });
+    return [...read, ...answers(await stream.read())] as [number, number, string][];
+  }, bot);
+  const failures = new Map(said.map(([session, sequence, answer]) => [`${session}/${sequence}`, answer]));
+  for (const session of sessions.slice(0, -1))
+    assert.match(failures.get(`${session}/1`) ?? "", /^TypeError: the strategy answered .+; an array of cards or null/);
+  assert.equal(failures.get(`${last}/1`), "pass");
+  assert.equal(failures.get("1/2"), "pass"); // the stream goes on
+});
+
+test("an answer that never comes holds up no other session, and a second one counts for nothing", patient, async () => {
+  const bot: Bot = (session) => () =>
+    session.id === "m/1" ? new Promise(() => undefined) : new Promise((resolve) => [resolve([2]), resolve(null)]);
+  const said = await against(async (stream) => {
+    await stream.welcome();
+    stream.send({ events: [started(1), turn(1), started(2), turn(2)] });
+    const first = answers(await stream.read());
+    stream.send({ events: [turn(2, { sequence: 2 })] });
+    return [...first, ...answers(await stream.read())];
+  }, bot);
+  assert.deepEqual(said, [
+    [2, 1, [2]],
+    [2, 2, [2]],
+  ]);
+});
+
+test("a turn carries the hand and the counts, which the referee leaves to the session", patient, async () => {
+  const seen: unknown[] = [];
+  const bot: Bot = () => (asked) => {
+    seen.push([...asked.hand], [...asked.handSizes]);
+    return null;
+  };
+  await against(async (stream) => {
+    await stream.welcome();
+    const dealt = { session: 1, deal: 1, hand: [3, 1, 2], handSizes: [3, 4] };
+    stream.send({ events: [started(1), { event: { case: "dealStarted", value: dealt } }, turn(1)] });
+    return stream.read();
+  }, bot);
+  assert.deepEqual(seen, [
+    [3, 1, 2],
+    [3, 4],
+  ]);
+});
+
 test("the log says in which session and deal a fault was", patient, async () => {
   const lines: string[] = [];
   const fault = { session: 1, reason: "too low", faults: 1, faultLimit: 3 };
