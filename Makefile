@@ -73,10 +73,7 @@ sweep: setup ## compare all five-card sets with slow rules, and verify seasons o
 	@$(BIN)/python -m tests.arena.honest
 
 bench: setup ## measure the rules engine and the referee beside their peers (minutes)
-	@$(BIN)/python -m benchmarks.engine
-	@$(BIN)/python -m benchmarks.referee
-	@$(BIN)/python -m benchmarks.memory
-	@$(BIN)/python -m benchmarks.pairing
+	@$(BIN)/python -m benchmarks engine referee memory pairing
 
 clean: ## remove the virtual environment and all caches
 	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis

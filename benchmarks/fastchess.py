@@ -2,8 +2,8 @@
 
 PATH is a fastchess that was built from its sources (https://github.com/Disservin/fastchess), the fastest
 match runner known. Two engines in C that play one game by heart (``uci_line.c``) let it show all it can; the
-referee plays four Python bots that answer at once. Compared are moves and decisions a second, by the games and
-sessions that are played at once, and what one costs in CPU time over all processes.
+referee plays four Python bots that answer at once. Compared are moves and decisions a second, by the games
+and sessions that are played at once, and what one costs in CPU time over all processes.
 """
 
 import argparse
@@ -42,13 +42,23 @@ def build_engine(folder: Path) -> Path:
 
 
 def run_games(program: str, engine: Path, concurrency: int, seconds: float) -> Games:
-    """Have fastchess play as many games at once, for about as many seconds; measure it from start to end."""
-    games = concurrency * 2
+    """Have fastchess play as many games at once, for about as many seconds.
+
+    What two games for each take is subtracted: it starts and ends slowly, whatever it plays.
+    """
+    few = many = concurrency * 2
+    base_took, base_cpu = _timed(program, engine, concurrency, few)
     while True:
-        took, cpu = _timed(program, engine, concurrency, games)
+        many *= 4
+        took, cpu = (
+            figure - base
+            for figure, base in zip(
+                _timed(program, engine, concurrency, many), (base_took, base_cpu), strict=True
+            )
+        )
         if took >= seconds / 2:
-            return Games(games * PLIES / took, cpu / (games * PLIES))
-        games = max(games * 2, int(games * seconds / took))
+            moves = (many - few) * PLIES
+            return Games(moves / took, cpu / moves)
 
 
 def _timed(program: str, engine: Path, concurrency: int, games: int) -> tuple[float, float]:
@@ -56,8 +66,8 @@ def _timed(program: str, engine: Path, concurrency: int, games: int) -> tuple[fl
     command = [program]
     for name in ("a", "b"):
         command += ["-engine", f"cmd={engine}", f"name={name}"]
-    command += ["-each", "tc=inf", "-rounds", str(games // 2), "-games", "2", "-maxmoves", str(PLIES // 2)]
-    command += ["-concurrency", str(concurrency), "-force-concurrency", "-ratinginterval", "0"]
+    command += ["-each", "tc=600+1", "-rounds", str(games // 2), "-games", "2", "-maxmoves", str(PLIES // 2)]
+    command += ["-concurrency", str(concurrency), "-force-concurrency"]
     with tempfile.TemporaryDirectory() as folder:
         before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
         done = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)

@@ -17,7 +17,7 @@ RAISED = re.compile(
     r"(?:Uncaught |Exception in thread \".*\" |Caused by: )?(?:[\w$]+\.)*"
     r"(\w*(?:Error|Exception|Failed|Exit|Interrupt|Stop\w*))(?::|$)"
 )
-"""The line that names an exception: the last of a traceback in Python, the first one in JavaScript and Java."""
+"""The line that names an exception: the last of a traceback in Python, the first in JavaScript and Java."""
 
 
 def last_words(lines: Sequence[str]) -> str:
