@@ -24,13 +24,14 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17referee/v1/errors.proto\x12\nreferee.v1*\xa6\x05\n\x0b\x45rrorReason\x12\x1c\n\x18\x45RROR_REASON_UNSPECIFIED\x10\x00\x12\x1e\n\x1a\x45RROR_REASON_TOKEN_MISSING\x10\x01\x12\x1e\n\x1a\x45RROR_REASON_TOKEN_UNKNOWN\x10\x02\x12\x1c\n\x18\x45RROR_REASON_TOKEN_SCOPE\x10\x03\x12\x1e\n\x1a\x45RROR_REASON_TOKEN_REVOKED\x10\x04\x12#\n\x1f\x45RROR_REASON_TOKENS_UNAVAILABLE\x10\x05\x12!\n\x1d\x45RROR_REASON_PROTOCOL_VERSION\x10\x06\x12\x1e\n\x1a\x45RROR_REASON_HELLO_MISSING\x10\x07\x12\x1b\n\x17\x45RROR_REASON_HELLO_LATE\x10\x08\x12#\n\x1f\x45RROR_REASON_MESSAGE_UNREADABLE\x10\t\x12\x1e\n\x1a\x45RROR_REASON_FIELD_INVALID\x10\n\x12\"\n\x1e\x45RROR_REASON_ALREADY_CONNECTED\x10\x0b\x12\x19\n\x15\x45RROR_REASON_REPLACED\x10\x0c\x12 \n\x1c\x45RROR_REASON_PING_UNANSWERED\x10\r\x12\x16\n\x12\x45RROR_REASON_FLOOD\x10\x0e\x12\x15\n\x11\x45RROR_REASON_BUSY\x10\x0f\x12\x18\n\x14\x45RROR_REASON_CLOSING\x10\x10\x12\"\n\x1e\x45RROR_REASON_MATCH_NOT_RUNNING\x10\x11\x12!\n\x1d\x45RROR_REASON_MATCH_TAKEN_OVER\x10\x12\x12\x1e\n\x1a\x45RROR_REASON_MATCH_STOPPED\x10\x13\x12 \n\x1c\x45RROR_REASON_LOG_UNAVAILABLE\x10\x14\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17referee/v1/errors.proto\x12\nreferee.v1*\xa6\x05\n\x0b\x45rrorReason\x12\x1c\n\x18\x45RROR_REASON_UNSPECIFIED\x10\x00\x12\x1e\n\x1a\x45RROR_REASON_TOKEN_MISSING\x10\x01\x12\x1e\n\x1a\x45RROR_REASON_TOKEN_UNKNOWN\x10\x02\x12\x1c\n\x18\x45RROR_REASON_TOKEN_SCOPE\x10\x03\x12\x1e\n\x1a\x45RROR_REASON_TOKEN_REVOKED\x10\x04\x12#\n\x1f\x45RROR_REASON_TOKENS_UNAVAILABLE\x10\x05\x12!\n\x1d\x45RROR_REASON_PROTOCOL_VERSION\x10\x06\x12\x1e\n\x1a\x45RROR_REASON_HELLO_MISSING\x10\x07\x12\x1b\n\x17\x45RROR_REASON_HELLO_LATE\x10\x08\x12#\n\x1f\x45RROR_REASON_MESSAGE_UNREADABLE\x10\t\x12\x1e\n\x1a\x45RROR_REASON_FIELD_INVALID\x10\n\x12\"\n\x1e\x45RROR_REASON_ALREADY_CONNECTED\x10\x0b\x12\x19\n\x15\x45RROR_REASON_REPLACED\x10\x0c\x12 \n\x1c\x45RROR_REASON_PING_UNANSWERED\x10\r\x12\x16\n\x12\x45RROR_REASON_FLOOD\x10\x0e\x12\x15\n\x11\x45RROR_REASON_BUSY\x10\x0f\x12\x18\n\x14\x45RROR_REASON_CLOSING\x10\x10\x12\"\n\x1e\x45RROR_REASON_MATCH_NOT_RUNNING\x10\x11\x12!\n\x1d\x45RROR_REASON_MATCH_TAKEN_OVER\x10\x12\x12\x1e\n\x1a\x45RROR_REASON_MATCH_STOPPED\x10\x13\x12 \n\x1c\x45RROR_REASON_LOG_UNAVAILABLE\x10\x14\x42\x46\n\x11\x62igtwo.referee.v1P\x01Z\x1b\x62igtwo/referee/v1;refereev1\xaa\x02\x11\x42igTwo.Referee.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'referee.v1.errors_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
-  DESCRIPTOR._loaded_options = None
+  _globals['DESCRIPTOR']._loaded_options = None
+  _globals['DESCRIPTOR']._serialized_options = b'\n\021bigtwo.referee.v1P\001Z\033bigtwo/referee/v1;refereev1\252\002\021BigTwo.Referee.V1'
   _globals['_ERRORREASON']._serialized_start=40
   _globals['_ERRORREASON']._serialized_end=718
 # @@protoc_insertion_point(module_scope)

@@ -3231,7 +3231,8 @@ const file_referee_v1_bots_proto_rawDesc = "" +
 	"\x18NOTICE_CODE_UNKNOWN_TURN\x10\x062K\n" +
 	"\n" +
 	"BotService\x12=\n" +
-	"\x04Play\x12\x17.referee.v1.PlayRequest\x1a\x18.referee.v1.PlayResponse(\x010\x01b\x06proto3"
+	"\x04Play\x12\x17.referee.v1.PlayRequest\x1a\x18.referee.v1.PlayResponse(\x010\x01BF\n" +
+	"\x11bigtwo.referee.v1P\x01Z\x1bbigtwo/referee/v1;refereev1\xaa\x02\x11BigTwo.Referee.V1b\x06proto3"
 
 var (
 	file_referee_v1_bots_proto_rawDescOnce sync.Once

@@ -391,7 +391,8 @@ const file_referee_v1_cards_proto_rawDesc = "" +
 	"\bCARD_15H\x10;\x12\f\n" +
 	"\bCARD_15S\x10<\x12\v\n" +
 	"\aCARD_BJ\x10=\x12\v\n" +
-	"\aCARD_RJ\x10>b\x06proto3"
+	"\aCARD_RJ\x10>BF\n" +
+	"\x11bigtwo.referee.v1P\x01Z\x1bbigtwo/referee/v1;refereev1\xaa\x02\x11BigTwo.Referee.V1b\x06proto3"
 
 var (
 	file_referee_v1_cards_proto_rawDescOnce sync.Once

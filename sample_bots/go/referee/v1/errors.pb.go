@@ -187,7 +187,8 @@ const file_referee_v1_errors_proto_rawDesc = "" +
 	"\x1eERROR_REASON_MATCH_NOT_RUNNING\x10\x11\x12!\n" +
 	"\x1dERROR_REASON_MATCH_TAKEN_OVER\x10\x12\x12\x1e\n" +
 	"\x1aERROR_REASON_MATCH_STOPPED\x10\x13\x12 \n" +
-	"\x1cERROR_REASON_LOG_UNAVAILABLE\x10\x14b\x06proto3"
+	"\x1cERROR_REASON_LOG_UNAVAILABLE\x10\x14BF\n" +
+	"\x11bigtwo.referee.v1P\x01Z\x1bbigtwo/referee/v1;refereev1\xaa\x02\x11BigTwo.Referee.V1b\x06proto3"
 
 var (
 	file_referee_v1_errors_proto_rawDescOnce sync.Once
