@@ -29,7 +29,7 @@ AUTHORS = "authors/README.md"
 FOR_WHOM: Mapping[str, tuple[str, ...]] = {
     "For authors": (AUTHORS, "protocol.md", "languages.md", "check.md", "rules.md", "rulesets.md"),
     "For organisers": ("tournaments.md", "leagues.md", "webhooks.md", "timing.md"),
-    "What results mean": ("questions.md", "ratings.md", "fairness.md", "formats.md"),
+    "What results mean": ("questions.md", "ratings.md", "fairness.md", "formats.md", "pairings.md"),
     "For programs": ("api.md", "json.md", "pages.md"),
     "For operators": ("running.md", "operations.md", "metrics.md", "security.md", "architecture.md"),
 }
