@@ -1,7 +1,7 @@
 """Conversion between values and the messages of workers: matches and their results."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 from google.protobuf.duration_pb2 import Duration
 from pydantic import ValidationError
@@ -26,6 +26,9 @@ from referee.matches.match import (
 from referee.protocol.wire import FORFEIT_REASONS, ON_FORFEIT, write_limits, write_signed
 from referee.validation import Wording, problems
 from referee.worker.v1alpha1 import worker_pb2
+
+SESSIONS_AT_ONCE = 16
+"""Finished deals of how many sessions are in one message: while it is encoded and sent, no bot is served."""
 
 
 def read_match(request: worker_pb2.RunMatchRequest) -> MatchSpec:
@@ -214,13 +217,14 @@ def result_response(result: SessionResult) -> worker_pb2.RunMatchResponse:
     )
 
 
-def deals_response(finished: Iterable[DealsFinished]) -> worker_pb2.RunMatchResponse:
-    """Return the message that reports the finished deals of open sessions."""
-    sessions = [
-        worker_pb2.SessionDeals(session=deal.number, records=deal.records, banks=_banks(deal.bank_ms))
-        for deal in finished
-    ]
-    return worker_pb2.RunMatchResponse(deals_finished=worker_pb2.DealsFinished(sessions=sessions))
+def deals_responses(finished: Sequence[DealsFinished]) -> Iterator[worker_pb2.RunMatchResponse]:
+    """Yield the messages that report the finished deals of open sessions, of a few sessions each."""
+    for start in range(0, len(finished), SESSIONS_AT_ONCE):
+        sessions = [
+            worker_pb2.SessionDeals(session=deals.number, records=deals.records, banks=_banks(deals.bank_ms))
+            for deals in finished[start : start + SESSIONS_AT_ONCE]
+        ]
+        yield worker_pb2.RunMatchResponse(deals_finished=worker_pb2.DealsFinished(sessions=sessions))
 
 
 def progress_response(progress: Progress) -> worker_pb2.RunMatchResponse:

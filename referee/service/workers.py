@@ -149,8 +149,8 @@ class WorkerServicer:
                     await context.write(requests.result_response(result).SerializeToString())
             over = match.done or bool(match.ended)
             if over or clock() >= deals_due:
-                if deals := match.take_deals():
-                    await context.write(requests.deals_response(deals).SerializeToString())
+                for response in requests.deals_responses(match.take_deals()):  # bots are served in between
+                    await context.write(response.SerializeToString())
                 deals_due = clock() + PROGRESS_SECONDS
             if not over or match.left or not began:  # without any update, a worker knows that nothing began
                 progress = self._lobby.progress(match)

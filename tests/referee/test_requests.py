@@ -1,6 +1,6 @@
 """Tests for matches as messages, and for entries of a bot's log, also from referees of any version."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -23,7 +23,8 @@ from referee.protocol.logs import (
     read_query,
 )
 from referee.protocol.requests import (
-    deals_response,
+    SESSIONS_AT_ONCE,
+    deals_responses,
     match_request,
     progress_response,
     read_match,
@@ -100,19 +101,27 @@ def test_session_when_it_goes_on_then_what_is_finished_is_sent_and_read(last: Le
 
 
 @pytest.mark.parametrize(
-    ("updates", "message"),
+    ("updates", "messages"),
     [
         (
             [DealsFinished(3, ('{"deal":1}', '{"deal":2}'), (100, 0, 7, 1)), DealsFinished(5, ("",))],
-            deals_response,
+            deals_responses,
         ),
-        ([Progress(5, 2, ("a/b@1",), 3, (8, 9))], lambda updates: progress_response(*updates)),
+        ([Progress(5, 2, ("a/b@1",), 3, (8, 9))], lambda updates: [progress_response(*updates)]),
     ],
 )
 def test_updates_when_sent_and_read_then_they_are_as_they_were(
-    updates: list[Any], message: Callable[[Any], worker_pb2.RunMatchResponse]
+    updates: list[Any], messages: Callable[[Any], Iterable[worker_pb2.RunMatchResponse]]
 ) -> None:
-    assert read_updates(message(updates)) == updates
+    (message,) = messages(updates)
+    assert read_updates(message) == updates
+
+
+def test_deals_when_many_sessions_are_open_then_no_message_has_those_of_all() -> None:
+    deals = [DealsFinished(number, ("{}",)) for number in range(2 * SESSIONS_AT_ONCE + 1)]
+    messages = [read_updates(message) for message in deals_responses(deals)]
+    assert [len(message) for message in messages] == [SESSIONS_AT_ONCE, SESSIONS_AT_ONCE, 1]
+    assert [deal for message in messages for deal in message] == deals
 
 
 def test_entry_when_sent_and_read_then_it_is_as_it_was() -> None:
