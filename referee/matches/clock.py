@@ -7,6 +7,7 @@ from referee.matches.match import Limits
 UNSENT_GRACE = 2.0
 """Seconds beyond the decision limit that a turn may wait for its stream: this bounds how long a stream that
 does not take its messages can keep a table waiting."""
+NEVER = float("-inf")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class TimeControl:
 class Clock:
     """The clock of one seat. All times are seconds of one monotonic clock."""
 
-    __slots__ = ("bank", "control", "credit", "deadline", "handed_at", "probed", "time", "used")
+    __slots__ = ("asked_at", "bank", "control", "credit", "handed_at", "probed", "time", "used")
 
     def __init__(self, control: TimeControl) -> None:
         self.control = control
@@ -46,46 +47,46 @@ class Clock:
         """Seconds that the decision may take, without the credit."""
         self.credit = 0.0
         """Seconds credited to the decision for the network."""
-        self.deadline = 0.0
+        self.asked_at = 0.0
         self.handed_at: float | None = None
         """When the turn was handed to the stream, which started the clock; None if it does not run yet."""
-        self.probed = 0.0
-        """The deadline of the last decision in which a sign of life was asked for."""
+        self.probed = NEVER
+        """Since when the time ran of which half was up when a sign of life was last asked for."""
         self.used = 0.0
         """Seconds that all settled decisions took together."""
 
-    def ask(self, now: float) -> float:
-        """Begin a decision: until the turn is handed to a stream, only the grace for that runs.
-
-        Return when half of the decision's time would be up if the clock started now.
-        """
-        control, time = self.control, self.time
-        if control.bank:
-            self.time = time = min(control.limit, self.bank)
+    def ask(self, now: float) -> None:
+        """Begin a decision: until the turn is handed to a stream, only the grace for that runs."""
+        self.asked_at = now
         self.handed_at = None
         self.credit = 0.0
-        self.deadline = now + time + UNSENT_GRACE
-        return now + time / 2
+        if self.control.bank:
+            self.time = min(self.control.limit, self.bank)
 
-    def start(self, now: float, credit: float = 0.0) -> float:
-        """Start running, with as much of ``credit`` for the network as the time control allows.
-
-        Return when half of the decision's time is up, at which it must be checked if it is still open.
-        """
-        most, time = self.control.credit, self.time
+    def start(self, now: float, credit: float = 0.0) -> None:
+        """Start running, with as much of ``credit`` for the network as the time control allows."""
         self.handed_at = now
-        self.credit = credit = credit if credit < most else most
-        self.deadline = deadline = now + time + credit
-        return deadline - time / 2
+        most = self.control.credit
+        self.credit = credit if credit < most else most
+
+    @property
+    def _since(self) -> float:
+        """Since when the decision's time runs, or the grace if its turn has not been handed to the stream."""
+        return self.asked_at if self.handed_at is None else self.handed_at
+
+    @property
+    def deadline(self) -> float:
+        """When the decision's time is up, or the grace if its turn has not been handed to the stream."""
+        return self._since + self.time + (UNSENT_GRACE if self.handed_at is None else self.credit)
 
     @property
     def look(self) -> float:
         """When the decision must be checked: half of its time is up, or after ``looked`` all of it."""
-        return self.deadline if self.probed == self.deadline else self.deadline - self.time / 2
+        return self.deadline if self.probed == self._since else self.deadline - self.time / 2
 
     def looked(self) -> None:
         """Note that half of the decision's time is up: the next look is at its end."""
-        self.probed = self.deadline
+        self.probed = self._since
 
     def settle(self, now: float) -> float:
         """End the decision: take its time from the bank, and add the increment; return its time.
@@ -95,16 +96,15 @@ class Clock:
         handed_at = self.handed_at
         spent = 0.0 if handed_at is None or now < handed_at else now - handed_at
         self.used += spent
-        control = self.control
-        if control.bank:
-            self.bank = max(0.0, self.bank - spent) + control.increment
+        if self.control.bank:
+            self.bank = max(0.0, self.bank - spent) + self.control.increment
         return spent
 
     def delay(self, seconds: float) -> None:
         """Set the clock back by a time in which it did not run."""
-        if self.probed == self.deadline:
+        if self.probed == self._since:
             self.probed += seconds
-        self.deadline += seconds
+        self.asked_at += seconds
         if self.handed_at is not None:
             self.handed_at += seconds
 

@@ -111,7 +111,7 @@ class Turn:
 
     # fmt: off
     __slots__ = (
-        "bank_ms", "credit_ms", "deal", "encodings", "info", "seat", "sequence", "since", "stage", "time_ms",
+        "bank_ms", "credit_ms", "deal", "encodings", "info", "seat", "sequence", "since", "time_ms",
     )
     # fmt: on
 
@@ -124,13 +124,17 @@ class Turn:
         self.info = info
         self.seat = seat
         self.sequence = sequence
-        self.stage = deal.stage
         self.deal = deal
         self.encodings = encodings
         self.bank_ms: int | None = None
         """What is left in the seat's bank; None if the session has no bank."""
         self.credit_ms = 0
         """What is credited for the network."""
+
+    @property
+    def stage(self) -> Stage:
+        """The stage of the deal, which stays the same as long as the turn is open."""
+        return self.deal.stage
 
 
 class DealEnded(NamedTuple):

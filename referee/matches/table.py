@@ -45,9 +45,9 @@ class Table:
 
     # fmt: off
     __slots__ = (
-        "_deal", "_deal_faults", "_encodings", "_has_bank", "_limit_ms", "_opening", "_records_sent",
-        "_send", "_shown", "_times", "_why", "bank_ms", "deals_digest", "end", "events", "expected",
-        "forfeits", "info", "over", "records", "seats", "session", "signed", "watched",
+        "_deal", "_deal_faults", "_encodings", "_has_bank", "_limit_ms", "_most_credit", "_opening",
+        "_records_sent", "_send", "_shown", "_times", "_why", "bank_ms", "deals_digest", "end", "events",
+        "expected", "forfeits", "info", "over", "records", "seats", "session", "signed", "watched",
     )
     # fmt: on
 
@@ -84,6 +84,7 @@ class Table:
         self._shown = 0
         self._has_bank = control.bank > 0
         self._limit_ms = info.limits.decision_ms
+        self._most_credit = control.credit
 
     # What happens to a table
 
@@ -131,7 +132,7 @@ class Table:
             self._fault(seat, turn, cards.kind, cards, now)
         else:
             deal = turn.deal
-            at = len(deal.log)
+            at, stage = len(deal.log), deal.stage
             try:
                 deal.act(index, cards)
             except PlayError as error:
@@ -139,12 +140,12 @@ class Table:
             else:
                 clock, times = seat.clock, self._times
                 spent = clock.settle(now)
-                if turn.stage is _PLAY:  # as ``note``, without a call
+                if stage is not _PLAY:
+                    times.note(at, index, stage, spent, clock.credit)
+                else:  # the same, without a call
                     times.ms[at] = spent * 1000
                     if turn.credit_ms:
                         times.credits_ms[at] = turn.credit_ms
-                else:
-                    times.note(at, index, turn.stage, spent, clock.credit)
         seat.turn = None
         self._go_on(now)
         return True
@@ -230,14 +231,17 @@ class Table:
         turn.since = seat.log_sent
         seat.log_sent = len(deal.log) if deal.exchange is None else log_length(deal)
         if clock.handed_at is None:
-            look = clock.start(now, credit)
-            if look < self.expected:  # seldom: it was expected when it was asked
-                self._expect(look)
+            if credit > self._most_credit:
+                credit = self._most_credit
+            clock.handed_at, clock.credit = now, credit  # as ``start``, without a call
+            if now + clock.time / 2 < self.expected:  # seldom: it was expected when it was asked
+                self._expect(clock.look)
             turn.time_ms = self._limit_ms if not self._has_bank else round(clock.time * 1000)
         else:  # the bot was away, and its clock ran on
+            credit = clock.credit
             turn.time_ms = round(clock.left(now) * 1000)
-        if clock.credit >= MEASURABLE:
-            turn.credit_ms = int(clock.credit * 1000)
+        if credit >= MEASURABLE:
+            turn.credit_ms = int(credit * 1000)
         if self._has_bank:
             turn.bank_ms = round(clock.bank * 1000)
         return True
@@ -339,35 +343,38 @@ class Table:
             act = self.forfeits.act
             if act is not None:
                 act(deal)
-            if deal.over:
-                self._close_deal()
-                if not self.over:
-                    self._open_deal()
-                continue
-            if deal.turn == NOBODY:  # bombs out of turn: all that may bomb are asked, and none is forced
+            in_turn = deal.turn
+            if in_turn != NOBODY:
+                seat = self.seats[in_turn]
+                if seat.turn is None:
+                    self._ask(deal, seat, now)
+                break
+            if not deal.over:  # bombs out of turn: all that may bomb are asked, and none is forced
                 for index in deal.owing():
                     if self.seats[index].turn is None:
                         self._ask(deal, self.seats[index], now)
-            else:
-                seat = self.seats[deal.turn]
-                if seat.turn is None:
-                    self._ask(deal, seat, now)
-            break
+                break
+            self._close_deal()
+            if not self.over:
+                self._open_deal()
         if self.watched and not self.over:
             self._show_actions()
 
     def _ask(self, deal: Deal, seat: Seat, now: float) -> None:
         seat.sequence = sequence = seat.sequence + 1
         clock = seat.clock
-        when = clock.ask(now)
+        if self._has_bank:
+            clock.ask(now)
+        else:  # the same, without a call
+            clock.asked_at, clock.handed_at, clock.credit = now, None, 0.0
         seat.turn = turn = Turn(self.info, seat.index, sequence, deal, self._encodings)
         outbox = seat.outbox
         if outbox is None:
             clock.start(now)
         else:
             outbox.put(turn)
-        if when < self.expected:
-            self._expect(when)
+        if now + clock.time / 2 < self.expected:  # it must be looked at then, if it is handed out at once
+            self._expect(now + clock.time / 2)
 
     def _expect(self, when: float) -> None:
         """Make sure that ``expire`` is called no later than ``when``."""
@@ -449,13 +456,12 @@ class Table:
         self.deals_digest = add_deal(self.deals_digest, deal_as_shown(deal, text, digest))
         if self._has_bank:
             self.bank_ms = tuple([int(seat.clock.bank * 1000) for seat in self.seats])
-        scores = tuple(self.session.scores)
-        encodings = self._encodings
-        ended = DealEnded(self.info, -1, deal, log_length(deal), scores, encodings, digest)
+        info, scores, encodings = self.info, tuple(self.session.scores), self._encodings
         for seat in self.seats:
-            self._send(seat.index, ended._replace(seat=seat.index, since=seat.log_sent))
+            ended = DealEnded(info, seat.index, deal, seat.log_sent, scores, encodings, digest)
+            self._send(seat.index, ended)
         if self.watched:
-            self.events.show(ended)
+            self.events.show(DealEnded(info, -1, deal, log_length(deal), scores, encodings, digest))
         self._deal = None
         if self.session.over:
             forfeited_by = self.session.forfeited_by

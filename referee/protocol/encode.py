@@ -46,6 +46,8 @@ _SESSION = field(key(_TURN, "session", VARINT))
 _SEQUENCE = field(key(_TURN, "sequence", VARINT))
 _KIND = {stage: key(_TURN, "kind", VARINT) + varint(number) for stage, number in wire.TURN_KINDS.items()}
 _PLAY, _KIND_PLAY = Stage.PLAY, _KIND[Stage.PLAY]
+_SEQUENCE_PLAY = Memo[int, bytes](lambda sequence: _SEQUENCE[sequence] + _KIND_PLAY)
+"""The sequence of a turn to play, and its kind: two fields of a turn."""
 _ACTION = key(_TURN, "actions", BYTES)
 _TO_BEAT = key(_TURN, "to_beat", BYTES)
 _CAN_PASS = key(_TURN, "can_pass", VARINT) + b"\1"
@@ -153,13 +155,13 @@ _FRAGMENTS: Memo[Rules, _Fragments] = Memo(_Fragments, limit=64)
 
 def turn_event(turn: Turn, wants: Wants | None = None) -> bytes:
     """Return a PlayResponse with one turn; concatenated, such messages are one with all the turns."""
-    info, deal, seat, stage = turn.info, turn.deal, turn.seat, turn.stage
+    info, deal, seat, stage = turn.info, turn.deal, turn.seat, turn.deal.stage
     fragments = _FRAGMENTS[info.rules]
-    parts = [
-        _SESSION[info.handle],
-        _SEQUENCE[turn.sequence],
-        _KIND_PLAY if stage is _PLAY else _KIND[stage],
-    ]
+    parts = [_SESSION[info.handle]]
+    if stage is _PLAY:
+        parts.append(_SEQUENCE_PLAY[turn.sequence])
+    else:
+        parts += _SEQUENCE[turn.sequence], _KIND[stage]
     if fragments.draws or deal.exchange is not None:
         parts += fragments.actions(deal, turn.since, seat, turn.encodings)
     else:  # as ``actions``, without two calls

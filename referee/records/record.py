@@ -59,7 +59,7 @@ def deal_text(deal: Deal) -> DealText:
     texts = _texts(rules)
     return DealText(
         hands=json_strings(map(rules.text, deal.dealt)),
-        actions=json_strings([texts[entry] for entry in deal.log]),
+        actions=json_strings(map(texts.__getitem__, deal.log)),
         out=json_numbers(deal.out),
         left=json_strings(map(rules.text, deal.left)),
         points=json_numbers(deal.points),

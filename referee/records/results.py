@@ -7,7 +7,7 @@ A referee signs the digest of each result, and anyone who has seen or read the d
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
@@ -49,7 +49,8 @@ class Result:
     @property
     def digest(self) -> str:
         """The SHA-256 of the result as canonical JSON, in hexadecimal, which is signed."""
-        return sha256(canonical({"format": FORMAT, **asdict(self)})).hexdigest()
+        fields = {name: getattr(self, name) for name in self.__slots__}
+        return sha256(canonical({"format": FORMAT, **fields})).hexdigest()
 
 
 def canonical(content: object) -> bytes:

@@ -5,8 +5,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from referee.deals.action import Stage
+from referee.memo import Memo
 
 _EXCHANGE, _BOMBS = Stage.EXCHANGE, Stage.BOMBS
+_text = Memo[int, str](str).__getitem__
 MEASURABLE = 0.001
 """In seconds; a smaller credit is less than a millisecond, and counts as none."""
 
@@ -41,14 +43,13 @@ class Times:
         if actions in ms:  # with a forfeit, the last decision led to no action
             ms = {action: value for action, value in ms.items() if action < actions}
         numbers = ["-"] * actions
-        for action in ms:
-            numbers[action] = "%.0f"
-        line = " ".join(numbers)  # one format for both lines, as they are made for every deal
-        fields = {"ms": f'"{line % tuple(ms.values())}"'}
+        for action, text in zip(ms, map(_text, map(round, ms.values())), strict=True):
+            numbers[action] = text
+        fields = {"ms": f'"{" ".join(numbers)}"'}
         if credits_ms:
-            if ms.keys() != credits_ms.keys():
-                credits_ms = {action: credits_ms.get(action, 0) for action in ms}
-            fields["credit_ms"] = f'"{line % tuple(credits_ms.values())}"'
+            for action in ms:
+                numbers[action] = _text(credits_ms.get(action, 0))
+            fields["credit_ms"] = f'"{" ".join(numbers)}"'
         if self._answers:
             fields["answers"] = json.dumps(self._answers, separators=(",", ":"), sort_keys=True)
         return fields

@@ -196,10 +196,9 @@ class BotStream:
             return b"".join(parts)
         credit, wants = connection.round_trip, connection.wants
         seats, owed = connection.seats, outbox.owed
-        turns = size = taken = 0
+        turn_event, size, taken, owed_before = encode.turn_event, 0, 0, len(owed)
         events = outbox.take(now)
-        for event in events:
-            taken += 1
+        for taken, event in enumerate(events, 1):  # noqa: B007  # how many were taken is read after a break
             if type(event) is Turn:
                 handle = event.info.handle
                 seat = seats.get(handle)
@@ -208,11 +207,10 @@ class BotStream:
                 try:
                     if not seat.table.hand_out(event, now, credit):
                         continue
-                    part = encode.turn_event(event, wants)
+                    part = turn_event(event, wants)
                 except Exception:
                     self._lobby.fail(seat.table)
                     continue
-                turns += 1
                 owed.add(handle)
             else:
                 part = encode.other_event(event)
@@ -220,7 +218,7 @@ class BotStream:
             size += len(part)
             if size > MAX_MESSAGE_BYTES:
                 break
-        outbox.note_sent(turns)
+        outbox.note_sent(len(owed) - owed_before)
         if taken < len(events):
             outbox.put_back(events[taken:])
         return b"".join(parts)

@@ -213,7 +213,6 @@ def test_table_when_it_fails_then_only_its_session_is_void_and_it_is_logged_and_
         while bot.here:
             bot.send(77, 1, 0)
     else:
-        seat.clock.deadline = cast(float, None)
         seat.clock.handed_at = None
         seat.clock.time = cast(float, None)
         harness.lobby.disconnect(bot.connection, harness.now)
