@@ -5,6 +5,10 @@ of sessions it measures a bare grpc.aio echo of one-record messages of the same 
 the referee with clocks, faults and records on, and prints medians over the repeats with their range. A
 decision is a turn that a bot was asked and has answered. Bots that think for 0 to 20 ms follow, with and
 without the hold rule (``--think`` for these alone).
+
+``--beside COMMIT`` runs the referee of another commit in turn with this one, with the same Python, bots and
+worker, and prints how many times its figures this one's are; ``--compiled FOLDER`` does so with a build in a
+folder.
 """
 
 import argparse
@@ -19,7 +23,8 @@ import time
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import uvloop
 
@@ -27,10 +32,12 @@ from benchmarks.matches import match_spec
 from referee.client import run_match
 from referee.matches.auth import BotIdentity, Scope
 from referee.matches.match import Limits, Progress
+from referee.rules.plays import Rules
 from referee.service.server import serve, set_up_process, take_precedence
 
 PLAYERS = 4
 WARM_SECONDS = 1.0
+ROOT = Path(__file__).resolve().parent.parent
 CORE_SETTINGS = ("GRPC_EXPERIMENTS", "GRPC_VERBOSITY")
 """What importing ``referee`` sets for gRPC's core; the bare echo goes without."""
 
@@ -149,9 +156,17 @@ class Probe:
 
 
 def _bot(number: str, address: str, think: float) -> None:
+    from referee.bot import view
     from referee.bot.client import BotClient
     from referee.bot.program import run_client
+    from referee.rules.rulebook import rules_of
 
+    def named(
+        source: Any,
+    ) -> "Rules":  # another commit's referee may write fields that these bots do not know
+        return rules_of({"name": source["name"]})
+
+    view.rules_of = named  # type: ignore[attr-defined]
     probe = Probe(think)
 
     def serve_lines() -> None:
@@ -163,12 +178,15 @@ def _bot(number: str, address: str, think: float) -> None:
 
 
 @contextmanager
-def process(*arguments: str, environment: Mapping[str, str] | None = None) -> Iterator[subprocess.Popen[str]]:
-    """Start a Python process with pipes, and kill it on leaving."""
+def process(
+    *arguments: str, environment: Mapping[str, str] | None = None, folder: Path | None = None
+) -> Iterator[subprocess.Popen[str]]:
+    """Start a Python process with pipes, and kill it on leaving; it finds modules in ``folder`` first."""
     command = [sys.executable, "-m", *arguments]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
-    ) as child:
+    if folder is not None:
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment, cwd=folder) as child:
         try:
             yield child
         finally:
@@ -212,11 +230,16 @@ def echo(seconds: float, *, tuned: bool = False) -> Echo:
     return Echo(trips / seconds, cpu / trips, p50, p99)
 
 
-def play(sessions: int, seconds: float, *, think: float = 0.0, hold: bool = True) -> Run:
-    """Run a match with this many sessions at once; measure it after a warm-up."""
+def play(
+    sessions: int, seconds: float, *, think: float = 0.0, hold: bool = True, folder: Path | None = None
+) -> Run:
+    """Run a match with this many sessions at once; measure it after a warm-up.
+
+    The referee is the one in ``folder``, or this one.
+    """
     with ExitStack() as stack:
         options = [] if hold else ["--no-hold"]
-        server = stack.enter_context(process("benchmarks.referee", "--serve", *options))
+        server = stack.enter_context(process("benchmarks.referee", "--serve", *options, folder=folder))
         address = f"127.0.0.1:{read_line(server)}"
         bots = [
             stack.enter_context(
@@ -279,6 +302,53 @@ def sweep(counts: Sequence[int], seconds: float, repeats: int) -> None:
         )
 
 
+def checked_out(commit: str) -> Path:
+    """Return the folder of another commit, checked out below ``.cache``."""
+    named = ["git", "rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}"]
+    known = subprocess.run(named, cwd=ROOT, capture_output=True, text=True)
+    if known.returncode:
+        sys.exit(f"--beside: {commit} is no commit of this repository")
+    folder = ROOT / ".cache" / "beside" / known.stdout.strip()
+    if not folder.exists():
+        command = ["git", "worktree", "add", "--quiet", "--detach", str(folder), known.stdout.strip()]
+        subprocess.run(command, cwd=ROOT, check=True)
+    return folder
+
+
+def side_by_side(
+    counts: Sequence[int], seconds: float, repeats: int, others: Sequence[tuple[str, Path]]
+) -> None:
+    """Print, for each number of sessions, how many times the figures of other referees this one's are."""
+    head = "here / there     | its CPU a decision | its p99          | x echo: here, there"
+    print(f"sessions | there        | decisions/s here, there | {head}", flush=True)
+    for sessions in counts:
+        for name, folder in others:
+            trips, here, there = [], [], []
+            for repeat in range(repeats):
+                trips.append(echo(seconds))
+                runs = [None, folder] if repeat % 2 else [folder, None]
+                pair = {place: play(sessions, seconds, folder=place) for place in runs}
+                here.append(pair[None])
+                there.append(pair[folder])
+            rates = [statistics.median(run.rate for run in runs) for runs in (here, there)]
+            ratios = [
+                median_and_range(
+                    [getattr(a, figure) / getattr(b, figure) for a, b in zip(here, there, strict=True)]
+                )
+                for figure in ("rate", "cpu", "p99")
+            ]
+            times_echo = [
+                statistics.median(run.rate / trip.rate for run, trip in zip(runs, trips, strict=True))
+                for runs in (here, there)
+            ]
+            print(
+                f"{sessions:8} | {name:12.12} | {rates[0]:15,.0f}, {rates[1]:6,.0f} |"
+                f" {ratios[0]:16} | {ratios[1]:18} | {ratios[2]:16} |"
+                f" {times_echo[0]:.2f}, {times_echo[1]:.2f}",
+                flush=True,
+            )
+
+
 def settings(seconds: float, repeats: int) -> None:
     """Print what the referee's settings alone gain."""
     pairs = [(echo(seconds), echo(seconds, tuned=True)) for _ in range(repeats)]
@@ -315,6 +385,8 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=4.0)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--think", action="store_true", help="only the sweep of bots that think")
+    parser.add_argument("--beside", metavar="COMMIT", help="run another commit's referee in turn")
+    parser.add_argument("--compiled", metavar="FOLDER", type=Path, help="the same with a build in a folder")
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--no-hold", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--bot", nargs=2, help=argparse.SUPPRESS)
@@ -328,6 +400,11 @@ def main() -> None:
         return
     runs = f"{options.repeats} x {options.seconds:g} s a cell: median (range)"
     print(f"{os.cpu_count()} cores, Python {sys.version.split()[0]}, {_first()}; {runs}")
+    others = [(options.beside, checked_out(options.beside))] if options.beside else []
+    others += [("compiled", options.compiled.resolve())] if options.compiled else []
+    if others:
+        side_by_side(options.sessions, options.seconds, options.repeats, others)
+        return
     if not options.think:
         sweep(options.sessions, options.seconds, options.repeats)
         settings(options.seconds, options.repeats)
