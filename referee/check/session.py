@@ -168,7 +168,9 @@ class BotSession:
         assert turn is not None
         cards = wire.read_move(self.rules, move)
         if isinstance(cards, Malformed):
-            raise Failed(f"expected an answer that can be read {self.position()}; got one where {cards}")
+            raise Failed(
+                f"expected an answer that can be read {self.position()}; got one where {cards.reason}"
+            )
         try:
             deal.act(seat, cards)
         except PlayError as error:

@@ -96,7 +96,7 @@ def commanded(bot: Program, replayed: Replayed) -> Iterator[Asking]:
             if move is None:
                 raise ProgramError(bot.name, f"left at turn {decision.number}")
             cards = read_move(replayed.record.rules, move)
-            return (str(cards),) if isinstance(cards, Malformed) else cards
+            return (cards.reason,) if isinstance(cards, Malformed) else cards
 
         try:
             yield ask

@@ -22,7 +22,7 @@ from referee.matches.events import (
     DealEnded,
     DealStarted,
     Event,
-    Failed,
+    Malformed,
     SessionEnded,
     SessionInfo,
     Sight,
@@ -98,14 +98,14 @@ class LocalSession:
             raise RuntimeError("a local session cannot be void")
         return Played(table.result, self._spent, self._faults, self._failures)
 
-    def _decide(self, event: events.Turn) -> tuple[int | Failed, float]:
+    def _decide(self, event: events.Turn) -> tuple[int | Malformed, float]:
         """Return a bot's answer, and when it came."""
         index = event.seat
         view = self._views[index]
         view.catch_up(event.deal, event.since)
         turn = turn_of(view, event)
         self._thinking(index)
-        cards: int | Failed
+        cards: int | Malformed
         begun = perf_counter()
         try:
             with self._bots[index].at_home():
@@ -113,7 +113,7 @@ class LocalSession:
         except (Exception, SystemExit) as error:
             now = perf_counter()
             self._fail(index, error, str(turn))
-            cards = Failed(in_one_line(error))
+            cards = Malformed(in_one_line(error), FaultKind.EXCEPTION)
         else:
             now = perf_counter()
         self._spent[index].append(now - begun)

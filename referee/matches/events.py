@@ -11,19 +11,12 @@ from referee.matches.match import Limits, Rated, Signed
 from referee.rules.plays import Rules
 
 
-class Malformed(str):
+class Malformed(NamedTuple):
     """Why an answer could not be read; stands in for the answer's cards."""
 
-    __slots__ = ()
-    kind = FaultKind.MALFORMED
-    """The kind of fault that such an answer is."""
-
-
-class Failed(Malformed):
-    """How a bot's own code failed, as the bot says; stands in for the answer's cards."""
-
-    __slots__ = ()
-    kind = FaultKind.EXCEPTION
+    reason: str
+    kind: FaultKind = FaultKind.MALFORMED
+    """The kind of fault that such an answer is: EXCEPTION if the bot's own code failed, as the bot says."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -25,6 +25,7 @@ class Seat:
     """A seat at a table: what its bot has been told and owes, its clock, and where its turns go."""
 
     __slots__ = ("_late", "clock", "faults", "index", "log_sent", "outbox", "sequence", "table", "turn")
+    __deletable__ = ("table",)  # a compiled class must say so
 
     def __init__(self, table: "Table", index: int, control: TimeControl) -> None:
         self.table = table

@@ -129,7 +129,7 @@ class Table:
             self._send(index, Notice(code, text, self.info.handle, sequence))
             return False
         if isinstance(cards, Malformed):
-            self._fault(seat, turn, cards.kind, cards, now)
+            self._fault(seat, turn, cards.kind, cards.reason, now)
         else:
             deal = turn.deal
             at, stage = len(deal.log), deal.stage

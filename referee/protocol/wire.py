@@ -12,7 +12,6 @@ from referee.matches.events import (
     DealEnded,
     DealStarted,
     Event,
-    Failed,
     Fault,
     LeftOut,
     Malformed,
@@ -92,7 +91,8 @@ def read_move(rules: Rules, move: bots_pb2.Move) -> int | Malformed:
     if move.passes:
         return Malformed("the move has both cards and a pass") if cards else 0
     if move.failure and not cards:
-        return Failed(f"the bot's own code failed: {plain_line(move.failure, LONGEST_FAILURE)}")
+        why = plain_line(move.failure, LONGEST_FAILURE)
+        return Malformed(f"the bot's own code failed: {why}", FaultKind.EXCEPTION)
     if not cards:
         return Malformed("the move has neither cards nor a pass")
     if len(cards) > rules.full.bit_count():

@@ -15,7 +15,8 @@ from referee.bot.turn import Turn as Asked
 from referee.bot.view import SessionView
 from referee.errors import RefereeUnavailable
 from referee.matches.connection import Wants
-from referee.matches.events import Failed, Malformed, Turn
+from referee.matches.events import Malformed, Turn
+from referee.matches.kinds import FaultKind
 from referee.matches.lobby import STOPPED_BY_WORKER
 from referee.matches.match import MatchSpec, Update
 from referee.protocol import encode, lazy
@@ -212,7 +213,12 @@ class Hall:
         if random.random() >= self.weather.trouble:
             stream.answer(turn, cards)
             return
-        wrong: tuple[Wrong | None, ...] = (turn.info.rules.full, Malformed("no cards"), Failed("boom"), None)
+        wrong: tuple[Wrong | None, ...] = (
+            turn.info.rules.full,
+            Malformed("no cards"),
+            Malformed("boom", FaultKind.EXCEPTION),
+            None,
+        )
         chosen = random.choice(wrong)
         if chosen is not None:  # else it never answers
             stream.answer(turn, chosen)
