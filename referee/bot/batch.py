@@ -32,9 +32,9 @@ class Batch:
         """Add a lazy turn of a message that came at this time."""
         self._open[message.session] = Open(seat, message, seat.turn_of(message), came)
 
-    def turns(self) -> list[tuple[float, Any]]:
-        """Return when the open turns came, and their messages."""
-        return [(turn.came, turn.message) for turn in self._open.values()]
+    def turns(self) -> list[Open]:
+        """Return the open turns."""
+        return [*self._open.values()]
 
     def __contains__(self, session: object) -> bool:
         return session in self._open

@@ -10,6 +10,7 @@ from referee.bot.bots import Answer, Bot, finished, is_async
 from referee.bot.ended import read_ended_deal, read_ended_session
 from referee.bot.evidence import Evidence
 from referee.bot.failing import failing, own_calls
+from referee.bot.spent import Spent
 from referee.bot.turn import Play, Turn, read_turn
 from referee.bot.view import SessionView
 from referee.errors import BotFailed
@@ -54,13 +55,15 @@ class _Broken:
 class Seat:
     """The bot in one session."""
 
-    __slots__ = ("_cards", "_choose", "_chooser", "_method", "_strict", "_waits", "evidence", "view")
+    __slots__ = ("_cards", "_choose", "_chooser", "_method", "_strict", "_waits", "evidence", "spent", "view")
 
     def __init__(self, bot: Bot, view: SessionView, *, strict: bool = False) -> None:
         """Seat a bot in a session that it sees in this way."""
         self.view = view
         self.evidence: Evidence | None = None
         """What is kept for the bot's log; None without a log."""
+        self.spent = Spent()
+        """Where the time of its turns went."""
         self._cards = _cards(self.view.rules)
         self._strict = strict
         self._waits = is_async(bot)
@@ -239,6 +242,7 @@ class UnreadSeat:
         self.evidence = evidence
         if evidence is not None:
             evidence.broken()
+        self.spent = Spent()
         self._seat = seat
         self._hand = list(hand)
 

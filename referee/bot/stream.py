@@ -15,7 +15,6 @@ from referee.bot.batch import Batch
 from referee.bot.bots import Bot, thinks_together
 from referee.bot.evidence import Entry, Evidence
 from referee.bot.seat import Seat, UnreadSeat, hooks
-from referee.bot.spent import Spent
 from referee.bot.story import Story
 from referee.bot.thinker import Thinker
 from referee.bot.view import SessionView
@@ -69,7 +68,6 @@ class Stream:
         self._answer = self._answer_together if thinks_together(bot) else self._answer_in_turn
         self._events: deque[tuple[float, Iterable[Any]]] = deque()
         """When the messages came that wait for the bot, and their events."""
-        self._spent: dict[int, Spent] = {}
         self._keep, self._story = keep, story
         self._on_welcome, self._on_failure = on_welcome, on_failure
         self._seats: dict[int, Seat | UnreadSeat] = {}
@@ -179,7 +177,7 @@ class Stream:
 
     def _answer_in_turn(self, came: float, events: Iterable[Any]) -> None:
         moves: list[bytes] = []
-        seats, spent, clock = self._seats, self._spent, time.monotonic
+        seats, clock = self._seats, time.monotonic
         began = now = clock()
         for event in events:
             if self._over:
@@ -193,10 +191,10 @@ class Stream:
                     now = clock()
                     continue
                 turn, before = event.turn, now
-                moves.append(seats[turn.session].answer(turn))
+                seat = seats[turn.session]
+                moves.append(seat.answer(turn))
                 now = clock()
-                if turn.session in spent:
-                    spent[turn.session].add(turn, came, before, now)
+                seat.spent.add(turn, came, before, now)
             except BotFailed:
                 raise
             except Exception:
@@ -229,9 +227,8 @@ class Stream:
         for moves in batch.answers():
             self._put((moves,))
         now = time.monotonic()
-        for came, turn in turns:
-            if turn.session in self._spent:
-                self._spent[turn.session].add(turn, came, begun, now)
+        for turn in turns:
+            turn.seat.spent.add(turn.message, turn.came, begun, now)
 
     def _gather(self, came: float, event: Any, batch: Batch) -> None:
         """Take in an event; turns that can be answered together wait in the batch."""
@@ -260,7 +257,6 @@ class Stream:
                 seat = Seat(self._bot, SessionView.of(started), strict=self._strict)
                 seat.evidence = self._evidence(started)
                 self._seats[started.session] = seat
-                self._spent[started.session] = Spent()
                 self._story.began(seat.view, resumed=started.resumed)
             case "deal_started":
                 self._seats[event.deal_started.session].deal_started(event.deal_started)
@@ -282,11 +278,11 @@ class Stream:
                 log.info("notice: %s", event.notice.text)
 
     def _session_ended(self, ended: bots_pb2.SessionEnded) -> None:
-        left, spent = self._seats.pop(ended.session, None), self._spent.pop(ended.session, None)
+        left = self._seats.pop(ended.session, None)
         if left is not None and left.evidence is not None:
             self._note(left.evidence.ended(ended))
         if isinstance(left, Seat):
-            self._story.ended(left.view, ended, str(spent or ""))
+            self._story.ended(left.view, ended, str(left.spent))
             left.session_ended(ended)
 
     def _evidence(self, started: bots_pb2.SessionStarted) -> Evidence | None:
