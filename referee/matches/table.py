@@ -138,10 +138,9 @@ class Table:
             except PlayError as error:
                 self._fault(seat, turn, FaultKind.ILLEGAL, str(error), now, cards)
             else:
-                clock, times = seat.clock, self._times
-                spent = clock.settle(now)
+                times, spent = self._times, seat.clock.settle(now)
                 if stage is not _PLAY:
-                    times.note(at, index, stage, spent, clock.credit)
+                    times.note(at, index, stage, spent, seat.clock.credit)
                 else:  # the same, without a call
                     times.ms[at] = spent * 1000
                     if turn.credit_ms:

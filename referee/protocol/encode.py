@@ -155,13 +155,12 @@ _FRAGMENTS: Memo[Rules, _Fragments] = Memo(_Fragments, limit=64)
 
 def turn_event(turn: Turn, wants: Wants | None = None) -> bytes:
     """Return a PlayResponse with one turn; concatenated, such messages are one with all the turns."""
-    info, deal, seat, stage = turn.info, turn.deal, turn.seat, turn.deal.stage
-    fragments = _FRAGMENTS[info.rules]
-    parts = [_SESSION[info.handle]]
+    info, deal, seat = turn.info, turn.deal, turn.seat
+    fragments, stage = _FRAGMENTS[info.rules], deal.stage
     if stage is _PLAY:
-        parts.append(_SEQUENCE_PLAY[turn.sequence])
+        parts = [_SESSION[info.handle], _SEQUENCE_PLAY[turn.sequence]]
     else:
-        parts += _SEQUENCE[turn.sequence], _KIND[stage]
+        parts = [_SESSION[info.handle], _SEQUENCE[turn.sequence], _KIND[stage]]
     if fragments.draws or deal.exchange is not None:
         parts += fragments.actions(deal, turn.since, seat, turn.encodings)
     else:  # as ``actions``, without two calls
