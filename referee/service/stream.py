@@ -1,4 +1,4 @@
-"""A bot's stream on the referee's side: batches of moves go in, batches of events come out."""
+"""A bot's stream on the referee's side: when it is read and written, and when it ends."""
 
 import asyncio
 import logging
@@ -12,24 +12,17 @@ from grpc.aio import EOF  # type: ignore[attr-defined]
 
 from referee.matches.auth import BotIdentity
 from referee.matches.connection import CloseCode, Connection, Wants
-from referee.matches.connections import MAX_SESSIONS
-from referee.matches.events import Notice, Turn
-from referee.matches.kinds import NoticeCode
 from referee.matches.lobby import Lobby
 from referee.matches.pace import Pace
-from referee.protocol import encode, wire
 from referee.protocol.messages import Unreadable
-from referee.protocol.reasons import MEANINGS, Reason
 from referee.protocol.version import MAX_MESSAGE_BYTES
 from referee.ruleset.model import Ruleset
+from referee.service.dialogue import next_message, take_request
 from referee.service.serving import ServerOptions
 from referee.v1 import bots_pb2
 
 PlayContext: TypeAlias = "grpc.aio.ServicerContext[Any, bytes]"
 After: TypeAlias = Callable[[Callable[[], None]], None]
-
-RETRY_SECONDS = MEANINGS[Reason.CLOSING].retry_seconds or 0.0
-"""How long bots should stay away when the referee has ended their streams."""
 
 clock = time.monotonic
 log = logging.getLogger("referee")
@@ -93,17 +86,6 @@ async def read_message(context: PlayContext) -> Any:
     """Return the bot's next message: a lazy PlayRequest or Unreadable; None at the end."""
     message: Any = await context.read()
     return None if message is EOF else message
-
-
-def _closing(connection: Connection, now: float) -> bytes:
-    """Return the message that tells the bot that the referee is shutting down."""
-    response = bots_pb2.PlayResponse()
-    shutdown = connection.take_shutdown()
-    if shutdown is not None:
-        response.closing.reason = shutdown.reason
-        response.closing.end_delay.FromMilliseconds(round(1000 * max(0.0, shutdown.end_at - now)))
-        response.closing.retry_delay.FromMilliseconds(round(1000 * RETRY_SECONDS))
-    return response.SerializeToString()
 
 
 class BotStream:
@@ -180,48 +162,7 @@ class BotStream:
             if not self._go.is_set():  # else a coroutine would be created for nothing
                 await self._go.wait()
             self._go.clear()
-            message = self._message()
-
-    def _message(self) -> bytes:
-        """Return the PlayResponse to send now; empty if there is nothing to say."""
-        now = clock()
-        connection, outbox = self.connection, self.connection.outbox
-        parts: list[bytes] = []
-        if connection.ping_due:
-            ping = bots_pb2.Ping(id=connection.take_ping(now))
-            parts.append(bots_pb2.PlayResponse(ping=ping).SerializeToString())
-        if connection.shutdown_due is not None:
-            parts.append(_closing(connection, now))
-        if parts and outbox.hold(now) > 0:
-            return b"".join(parts)
-        credit, wants = connection.round_trip, connection.wants
-        seats, owed = connection.seats, outbox.owed
-        turn_event, size, taken, owed_before = encode.turn_event, 0, 0, len(owed)
-        events = outbox.take(now)
-        for taken, event in enumerate(events, 1):  # noqa: B007  # how many were taken is read after a break
-            if type(event) is Turn:
-                handle = event.info.handle
-                seat = seats.get(handle)
-                if seat is None:
-                    continue
-                try:
-                    if not seat.table.hand_out(event, now, credit):
-                        continue
-                    part = turn_event(event, wants)
-                except Exception:
-                    self._lobby.fail(seat.table)
-                    continue
-                owed.add(handle)
-            else:
-                part = encode.other_event(event)
-            parts.append(part)
-            size += len(part)
-            if size > MAX_MESSAGE_BYTES:
-                break
-        outbox.note_sent(len(owed) - owed_before)
-        if taken < len(events):
-            outbox.put_back(events[taken:])
-        return b"".join(parts)
+            message = next_message(self._lobby, connection, clock())
 
     async def listen(self, context: PlayContext) -> None:
         """Handle what the bot sends until it ends the stream or the stream breaks."""
@@ -249,46 +190,6 @@ class BotStream:
 
     def read(self, request: Any) -> None:
         """Handle a lazy PlayRequest: answers, a pong, a capacity, a goodbye."""
-        now = clock()
-        connection, lobby = self.connection, self._lobby
-        lobby.note_time(now)
-        useful = False
-        if request.moves:
-            useful = True
-            connection.heard_at = now
-            seats, owed = connection.seats, connection.outbox.owed
-            if connection.pace is not None and connection.answers(request.moves[0].session, now):
-                lobby.grew()
-            for move in request.moves:
-                handle, sequence = move.session, move.sequence
-                seat = seats.get(handle)
-                if seat is None:
-                    lobby.misplaced(connection, handle, sequence, now)
-                else:
-                    table = seat.table
-                    cards = wire.read_encoded_move(table.info.rules, move)
-                    try:
-                        if table.answer(seat.index, sequence, cards, now):
-                            owed.discard(handle)
-                            continue
-                    except Exception:
-                        lobby.fail(table)
-                        continue
-                    lobby.useless(connection, now)
-                if connection.closing is not None:
-                    return
-            connection.outbox.heard(len(request.moves))
-            lobby.settle(now)
-        if request.HasField("pong"):
-            useful = connection.pong(request.pong.id, now) or useful
-        if request.HasField("capacity"):  # never useful: each one makes the lobby look at all matches
-            lobby.resize(connection, min(request.capacity.max_sessions, MAX_SESSIONS))
-        if request.HasField("goodbye"):
-            self.said_goodbye = useful = True
-        if request.HasField("hello"):
-            notice = Notice(NoticeCode.UNEXPECTED, "a hello belongs in the first message only")
-            lobby.notice(connection, notice)
-            useful = False
-        if not useful:
-            lobby.useless(connection, now)
+        if take_request(self._lobby, self.connection, request, clock()):
+            self.said_goodbye = True
         self._alarm.set()
