@@ -7,28 +7,37 @@ continues from the rows.
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import Update, bindparam, or_, update
+from sqlalchemy import ScalarSelect, bindparam, literal_column, or_, union_all, update
+from sqlalchemy import select as select_columns
 from sqlmodel import col, func, select
 
 from arena.core.formats import FORMATS
 from arena.play.matches.leases import DUE, LAPSED, due_at
 from arena.play.rounds.batches import Connected, everyone, pair_batch
 from arena.play.rounds.closing import close
-from arena.play.rounds.planning import Entered, lock_running, plan_round, setup_of, situation_of
+from arena.play.rounds.planning import (
+    Entered,
+    is_locked_running,
+    lock_running,
+    plan_round,
+    setup_of,
+    situation_of,
+)
 from arena.store.models import Match, MatchState, Round, RoundState, Tournament, TournamentState
-from arena.store.storage import Storage, Transaction, changed
+from arena.store.storage import Ids, Storage, Transaction, among
 from arena.tournaments.entrants import list_entrants, present_in
 from arena.tournaments.events import note
 
 log = logging.getLogger("arena.advance")
 
-Step = Callable[[Storage, int, datetime], bool]
-"""Takes the step if it is still there to be taken; returns whether it did."""
+Step = Callable[[Storage, int, datetime, int | None], bool]
+"""Takes the step if it is still there to be taken, in the round with an id if it closes one; returns whether
+it did."""
 
 
 def advance(
@@ -53,16 +62,20 @@ def advance(
     """
     closed = False
     while True:
-        while close_round(storage, tournament_id, now, round_id):
-            closed = True
-        step = next_step(storage, tournament_id)
-        if step is None:
+        with storage.read() as tx:
+            now_there = _look(tx, tournament_id, round_id, now, at_once, again_after)
+        if now_there.step is None:
             break
-        if not step(storage, tournament_id, now):
+        if now_there.step(storage, tournament_id, now, now_there.round_id):
+            closed = closed or now_there.step is close_round
+        elif now_there.step is not close_round:
             return closed  # somebody else took it, and goes on
-    pair_batch(storage, tournament_id, now, connected, away=round_id is None)
-    for match_id in _take_due(storage, tournament_id, now, at_once, again_after):
-        hand_out(match_id)
+    seated = now_there.in_batches and pair_batch(
+        storage, tournament_id, now, connected, away=round_id is None
+    )
+    if seated or now_there.is_due:
+        for match_id in _take_due(storage, tournament_id, now, at_once, again_after):
+            hand_out(match_id)
     return closed
 
 
@@ -80,19 +93,64 @@ def round_of(storage: Storage, match_id: int) -> tuple[int, int]:
         return match.tournament_id, match.round_id
 
 
-def next_step(storage: Storage, tournament_id: int) -> Step | None:
-    """Return the next step other than closing a round; None if there is none until then, or at all."""
-    with storage.read() as tx:
-        tournament = tx.get(Tournament, tournament_id)
-        if tournament is None or tournament.state != TournamentState.RUNNING:
-            return None
-        if _round(tx, tournament_id, RoundState.OPEN) is not None:
-            return None
-        if _round(tx, tournament_id, RoundState.PLANNED) is not None:
-            return open_next_round
-        if tournament.paired == tournament.rounds:
-            return finish
-        return None if FORMATS[tournament.format].in_batches else pair_rounds
+class _There(NamedTuple):
+    """What there is to do in a tournament."""
+
+    step: Step | None = None
+    """The next step; None if there is none until matches are played, or at all."""
+    round_id: int | None = None
+    """The round to be closed, if that is the step."""
+    in_batches: bool = False
+    """Whether its format seats those who are free, in batches."""
+    is_due: bool = False
+    """Whether matches are to be handed out; not looked for before a step."""
+
+
+def _look(
+    tx: Transaction,
+    tournament_id: int,
+    round_id: int | None,
+    now: datetime,
+    at_once: int,
+    again_after: timedelta,
+) -> _There:
+    """Return what there is to do; after most matches that is nothing, which takes two queries at most."""
+    which = {"tournament": tournament_id, "this": round_id}
+    row = tx.connection().execute(_select_next(round_id is None), which).first()
+    if row is None or row.state != TournamentState.RUNNING:
+        return _There()
+    if row.finished is not None:
+        return _There(close_round, row.finished)
+    in_batches = FORMATS[row.format].in_batches
+    if row.first is not None:
+        due = _select_due(tx, tournament_id, (row.first, row.last), now, at_once, again_after)
+        return _There(in_batches=in_batches, is_due=bool(due))
+    if row.planned is not None:
+        return _There(open_next_round)
+    if row.paired == row.rounds:
+        return _There(finish)
+    return _There(in_batches=True) if in_batches else _There(pair_rounds)
+
+
+@cache
+def _select_next(any_round: bool) -> Any:
+    return select_columns(
+        col(Tournament.state),
+        col(Tournament.format),
+        col(Tournament.paired),
+        col(Tournament.rounds),
+        _finished_id(any_round).label("finished"),
+        _first_or_last(RoundState.OPEN).label("first"),
+        _first_or_last(RoundState.OPEN, last=True).label("last"),
+        _first_or_last(RoundState.PLANNED).label("planned"),
+    ).where(col(Tournament.id) == bindparam("tournament"))
+
+
+def _first_or_last(state: RoundState, *, last: bool = False) -> ScalarSelect[Any]:
+    """Return the id of a tournament's first round in a state, or of its last one."""
+    order = col(Round.number).desc() if last else col(Round.number)
+    in_state = (Round.tournament_id == bindparam("tournament"), Round.state == state)
+    return select(Round.id).where(*in_state).order_by(order).limit(literal_column("1")).scalar_subquery()
 
 
 def close_round(storage: Storage, tournament_id: int, now: datetime, round_id: int | None = None) -> bool:
@@ -100,9 +158,6 @@ def close_round(storage: Storage, tournament_id: int, now: datetime, round_id: i
 
     It is the round with this id, or the first such round; return whether there was one.
     """
-    with storage.read() as tx:
-        if _finished_round(tx, tournament_id, round_id) is None:
-            return False
     with storage.write() as tx:
         tournament = lock_running(tx, tournament_id, now)
         round = _finished_round(tx, tournament_id, round_id)
@@ -113,7 +168,7 @@ def close_round(storage: Storage, tournament_id: int, now: datetime, round_id: i
         return True
 
 
-def open_next_round(storage: Storage, tournament_id: int, now: datetime) -> bool:
+def open_next_round(storage: Storage, tournament_id: int, now: datetime, _: int | None = None) -> bool:
     """Open the first of the planned rounds."""
     with storage.write() as tx:
         tournament = lock_running(tx, tournament_id, now)
@@ -125,7 +180,7 @@ def open_next_round(storage: Storage, tournament_id: int, now: datetime) -> bool
         return True
 
 
-def pair_rounds(storage: Storage, tournament_id: int, now: datetime) -> bool:
+def pair_rounds(storage: Storage, tournament_id: int, now: datetime, _: int | None = None) -> bool:
     """Plan the next round, or several rounds of a round-robin, or find that there are no more."""
     with storage.read() as tx:  # pairing many takes a while, during which nobody should have to wait
         tournament = tx.get_one(Tournament, tournament_id)
@@ -163,7 +218,7 @@ def _rounds_in_all(tournament: Tournament, entrants: int, more: int) -> int | No
     return total if total is None else max(total, tournament.paired + more)
 
 
-def finish(storage: Storage, tournament_id: int, now: datetime) -> bool:
+def finish(storage: Storage, tournament_id: int, now: datetime, _: int | None = None) -> bool:
     """End the tournament, all of whose rounds are closed; from here on its seed is public."""
     with storage.write() as tx:
         tournament = lock_running(tx, tournament_id, now, col(Tournament.paired) == Tournament.rounds)
@@ -179,61 +234,79 @@ def _take_due(
     storage: Storage, tournament_id: int, now: datetime, at_once: int, again_after: timedelta
 ) -> list[int]:
     """Return matches for which to send messages, already noted as handed out."""
-    with storage.read() as tx:
-        if not _to_hand_out(tx, tournament_id, now, at_once, again_after):
-            return []
     with storage.write() as tx:
-        if lock_running(tx, tournament_id, now) is None:
+        if not is_locked_running(tx, tournament_id, now):
             return []
-        matches = _to_hand_out(tx, tournament_id, now, at_once, again_after)
-        return [match.id for match in matches if _stamp(tx, match, now, again_after)]
-
-
-def _stamp(tx: Transaction, match: Match, now: datetime, lease: timedelta) -> bool:
-    """Note that a message for a match is sent; return whether it still waits for one."""
-    return changed(tx, _stamp_due(), {"match": match.id, **due_at(now, lease)}) == 1
+        opened = _opened(tx, tournament_id)
+        due = opened and _select_due(tx, tournament_id, opened, now, at_once, again_after)
+        if not due:
+            return []
+        stamped = tx.connection().execute(_stamp_due(), {"ids": due, **due_at(now, again_after)})
+        still_due = set(stamped.scalars())
+        return [match_id for match_id in due if match_id in still_due]
 
 
 @cache
-def _stamp_due() -> Update:
-    still_due = update(Match).where(col(Match.id) == bindparam("match"), *DUE)
-    return still_due.values(handed_out_at=bindparam("now"))
+def _stamp_due() -> Any:
+    """Note that messages for matches are sent; return those that still wait for one."""
+    still_due = update(Match).where(among(Match.id, bindparam("ids", type_=Ids())), *DUE)
+    return still_due.values(handed_out_at=bindparam("now")).returning(col(Match.id))
 
 
-def _to_hand_out(
-    tx: Transaction, tournament_id: int, now: datetime, at_once: int, again_after: timedelta
-) -> list[Match]:
-    """Return matches of open rounds that wait for a message, in order, as many as may be on their way."""
-    first, last = (_round(tx, tournament_id, RoundState.OPEN, last=last) for last in (False, True))
-    if first is None or last is None:
-        return []
-    # Rounds between these are open, or have no waiting match.
+def _select_due(
+    tx: Transaction,
+    tournament_id: int,
+    opened: tuple[int, int],
+    now: datetime,
+    at_once: int,
+    again_after: timedelta,
+) -> Sequence[int]:
+    """Return matches that wait for a message, in order, as many as may be on their way.
+
+    They are in the rounds from the first to the last of ``opened``; those between are open, too, or have no
+    match that waits.
+    """
+    first, last = opened
     which = {
         "tournament": tournament_id,
-        "first": first.id,
-        "last": last.id,
+        "first": first,
+        "last": last,
         # A wrong clock may have written a time far ahead: such a message is not waited for.
         "sent_after": now - again_after + timedelta(microseconds=1),
         "sent_before": now + again_after,
+        "most": at_once,
         **due_at(now, again_after),
     }
     count, not_sent = _select_sent()
-    free = max(0, at_once - tx.exec(count, params=which).one())
-    due = [match for kind in not_sent for match in tx.exec(kind, params=which | {"most": free})]
-    return sorted(due, key=lambda match: (match.round_id, match.table_number))[:free]
+    due = tx.connection().execute(not_sent, which).scalars().all()
+    return due[: max(0, at_once - tx.connection().execute(count, which).scalar_one())] if due else ()
 
 
 @cache
-def _select_sent() -> tuple[Any, list[Any]]:
+def _select_sent() -> tuple[Any, Any]:
     """Count due matches whose message is on its way, and select others; made once, since each match asks."""
     opened = col(Match.round_id).between(bindparam("first"), bindparam("last"))
     waiting = (col(Match.tournament_id) == bindparam("tournament"), opened, *DUE)
     on_the_way = col(Match.handed_out_at).between(bindparam("sent_after"), bindparam("sent_before"))
     count = select(func.count()).select_from(Match).where(*waiting, on_the_way)
-    not_sent = select(Match).where(*waiting, or_(col(Match.handed_out_at).is_(None), ~on_the_way))
-    first = not_sent.order_by(col(Match.round_id), col(Match.table_number)).limit(bindparam("most"))
+    not_sent = select(Match.id, Match.round_id, Match.table_number).where(
+        *waiting, or_(col(Match.handed_out_at).is_(None), ~on_the_way)
+    )
+    in_order = not_sent.order_by(col(Match.round_id), col(Match.table_number)).limit(bindparam("most"))
     # One kind at a time, so that each uses an index: running matches that are not due are not looked at.
-    return count, [first.where(kind) for kind in (col(Match.state) == MatchState.WAITING, *LAPSED)]
+    kinds = union_all(
+        *(
+            select(in_order.where(kind).subquery())
+            for kind in (col(Match.state) == MatchState.WAITING, *LAPSED)
+        )
+    )
+    return count, kinds.order_by("round_id", "table_number").limit(bindparam("most"))
+
+
+def _opened(tx: Transaction, tournament_id: int) -> tuple[int, int] | None:
+    """Return the first and the last of a tournament's open rounds; None if there is none."""
+    row = tx.connection().execute(_select_next(False), {"tournament": tournament_id, "this": None}).one()
+    return None if row.first is None else (row.first, row.last)
 
 
 def _opened_or_planned(tx: Transaction, tournament_id: int) -> bool:
@@ -241,35 +314,36 @@ def _opened_or_planned(tx: Transaction, tournament_id: int) -> bool:
     return any(_round(tx, tournament_id, state) for state in (RoundState.OPEN, RoundState.PLANNED))
 
 
-def _round(tx: Transaction, tournament_id: int, state: RoundState, *, last: bool = False) -> Round | None:
-    """Return the first round in this state, or the last one."""
-    open_round = tx.exec(_select_round(last), params={"tournament": tournament_id, "in_state": state})
-    round: Round | None = open_round.first()
+def _round(tx: Transaction, tournament_id: int, state: RoundState) -> Round | None:
+    """Return the first round in this state."""
+    in_state = tx.exec(_select_round(), params={"tournament": tournament_id, "in_state": state})
+    round: Round | None = in_state.first()
     return round
 
 
 @cache
-def _select_round(last: bool) -> Any:
+def _select_round() -> Any:
     in_state = (Round.tournament_id == bindparam("tournament"), Round.state == bindparam("in_state"))
-    order = col(Round.number).desc() if last else col(Round.number)
-    return select(Round).where(*in_state).order_by(order).limit(1)
+    return select(Round).where(*in_state).order_by(col(Round.number)).limit(1)
 
 
 def _finished_round(tx: Transaction, tournament_id: int, round_id: int | None) -> Round | None:
     """Return the first open round, or the one with this id, if it has no unfinished match."""
     which = {"tournament": tournament_id, "this": round_id}
-    round: Round | None = tx.exec(_select_finished(round_id is None), params=which).first()
-    return round
+    found: int | None = tx.connection().execute(select(_finished_id(round_id is None)), which).scalar()
+    return None if found is None else tx.get(Round, found)
 
 
 @cache
-def _select_finished(any_round: bool) -> Any:
+def _finished_id(any_round: bool) -> ScalarSelect[Any]:
+    """Select the first open round without an unfinished match, or the one of this id."""
     # Not "other than done": with the states listed, an index skips everything that is done.
     states = [state for state in MatchState if state != MatchState.DONE]
     unfinished = select(Match.id).where(Match.round_id == Round.id, col(Match.state).in_(states))
-    opened = select(Round).where(
+    opened = select(Round.id).where(
         Round.tournament_id == bindparam("tournament"), Round.state == RoundState.OPEN
     )
     if not any_round:
         opened = opened.where(Round.id == bindparam("this"))
-    return opened.where(~unfinished.exists()).order_by(col(Round.number)).limit(1)
+    done = opened.where(~unfinished.exists())
+    return done.order_by(col(Round.number)).limit(literal_column("1")).scalar_subquery()

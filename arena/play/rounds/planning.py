@@ -90,10 +90,17 @@ def lock_running(
     tx: Transaction, tournament_id: int, now: datetime, *conditions: ColumnElement[bool]
 ) -> Tournament | None:
     """Lock out other steps of the tournament until this transaction ends; return None if it does not run."""
-    locked = _advance_running().where(*conditions) if conditions else _advance_running()
-    if not changed(tx, locked, {"tournament": tournament_id, "now": now}):
+    if not is_locked_running(tx, tournament_id, now, *conditions):
         return None
     return tx.get_one(Tournament, tournament_id)
+
+
+def is_locked_running(
+    tx: Transaction, tournament_id: int, now: datetime, *conditions: ColumnElement[bool]
+) -> bool:
+    """Lock out other steps as ``lock_running`` does; return whether the tournament runs."""
+    locked = _advance_running().where(*conditions) if conditions else _advance_running()
+    return changed(tx, locked, {"tournament": tournament_id, "now": now}) == 1
 
 
 @cache
