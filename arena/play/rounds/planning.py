@@ -6,7 +6,7 @@ from functools import cache, partial
 from itertools import groupby
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, Update, bindparam, update
+from sqlalchemy import ColumnElement, Update, bindparam, insert, update
 from sqlmodel import col, func, select
 
 from arena.core.formats import Setup, Situation
@@ -53,24 +53,21 @@ def plan_round(
     )
     tx.add(round)
     tx.flush()
+    on_terms = {"tournament_id": tournament.id, "ruleset_id": tournament.ruleset_id, "round_id": round.id}
     matches = [
-        Match(
-            tournament_id=tournament.id,
-            ruleset_id=tournament.ruleset_id,
-            round_id=round.id,
-            table_number=table,
-            state=MatchState.WAITING,
-            created_at=now,
-        )
+        {**on_terms, "table_number": table, "state": MatchState.WAITING, "created_at": now}
         for table in range(1, len(pairing.tables) + 1)
     ]
-    tx.add_all(matches)
-    tx.flush()
-    tx.add_all(
-        Seat(match_id=match.id, position=position, **entered[number]._asdict())
-        for match, table in zip(matches, pairing.tables, strict=True)
+    if not matches:
+        return round
+    tx.connection().execute(insert(Match), matches)
+    ids = tx.exec(select(Match.id).where(Match.round_id == round.id).order_by(col(Match.table_number)))
+    seats = [
+        {"match_id": match_id, "position": position, **entered[number]._asdict()}
+        for match_id, table in zip(ids, pairing.tables, strict=True)
         for position, number in enumerate(table)
-    )
+    ]
+    tx.connection().execute(insert(Seat), seats)
     return round
 
 

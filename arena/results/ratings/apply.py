@@ -4,13 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, TypeAlias
 
-from sqlalchemy import insert, update
+from sqlalchemy import bindparam, insert, update
+from sqlalchemy.orm.exc import StaleDataError
 from sqlmodel import col, select
 
 from arena.core.elo import START, Share, apply_match, shares
 from arena.core.scores import ScoreKind
 from arena.core.sums import Played
-from arena.results.ledgers import MEETINGS, SCORES, SEATS, TOTALS
+from arena.results.ledgers import MEETINGS, RATINGS, SCORES, SEATS, TOTALS
 from arena.results.standings.outcomes import Table, scores_of
 from arena.results.strength.sums import Sums, counted_deals, made_deals
 from arena.store.models import (
@@ -51,6 +52,8 @@ def rate_round(
     counted = select(StoredRuleset.rated_matches).where(StoredRuleset.id == tournament.ruleset_id)
     round.rated_after = tx.exec(counted).one() - len(tables)
     ratings = _ratings(tx, tournament, tables)
+    for rating in ratings.values():
+        tx.expunge(rating)  # all are stored with one statement
     changes: list[dict[str, object]] = [
         {
             "match_id": change.table.match.id,
@@ -64,6 +67,25 @@ def rate_round(
     ]
     if changes:
         tx.connection().execute(insert(RatingChange), changes)
+        _store_ratings(tx, [*ratings.values()])
+
+
+STORE_RATING = (
+    update(Rating)
+    .where(col(Rating.id) == bindparam("rating"), col(Rating.version) == bindparam("read"))
+    .values(version=Rating.version + 1, **{name: bindparam(f"new_{name}") for name in RATINGS.columns})
+)
+
+
+def _store_ratings(tx: Transaction, ratings: Sequence[Rating]) -> None:
+    """Store ratings that have changed. Raise StaleDataError if somebody else has changed one of them, too."""
+    rows = [
+        {f"new_{name}": value for name, value in zip(RATINGS.columns, RATINGS.row(rating), strict=True)}
+        | {"rating": rating.id, "read": rating.version}
+        for rating in ratings
+    ]
+    if tx.connection().execute(STORE_RATING, rows).rowcount != len(rows):
+        raise StaleDataError("a rating was changed by others at the same time")
 
 
 class Change(NamedTuple):
