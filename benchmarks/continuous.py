@@ -76,7 +76,8 @@ class Queue(Season):
         self._advance(None)
 
     def play(self) -> None:
-        self.round_id = advance.round_of(self.storage, self.due[0])[1]
+        with self.storage.read() as tx:
+            self.round_id = tx.get_one(Match, self.due[0]).round_id
         super().play()
         self.times["advance"] += self.times.pop("new tables", [])
 

@@ -31,7 +31,7 @@ from arena.play.broker import (
 )
 from arena.play.matches.playing import Hold, Run, never_held, play
 from arena.play.messages import broker_errors, log_in, make_app
-from arena.play.rounds.advance import advance, round_of, running_tournaments
+from arena.play.rounds.advance import advance, running_tournaments
 from arena.play.rounds.batches import Connected, everyone
 from arena.results.luck.references import weigh_due
 from arena.results.strength.pools import unfitted
@@ -140,7 +140,7 @@ class Tasks:
     def run_match(self, match_id: int) -> None:
         """Have a match played, if it still has to be, and advance its tournament."""
         try:
-            played = play(
+            claimed = play(
                 self._storage,
                 match_id,
                 self._run,
@@ -151,9 +151,9 @@ class Tasks:
             )
         except StorageError:
             return  # it is logged
-        if played:
+        if claimed is not None:
             with _absence_logged(f"the tournament of match {match_id} cannot be advanced now"):
-                self._advance(*round_of(self._storage, match_id))
+                self._advance(claimed.tournament_id, claimed.round_id)
 
     def _advance_apart(self, tournament_id: int) -> None:
         """Advance a tournament; errors in it are logged, and affect no others."""

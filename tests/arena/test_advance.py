@@ -9,7 +9,7 @@ from sqlmodel import col, select
 
 from arena.errors import StateError, TakenError
 from arena.play.rounds import closing
-from arena.play.rounds.advance import advance, round_of, running_tournaments
+from arena.play.rounds.advance import advance, running_tournaments
 from arena.play.rounds.overview import pairings
 from arena.queries.leaderboards import leaderboard
 from arena.queries.scoreboard import standings
@@ -148,7 +148,6 @@ def test_running_tournaments_when_some_have_ended_then_only_the_others_are_named
     two = world.tournament(4, name="two")
     world.finish(one.id)
     assert running_tournaments(world.storage) == [two.id]
-    assert round_of(world.storage, world.match_ids()[0])[0] == one.id
 
 
 def test_gauntlet_when_it_ends_then_every_challenger_has_met_everyone_else(world: World) -> None:

@@ -10,7 +10,7 @@ from sqlmodel import col, select
 
 from arena.core.pairing import RECENT, Batches, Pairing, Recent
 from arena.host.settings import load_settings
-from arena.play.rounds.advance import advance, round_of
+from arena.play.rounds.advance import advance
 from arena.play.rounds.batches import pair_batch, recent_tables
 from arena.play.rounds.planning import paired_rounds
 from arena.store.models import Entrant, EntrantState, Match, Seat, Tournament
@@ -105,7 +105,9 @@ def after_match(world: World, cup: int, hall: Hall) -> None:
     """Play the next match, and advance as happens after a match."""
     match_id = world.messages.pop(0)
     world.play(match_id)
-    look(world, cup, hall, round_of(world.storage, match_id)[1])
+    with world.storage.read() as tx:
+        round_id = tx.get_one(Match, match_id).round_id
+    look(world, cup, hall, round_id)
 
 
 def look(world: World, cup: int, hall: Hall, round_id: int | None = None) -> None:

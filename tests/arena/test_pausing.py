@@ -30,7 +30,8 @@ def resume(world: World) -> None:
 def play(world: World, match_id: int, run: Run) -> bool:
     """Do what a worker does with a message, including pauses."""
     hold = getattr(run, "hold", never_held)
-    return playing.play(world.storage, match_id, run, clock=world.clock, lease=LEASE, hold=hold)
+    claimed = playing.play(world.storage, match_id, run, clock=world.clock, lease=LEASE, hold=hold)
+    return claimed is not None
 
 
 class Referee:

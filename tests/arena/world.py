@@ -92,7 +92,8 @@ class World:
 
     def play(self, match_id: int, run: Run = play_at_once, storage: Storage | None = None) -> bool:
         """Do what a worker does with a message."""
-        return playing.play(storage or self.storage, match_id, run, clock=self.clock, lease=LEASE)
+        claimed = playing.play(storage or self.storage, match_id, run, clock=self.clock, lease=LEASE)
+        return claimed is not None
 
     def finish(self, tournament_id: int, run: Run = play_at_once) -> None:
         """Advance and play until nothing changes any more."""

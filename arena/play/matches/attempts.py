@@ -81,12 +81,14 @@ def _can_be_read(record: str) -> bool:
     return False
 
 
-def begin_attempts(match: Match, tournament: Tournament, missing: Collection[int]) -> None:
-    """Take the next attempt at each of the ``missing`` of a match's sessions."""
-    begun = match.attempts or [0] * tournament.sessions
-    match.attempts = [
-        max(count, tournament.attempts_above) + 1 if number in missing else count
-        for number, count in enumerate(begun, start=1)
+def next_attempts(begun: Sequence[int], terms: Any, missing: Collection[int]) -> list[int]:
+    """Return the attempts at a match's sessions once the next one at each ``missing`` one has begun.
+
+    ``begun`` are the attempts so far, and ``terms`` its tournament's (``arena.play.matches.spec``).
+    """
+    return [
+        max(count, terms.attempts_above) + 1 if number in missing else count
+        for number, count in enumerate(begun or [0] * terms.sessions, start=1)
     ]
 
 
@@ -95,8 +97,8 @@ def undo_attempts(match: Match, unbegun: Collection[int]) -> None:
     match.attempts = [count - (number in unbegun) for number, count in enumerate(match.attempts, start=1)]
 
 
-def note_void(tx: Transaction, match: Match, void: Mapping[int, int], now: datetime) -> None:
-    """Note the attempts that are void, if there are any; ``void`` has the attempt by session.
+def note_void(tx: Transaction, match: Any, void: Mapping[int, int], now: datetime) -> None:
+    """Note the attempts at a match, or its row, that are void, if any; ``void`` has the attempt by session.
 
     The next attempt at each of them has the next number. This locks the tournament's row, which has to be
     locked before the match's.
@@ -209,9 +211,13 @@ _ON_POSTGRES = text(
     "SELECT substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)"
     " || '/' || (SELECT system_identifier FROM pg_control_system())"
     " || '/' || CAST('database_lineage' AS regclass)::oid"
+    ", (SELECT lineage FROM database_lineage)"
 )
 """The timeline, the identifier of the cluster, and the number of a table, which is another one after a
-restoration from a dump."""
+restoration from a dump; and what was noted of them."""
+
+ASKED = "arena_lineage_asked"
+"""The key, in what is known of a connection, that says that its server lets us ask for the lineage."""
 
 
 def lineage_changed(tx: Transaction) -> bool:
@@ -221,7 +227,7 @@ def lineage_changed(tx: Transaction) -> bool:
     """
     if tx.connection().dialect.name != "postgresql":
         return False
-    before, now = tx.exec(select(DatabaseLineage.lineage)).one(), _lineage(tx)
+    now, before = _lineage(tx)
     if not before:
         return note_lineage(tx)
     return now not in ("", before)
@@ -233,18 +239,36 @@ def note_lineage(tx: Transaction) -> bool:
     Its row is locked until the transaction ends, so that nobody else notes it at the same time.
     """
     changed(tx, update(DatabaseLineage).values(id=DatabaseLineage.id))
-    before = tx.exec(select(DatabaseLineage.lineage)).one()
-    now = _lineage(tx) or before
+    now, before = _lineage(tx)
+    now = now or before
     changed(tx, update(DatabaseLineage).where(col(DatabaseLineage.lineage) != now).values(lineage=now))
     return before not in ("", now)
 
 
-def _lineage(tx: Transaction) -> str:
-    """Return what tells the database's history from another; empty if the database does not say it."""
-    if tx.connection().dialect.name != "postgresql":
-        return ""
+def _lineage(tx: Transaction) -> tuple[str, str]:
+    """Return what tells the database's history from another, and what was noted of it.
+
+    The first is empty if the database does not say it.
+    """
+    connection = tx.connection()
+    if connection.dialect.name == "postgresql":
+        if connection.info.get(ASKED):
+            return _ask_lineage(tx)
+        try:
+            with tx.begin_nested():
+                answer = _ask_lineage(tx)
+        except (ProgrammingError, NotSupportedError):
+            pass  # its administrator, or its provider, does not let us ask
+        else:
+            connection.info[ASKED] = True
+            return answer
+    return "", tx.exec(select(DatabaseLineage.lineage)).one()
+
+
+def _ask_lineage(tx: Transaction) -> tuple[str, str]:
     try:
-        with tx.begin_nested():
-            return str(tx.connection().execute(_ON_POSTGRES).scalar_one())
-    except (ProgrammingError, NotSupportedError):  # its administrator, or its provider, does not let us ask
-        return ""
+        now, before = tx.connection().execute(_ON_POSTGRES).one()
+    except ProgrammingError:
+        tx.connection().info.pop(ASKED, None)  # it was forbidden meanwhile
+        raise
+    return now, before

@@ -14,19 +14,20 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Update, bindparam, or_, update
-from sqlmodel import col, select
+from sqlalchemy import ColumnElement, bindparam, or_, update
+from sqlmodel import col, func, select
 
+from arena.core.formats import FORMATS
 from arena.errors import DatabaseChanged, LeaseLost
 from arena.play.matches.attempts import (
-    begin_attempts,
     drop_deals,
     kept_deals,
     lineage_changed,
+    next_attempts,
     note_void,
     undo_attempts,
 )
-from arena.play.matches.spec import match_spec, resumed
+from arena.play.matches.spec import MATCH, match_spec, resumed, terms_of
 from arena.results.strength.pools import Pool
 from arena.store.models import (
     Match,
@@ -79,12 +80,16 @@ class Claim:
     """A match that an attempt has."""
 
     match_id: int
+    tournament_id: int
+    round_id: int
     owner: str
     """The name of the attempt in the match's row."""
     route: int
     """Which referee to ask: a different one after each failure."""
     sessions: int
     """Sessions of the whole match."""
+    in_batches: bool
+    """Whether its tournament's format seats those who are free, in batches."""
     lease: timedelta
     """How long the attempt keeps it after each sign of life."""
     spec: MatchSpec
@@ -102,36 +107,59 @@ def claim(storage: Storage, match_id: int, now: datetime, lease: timedelta) -> C
     Raise DatabaseChanged, and begin nothing, if the database has another history than before.
     """
     owner = secrets.token_hex(8)
-    free: dict[str, object] = {"match": match_id, **due_at(now, lease)}
+    free = {"match": match_id, "attempt": owner, "until": now + lease, **due_at(now, lease)}
     with storage.write() as tx:
         if lineage_changed(tx):
             raise DatabaseChanged("the database has another history than before")
-        last = tx.exec(_select_free(), params=free).first()
-        if last is None:
+        match, crashed = _take(tx, free)
+        if match is None:
             return None
-        crashed, tournament_id = last
-        if crashed is not None:  # the note below needs the tournament, which is locked before a match
-            lock_row(tx, tournament_id)
-        mine = {"last_attempt": crashed, "attempt": owner, "until": now + lease}
-        if not changed(tx, _take_free(), free | mine):
-            return None
-        match = tx.get_one(Match, match_id)
-        match.started_at = match.started_at or now
-        tournament = tx.get_one(Tournament, tournament_id)
-        stored = _stored(tx, match_id)
-        missing = {number for number in range(1, tournament.sessions + 1) if number not in stored}
-        if crashed is not None:
+        terms = terms_of(tx, match.round_id)
+        stored = _stored(tx, match_id) if match.sessions_done else set()
+        missing = {number for number in range(1, terms.sessions + 1) if number not in stored}
+        if crashed:
             note_void(tx, match, {number: match.attempts[number - 1] for number in missing}, now)
-        begin_attempts(match, tournament, missing)
-        spec = match_spec(tx, match, tournament, missing)
-        kept = kept_deals(tx, match_id)
-        route = match_id + match.failures
+        kept = kept_deals(tx, match_id) if match.attempts else {}  # earlier attempts' alone
+        attempts = next_attempts(match.attempts, terms, missing)
+        tx.connection().execute(BEGIN_ATTEMPTS, {"match": match_id, "next": attempts})
+        spec = match_spec(tx, match, terms, attempts, missing)
     spec = resumed(spec, kept)  # after the transaction, for which others wait
     lost = {number: len(deals.records) for number, deals in kept.items() if len(deals.records) < deals.stored}
-    before = {number: deals.records for number, deals in kept.items()}
-    pool = Pool(tournament.ruleset_id, tournament.table_size)
-    claimed = Claim(match_id, owner, route, tournament.sessions, lease, spec, pool, before, set(kept))
+    claimed = Claim(
+        match_id=match_id,
+        tournament_id=match.tournament_id,
+        round_id=match.round_id,
+        owner=owner,
+        route=match_id + match.failures,
+        sessions=terms.sessions,
+        in_batches=FORMATS[terms.format].in_batches,
+        lease=lease,
+        spec=spec,
+        pool=Pool(terms.ruleset_id, terms.table_size),
+        before={number: deals.records for number, deals in kept.items()},
+        with_deals=set(kept),
+    )
     return claimed if not lost or _drop_lost(storage, claimed, lost, now) else None
+
+
+BEGIN_ATTEMPTS = update(Match).where(col(Match.id) == bindparam("match")).values(attempts=bindparam("next"))
+
+
+def _take(tx: Transaction, free: Mapping[str, object]) -> tuple[Any, bool]:
+    """Take a match that is due, if nobody else has it; return its row, and whether a worker had it before.
+
+    The row is locked from here on, and what is read next includes all that others wrote who had locked it.
+    """
+    match = tx.connection().execute(_take_free(), {**free, "last_attempt": None}).first()
+    if match is not None:
+        return match, False
+    crashed = tx.connection().execute(_select_crashed(), free).first()
+    if crashed is None:
+        return None, False
+    # What is noted of the crash needs the tournament, which is locked before a match.
+    lock_row(tx, crashed.tournament_id)
+    last = {"last_attempt": crashed.lease_owner}
+    return tx.connection().execute(_take_free(), {**free, **last}).first(), True
 
 
 def _is_free() -> tuple[ColumnElement[bool], ...]:
@@ -140,12 +168,13 @@ def _is_free() -> tuple[ColumnElement[bool], ...]:
 
 
 @cache
-def _select_free() -> Any:
-    return select(Match.lease_owner, Match.tournament_id).where(*_is_free())
+def _select_crashed() -> Any:
+    had = col(Match.lease_owner).is_not(None)
+    return select(Match.lease_owner, Match.tournament_id).where(*_is_free(), had)
 
 
 @cache
-def _take_free() -> Update:
+def _take_free() -> Any:
     same = col(Match.lease_owner).is_not_distinct_from(bindparam("last_attempt"))
     values: dict[str, Any] = {
         "state": MatchState.RUNNING,
@@ -153,8 +182,9 @@ def _take_free() -> Update:
         "lease_until": bindparam("until"),
         "handed_out_at": None,
         "not_before": None,
+        "started_at": func.coalesce(Match.started_at, NOW),
     }
-    return update(Match).where(*_is_free(), same).values(values)
+    return update(Match).where(*_is_free(), same).values(values).returning(*MATCH)
 
 
 def _drop_lost(storage: Storage, claimed: Claim, lost: Mapping[int, int], now: datetime) -> bool:

@@ -51,8 +51,8 @@ def play(
     hold: Hold = never_held,
     stopping: Callable[[], bool] = lambda: False,
     wait: Callable[[float], None] = time.sleep,
-) -> bool:
-    """Claim a match and let a referee play it; return whether it was there to be claimed.
+) -> Claim | None:
+    """Claim a match and let a referee play it; return None if it was not there to be claimed.
 
     End when all sessions are stored, when the lease is lost, when the referee fails, or when the sessions
     have ended that were being played when a pause began or ``stopping`` said so (even if the tournament has
@@ -65,7 +65,7 @@ def play(
         log.warning("match %d cannot be played now: %s", match_id, error)
         raise
     if claimed is None:
-        return False
+        return None
     metrics.matches_claimed.inc()
     spec = claimed.spec
     attempt = _Attempt(storage, claimed, clock, hold, stopping, wait)
@@ -91,7 +91,7 @@ def play(
             raise
         finally:
             metrics.matches_ended.labels(outcome).inc()
-    return True
+    return claimed
 
 
 def _claim(storage: Storage, match_id: int, clock: Clock, lease: timedelta) -> Claim | None:

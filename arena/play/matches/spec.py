@@ -1,11 +1,13 @@
 """What a referee is asked to play: a match's sessions, bots, seeds and limits."""
 
-from collections.abc import Collection, Iterator, Mapping
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
-from sqlalchemy import and_, bindparam
+from sqlalchemy import String, and_, bindparam, cast
+from sqlalchemy import select as select_columns
 from sqlmodel import col, select
 
 from arena.core.elo import START
@@ -14,54 +16,111 @@ from arena.play.matches.attempts import FinishedDeals
 from arena.store.models import BotVersion, Match, Rating, Round, Seat, StoredRuleset, Tournament
 from arena.store.storage import Transaction
 from referee.deals.shuffle import luck, session_seed
-from referee.matches.match import MatchBot, MatchSpec, Rated, SessionSpec
+from referee.matches.match import Limits, MatchBot, MatchSpec, Rated, SessionSpec
+
+MATCH = (
+    col(Match.id),
+    col(Match.tournament_id),
+    col(Match.round_id),
+    col(Match.table_number),
+    col(Match.attempts),
+    col(Match.failures),
+    col(Match.sessions_done),
+)
+"""The columns of a match that those need who play it."""
+
+LIMITS = tuple(Limits.model_fields)
 
 
-def match_spec(tx: Transaction, match: Match, tournament: Tournament, missing: Collection[int]) -> MatchSpec:
-    """Return the order to a referee to play the ``missing`` sessions of a match."""
-    number = tx.get_one(Round, match.round_id).number
-    seed = luck(bytes.fromhex(tournament.seed), tournament.beacon_value)
-    table = None if tournament.duplicate else match.table_number  # None: all tables play the same deals
-    seats = seatings(tournament.table_size, tournament.sessions, duplicate=tournament.duplicate)
-    ruleset = tx.get_one(StoredRuleset, tournament.ruleset_id)
+def terms_of(tx: Transaction, round_id: int) -> Any:
+    """Return what the matches of a round have in common, as a row with the columns of ``_select_terms``."""
+    return tx.connection().execute(_select_terms(), {"round": round_id}).one()
+
+
+@cache
+def _select_terms() -> Any:
+    return (
+        select_columns(
+            col(Tournament.name),
+            col(Tournament.format),
+            col(Tournament.sessions),
+            col(Tournament.attempts_above),
+            col(Tournament.ruleset_id),
+            col(Tournament.table_size),
+            col(Tournament.seed),
+            col(Tournament.beacon_value),
+            col(Tournament.commitment),
+            col(Tournament.duplicate),
+            col(Tournament.rated),
+            col(Tournament.deals),
+            *(col(getattr(Tournament, name)) for name in LIMITS),
+            cast(col(StoredRuleset.content), String).label("ruleset"),
+            col(StoredRuleset.name).label("ruleset_name"),
+            col(StoredRuleset.version),
+            col(Round.number).label("round"),
+        )
+        .join(Tournament, col(Tournament.id) == col(Round.tournament_id))
+        .join(StoredRuleset, col(StoredRuleset.id) == col(Tournament.ruleset_id))
+        .where(col(Round.id) == bindparam("round"))
+    )
+
+
+@lru_cache(maxsize=32)
+def _read_ruleset(content: str) -> Mapping[str, object]:
+    """Return a ruleset from its text; nobody changes it."""
+    ruleset: Mapping[str, object] = json.loads(content)
+    return ruleset
+
+
+def match_spec(
+    tx: Transaction, match: Any, terms: Any, attempts: Sequence[int], missing: Collection[int]
+) -> MatchSpec:
+    """Return the order to a referee to play the ``missing`` sessions of a match, given as a row of ``MATCH``.
+
+    ``attempts`` has the attempt at each of its sessions.
+    """
+    number = terms.round
+    seed = luck(bytes.fromhex(terms.seed), terms.beacon_value)
+    table = None if terms.duplicate else match.table_number  # None: all tables play the same deals
+    seats = seatings(terms.table_size, terms.sessions, duplicate=terms.duplicate)
+    label = f"{terms.ruleset_name}@{terms.version}"
     return MatchSpec(
-        match_id=f"{tournament.name}/{number}/{match.table_number}",
-        tournament=tournament.name,
+        match_id=f"{terms.name}/{number}/{match.table_number}",
+        tournament=terms.name,
         round=number,
         table=match.table_number,
-        ruleset=ruleset.content,
-        bots=tuple(_bots(tx, match, tournament)),
+        ruleset=_read_ruleset(terms.ruleset),
+        bots=tuple(_bots(tx, match.id, terms)),
         sessions=tuple(
             SessionSpec(
                 session,
                 seating,
                 session_seed(seed, number, table, session),
-                match.attempts[session - 1],
+                attempts[session - 1],
             )
             for session, seating in enumerate(seats, start=1)
             if session in missing
         ),
-        deals=tournament.deals or 0,
-        commitment=tournament.commitment or "",  # there is one as soon as there are matches
-        limits=tournament.limits,
-        shared_deals=tournament.duplicate and _has_other_tables(tx, match),
-        pool=f"{ruleset.label}, tables of {tournament.table_size}" if tournament.rated else "",
+        deals=terms.deals or 0,
+        commitment=terms.commitment or "",  # there is one as soon as there are matches
+        limits=Limits(**{name: getattr(terms, name) for name in LIMITS}),
+        shared_deals=terms.duplicate and _has_other_tables(tx, match),
+        pool=f"{label}, tables of {terms.table_size}" if terms.rated else "",
     )
 
 
-def _has_other_tables(tx: Transaction, match: Match) -> bool:
+def _has_other_tables(tx: Transaction, match: Any) -> bool:
     """Return whether others play at the same time, in the same round."""
     others = select(Match.id).where(Match.round_id == match.round_id, Match.id != match.id).limit(1)
     return tx.exec(others).first() is not None
 
 
-def _bots(tx: Transaction, match: Match, tournament: Tournament) -> Iterator[MatchBot]:
+def _bots(tx: Transaction, match_id: int, terms: Any) -> Iterator[MatchBot]:
     """Yield the bots of a match by position, with their ratings if it is rated."""
-    which = {"match": match.id, "ruleset": tournament.ruleset_id, "size": tournament.table_size}
-    rating: Rating | None
-    for version_id, name, rating in tx.exec(_select_bots(), params=which):
-        rated = Rated(round(START), 0) if rating is None else Rated(round(rating.value), rating.matches)
-        yield MatchBot(version_id, name, rated if tournament.rated else None)
+    which = {"match": match_id, "ruleset": terms.ruleset_id, "size": terms.table_size}
+    for version_id, name, value, matches in tx.connection().execute(_select_bots(), which):
+        rated = Rated(round(START), 0) if value is None else Rated(round(value), matches)
+        yield MatchBot(version_id, name, rated if terms.rated else None)
 
 
 @cache
@@ -72,7 +131,7 @@ def _select_bots() -> Any:
         col(Rating.table_size) == bindparam("size"),
     )
     return (
-        select(BotVersion.id, BotVersion.name, Rating)
+        select(BotVersion.id, BotVersion.name, Rating.value, Rating.matches)
         .join(Seat, col(Seat.version_id) == BotVersion.id)
         .outerjoin(Rating, and_(*in_pool))
         .where(Seat.match_id == bindparam("match"))

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import bindparam, insert, update
+from sqlalchemy import DateTime, bindparam, case, insert, update
 from sqlmodel import col, select
 
 from arena.core.duplicate import forfeited_from
@@ -32,6 +32,8 @@ ADD_SESSION = insert(Session).returning(col(Session.id))
 
 ADD_RECORDS = insert(SessionRecords)
 
+IS_LAST = col(Match.sessions_done) + 1 == bindparam("sessions")
+
 COUNT_SESSION = (
     update(Match)
     .where(*MINE)
@@ -40,17 +42,14 @@ COUNT_SESSION = (
         deals_done=col(Match.deals_done) + bindparam("more_deals"),
         failures=0,
         problem=None,
-        lease_until=bindparam("until"),
+        state=case((IS_LAST, MatchState.DONE), else_=MatchState.RUNNING),
+        finished_at=case((IS_LAST, bindparam("now", type_=DateTime()))),
+        lease_owner=case((~IS_LAST, bindparam("attempt"))),
+        lease_until=case((~IS_LAST, bindparam("until"))),
     )
-    .returning(col(Match.sessions_done))
+    .returning(col(Match.state))
 )
-"""Counts a session of a match, and keeps the lease."""
-
-END_MATCH = (
-    update(Match)
-    .where(col(Match.id) == bindparam("match"))
-    .values(state=MatchState.DONE, finished_at=bindparam("now"), lease_owner=None, lease_until=None)
-)
+"""Counts a session of a match, and keeps the lease; the last session ends the match."""
 
 FREE_SEATED = (
     update(Entrant)
@@ -81,7 +80,7 @@ def store_session(storage: Storage, claimed: Claim, result: SessionResult, now: 
         for position, points, faults in zip(seating, result.points, result.faults, strict=True)
     ]
     with storage.write() as tx:
-        sessions_done = _count_session(tx, claimed, len(deals), now)
+        done = _count_session(tx, claimed, len(deals), now)
         if result.number in claimed.with_deals:
             forget_deals(tx, claimed.match_id, result.number)
         session_id = tx.connection().execute(ADD_SESSION, row).scalar_one()
@@ -90,8 +89,7 @@ def store_session(storage: Storage, claimed: Claim, result: SessionResult, now: 
         tx.connection().execute(ADD_TO_SEAT, [seat | {"match": claimed.match_id} for seat in seats])
         if result.forfeits:
             _tell_forfeits(tx, claimed, seating, result, now)
-        if sessions_done == claimed.sessions:
-            tx.connection().execute(END_MATCH, {"match": claimed.match_id, "now": now})
+        if done and claimed.in_batches:
             tx.connection().execute(FREE_SEATED, {"match": claimed.match_id})
 
 
@@ -99,23 +97,23 @@ def _tell_forfeits(
     tx: Transaction, claimed: Claim, seating: tuple[int, ...], result: SessionResult, now: datetime
 ) -> None:
     """Notify the organiser which bots forfeited a session."""
-    spec, match = claimed.spec, select(Match.tournament_id).where(Match.id == claimed.match_id)
+    spec = claimed.spec
     bots = [{"bot": spec.bots[seating[seat]].name, "faults": result.faults[seat]} for seat in result.forfeits]
     place = {"round": spec.round, "table": spec.table, "session": result.number}
-    emit(tx, tx.exec(match).one(), "session.forfeited", now, **place, forfeits=bots)
+    emit(tx, claimed.tournament_id, "session.forfeited", now, **place, forfeits=bots)
 
 
-def _count_session(tx: Transaction, claimed: Claim, deals: int, now: datetime) -> int:
-    """Count one more session with ``deals`` deals, and keep the lease; return how many are stored then.
+def _count_session(tx: Transaction, claimed: Claim, deals: int, now: datetime) -> bool:
+    """Count one more session with ``deals`` deals, and keep the lease; return whether the match is done.
 
     Raise LeaseLost.
     """
-    mine = {"match": claimed.match_id, "attempt": claimed.owner}
-    more = {"more_deals": deals, "until": now + claimed.lease}
-    sessions_done = tx.connection().execute(COUNT_SESSION, mine | more).scalar()
-    if sessions_done is None:
+    which = {"match": claimed.match_id, "attempt": claimed.owner, "sessions": claimed.sessions}
+    more = {"more_deals": deals, "now": now, "until": now + claimed.lease}
+    state = tx.connection().execute(COUNT_SESSION, which | more).scalar()
+    if state is None:
         raise LeaseLost(LOST)
-    return sessions_done
+    return bool(state == MatchState.DONE)
 
 
 def _session_row(

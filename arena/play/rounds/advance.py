@@ -86,13 +86,6 @@ def running_tournaments(storage: Storage) -> list[int]:
         return list(tx.exec(running.order_by(col(Tournament.id))))
 
 
-def round_of(storage: Storage, match_id: int) -> tuple[int, int]:
-    """Return the tournament and the round that a match belongs to."""
-    with storage.read() as tx:
-        match = tx.get_one(Match, match_id)
-        return match.tournament_id, match.round_id
-
-
 class _There(NamedTuple):
     """What there is to do in a tournament."""
 
