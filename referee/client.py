@@ -2,8 +2,11 @@
 
 import asyncio
 import json
+import threading
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from typing import Self
 
 import grpc
 
@@ -43,6 +46,42 @@ CONNECT_SECONDS = 15.0
 _ABOUT_TOKENS = (Reason.TOKEN_MISSING, Reason.TOKEN_UNKNOWN, Reason.TOKEN_SCOPE)
 
 
+class KeptChannels(threading.local):
+    """Channels to referees that are kept from call to call. Each thread has its own: no match waits for the
+    messages of another, and a connection has no more calls than a referee allows.
+    """
+
+    def __init__(self, tls: ClientTls | None) -> None:
+        self._tls = tls
+        self._open: dict[str, grpc.Channel] = {}
+
+    def take(self, address: str) -> grpc.Channel:
+        """Return this thread's channel to the referee at ``address``."""
+        if address not in self._open:
+            self._open[address] = sync_channel(address, self._tls, _OPTIONS)
+        return self._open[address]
+
+    def close(self, address: str) -> None:
+        """Close this thread's channel: one that was refused would wait before it connects again."""
+        channel = self._open.pop(address, None)
+        if channel is not None:
+            channel.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for address in [*self._open]:
+            self.close(address)
+
+
+def _channel(
+    address: str, tls: ClientTls | None, kept: grpc.Channel | None
+) -> AbstractContextManager[grpc.Channel]:
+    """Return the channel that was kept, which stays open, or a new one."""
+    return sync_channel(address, tls, _OPTIONS) if kept is None else nullcontext(kept)
+
+
 @dataclass(frozen=True, slots=True)
 class RefereeStatus:
     """How busy a referee is."""
@@ -68,15 +107,17 @@ def referee_status(
     ruleset: Mapping[str, object] | None = None,
     attempts: Collection[Attempt] = (),
     tls: ClientTls | None = None,
+    channel: grpc.Channel | None = None,
     timeout: float = 2.0,
 ) -> RefereeStatus:
     """Ask the referee at ``address`` how busy it is, and how these bot versions stand there.
 
-    It also says whether it has begun one of these ``attempts``, or a later one at the same session. Raise
-    RefereeUnavailable when it does not answer within ``timeout`` seconds or refuses the token.
+    It is asked over ``channel`` if there is one to it. It also says whether it has begun one of these
+    ``attempts``, or a later one at the same session. Raise RefereeUnavailable when it does not answer within
+    ``timeout`` seconds or refuses the token.
     """
-    with sync_channel(address, tls, _OPTIONS) as channel:
-        stub = worker_pb2_grpc.WorkerServiceStub(channel)
+    with _channel(address, tls, channel) as to_it:
+        stub = worker_pb2_grpc.WorkerServiceStub(to_it)
         try:
             status = stub.GetStatus(
                 worker_pb2.GetStatusRequest(
@@ -164,16 +205,22 @@ def read_deals(
 
 
 def run_match(
-    address: str, token: str, spec: MatchSpec, *, tls: ClientTls | None = None
+    address: str,
+    token: str,
+    spec: MatchSpec,
+    *,
+    tls: ClientTls | None = None,
+    channel: grpc.Channel | None = None,
 ) -> Generator[Update, None, None]:
     """Run a match on the referee at ``address``; yield each session as it finishes, and signs of life.
 
+    It is told over ``channel`` if there is one to it.
     Closing the iterator stops the match; sessions not finished are void. Raise NotBegun when the referee
     cannot be reached or refuses the worker's token, RefereeUnavailable when it goes away later, MatchRefused
     when it does not take the match, AttemptsBegun when it has begun one of the attempts before.
     """
-    with sync_channel(address, tls, _OPTIONS) as channel:
-        stub = worker_pb2_grpc.WorkerServiceStub(channel)
+    with _channel(address, tls, channel) as to_it:
+        stub = worker_pb2_grpc.WorkerServiceStub(to_it)
         _reach(address, token, stub)
         call = stub.RunMatch(match_request(spec), metadata=_bearer(token))
         began = False
@@ -204,15 +251,15 @@ def _reach(address: str, token: str, stub: worker_pb2_grpc.WorkerServiceStub) ->
 
 
 def hold_match(
-    address: str, token: str, match_id: str, *, tls: ClientTls | None = None, timeout: float = 2.0
+    address: str, token: str, match_id: str, *, channel: grpc.Channel | None = None, timeout: float = 2.0
 ) -> None:
     """Tell the referee at ``address`` to begin no further session of a match.
 
     ``run_match`` then ends with those that are open. Do nothing if the match no longer runs there.
     Raise RefereeUnavailable when there is no answer within ``timeout`` seconds or the token is refused.
     """
-    with sync_channel(address, tls, _OPTIONS) as channel:
-        stub = worker_pb2_grpc.WorkerServiceStub(channel)
+    with _channel(address, None, channel) as to_it:
+        stub = worker_pb2_grpc.WorkerServiceStub(to_it)
         request = worker_pb2.HoldMatchRequest(match_id=match_id)
         try:
             stub.HoldMatch(request, metadata=_bearer(token), timeout=timeout)

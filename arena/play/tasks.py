@@ -40,10 +40,9 @@ from arena.store.storage import Storage, open_storage
 from arena.tournaments.lifecycle import start_due
 from arena.tournaments.referees import Answer, ask_referees
 from arena.webhooks.sending import deliver_due, forget_old
-from referee.client import RefereeStatus, hold_match, run_match
-from referee.errors import AttemptsBegun, NotBegun
+from referee.client import KeptChannels, RefereeStatus, hold_match, run_match
+from referee.errors import AttemptsBegun, NotBegun, RefereeUnavailable
 from referee.matches.match import MatchSpec, Update
-from referee.tls import ClientTls
 
 STATUS_SECONDS = 2.0
 """How long a referee may take to report its load before a match goes to another one."""
@@ -216,17 +215,20 @@ class Referees:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._tls = settings.client_tls()
+        self._kept = KeptChannels(settings.client_tls())
         self._places: dict[str, str] = {}
         """The addresses where matches are played, by the matches' names."""
 
     def run(self, route: int, spec: MatchSpec) -> Generator[Update]:
         """Have one of them play a match. Raise RefereeUnavailable, MatchRefused, AttemptsBegun."""
         token = self._settings.worker_secret()
-        address = choose_referee(self._settings.referees, token, route, spec, self._tls)
+        address = choose_referee(self._settings.referees, token, route, spec, self._kept)
         self._places[spec.match_id] = address
         try:
-            yield from run_match(address, token, spec, tls=self._tls)
+            yield from run_match(address, token, spec, channel=self._kept.take(address))
+        except RefereeUnavailable:
+            self._kept.close(address)
+            raise
         finally:
             self._places.pop(spec.match_id, None)
 
@@ -234,16 +236,17 @@ class Referees:
         """Have a running match begin no further session; raise RefereeUnavailable."""
         address = self._places.get(match_id)
         if address is not None:
-            hold_match(address, self._settings.worker_secret(), match_id, tls=self._tls)
+            channel = self._kept.take(address)  # this thread waits for that match
+            hold_match(address, self._settings.worker_secret(), match_id, channel=channel)
 
 
 def connected_bots(settings: Settings) -> Connected:
     """Ask the configured referees which bots they could seat. Raise SettingsError for an invalid TLS file."""
-    tls = settings.client_tls()
+    kept = KeptChannels(settings.client_tls())
 
     def connected(version_ids: Sequence[int]) -> set[int]:
         answers = ask_referees(
-            settings.referees, settings.worker_secret(), version_ids, tls=tls, timeout=STATUS_SECONDS
+            settings.referees, settings.worker_secret(), version_ids, kept=kept, timeout=STATUS_SECONDS
         )
         return {
             version_id
@@ -257,7 +260,7 @@ def connected_bots(settings: Settings) -> Connected:
 
 
 def choose_referee(
-    addresses: Sequence[str], token: str, route: int, spec: MatchSpec, tls: ClientTls | None
+    addresses: Sequence[str], token: str, route: int, spec: MatchSpec, kept: KeptChannels
 ) -> str:
     """Ask all referees for their status, and return the best one for a match. Raise NotBegun if none can.
 
@@ -266,7 +269,7 @@ def choose_referee(
     if len(addresses) == 1:
         return addresses[0]  # which refuses such a match itself
     versions, attempts = [bot.version_id for bot in spec.bots], spec.attempts.values()
-    answers = ask_referees(addresses, token, versions, attempts=attempts, tls=tls, timeout=STATUS_SECONDS)
+    answers = ask_referees(addresses, token, versions, attempts=attempts, kept=kept, timeout=STATUS_SECONDS)
     for answer in answers:
         if answer.status is not None and answer.status.begun:
             raise AttemptsBegun(answer.address, answer.status.begun)

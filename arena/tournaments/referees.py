@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
+from grpc import Channel
 from sqlmodel import col, select
 
 from arena.actors import Actor, Role
@@ -12,10 +13,9 @@ from arena.errors import StateError
 from arena.host.settings import Settings
 from arena.store.models import BotVersion
 from arena.store.storage import Storage
-from referee.client import RefereeStatus, referee_status
+from referee.client import KeptChannels, RefereeStatus, referee_status
 from referee.errors import RefereeUnavailable
 from referee.matches.match import Attempt
-from referee.tls import ClientTls
 
 STATUS_SECONDS = 1.0
 """How long a referee may take to report its state."""
@@ -91,9 +91,10 @@ def asker(settings: Settings) -> Ask:
     tls, token = settings.client_tls(), settings.worker_secret()
 
     def ask(version_ids: Sequence[int], ruleset: Mapping[str, object] | None) -> Sequence[Answer]:
-        return ask_referees(
-            settings.referees, token, version_ids, ruleset=ruleset, tls=tls, timeout=STATUS_SECONDS
-        )
+        with KeptChannels(tls) as kept:
+            return ask_referees(
+                settings.referees, token, version_ids, ruleset=ruleset, kept=kept, timeout=STATUS_SECONDS
+            )
 
     return ask
 
@@ -105,26 +106,41 @@ def ask_referees(
     *,
     ruleset: Mapping[str, object] | None = None,
     attempts: Collection[Attempt] = (),
-    tls: ClientTls | None,
+    kept: KeptChannels,
     timeout: float,
 ) -> list[Answer]:
     """Return what each referee says within ``timeout`` seconds about itself and these bot versions.
 
+    They are asked over the channels that this thread has ``kept``; those that brought no answer are closed.
     With ``ruleset`` it also says what the ruleset requires that they cannot do, and with ``attempts`` whether
     it has begun one of them.
     """
 
-    def ask(address: str) -> Answer:
+    def ask(address: str, channel: Channel) -> Answer:
         try:
             status = referee_status(
-                address, token, version_ids, ruleset=ruleset, attempts=attempts, tls=tls, timeout=timeout
+                address,
+                token,
+                version_ids,
+                ruleset=ruleset,
+                attempts=attempts,
+                channel=channel,
+                timeout=timeout,
             )
             return Answer(address, status)
         except RefereeUnavailable as error:
             return Answer(address, None, str(error))
 
-    with ThreadPoolExecutor(len(addresses)) as pool:
-        return list(pool.map(ask, addresses))
+    channels = [kept.take(address) for address in addresses]
+    if len(addresses) == 1:
+        answers = [ask(addresses[0], channels[0])]
+    else:
+        with ThreadPoolExecutor(len(addresses)) as pool:
+            answers = list(pool.map(ask, addresses, channels))
+    for answer in answers:
+        if answer.status is None:
+            kept.close(answer.address)
+    return answers
 
 
 def answering(answers: Sequence[Answer], version_ids: Sequence[int]) -> Ask:

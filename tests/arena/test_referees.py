@@ -7,6 +7,7 @@ import signal
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -22,10 +23,10 @@ from arena.results.luck.references import weigh_due
 from arena.store.models import ArenaKey, utc_now
 from arena.store.storage import Storage
 from arena.tournaments import creation, lifecycle, overview
-from arena.tournaments.referees import Answer, nobody_asked
+from arena.tournaments.referees import Answer, ask_referees, nobody_asked
 from arena.trust.exports.write import export_lines, export_records
 from arena.trust.verify import check_export
-from referee.client import RefereeStatus
+from referee.client import KeptChannels, RefereeStatus
 from referee.errors import AttemptsBegun, RefereeUnavailable
 from referee.matches.journal import LogQuery
 from referee.matches.match import Presence
@@ -37,8 +38,9 @@ from tests.arena.fakes import LOCKED, ROOT
 from tests.arena.given_keys import give_keys
 from tests.arena.ports import deaf_address, free_address
 from tests.arena.running import RunningArena, running_arena
+from tests.arena.servers import LOOPBACK, Proxy
 from tests.arena.test_settings import TLS
-from tests.arena.waiting import wait_for
+from tests.arena.waiting import DEADLINE, wait_for
 from tests.referee.support import WORKER_TOKEN, WireBot, match_spec, referee, timeless
 
 HERE = Presence(connected=True, max_sessions=4, sessions=0)
@@ -60,7 +62,7 @@ async def test_match_when_another_referee_has_begun_an_attempt_of_it_then_nobody
             def choose(attempt: int) -> str:
                 session = replace(spec.sessions[0], attempt=attempt)
                 return choose_referee(
-                    [first, second], WORKER_TOKEN, 1, replace(spec, sessions=(session,)), None
+                    [first, second], WORKER_TOKEN, 1, replace(spec, sessions=(session,)), KeptChannels(None)
                 )
 
             assert await asyncio.to_thread(choose, 3) == second
@@ -109,8 +111,11 @@ def test_choice_when_referees_are_alike_then_the_route_decides() -> None:
     assert [best_among(answers, route) for route in range(4)] == ["a:1", "b:1", "c:1", "a:1"]
 
 
+KEPT = KeptChannels(None)
+
+
 async def choose(addresses: Sequence[str], route: int) -> str:
-    return await asyncio.to_thread(choose_referee, addresses, WORKER_TOKEN, route, match_spec(), None)
+    return await asyncio.to_thread(choose_referee, addresses, WORKER_TOKEN, route, match_spec(), KEPT)
 
 
 async def test_choice_when_asked_over_the_wire_then_it_is_where_the_bots_are() -> None:
@@ -122,6 +127,25 @@ async def test_choice_when_asked_over_the_wire_then_it_is_where_the_bots_are() -
                 assert {await choose(addresses, route) for route in range(3)} == {second}
         with pytest.raises(RefereeUnavailable, match=f"referee {nobody}: unavailable: .*; referee {first}: "):
             await choose([nobody, first], 0)
+
+
+async def test_asking_when_it_is_done_again_then_the_connection_is_kept_until_it_breaks() -> None:
+    async with referee() as address:
+        with Proxy(int(address.rpartition(":")[2])) as proxy:
+            through = f"{LOOPBACK}:{proxy.port}"
+            kept = KeptChannels(None)
+
+            def ask() -> list[bool]:
+                """Return whether there was an answer: before a cut, during it, and after it."""
+                asked = partial(ask_referees, [through], WORKER_TOKEN, [1], kept=kept, timeout=DEADLINE)
+                answers = [*asked(), *asked(), *asked()]
+                proxy.cut()
+                answers += asked()
+                proxy.restore()
+                return [answer.status is not None for answer in (*answers, *asked())]
+
+            assert await asyncio.to_thread(ask) == [True, True, True, False, True]
+            assert proxy.cuts == 1
 
 
 BOTS = {
@@ -230,5 +254,5 @@ async def test_choice_when_a_match_names_other_bots_then_only_those_are_asked_ab
     spec = match_spec()
     other = replace(spec, bots=spec.bots[2:])
     async with referee() as first, referee() as second, WireBot(first, 1), WireBot(second, 3):
-        choice = await asyncio.to_thread(choose_referee, [first, second], WORKER_TOKEN, 0, other, None)
+        choice = await asyncio.to_thread(choose_referee, [first, second], WORKER_TOKEN, 0, other, KEPT)
     assert choice == second
