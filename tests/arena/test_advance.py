@@ -134,6 +134,20 @@ def test_messages_when_many_matches_are_due_then_only_some_are_on_their_way(worl
     assert len(world.messages) == 4
 
 
+def test_messages_after_matches_are_sent_several_at_a_time(world: World) -> None:
+    cup = world.tournament(32)
+    world.advance(cup.id, at_once=4)
+    with world.storage.read() as tx:
+        round_id = tx.get_one(Match, world.messages[0]).round_id
+    sent = []
+    for match in world.messages[:4]:
+        world.play(match)
+        world.advance(cup.id, at_once=4, round_id=round_id)
+        sent.append(len(world.messages))
+    assert sent == [4, 6, 6, 8]  # three are enough; with two on their way there is room for two more
+    assert len({*world.messages}) == 8
+
+
 def test_message_when_it_comes_twice_then_the_match_is_played_once(world: World) -> None:
     cup = world.tournament(4)
     world.advance(cup.id)

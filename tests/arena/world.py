@@ -79,7 +79,13 @@ class World:
         """Return the status of each tournament, the newest first."""
         return list_tournaments(self.storage).tournaments
 
-    def advance(self, tournament_id: int, at_once: int = 100, storage: Storage | None = None) -> None:
+    def advance(
+        self,
+        tournament_id: int,
+        at_once: int = 100,
+        storage: Storage | None = None,
+        round_id: int | None = None,
+    ) -> None:
         """Call advance once, and keep its messages in the list."""
         advance.advance(
             storage or self.storage,
@@ -88,6 +94,7 @@ class World:
             self.messages.append,
             at_once=at_once,
             again_after=LEASE,
+            round_id=round_id,
         )
 
     def play(self, match_id: int, run: Run = play_at_once, storage: Storage | None = None) -> bool:

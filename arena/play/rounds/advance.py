@@ -57,7 +57,8 @@ def advance(
     are connected. At most ``at_once`` messages are on their way; a match that no worker has taken within
     ``again_after`` of its message gets another, since the first may be lost.
     After a match, ``round_id`` is its round: in a continuous tournament only that round is closed, and bots
-    that were away are not asked about again, so that a match costs the same however many have entered.
+    that were away are not asked about again, so that a match costs the same however many have entered; and
+    messages are sent only once fewer than three quarters of ``at_once`` are on their way.
     Without one, all rounds are looked at, and all bots. Return whether a round was closed.
     """
     closed = False
@@ -116,7 +117,9 @@ def _look(
         return _There(close_round, row.finished)
     in_batches = FORMATS[row.format].in_batches
     if row.first is not None:
-        due = _select_due(tx, tournament_id, (row.first, row.last), now, at_once, again_after)
+        # After a match, messages are sent several at a time: those on their way keep the workers busy.
+        enough = at_once if round_id is None else at_once - at_once // 4
+        due = _select_due(tx, tournament_id, (row.first, row.last), now, enough, again_after)
         return _There(in_batches=in_batches, is_due=bool(due))
     if row.planned is not None:
         return _There(open_next_round)
