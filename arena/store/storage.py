@@ -8,6 +8,7 @@ import json
 import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
@@ -117,31 +118,47 @@ def add_to_rows(
     For columns in ``greatest``, the greater value is kept instead of the sum; for those in ``latest``, the
     value that goes with the greater value of the column that is named there.
     """
-    insert, keys, others = _upsert(tx, table)
+    adding = _adding(table, _on_postgres(tx), tuple(greatest), tuple(latest.items()))
+    tx.connection().execute(adding, rows)
+
+
+def put_rows(tx: Transaction, table: type[SQLModel], rows: Sequence[Mapping[str, object]]) -> None:
+    """Insert rows, or update existing ones with the same keys."""
+    insert, keys, others = _upsert(table, _on_postgres(tx))
+    new = {column.name: insert.excluded[column.name] for column in others}
+    tx.connection().execute(insert.on_conflict_do_update(index_elements=keys, set_=new), rows)
+
+
+def _on_postgres(tx: Transaction) -> bool:
+    return tx.connection().dialect.name == "postgresql"
+
+
+@cache
+def _adding(
+    table: type[SQLModel],
+    on_postgres: bool,
+    greatest: tuple[str, ...],
+    latest: tuple[tuple[str, str], ...],
+) -> postgresql.Insert | sqlite.Insert:
+    """Return the statement of ``add_to_rows``: to make it takes longer than to execute it."""
+    insert, keys, others = _upsert(table, on_postgres)
     more: dict[str, ColumnElement[Any]] = {}
     for column in others:
         new = insert.excluded[column.name]
         more[column.name] = column + new
         if column.name in greatest:
             more[column.name] = case((column > new, column), else_=new)
-        if column.name in latest:
-            other = latest[column.name]
-            more[column.name] = case((column.table.c[other] > insert.excluded[other], column), else_=new)
-    tx.connection().execute(insert.on_conflict_do_update(index_elements=keys, set_=more), rows)
-
-
-def put_rows(tx: Transaction, table: type[SQLModel], rows: Sequence[Mapping[str, object]]) -> None:
-    """Insert rows, or update existing ones with the same keys."""
-    insert, keys, others = _upsert(tx, table)
-    new = {column.name: insert.excluded[column.name] for column in others}
-    tx.connection().execute(insert.on_conflict_do_update(index_elements=keys, set_=new), rows)
+    stored = inspect(table).local_table.columns
+    for name, decides in latest:
+        kept = stored[decides] > insert.excluded[decides]
+        more[name] = case((kept, stored[name]), else_=insert.excluded[name])
+    return insert.on_conflict_do_update(index_elements=keys, set_=more)
 
 
 def _upsert(
-    tx: Transaction, table: type[SQLModel]
+    table: type[SQLModel], on_postgres: bool
 ) -> tuple[postgresql.Insert | sqlite.Insert, list[Column[Any]], list[Column[Any]]]:
     """Return an INSERT that supports ON CONFLICT, the columns of the key, and the other columns."""
-    on_postgres = tx.connection().dialect.name == "postgresql"
     columns = inspect(table).local_table.columns
     keys = [column for column in columns if column.primary_key]
     others = [column for column in columns if not column.primary_key]
