@@ -20,6 +20,10 @@ from referee.cli.output import AsJson, console, print_json, say
 from referee.plain import plain
 from referee.records.files import skip_mark
 from referee.reference.values import REFERENCE
+from referee.spawned import usable_cores
+
+SMALL = 8 << 20
+"""Up to so many bytes of an export, starting further processes takes longer than it saves."""
 
 MOST_TOLD = 20
 """Maximum number of a log's differences and remarks that are shown."""
@@ -150,9 +154,11 @@ def _at_hand(ctx: typer.Context, file: Path) -> Iterator[Path]:
 
 def _check(file: Path, wanted: frozenset[str], references: bool) -> Report:
     try:
-        with file.open("rb") as lines, progress(file.name, file.stat().st_size, console()) as seen:
+        size = file.stat().st_size
+        processes = usable_cores() if size > SMALL or references else 1
+        with file.open("rb") as lines, progress(file.name, size, console()) as seen:
             skip_mark(lines)
-            return check_export(lines, seen, wanted, references=references)
+            return check_export(lines, seen, wanted, references=references, processes=processes)
     except OSError as error:
         raise StorageError(f"cannot read {file}: {error.strerror}") from None
 

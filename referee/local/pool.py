@@ -7,16 +7,15 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, field
-from multiprocessing import connection, get_context, resource_tracker
-from multiprocessing.context import SpawnProcess
+from multiprocessing import connection
+from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import Any, NamedTuple, TypeAlias
 
-from referee.environment import SAFE_PATH
 from referee.errors import ProgramError
-from referee.interrupts import handling, send
 from referee.local.played import Played
 from referee.local.table import LocalTable, Setting
 from referee.matches.match import SessionSpec
+from referee.spawned import let_children_import, starting
 
 AHEAD = 2
 """How many sessions a process is given ahead, so that it never waits for the next one."""
@@ -33,9 +32,6 @@ decisions were begun, and then for each bot its decisions and the microseconds t
 
 Thought: TypeAlias = Sequence[tuple[int, float]]
 """By bot, decisions and the seconds that they took."""
-
-ALONE = "this process alone"
-"""The value of PYTHONSAFEPATH that a process does not hand on."""
 
 _BEFORE = 3
 """How many numbers come before those of the bots."""
@@ -148,8 +144,8 @@ def _processes(setting: Setting, jobs: int) -> Iterator[list[_Worker]]:
     """Start processes for the duration of the block."""
     workers: list[_Worker] = []
     try:
-        with _safe_path(), _interrupts_held():
-            workers.extend(_started(setting) for _ in range(jobs))
+        with starting() as context:
+            workers.extend(_started(context, setting) for _ in range(jobs))
         yield workers
     finally:
         for worker in workers:
@@ -159,8 +155,7 @@ def _processes(setting: Setting, jobs: int) -> Iterator[list[_Worker]]:
             worker.process.join()
 
 
-def _started(setting: Setting) -> _Worker:
-    context = get_context("spawn")  # a copy of a process that has threads may hang
+def _started(context: SpawnContext, setting: Setting) -> _Worker:
     ours, theirs = context.Pipe()
     thinking = context.RawArray("q", _BEFORE + 2 * len(setting.names))
     process = context.Process(target=_work, args=(setting, theirs, thinking), daemon=True)
@@ -169,50 +164,10 @@ def _started(setting: Setting) -> _Worker:
     return _Worker(setting, process, ours, thinking)
 
 
-@contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Let processes started in the block never see Ctrl-C: this process takes it at the end of the block, and
-    ends them.
-    """
-    came: list[int] = []
-    with handling([signal.SIGINT], lambda number, _: came.append(number)), _unseen_by_children():
-        yield
-    if came:
-        send(signal.SIGINT)
-
-
-@contextmanager
-def _unseen_by_children() -> Iterator[None]:
-    if sys.platform == "win32":
-        yield
-        return
-    resource_tracker.ensure_running()  # it lets signals through when it is started
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-
-
-@contextmanager
-def _safe_path() -> Iterator[None]:
-    """Let processes started in the block import nothing from the current folder, not even at first."""
-    before = os.environ.get(SAFE_PATH)
-    os.environ[SAFE_PATH] = before or ALONE
-    try:
-        yield
-    finally:
-        del os.environ[SAFE_PATH]
-        if before:
-            os.environ[SAFE_PATH] = before
-
-
 def _work(setting: Setting, pipe: Pipe, thinking: Thinking) -> None:
     """Play the sessions that come through the pipe until it closes; this runs in a process of its own."""
     os.dup2(2, 1)  # what bots print must not get mixed with the results
-    if os.environ.get(SAFE_PATH) == ALONE:
-        del os.environ[SAFE_PATH]  # for this process alone: those of bots may import what is beside them
-
+    let_children_import()
     begun = 0
 
     def note(session: int, bot: int) -> None:

@@ -1,10 +1,13 @@
 """Verifying a tournament from its export alone, and finding whatever was changed in it."""
 
 import json
+import multiprocessing
+import os
+import signal
 import subprocess
 import sys
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -13,10 +16,11 @@ from typing import Any
 import pytest
 from sqlmodel import select
 
+from arena.core.canonical import json_line
 from arena.host.settings import load_settings
 from arena.play.rounds import closing
 from arena.store.models import Round, Session, SessionRecords, Tournament
-from arena.trust.verify import check_export, check_links
+from arena.trust.verify import check_export, check_links, matches
 from tests.arena.databases import open_new
 from tests.arena.exported import check, lines_of, play_by_table, problem, with_new_digests
 from tests.arena.fakes import ROOT, Clock
@@ -375,3 +379,95 @@ def test_progress_is_told_after_every_line(cup: list[str]) -> None:
     check_export((line.encode() for line in cup), lambda read, deals: seen.append((read, deals)))
     assert len(seen) == len(cup)
     assert seen[-1] == (sum(len(line) for line in cup), 24)
+
+
+@pytest.fixture(scope="module")
+def tampered(cup: list[str]) -> list[list[str]]:
+    """Return exports in each of which something else is wrong, in the form in which an arena writes lines."""
+
+    def moved(deal: Any) -> None:
+        deal["actions"].pop()
+
+    def given(match: Any) -> None:
+        match["sessions"][1]["points"].reverse()
+
+    deals = [number for number, line in enumerate(cup) if part_of(line) == "deal"]
+    wrong = [
+        edited(cup, "deal", moved),
+        edited(cup, "match", given),
+        edited(cup, "round_end", lambda end: end["ratings"].reverse()),
+        edited(edited(cup, "end", lambda end: end["standings"].reverse()), "deal", moved),
+        [*cup[: deals[7]], *cup[deals[8] :]],
+        [*cup[: deals[9]], "nonsense", *cup[deals[9] :]],
+        cup[: deals[20]],
+    ]
+    return [[line if line == "nonsense" else json_line(json.loads(line)) for line in one] for one in wrong]
+
+
+def texts_of(lines: list[str]) -> Iterator[bytes]:
+    return (line.encode() for line in lines)
+
+
+def test_export_when_other_processes_check_its_deals_then_the_report_is_the_same(
+    cup: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[tuple[int, int]] = []
+    wanted = frozenset({"cup/1/2/3", "cup/2/1/1"})
+    alone = check_export(texts_of(cup), wanted=wanted)
+    monkeypatch.setattr(matches, "check_deals", None)  # in this process no deal is checked
+    report = check_export(texts_of(cup), lambda *one: seen.append(one), wanted, processes=2)
+    assert report == alone
+    assert len(report.sessions) == 2
+    assert (len(seen), seen[-1]) == (len(cup), (sum(map(len, cup)), 24))
+
+
+def test_export_when_it_is_wrong_then_other_processes_change_nothing_of_what_is_said(
+    tampered: list[list[str]],
+) -> None:
+    alone = [check_export(texts_of(lines)) for lines in tampered]
+    assert len({report.problem for report in alone}) == len(tampered) - 1  # one is wrong in two places
+    assert [check_export(texts_of(lines), processes=2) for lines in tampered] == alone
+
+
+def test_export_when_processes_that_check_it_are_killed_then_this_one_goes_on(cup: list[str]) -> None:
+    killed = []
+
+    def texts() -> Iterator[bytes]:
+        for line in cup:
+            for process in multiprocessing.active_children():
+                process.kill()
+                killed.append(process)
+            yield line.encode()
+
+    assert check_export(texts(), processes=2) == check_export(texts_of(cup))
+    assert killed
+
+
+INTERRUPTED = """
+import sys
+from arena.trust.verify import check_export
+
+def texts():
+    with open(sys.argv[1], "rb") as lines:
+        yield from list(lines)[:-1]
+    print("all but the last line", flush=True)
+    sys.stdin.read()
+
+check_export(texts(), processes=2)
+"""
+
+
+def test_verifying_when_interrupted_then_all_its_processes_end_and_only_one_says_so(
+    cup: list[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "cup.jsonl"
+    file.write_text("".join(f"{line}\n" for line in cup))
+    pipes: Any = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    command = [sys.executable, "-c", INTERRUPTED, str(file)]
+    with subprocess.Popen(command, start_new_session=True, text=True, **pipes) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline()
+        os.killpg(process.pid, signal.SIGINT)
+        _, said = process.communicate(timeout=DEADLINE)  # until all that could say anything have ended
+    assert process.returncode == -signal.SIGINT
+    assert (said.count("Traceback"), said.count("KeyboardInterrupt")) == (1, 1)

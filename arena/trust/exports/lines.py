@@ -1,7 +1,7 @@
 """Reading the lines of an export in order, and checking that they are what they should be."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -41,8 +41,11 @@ class Export:
 
     def __init__(self, texts: Iterable[bytes], seen: Callable[[int], None] = lambda _: None) -> None:
         """Read ``texts`` line by line; ``seen`` is called after each with the number of bytes read so far."""
-        self._lines = self._read(texts, seen)
-        self._next = next(self._lines, None)
+        self._texts = iter(texts)
+        self._seen = seen
+        self._bytes = self._count = 0
+        """How many bytes and lines were read."""
+        self._next = self._read()
         self._digests = hashlib.sha256()
         self.number = 0
         """The number of the line that was taken last."""
@@ -62,6 +65,14 @@ class Export:
     def take_record(self) -> dict[str, object]:
         """Return the next line as a deal record. Raise Difference if it is not."""
         return self._take(None).given
+
+    def pass_over(self, count: int) -> None:
+        """Leave out as many lines, which are there, and of which it is known that they are right."""
+        if count:
+            for _ in range(count - 1):
+                self._read_text()
+            self.number += count
+            self._next = self._read()
 
     def end(self) -> None:
         """Raise Difference if anything follows."""
@@ -114,20 +125,28 @@ class Export:
         self.number, self._given = line.number, line.given
         if line.kind is not kind:
             raise self.wrong(f"{_name(line.kind)} stands where {wanted} should stand")
-        self._next = next(self._lines, None)
+        self._next = self._read()
         return line
 
-    def _read(self, texts: Iterable[bytes], seen: Callable[[int], None]) -> Iterator[Line]:
-        size = 0
-        for number, text in enumerate(texts, start=1):
-            size += len(text)
-            seen(size)
-            try:
-                given = read_json(text)
-                kind = kind_of(given)
-            except (JsonError, PartError) as error:
-                raise Difference(f"line {number}: {error}") from None
-            yield Line(number, text, given, kind)
+    def _read(self) -> Line | None:
+        """Return the next line; None after the last."""
+        text = self._read_text()
+        if text is None:
+            return None
+        try:
+            given = read_json(text)
+            kind = kind_of(given)
+        except (JsonError, PartError) as error:
+            raise Difference(f"line {self._count}: {error}") from None
+        return Line(self._count, text, given, kind)
+
+    def _read_text(self) -> bytes | None:
+        text = next(self._texts, None)
+        if text is not None:
+            self._bytes += len(text)
+            self._count += 1
+            self._seen(self._bytes)
+        return text
 
 
 def _name(kind: type[Part] | None) -> str:

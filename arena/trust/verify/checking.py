@@ -12,6 +12,7 @@ from arena.core.corrections import CorrectionError, adjusted, demoted, disqualif
 from arena.core.parts import EndPart, RoundPart, standing_object
 from arena.core.ranking import standings
 from arena.trust.exports.lines import Difference, Export
+from arena.trust.verify.ahead import Ahead, Terms
 from arena.trust.verify.events import Summary, check_events
 from arena.trust.verify.head import Head, check_head
 from arena.trust.verify.references import References
@@ -26,30 +27,37 @@ def check_export(
     *,
     references: bool = False,
     rng: Random | None = None,
+    processes: int = 1,
 ) -> Report:
     """Check the lines of one export, down to the first difference.
 
     ``seen`` is called after each line with the bytes and the deals so far; ``wanted`` are the public names
     of sessions that the report is to include. What cards were worth is computed again for all deals with
-    ``references``, else for some that ``rng`` draws.
+    ``references``, else for some that ``rng`` draws. With more than one of ``processes`` these check the
+    deals; the report is the same.
     """
     report = Report(wanted=wanted)
-    try:
-        lines = Export(texts, lambda size: seen(size, report.deals))
-        head = check_head(lines, report)
-        summary = check_events(lines, report, head)
-        worth = References(lines, report, head, compute_all=references, rng=rng)
-        rounds = Rounds(lines, report, head, summary.void, summary.restored, worth)
-        while lines.next_is(RoundPart):
-            rounds.check_next()
-        _check_end(lines, head, summary, rounds)
-        lines.end()
-        worth.end()
-    except Difference as difference:
-        report.problem = str(difference)
-    except RecursionError:
-        report.problem = "a value in the export has too many others inside each other"
+    with Ahead(texts, processes) as ahead:
+        try:
+            _check(Export(ahead, lambda size: seen(size, report.deals)), report, ahead, references, rng)
+        except Difference as difference:
+            report.problem = str(difference)
+        except RecursionError:
+            report.problem = "a value in the export has too many others inside each other"
     return report
+
+
+def _check(lines: Export, report: Report, ahead: Ahead, references: bool, rng: Random | None) -> None:
+    head = check_head(lines, report)
+    summary = check_events(lines, report, head)
+    ahead.begin(Terms(head.without_entrants, (*report.keys,), report.wanted, references))
+    worth = References(lines, report, head, compute_all=references, rng=rng)
+    rounds = Rounds(lines, report, head, summary.void, summary.restored, worth, ahead.find_right)
+    while lines.next_is(RoundPart):
+        rounds.check_next()
+    _check_end(lines, head, summary, rounds)
+    lines.end()
+    worth.end()
 
 
 def _check_end(lines: Export, head: Head, summary: Summary, rounds: Rounds) -> None:

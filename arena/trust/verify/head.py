@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from arena.core.formats import FORMATS, PAIRING_VERSION, Format, Setup
@@ -40,6 +40,13 @@ class Head:
     """Maximum number of deals in a session."""
     setup: Setup
     """The settings by which rounds are paired."""
+
+    @property
+    def without_entrants(self) -> "Head":
+        """What the deals of a match are checked against, however many entrants there are."""
+        part = self.part.model_copy(update={"entrants": (), "referees": ()})
+        tournament = self.tournament.model_copy(update={"entrants": ()})
+        return replace(self, part=part, tournament=tournament, names={}, owners={})
 
 
 def check_head(lines: Export, report: Report) -> Head:

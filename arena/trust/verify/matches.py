@@ -1,7 +1,7 @@
 """Checking a match of an export, session by session and deal by deal."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from arena.core.canonical import SHARED, deals_digest
@@ -12,7 +12,7 @@ from arena.core.seating import seatings
 from arena.trust.exports.lines import Export
 from arena.trust.verify.forfeits import Forfeits, Overruns
 from arena.trust.verify.head import Head
-from arena.trust.verify.references import References
+from arena.trust.verify.references import Beginnings, References
 from arena.trust.verify.report import Report
 from arena.trust.verify.signatures import check_signed, note_session, session_id
 from referee.deals.shuffle import deal_seed, session_seed
@@ -35,6 +35,29 @@ class CheckedMatch:
         return {entrant: count / len(sessions) for entrant, count in counts.items()}
 
 
+@dataclass(frozen=True, slots=True)
+class CheckedDeals:
+    """The deals of a match that were checked, and are right."""
+
+    sessions: Sequence[PlayedSession]
+    """Its sessions, as their deals say."""
+    beginnings: Beginnings
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRight(CheckedDeals):
+    """Deals that were checked ahead."""
+
+    report: Report
+    """What they add to the report."""
+    computed: bool
+    """Whether what their cards were worth was computed again, and is right."""
+
+
+FindRight = Callable[[int], FoundRight | None]
+"""Returns the deals of the match on a line if they were checked ahead and found right."""
+
+
 def check_match(
     lines: Export,
     report: Report,
@@ -44,6 +67,7 @@ def check_match(
     void: Mapping[int, int],
     restored: Sequence[int],
     references: References,
+    find_right: FindRight,
 ) -> CheckedMatch:
     """Read the lines of a match, and check them; deals and matches are counted in the report.
 
@@ -51,7 +75,7 @@ def check_match(
 
     ``void`` has the last void attempt at each session that has any; the next one played it to its end. Its
     number is one higher, or the first one after a backup was ``restored``. ``references`` checks what the
-    cards were worth.
+    cards were worth; deals that ``find_right`` returns are not checked here.
     """
     part = lines.take_part(MatchPart)
     lines.same("round", part.round, round.round)
@@ -82,12 +106,23 @@ def check_match(
     lines.close(part)
     report.matches += 1
     report.matches_at[part.round, part.table] = part.state
-    overruns = Overruns(lines, head, part)
+    right = find_right(lines.number)
+    if right is not None:
+        report.add(right.report)
+        lines.pass_over(right.report.deals)
+    deals = check_deals(lines, report, head, part) if right is None else right
+    computed = right is not None and right.computed
+    references.check(part, round.state == "open", deals.beginnings, computed=computed)
+    return CheckedMatch(part, deals.sessions)
+
+
+def check_deals(lines: Export, report: Report, head: Head, match: MatchPart) -> CheckedDeals:
+    """Read the deals of a match, whose line is right by itself, and check them. Raise Difference."""
+    overruns = Overruns(lines, head, match)
     begun: dict[int, list[dict[str, object]]] = {}
-    sessions = [_session(lines, report, head, part, line, overruns, begun) for line in part.sessions]
+    sessions = [_session(lines, report, head, match, line, overruns, begun) for line in match.sessions]
     overruns.check()
-    references.check(part, round.state == "open", begun)
-    return CheckedMatch(part, sessions)
+    return CheckedDeals(sessions, lambda session, deal: begun[session][deal])
 
 
 def _check_session_line(lines: Export, where: str, session: SessionLine, bots: Sequence[str]) -> None:

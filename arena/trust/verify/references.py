@@ -1,6 +1,6 @@
 """Computing again what an export says that cards were worth: of all deals, or of some drawn at random."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from random import Random, SystemRandom
 from typing import Any, NamedTuple
 
@@ -13,6 +13,10 @@ from referee.rules.plays import compile_ruleset
 
 SAMPLE = 100
 """How many deals are computed again if not all are; nobody can know which."""
+
+
+Beginnings = Callable[[int, int], Mapping[str, Any]]
+"""Returns as much of a deal's record as the reference takes; by session, and the deal's index there."""
 
 
 class _Said(NamedTuple):
@@ -39,12 +43,11 @@ class References:
         self._betas: dict[int, int | None] = {}
         """By round."""
 
-    def check(
-        self, match: MatchPart, is_open: bool, records: Mapping[int, Sequence[Mapping[str, Any]]]
-    ) -> None:
+    def check(self, match: MatchPart, is_open: bool, beginnings: Beginnings, *, computed: bool) -> None:
         """Read what the cards of a match were worth, if the export says it. Raise Difference.
 
-        ``records`` has the deals of each session; ``is_open`` says whether its round is.
+        ``is_open`` says whether the round is; ``computed`` whether it was computed again already, and is
+        right.
         """
         lines = self._lines
         if not lines.next_is(ReferencePart):
@@ -63,36 +66,43 @@ class References:
         numbers = [session.session for session in part.sessions]
         if numbers != sorted({*numbers} & by_number.keys()):
             raise lines.wrong("sessions: their numbers are not in order, or not those of the match")
-        said: list[_Said] = []
         for place, session in enumerate(part.sessions):
-            where = f"sessions.{place}.worth"
-            _check_size(lines, where, session.worth, by_number[session.session])
-            for number, (record, worth) in enumerate(
-                zip(records[session.session], session.worth, strict=True)
-            ):
-                said.append(_Said(lines.number, f"{where}.{number}", record, worth))
+            _check_size(lines, f"sessions.{place}.worth", session.worth, by_number[session.session])
         lines.close(part, is_derived=True)
         if not known:
             self._report.unknown_references.add(part.reference)
             return
-        for one in said:
-            self._report.weighed += 1
-            if self._all:
-                self._compute(one)
-            else:
-                self._draw(one)
+        for place, session in enumerate(part.sessions):
+            for number, worth in enumerate(session.worth):
+                self._report.weighed += 1
+                if computed:
+                    self._report.computed += 1
+                elif (slot := self._slot()) is not None:
+                    where = f"sessions.{place}.worth.{number}"
+                    record = beginnings(session.session, number)
+                    self._weigh(slot, _Said(lines.number, where, record, worth))
 
     def end(self) -> None:
         """Compute the deals that were drawn. Raise Difference for the first that is wrong."""
         for one in sorted(self._sample, key=lambda one: one.line):
             self._compute(one)
 
-    def _draw(self, one: _Said) -> None:
-        """Let each deal so far be among those drawn with the same chance."""
-        if len(self._sample) < SAMPLE:
-            self._sample.append(one)
-        elif (place := self._rng.randrange(self._report.weighed)) < SAMPLE:
-            self._sample[place] = one
+    def _slot(self) -> int | None:
+        """Return the place of the next deal among those drawn, None if it is not drawn.
+
+        Each deal so far is among them with the same chance; if all are computed, each is.
+        """
+        if self._all or len(self._sample) < SAMPLE:
+            return len(self._sample)
+        place = self._rng.randrange(self._report.weighed)
+        return place if place < SAMPLE else None
+
+    def _weigh(self, slot: int, one: _Said) -> None:
+        """Compute a deal at once if all are computed, or else keep it in its place among those drawn."""
+        if self._all:
+            self._compute(one)
+        else:
+            self._sample[slot : slot + 1] = [one]
 
     def _compute(self, one: _Said) -> None:
         self._report.computed += 1

@@ -153,6 +153,16 @@ class Report:
     corrections: list[Correction] = field(default_factory=list)
     """The organiser's corrections of the standings after the end."""
 
+    def add(self, match: "Report") -> None:
+        """Add what a report of the deals of one match says."""
+        self.deals += match.deals
+        self.sessions |= match.sessions
+        self.played_by.update(match.played_by)
+        for round, attempt in match.first_attempts.items():
+            note_attempt(self, round, attempt)
+        for key, signer in match.keys.items():
+            self.keys[key].sessions += signer.sessions
+
 
 def note_attempt(report: Report, round: int, attempt: int) -> None:
     """Record an attempt at a session of a round."""

@@ -11,7 +11,7 @@ from arena.core.parts import Change, PoolLine, RoundEndPart, RoundPart
 from arena.core.ranking import MatchOutcome
 from arena.trust.exports.lines import Export
 from arena.trust.verify.head import Head
-from arena.trust.verify.matches import CheckedMatch, check_match
+from arena.trust.verify.matches import CheckedMatch, FindRight, check_match
 from arena.trust.verify.pairings import Pairings
 from arena.trust.verify.references import References
 from arena.trust.verify.report import Link, Rated, Report, Where
@@ -35,16 +35,18 @@ class Rounds:
         void: dict[tuple[int, int], dict[int, int]],
         restored: Sequence[int],
         references: References,
+        find_right: FindRight,
     ) -> None:
         """Create a check of rounds; ``void`` has the last void attempts by round and table.
 
         Each match removes its own; those left over belong to no match. ``restored`` has the numbers above
-        which attempts began after backups were restored.
+        which attempts began after backups were restored. Deals that ``find_right`` returns are right.
         """
         self._lines = lines
         self._void = void
         self._restored = restored
         self._references = references
+        self._find_right = find_right
         self._report = report
         self._head = head
         self._ratings: dict[str, float] = {}
@@ -82,7 +84,7 @@ class Rounds:
         matches = [
             check_match(
                 *(lines, report, self._head, part, table, void.pop((part.round, table), {}), restored),
-                self._references,
+                *(self._references, self._find_right),
             )
             for table in tables
         ]
