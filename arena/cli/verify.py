@@ -95,7 +95,7 @@ def verify(
     reports: list[Report] = []
     for file in files:
         with _at_hand(ctx, file) as export:
-            report = _check(export, sessions_in(bot_logs), references)
+            report = _check(export, sessions_in(bot_logs), references, linked=len(files) > 1)
         reports.append(report)
         if not as_json:
             _say(f"{file}: {_sentence(report)}", *_settled(report))
@@ -152,13 +152,15 @@ def _at_hand(ctx: typer.Context, file: Path) -> Iterator[Path]:
         yield export
 
 
-def _check(file: Path, wanted: frozenset[str], references: bool) -> Report:
+def _check(file: Path, wanted: frozenset[str], references: bool, *, linked: bool) -> Report:
     try:
         size = file.stat().st_size
         processes = usable_cores() if size > SMALL or references else 1
         with file.open("rb") as lines, progress(file.name, size, console()) as seen:
             skip_mark(lines)
-            return check_export(lines, seen, wanted, references=references, processes=processes)
+            return check_export(
+                lines, seen, wanted, references=references, processes=processes, linked=linked
+            )
     except OSError as error:
         raise StorageError(f"cannot read {file}: {error.strerror}") from None
 

@@ -3,12 +3,12 @@
 Nothing that was played is changed, nor who met whom, nor ratings: only the standings are.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from arena.core.ranking import MatchOutcome, Standing, match_scores
-from arena.core.sums import Sums
+from arena.core.ranking import MatchOutcome, Standing, Total, match_scores
+from arena.core.sums import Sum
 
 Kind = Literal["disqualified", "reinstated", "points"]
 
@@ -105,19 +105,19 @@ def adjusted(outcomes: Sequence[MatchOutcome], corrections: Iterable[Correction]
     return list(counted.values())
 
 
-def adjust_sums(
-    sums: Sums,
-    outcomes: Sequence[MatchOutcome],
-    corrections: Sequence[Correction],
-    ids: Mapping[int, int],
+def adjust(
+    of: Callable[[int], Sum | Total], outcomes: Sequence[MatchOutcome], corrections: Sequence[Correction]
 ) -> None:
-    """Change sums by entrants' ids as these corrections change the outcomes; ``ids`` are by number."""
+    """Change what ``of`` returns of an entrant as these corrections change the outcomes.
+
+    These are at least the corrected ones. Raise CorrectionError as ``adjusted`` does.
+    """
     for before, after in zip(outcomes, adjusted(outcomes, corrections), strict=True):
         if before.points == after.points:
             continue
         scored, scores, top = match_scores(before.merits), match_scores(after.merits), len(after.points) - 1
         for entrant, score in scores.items():
-            own = sums.of(ids[entrant])
+            own = of(entrant)
             own.played += score - scored[entrant]
             own.points += after.points[entrant] - before.points[entrant]
             own.wins += (score == top) - (scored[entrant] == top)

@@ -1,10 +1,11 @@
 """A tournament's standings and crosstable, from the points of its matches."""
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from math import lcm
-from operator import attrgetter, mul
+from operator import attrgetter
 from typing import NamedTuple, TypeVar
 
 
@@ -124,27 +125,9 @@ def match_scores(values: Mapping[int, Value]) -> dict[int, float]:
     }
 
 
-def standings(
-    entrants: Sequence[int],
-    outcomes: Sequence[MatchOutcome],
-    byes: Iterable[int] = (),
-    criteria: Criteria = BY_SCORE,
-) -> list[Standing]:
-    """Return the standings after these matches; ``byes`` names everyone who sat out, once for each time.
-
-    They are ranked by ``criteria``; those equal in all of them share a rank, in the order of ``entrants``.
-    If byes count, each is worth the mean score of a table as large as those played (nothing before the first
-    match).
-    """
-    totals = totals_of(outcomes)
-    for entrant in byes:
-        totals[entrant].byes += 1
-    return ranked(entrants, totals, len(outcomes[0].points) if outcomes else 1, criteria)
-
-
 @dataclass(slots=True)
 class Total:
-    """The results of an entrant's matches, and whom it met."""
+    """The results of an entrant's matches."""
 
     played: float = 0.0
     """Sum of the match scores, without what byes are worth."""
@@ -154,16 +137,61 @@ class Total:
     last: float = 0.0
     """Match score in the latest match."""
     byes: int = 0
-    met: Counter[int] = field(default_factory=Counter)
-    """How often it met each opponent."""
+    last_round: int = 0
+    """The round of its latest match."""
+
+
+Meeting = tuple[int, int, int]
+"""Two entrants, and in how many matches they met."""
+
+
+class Results(NamedTuple):
+    """What standings follow from."""
+
+    totals: Mapping[int, Total]
+    """By entrant; those without any result may be left out."""
+    meetings: Iterable[Meeting]
+    """Who met whom; a pair may be there several times. They are read once, and may be many."""
+
+
+def results_of(outcomes: Sequence[MatchOutcome], byes: Iterable[int] = ()) -> Results:
+    """Return what standings follow from; ``byes`` names everyone who sat out, once for each time."""
+    totals: dict[int, Total] = defaultdict(Total)
+    for outcome in sorted(outcomes, key=attrgetter("round", "table")):
+        add_outcome(totals, outcome)
+    for entrant in byes:
+        totals[entrant].byes += 1
+    return Results(totals, meetings_of(outcome.points for outcome in outcomes))
+
+
+def add_outcome(totals: dict[int, Total], outcome: MatchOutcome) -> None:
+    """Add a match to everyone's totals, which are there or made by ``totals`` itself."""
+    for entrant, scored in match_scores(outcome.merits).items():
+        total = totals[entrant]
+        total.played += scored
+        total.points += outcome.points[entrant]
+        total.wins += scored == len(outcome.points) - 1
+        total.matches += 1
+        if outcome.round > total.last_round:
+            total.last, total.last_round = scored, outcome.round
+
+
+def meetings_of(tables: Iterable[Iterable[int]]) -> Iterator[Meeting]:
+    """Yield the meetings at these tables, each with its entrants."""
+    return ((one, other, 1) for table in tables for one, other in combinations(table, 2))
 
 
 def ranked(
-    entrants: Sequence[int], totals: Mapping[int, Total], size: int, criteria: Criteria = BY_SCORE
+    entrants: Sequence[int], results: Results, size: int, criteria: Criteria = BY_SCORE
 ) -> list[Standing]:
-    """Return the standings from everyone's totals; ``size`` is that of the tables (1 without matches)."""
-    bye = (size - 1) / 2 if criteria.byes_count else 0.0
-    nothing = Total()
+    """Return the standings of entrants at tables of this size.
+
+    They are ranked by ``criteria``; those equal in all of them share a rank, in the order of ``entrants``.
+    If byes count, each is worth the mean score of a table (nothing before the first match).
+    """
+    totals, nothing = results.totals, Total()
+    counts = criteria.byes_count and any(total.matches for total in totals.values())
+    bye = (size - 1) / 2 if counts else 0.0
     scores = {who: total.played + bye * total.byes for who, total in totals.items()}
     parts = lcm(*(total.matches or 1 for total in totals.values())) if criteria.per_match else 1
     # Whole numbers, so that sums and differences are exact, and equal figures are equal.
@@ -171,7 +199,11 @@ def ranked(
         who: round(2 * scores[who]) * (parts // (total.matches or 1) if criteria.per_match else 1)
         for who, total in totals.items()
     }
-    lines = [_line(who, totals.get(who, nothing), scores, worths, 2 * parts) for who in entrants]
+    ways = _ways(worths, results.meetings)
+    lines = [
+        _line(who, totals.get(who, nothing), scores.get(who, 0.0), ways.get(who, (0, 0, 0)), 2 * parts)
+        for who in entrants
+    ]
     decisive = attrgetter(*criteria.decisive)
     lines.sort(key=decisive, reverse=True)
     first: dict[object, int] = {}
@@ -181,17 +213,30 @@ def ranked(
     ]
 
 
-def _line(
-    who: int, own: Total, scores: Mapping[int, float], worths: Mapping[int, int], unit: int
-) -> Standing:
-    """Return the line of an entrant, without its rank; opponents have their ``worths`` in this unit."""
-    met, others = own.met.total(), [worths[other] for other in own.met]
-    hard = sum(map(mul, own.met.values(), others))
-    easiest = min(others, default=0)
+_Way = tuple[int, int, int]
+"""How many opponents an entrant met, the sum of their worths, each as often as met, and the lowest worth."""
+
+
+def _ways(worths: Mapping[int, int], meetings: Iterable[Meeting]) -> dict[int, _Way]:
+    """Return the way of everyone who met anybody."""
+    met, hard = dict.fromkeys(worths, 0), dict.fromkeys(worths, 0)
+    easiest: dict[int, int] = {}
+    for one, other, times in meetings:
+        for who, worth in ((one, worths[other]), (other, worths[one])):
+            met[who] += times
+            hard[who] += times * worth
+            if worth < easiest.setdefault(who, worth):
+                easiest[who] = worth
+    return {who: (met[who], hard[who], lowest) for who, lowest in easiest.items()}
+
+
+def _line(who: int, own: Total, score: float, way: _Way, unit: int) -> Standing:
+    """Return the line of an entrant, without its rank; worths of opponents are in this unit."""
+    met, hard, easiest = way
     return Standing(
         rank=0,
         entrant=who,
-        score=scores.get(who, 0.0),
+        score=score,
         points=own.points,
         wins=own.wins,
         opponents=hard / (unit * (met or 1)),
@@ -201,18 +246,3 @@ def _line(
         reached=own.matches + own.byes,
         last=own.last,
     )
-
-
-def totals_of(outcomes: Sequence[MatchOutcome]) -> dict[int, Total]:
-    """Return everyone's results in these matches."""
-    totals: dict[int, Total] = defaultdict(Total)
-    for outcome in sorted(outcomes, key=attrgetter("round", "table")):
-        for entrant, scored in match_scores(outcome.merits).items():
-            total = totals[entrant]
-            total.played += scored
-            total.points += outcome.points[entrant]
-            total.wins += scored == len(outcome.points) - 1
-            total.matches += 1
-            total.last = scored
-            total.met.update(other for other in outcome.points if other != entrant)
-    return totals

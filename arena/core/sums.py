@@ -3,12 +3,12 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import chain, combinations
 from operator import gt, lt, mul
 from typing import TypeVar
 
 from arena.core.duplicate import PlayedSession, deal_scores, scores
-from arena.core.ranking import MatchOutcome, Total, match_scores
+from arena.core.ranking import MatchOutcome, Meeting, Results, Total, match_scores
 
 Played = Mapping[int, Sequence[PlayedSession]]
 """The sessions of a round's finished matches, by table."""
@@ -116,21 +116,14 @@ class Sums:
             pair.ahead += sum(map(gt, mine, theirs))
             pair.behind += sum(map(lt, mine, theirs))
 
-    def totals(self, met: Iterable[tuple[int, int, int]] = ()) -> dict[int, Total]:
-        """Return the totals by which standings are ranked.
-
-        ``met`` has further pairs, each once, with the number of matches in which they met.
-        """
+    def results(self, met: Iterable[Meeting] = ()) -> Results:
+        """Return what standings follow from; ``met`` has further meetings."""
         totals = {
-            entrant: Total(own.played, own.points, own.wins, own.matches, own.last, own.byes)
+            entrant: Total(own.played, own.points, own.wins, own.matches, own.last, own.byes, own.last_round)
             for entrant, own in self.entrants.items()
         }
-        for one, other, matches in met:
-            totals[one].met[other] = totals[other].met[one] = matches
-        for (one, other), pair in self.pairs.items():
-            totals[one].met[other] += pair.matches
-            totals[other].met[one] += pair.matches
-        return totals
+        here = ((one, other, pair.matches) for (one, other), pair in self.pairs.items())
+        return Results(totals, chain(met, here))
 
 
 def _columns(

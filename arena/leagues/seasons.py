@@ -24,7 +24,7 @@ from arena.errors import ArenaError, StateError, StorageError, TakenError
 from arena.leagues.divisions import next_divisions, owners_apart, regroup
 from arena.leagues.membership import active_members
 from arena.leagues.spec import LeagueSpec, make_league
-from arena.results.standings.outcomes import current_standings
+from arena.results.standings.stored import current_standings
 from arena.store.models import (
     Arrival,
     BotVersion,
@@ -270,7 +270,7 @@ def standing_of(tx: Transaction, division: SeasonDivision) -> dict[int, Standing
     tournament = tx.get_one(Tournament, division.tournament_id)
     entrants = list_entrants(tx, tournament)
     version_of = {entrant.number: entrant.version_id for entrant in entrants}
-    return {version_of[line.entrant]: line for line in current_standings(tx, tournament, entrants)}
+    return {version_of[line.entrant]: line for line in current_standings(tx, tournament, entrants).lines}
 
 
 def latest_season(tx: Transaction, league: League) -> Season | None:

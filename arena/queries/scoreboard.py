@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -11,19 +11,18 @@ from sqlalchemy import select as select_columns
 from sqlalchemy.orm import aliased
 from sqlmodel import col, func, select
 
-from arena.core.corrections import Correction, adjust_sums, demoted, disqualified_by
+from arena.core.corrections import Correction
 from arena.core.elo import spread
-from arena.core.formats import FORMATS
 from arena.core.luck import LuckLine
-from arena.core.ranking import Standing, Total, ranked
-from arena.core.sums import Sum, Sums
+from arena.core.ranking import Standing
+from arena.core.sums import Sum
 from arena.queries.luck import entrants_luck
 from arena.queries.verdicts import Mean, VerdictKind, lead_of
-from arena.results.standings.outcomes import corrections_of, outcomes
-from arena.results.standings.stored import current_sums, kept_meetings, pairs_among
+from arena.results.standings.outcomes import corrections_of
+from arena.results.standings.stored import current_standings, pairs_among
 from arena.store.models import Entrant, Match, MatchState, Round, Seat, Tournament, TournamentState
-from arena.store.storage import Storage, Transaction
-from arena.tournaments.entrants import EntrantInfo, forfeited_sessions, list_entrants
+from arena.store.storage import Storage
+from arena.tournaments.entrants import forfeited_sessions, list_entrants
 from arena.tournaments.overview import find_tournament
 
 
@@ -225,8 +224,7 @@ def standings(storage: Storage, name: str, also: Sequence[Correction] = ()) -> l
     with storage.read() as tx:
         tournament = find_tournament(tx, name)
         entrants = list_entrants(tx, tournament)
-        sums, disqualified = _corrected(tx, tournament, entrants, also)
-        totals = sums.totals(kept_meetings(tx, tournament))
+        current = current_standings(tx, tournament, entrants, also)
         names = {entrant.number: entrant.name for entrant in entrants}
         forfeited = forfeited_sessions(tx, tournament)
         luck = entrants_luck(tx, tournament)
@@ -238,38 +236,13 @@ def standings(storage: Storage, name: str, also: Sequence[Correction] = ()) -> l
                 raw=sum_of.raw,
                 deals=sum_of.deals,
                 plus_minus=spread(sum_of.deals, sum_of.total, sum_of.squares),
-                disqualified=line.entrant in disqualified,
+                disqualified=line.entrant in current.disqualified,
                 forfeits=forfeited[line.entrant],
                 luck=luck.get(line.entrant),
             )
-            for line in _ranked(tournament, entrants, totals, disqualified)
-            for sum_of in [sums.entrants.get(ids[line.entrant], Sum())]
+            for line in current.lines
+            for sum_of in [current.sums.entrants.get(ids[line.entrant], Sum())]
         ]
-
-
-def _corrected(
-    tx: Transaction, tournament: Tournament, entrants: Sequence[EntrantInfo], also: Sequence[Correction]
-) -> tuple[Sums, set[int]]:
-    """Return the sums with corrections applied, and who is disqualified."""
-    sums, corrections = current_sums(tx, tournament), [*corrections_of(tx, tournament), *also]
-    if any(correction.points for correction in corrections):
-        ids = {entrant.number: entrant.entrant_id for entrant in entrants}
-        adjust_sums(sums, outcomes(tx, tournament), corrections, ids)
-    return sums, disqualified_by(corrections)
-
-
-def _ranked(
-    tournament: Tournament,
-    entrants: Sequence[EntrantInfo],
-    totals: Mapping[int, Total],
-    disqualified: set[int],
-) -> list[Standing]:
-    """Return the standings by the totals of entrants' ids."""
-    numbers = {entrant.entrant_id: entrant.number for entrant in entrants}
-    criteria = FORMATS[tournament.format].criteria
-    size = tournament.table_size if any(total.matches for total in totals.values()) else 1
-    lines = ranked(list(numbers), totals, size, criteria)
-    return demoted([replace(line, entrant=numbers[line.entrant]) for line in lines], disqualified)
 
 
 def crosstable(

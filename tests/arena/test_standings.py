@@ -1,5 +1,6 @@
 """Standings and crosstables."""
 
+from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -9,9 +10,20 @@ from hypothesis import strategies as st
 
 from arena.core.duplicate import PlayedSession
 from arena.core.formats import FORMATS
-from arena.core.ranking import MatchOutcome, match_scores, standings
+from arena.core.ranking import BY_SCORE, Criteria, MatchOutcome, Standing, match_scores, ranked, results_of
 from arena.core.sums import Pair, Sums
 from arena.queries.scoreboard import StandingLine, certainty
+
+
+def standings(
+    entrants: Sequence[int],
+    outcomes: Sequence[MatchOutcome],
+    byes: Sequence[int] = (),
+    criteria: Criteria = BY_SCORE,
+) -> list[Standing]:
+    """Return the standings after these matches, at tables of the size of the first."""
+    size = len(outcomes[0].points) if outcomes else 1
+    return ranked(entrants, results_of(outcomes, byes), size, criteria)
 
 
 @pytest.mark.parametrize(

@@ -11,17 +11,19 @@ from sqlmodel import col, select
 
 from arena.core.duplicate import deal_scores
 from arena.core.elo import spread
+from arena.core.formats import FORMATS
 from arena.core.ranking import Standing
 from arena.play.rounds import closing
 from arena.queries.scoreboard import crosstable, standings
 from arena.results.ratings.rebuild import mend, rebuild
-from arena.results.standings.outcomes import current_standings, played_deals
+from arena.results.standings.outcomes import outcomes, played_deals
 from arena.store.models import Match, Round, RoundState, Seat, Tournament
 from arena.tournaments import entry
 from arena.tournaments.entrants import list_entrants
 from benchmarks.continuous import counted
 from tests.arena.exported import play_by_table
 from tests.arena.fakes import ROOT
+from tests.arena.test_standings import standings as from_outcomes
 from tests.arena.world import World
 
 CUPS: dict[str, dict[str, Any]] = {
@@ -80,7 +82,9 @@ def check(world: World) -> None:
         entrants = list_entrants(tx, tournament)
         names = [one.name for one in fields(Standing)]
         ranked = [Standing(*(getattr(line, name) for name in names)) for line in found]
-        assert ranked == current_standings(tx, tournament, entrants)
+        byes = [who for round in tx.exec(select(Round)) if round.state == "closed" for who in round.byes]
+        ended, criteria = outcomes(tx, tournament), FORMATS[tournament.format].criteria
+        assert ranked == from_outcomes([one.number for one in entrants], ended, byes, criteria)
     id_of = {entrant.name: entrant.entrant_id for entrant in entrants}
     for line in found:
         raw, deals, plus_minus = lines.get(id_of[line.bot], (0, 0, None))

@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 from arena.core.pairing.owners import by_owner, check_tables, would_meet
 from arena.core.pairing.report import TableReason
 from arena.core.pairing.values import History, Pairing, Recent
-from arena.core.ranking import Criteria, MatchOutcome
+from arena.core.ranking import Criteria, MatchOutcome, Results
 from arena.errors import SpecError
 from referee.validation import shown
 
@@ -61,6 +61,8 @@ class Situation:
     """Entrant to owner."""
     outcomes: Callable[[], Sequence[MatchOutcome]] = tuple
     """Returns how the finished matches ended."""
+    results: Callable[[], Results] = lambda: Results({}, ())
+    """Returns what the standings follow from, byes among it."""
     ratings: Callable[[], Mapping[int, Rated]] = dict
     """Returns the ratings of those present."""
     recent: Callable[[], Recent] = lambda: Recent({}, ())

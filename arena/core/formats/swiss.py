@@ -8,7 +8,7 @@ from arena.core.pairing.owners import first_seated
 from arena.core.pairing.report import TableReason, explain
 from arena.core.pairing.search import Costs, placed, seat, sitting_out
 from arena.core.pairing.values import History, Pairing
-from arena.core.ranking import Criteria, standings
+from arena.core.ranking import Criteria, ranked
 from arena.errors import SpecError
 
 
@@ -46,8 +46,7 @@ class Swiss(Format):
 
     def _standing(self, setup: Setup, situation: Situation) -> tuple[list[int], History]:
         """Return who plays, best first, and the past that matters to the round."""
-        byes = [entrant for pairing in situation.pairings for entrant in pairing.byes]
-        lines = standings(situation.entrants, situation.outcomes(), byes, self.criteria)
+        lines = ranked(situation.entrants, situation.results(), setup.size, self.criteria)
         present = set(situation.present)
         standing = [line.entrant for line in lines if line.entrant in present]
         return standing, situation.history(setup, {line.entrant: line.score for line in lines})

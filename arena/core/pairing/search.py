@@ -5,7 +5,7 @@ leaves the last tables with repeats that earlier tables could have avoided.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations, permutations
 from random import Random
 from typing import NamedTuple
@@ -21,17 +21,26 @@ ALL_ORDERS = 4
 class Positions:
     """How often each entrant has had each position, and has come directly after each other one."""
 
-    def __init__(self, tables: Iterable[Sequence[int]] = ()) -> None:
+    def __init__(self, tables: Iterable[Sequence[int]] = (), now_at: Mapping[int, int] | None = None) -> None:
+        """Count these tables.
+
+        With ``now_at``, the table of each entrant, only tables of these entrants are put in order: who came
+        after somebody at another table does not matter, and is left out.
+        """
         self._had: Counter[tuple[int, int]] = Counter()
         self._followed: Counter[tuple[int, int]] = Counter()
+        self._now_at = now_at
         for table in tables:
             self.add(table)
 
     def add(self, table: Sequence[int]) -> None:
         """Count a table that was played in this order."""
+        now_at = self._now_at
         for position, entrant in enumerate(table):
             self._had[entrant, position] += 1
-            self._followed[table[position - 1], entrant] += 1
+            before = table[position - 1]
+            if now_at is None or now_at.get(before, before) == now_at.get(entrant, entrant):
+                self._followed[before, entrant] += 1
 
     def cost(self, table: Sequence[int]) -> tuple[int, int]:
         """Return the cost of this order: positions had before, then neighbours had before."""
@@ -186,7 +195,8 @@ class Costs:
 
 def placed(tables: Tables, byes: Sequence[int], history: History, rng: Random) -> Pairing:
     """Return the pairing of these tables, with everyone in the position that keeps positions most even."""
-    positions = Positions(history.tables)
+    now_at = {entrant: number for number, table in enumerate(tables) for entrant in table}
+    positions = Positions(history.tables, now_at)
     return Pairing(tuple(positions.order(table, rng) for table in tables), tuple(byes))
 
 

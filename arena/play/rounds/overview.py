@@ -8,7 +8,7 @@ from typing import Any
 
 from arena.core.formats import FORMATS, Situation
 from arena.core.pairing import Balance, Pairing, TableReason, balance
-from arena.core.ranking import MatchOutcome
+from arena.core.ranking import MatchOutcome, Results, results_of
 from arena.core.specs import TournamentFields
 from arena.errors import UnknownError
 from arena.play.rounds.planning import paired_rounds, setup_of
@@ -136,7 +136,7 @@ def _reasons(
             paired=at,
             pairings=[earlier for _, earlier in rounds[:at]],
             owners={entrant.number: entrant.owner_id for entrant in entrants},
-            outcomes=partial(_before, row.number, played),
+            results=partial(_results_before, row.number, played, [earlier for _, earlier in rounds[:at]]),
         )
         reasons[row.number] = format.reasons(setup, situation, pairing)
     return reasons
@@ -149,8 +149,12 @@ def _is_only(round: Round, pairing: Pairing) -> bool:
     return len(pairing.tables) == 1 and there == seated
 
 
-def _before(round: int, played: Callable[[], Sequence[MatchOutcome]]) -> list[MatchOutcome]:
-    return [outcome for outcome in played() if outcome.round < round]
+def _results_before(
+    round: int, played: Callable[[], Sequence[MatchOutcome]], pairings: Sequence[Pairing]
+) -> Results:
+    """Return what the standings before a round followed from; ``pairings`` are those of earlier rounds."""
+    byes = [entrant for pairing in pairings for entrant in pairing.byes]
+    return results_of([outcome for outcome in played() if outcome.round < round], byes)
 
 
 def reason_lines(reason: TableReason, names: Mapping[int, str]) -> Iterator[str]:

@@ -13,6 +13,7 @@ from arena.core.formats import Setup, Situation
 from arena.core.pairing import Pairing
 from arena.core.pairing.chance import lots
 from arena.results.standings.outcomes import outcomes
+from arena.results.standings.stored import current_results
 from arena.store.models import (
     Entrant,
     Match,
@@ -129,6 +130,7 @@ def situation_of(tx: Transaction, tournament: Tournament, entrants: Sequence[Ent
         pairings=[pairing for _, pairing in paired_rounds(tx, tournament)],
         owners={entrant.number: entrant.owner_id for entrant in entrants},
         outcomes=partial(outcomes, tx, tournament),
+        results=partial(current_results, tx, tournament, entrants),
     )
 
 

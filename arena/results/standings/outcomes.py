@@ -14,29 +14,21 @@ from sqlalchemy import ColumnElement, bindparam
 from sqlalchemy import select as select_columns
 from sqlmodel import col, select
 
-from arena.core.corrections import (
-    Correction,
-    adjusted,
-    demoted,
-    disqualified_by,
-    read_correction,
-)
+from arena.core.corrections import Correction, read_correction
 from arena.core.duplicate import PlayedSession, scores
-from arena.core.formats import FORMATS
-from arena.core.ranking import MatchOutcome, Standing, standings
+from arena.core.ranking import MatchOutcome
 from arena.store.models import (
     Entrant,
     Match,
     MatchState,
     Round,
-    RoundState,
     Seat,
     Session,
     Tournament,
     TournamentEvent,
 )
 from arena.store.storage import Transaction
-from arena.tournaments.entrants import EntrantInfo, forfeited_shares
+from arena.tournaments.entrants import forfeited_shares
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,28 +146,6 @@ def played_deals(
         for _, table, *session in of_it:
             tables.setdefault(table, []).append(PlayedSession(*session))
         yield round, tables
-
-
-def byes(tx: Transaction, tournament: Tournament) -> list[int]:
-    """Return everyone who sat out in a closed round, once for each time.
-
-    While a round is being played, a bye in it puts nobody ahead of those who play.
-    """
-    closed = (Round.tournament_id == tournament.id, Round.state == RoundState.CLOSED)
-    rounds = tx.exec(select(Round.byes).where(*closed).order_by(col(Round.number)))
-    return [entrant for sitting_out in rounds for entrant in sitting_out]
-
-
-def current_standings(
-    tx: Transaction, tournament: Tournament, entrants: Sequence[EntrantInfo]
-) -> list[Standing]:
-    """Return the standings after all matches that are done, and the organiser's corrections."""
-    numbers = [entrant.number for entrant in entrants]
-    criteria = FORMATS[tournament.format].criteria
-    corrections = corrections_of(tx, tournament)
-    ended = adjusted(outcomes(tx, tournament), corrections)
-    lines = standings(numbers, ended, byes(tx, tournament), criteria)
-    return demoted(lines, disqualified_by(corrections))
 
 
 def corrections_of(tx: Transaction, tournament: Tournament) -> list[Correction]:

@@ -1,16 +1,19 @@
 """Storing the sums of standings as rounds close, and adding what is not in them yet when they are read."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Select
 from sqlalchemy import select as select_columns
 from sqlmodel import col, select
 
+from arena.core.corrections import Correction, adjust, demoted, disqualified_by
+from arena.core.formats import FORMATS
+from arena.core.ranking import Meeting, Results, Standing, ranked
 from arena.core.sums import Pair, Played, Sum, Sums
 from arena.results.ledgers import ENCOUNTERS, ENTRANTS, Part, WrongRow
-from arena.results.standings.outcomes import Table, played_deals
+from arena.results.standings.outcomes import Table, corrections_of, outcomes, played_deals
 from arena.store.models import (
     BEGUN,
     Encounter,
@@ -24,6 +27,10 @@ from arena.store.models import (
     Tournament,
 )
 from arena.store.storage import Transaction
+from arena.tournaments.entrants import EntrantInfo
+
+AT_ONCE = 5_000
+"""Pairs of entrants that are read at a time."""
 
 
 def add_round(
@@ -49,20 +56,70 @@ def add_round(
 def current_sums(tx: Transaction, tournament: Tournament) -> Sums:
     """Return the sums over all finished matches, by the entrants' ids: those stored, plus other rounds.
 
-    Its pairs are those of the other rounds alone; ``kept_meetings`` has the others.
+    Its pairs are those of the other rounds alone.
     """
     sums = Sums(dict(_kept_entrants(tx, tournament)))
     add_rounds(tx, tournament, sums, col(Round.summed).is_(False), col(Round.state).in_(BEGUN))
     return sums
 
 
-def kept_meetings(tx: Transaction, tournament: Tournament) -> Iterable[tuple[int, int, int]]:
-    """Return all pairs that met in rounds that are summed, the lower id first, with their matches.
+class CurrentStandings(NamedTuple):
+    """The standings after all finished matches, with the organiser's corrections."""
 
-    These are the many rows behind standings: only what standings take is read.
+    lines: list[Standing]
+    sums: Sums
+    """What they follow from, by the entrants' ids."""
+    disqualified: set[int]
+    """The entrants that are disqualified, by number."""
+
+
+def current_standings(
+    tx: Transaction,
+    tournament: Tournament,
+    entrants: Sequence[EntrantInfo],
+    also: Sequence[Correction] = (),
+) -> CurrentStandings:
+    """Return the standings after all matches that are done, and corrections; with ``also``, as if made.
+
+    No closed round is read, except those with a match of which points were adjusted.
+    """
+    sums, corrections = current_sums(tx, tournament), [*corrections_of(tx, tournament), *also]
+    rounds = {correction.round for correction in corrections if correction.points}
+    if rounds:
+        ids = {entrant.number: entrant.entrant_id for entrant in entrants}
+        played = outcomes(tx, tournament, col(Round.number).in_(rounds))
+        adjust(lambda number: sums.of(ids[number]), played, corrections)
+    numbers, results = [entrant.number for entrant in entrants], _results(tx, tournament, entrants, sums)
+    lines = ranked(numbers, results, tournament.table_size, FORMATS[tournament.format].criteria)
+    disqualified = disqualified_by(corrections)
+    return CurrentStandings(demoted(lines, disqualified), sums, disqualified)
+
+
+def current_results(tx: Transaction, tournament: Tournament, entrants: Sequence[EntrantInfo]) -> Results:
+    """Return what standings follow from, as played, by entrants' numbers; for use in this transaction."""
+    return _results(tx, tournament, entrants, current_sums(tx, tournament))
+
+
+def _results(tx: Transaction, tournament: Tournament, entrants: Sequence[EntrantInfo], sums: Sums) -> Results:
+    numbers = {entrant.entrant_id: entrant.number for entrant in entrants}
+    totals, meetings = sums.results(_kept_meetings(tx, tournament))
+    for total in totals.values():
+        if not (tournament.duplicate and total.matches):
+            total.points = int(total.points)  # whole numbers, kept in a column that has fractions, too
+    return Results(
+        {numbers[entrant_id]: total for entrant_id, total in totals.items()},
+        ((numbers[one], numbers[other], matches) for one, other, matches in meetings),
+    )
+
+
+def _kept_meetings(tx: Transaction, tournament: Tournament) -> Iterator[Meeting]:
+    """Yield all pairs that met in rounds that are summed, the lower id first, with their matches.
+
+    These are the many rows behind standings: only what standings take is read, and few are held at a time.
     """
     columns = (Encounter.entrant_id, Encounter.other_id, Encounter.matches)
-    return tx.connection().execute(_encounters(tournament, *map(col, columns))).all()
+    rows = _encounters(tournament, *map(col, columns))
+    yield from tx.connection().execute(rows, execution_options={"yield_per": AT_ONCE})
 
 
 def standings_parts(tournament: Tournament, right: Sums) -> list[Part[Any]]:

@@ -26,7 +26,8 @@ from arena.core.parts import (
     standing_object,
 )
 from arena.errors import StateError
-from arena.results.standings.outcomes import current_standings, duplicate_points, tables_of
+from arena.results.standings.outcomes import duplicate_points, tables_of
+from arena.results.standings.stored import current_standings
 from arena.store.models import (
     COUNTED,
     Entrant,
@@ -144,7 +145,7 @@ def export_lines(storage: Storage, name: str) -> Generator[str]:
             if round.state in COUNTED:
                 yield line(RoundEndPart, **_round_end(tx, tournament, round, tables))
         names = {entrant.number: entrant.name for entrant in entrants}
-        lines = current_standings(tx, tournament, entrants)
+        lines = current_standings(tx, tournament, entrants).lines
         standings = [standing_object(standing, names[standing.entrant]) for standing in lines]
         yield line(EndPart, standings=standings, parts=parts.hexdigest())
 

@@ -272,7 +272,7 @@ def _missing(
 
 def _is_cut_off(line: LogLine, report: Report) -> bool:
     """Return whether a session belongs to a match that was being played when the tournament was cancelled."""
-    return report.state == "cancelled" and report.matches_at.get(_place(line), "done") != "done"
+    return report.state == "cancelled" and _place(line) in report.not_done
 
 
 def _place(line: LogLine) -> tuple[int, int]:

@@ -8,9 +8,9 @@ limits, is covered by the commitment and by digests.
 from collections.abc import Callable, Iterable
 from random import Random
 
-from arena.core.corrections import CorrectionError, adjusted, demoted, disqualified_by
+from arena.core.corrections import CorrectionError, adjust, demoted, disqualified_by
 from arena.core.parts import EndPart, RoundPart, standing_object
-from arena.core.ranking import standings
+from arena.core.ranking import ranked
 from arena.trust.exports.lines import Difference, Export
 from arena.trust.verify.ahead import Ahead, Terms
 from arena.trust.verify.events import Summary, check_events
@@ -28,15 +28,17 @@ def check_export(
     references: bool = False,
     rng: Random | None = None,
     processes: int = 1,
+    linked: bool = True,
 ) -> Report:
     """Check the lines of one export, down to the first difference.
 
     ``seen`` is called after each line with the bytes and the deals so far; ``wanted`` are the public names
     of sessions that the report is to include. What cards were worth is computed again for all deals with
     ``references``, else for some that ``rng`` draws. With more than one of ``processes`` these check the
-    deals; the report is the same.
+    deals; the report is the same. Only if it is to be ``linked`` to those of other exports does it have all
+    ratings.
     """
-    report = Report(wanted=wanted)
+    report = Report(wanted=wanted, is_linked=linked)
     with Ahead(texts, processes) as ahead:
         try:
             _check(Export(ahead, lambda size: seen(size, report.deals)), report, ahead, references, rng)
@@ -52,7 +54,8 @@ def _check(lines: Export, report: Report, ahead: Ahead, references: bool, rng: R
     summary = check_events(lines, report, head)
     ahead.begin(Terms(head.without_entrants, (*report.keys,), report.wanted, references))
     worth = References(lines, report, head, compute_all=references, rng=rng)
-    rounds = Rounds(lines, report, head, summary.void, summary.restored, worth, ahead.find_right)
+    named = {(each.round or 0, each.table or 0) for each in summary.corrections if each.points}
+    rounds = Rounds(lines, report, head, summary.void, summary.restored, named, worth, ahead.find_right)
     while lines.next_is(RoundPart):
         rounds.check_next()
     _check_end(lines, head, summary, rounds)
@@ -66,16 +69,17 @@ def _check_end(lines: Export, head: Head, summary: Summary, rounds: Rounds) -> N
     for round, table in summary.void:
         raise lines.wrong(f"the events name attempts at round {round}, table {table}, which is not there")
     for round, table in summary.named:
-        if (round, table) not in rounds.tables:
+        if not rounds.has(round, table):
             raise lines.wrong(f"the events name round {round}, table {table}, which is not there")
+    results = rounds.results()
     try:
-        outcomes = adjusted(rounds.outcomes, summary.corrections)
+        adjust(results.totals.__getitem__, rounds.outcomes, summary.corrections)
     except CorrectionError as error:
         raise lines.wrong(f"the events name a correction of nothing: {error}") from None
     expected = [
         standing_object(line, head.names[line.entrant])
         for line in demoted(
-            standings(list(head.names), outcomes, rounds.byes, head.format.criteria),
+            ranked(list(head.names), results, head.part.table_size, head.format.criteria),
             disqualified_by(summary.corrections),
         )
     ]

@@ -105,7 +105,8 @@ def check_match(
         lines.same(name, list(getattr(part, name)), sums)
     lines.close(part)
     report.matches += 1
-    report.matches_at[part.round, part.table] = part.state
+    if part.state != "done":
+        report.not_done[part.round, part.table] = part.state
     right = find_right(lines.number)
     if right is not None:
         report.add(right.report)

@@ -1,12 +1,12 @@
 """Checking who meets whom in an export, by the functions that paired the tournament."""
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from arena.core.formats import Rated, Situation
 from arena.core.pairing import Batches, Pairing
 from arena.core.parts import RoundPart
-from arena.core.ranking import MatchOutcome
+from arena.core.ranking import MatchOutcome, Results
 from arena.trust.exports.lines import Export
 from arena.trust.verify.head import Head
 
@@ -14,46 +14,54 @@ from arena.trust.verify.head import Head
 class Pairings:
     """Pairs a tournament again, round by round."""
 
-    def __init__(self, lines: Export, head: Head) -> None:
+    def __init__(
+        self,
+        lines: Export,
+        head: Head,
+        outcomes: Callable[[], Sequence[MatchOutcome]],
+        results: Callable[[], Results],
+    ) -> None:
+        """Pair again what follows from how the matches ended so far, and what standings follow from."""
         self._lines = lines
         self._head = head
+        self._outcomes = outcomes
+        self._results = results
         self._played: list[Pairing] = []
         self._planned: list[Pairing] = []
         """Later rounds that already follow from what has been played."""
         self._entered = sorted(entrant.entered_at_round for entrant in head.tournament.entrants)
 
-    def check_round(self, part: RoundPart, outcomes: Sequence[MatchOutcome]) -> None:
-        """Check a round that was paired after all rounds before it, with these outcomes, had ended."""
-        self._check(part, self._next(outcomes))
+    def check_round(self, part: RoundPart) -> Pairing:
+        """Check a round that was paired after all rounds before it had ended, and return its pairing."""
+        return self._check(part, self._next())
 
     def check_batches(self, parts: Sequence[RoundPart]) -> None:
         """Check the batches of a continuous tournament against the bots that were free and their ratings."""
         batches = Batches()
         for part in sorted(parts, key=lambda part: part.round):
             paired = self._head.format.next(self._head.setup, self._batch_situation(part, batches))
-            self._check(part, paired[0] if paired else None)
-            batches.add(self._played[-1])
+            batches.add(self._check(part, paired[0] if paired else None))
 
-    def check_number(self, outcomes: Sequence[MatchOutcome], stopped: int | None) -> None:
+    def check_number(self, stopped: int | None) -> None:
         """Check that a finished tournament has all its rounds, and no others."""
         played, head = len(self._played), self._head
         total = stopped if stopped is not None else head.format.total(head.setup, len(head.names))
         if played == total:
             return
-        goes_on = total is None or head.format.in_batches or self._next(outcomes) is not None
+        goes_on = total is None or head.format.in_batches or self._next() is not None
         if stopped is not None or goes_on or (total is not None and played > total):
             raise self._lines.wrong(f"{played} rounds stand before the end, should be {total or 'more'}")
 
-    def _next(self, outcomes: Sequence[MatchOutcome]) -> Pairing | None:
+    def _next(self) -> Pairing | None:
         """Return the next round; None if there is none."""
         if not self._planned:
             number = len(self._played) + 1
             present = [entry.number for entry in self._head.tournament.entrants if entry.plays_in(number)]
-            situation = self._situation(number, present, outcomes)
+            situation = self._situation(number, present)
             self._planned = self._head.format.next(self._head.setup, situation)
         return self._planned.pop(0) if self._planned else None
 
-    def _situation(self, number: int, present: Sequence[int], outcomes: Sequence[MatchOutcome]) -> Situation:
+    def _situation(self, number: int, present: Sequence[int]) -> Situation:
         """Return the situation in which the round of this number was paired."""
         entrants = [
             entry.number for entry in self._head.tournament.entrants if entry.entered_at_round <= number
@@ -64,7 +72,8 @@ class Pairings:
             paired=len(self._played),
             pairings=self._played,
             owners={entry: self._head.owners[entry] for entry in entrants},
-            outcomes=lambda: outcomes,
+            outcomes=self._outcomes,
+            results=self._results,
         )
 
     def _batch_situation(self, part: RoundPart, batches: Batches) -> Situation:
@@ -81,7 +90,7 @@ class Pairings:
             recent=lambda: batches.recent(entrants, present),
         )
 
-    def _check(self, part: RoundPart, expected: Pairing | None) -> None:
+    def _check(self, part: RoundPart, expected: Pairing | None) -> Pairing:
         where = f"round {part.round}"
         if expected is None:
             raise self._lines.wrong(f"{where}: nobody is left to be paired")
@@ -93,3 +102,4 @@ class Pairings:
             self._lines.same(f"{where}: tables.{place}", given, right)
         self._lines.same(f"{where}: byes", part.byes, expected.byes)
         self._played.append(expected)
+        return expected

@@ -118,10 +118,14 @@ class Report:
     deals: int = 0
     problem: str | None = None
     """The first difference, with where it is; None if there is none."""
+    is_linked: bool = True
+    """Whether the export is compared with others, which takes where and when each bot was rated."""
+    has_new: bool = False
+    """Whether bots are said to be new under the ruleset."""
     links: list[Link] = field(default_factory=list)
     """Ratings that can only be checked with the exports of other tournaments."""
     ratings: dict[Where, float] = field(default_factory=dict)
-    """Ratings after each match, for the links of other exports."""
+    """Ratings after each match, for the links of other exports, if it ``is_linked``."""
     pairing: str = ""
     """The format."""
     seed_hash: str = ""
@@ -134,12 +138,12 @@ class Report:
     """Those of them that are in the export."""
     played_by: Counter[str] = field(default_factory=Counter)
     """How many sessions each bot played."""
-    matches_at: dict[tuple[int, int], str] = field(default_factory=dict)
-    """The state of each match, by round and table."""
+    not_done: dict[tuple[int, int], str] = field(default_factory=dict)
+    """The state of each match that is not done, by round and table."""
     first_attempts: dict[int, int] = field(default_factory=dict)
     """For each round, the lowest number of an attempt at one of its sessions that ended or was void."""
     rated: list[Rated] = field(default_factory=list)
-    """The rounds that were rated, in the order of rating."""
+    """The rounds that were rated, in the order of rating, if it ``is_linked``."""
     restored: list[int] = field(default_factory=list)
     """For each restored backup, the number above which later attempts are numbered."""
     weighed: int = 0
@@ -181,7 +185,7 @@ def unproven(reports: Sequence[Report]) -> list[str]:
     for value in dict.fromkeys(each.beacon_value for each in spoken):
         alike = dict.fromkeys(each.tournament for each in spoken if each.beacon_value == value)
         claims.append((TOGETHER if len(alike) > 1 else TICKETS).format(" and ".join(alike)))
-    if any(None in rated.sources.values() for report in reports for rated in report.rated):
+    if any(report.has_new for report in reports):
         claims.append(NEW)
     if any(report.pairing and FORMATS[report.pairing].in_batches for report in reports):
         claims.append(BATCHES)

@@ -1,14 +1,14 @@
 """Checking a round of an export: who may meet whom, the scores of the matches, and the rating changes."""
 
 import math
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from typing import TypeAlias
 
 from arena.core.duplicate import scores
 from arena.core.elo import START, Share, apply_match, match_weight, shares
 from arena.core.parts import Change, PoolLine, RoundEndPart, RoundPart
-from arena.core.ranking import MatchOutcome
+from arena.core.ranking import MatchOutcome, Results, Total, add_outcome, meetings_of
 from arena.trust.exports.lines import Export
 from arena.trust.verify.head import Head
 from arena.trust.verify.matches import CheckedMatch, FindRight, check_match
@@ -34,13 +34,15 @@ class Rounds:
         head: Head,
         void: dict[tuple[int, int], dict[int, int]],
         restored: Sequence[int],
+        named: Collection[tuple[int, int]],
         references: References,
         find_right: FindRight,
     ) -> None:
         """Create a check of rounds; ``void`` has the last void attempts by round and table.
 
         Each match removes its own; those left over belong to no match. ``restored`` has the numbers above
-        which attempts began after backups were restored. Deals that ``find_right`` returns are right.
+        which attempts began after backups were restored, ``named`` round and table of matches of which points
+        are adjusted. Deals that ``find_right`` returns are right.
         """
         self._lines = lines
         self._void = void
@@ -53,21 +55,32 @@ class Rounds:
         """Ratings after the tournament's own rounds."""
         self._last: dict[str, Where] = {}
         """Where each bot was last rated in this tournament."""
+        self._named = named
         self.outcomes: list[MatchOutcome] = []
-        """The outcomes of all finished matches."""
-        self._parts: list[RoundPart] = []
-        """The rounds so far."""
-        self._pairings = Pairings(lines, head)
+        """How matches ended, as far as that is looked at again: in a knockout, and where points are
+        adjusted."""
+        self._totals: defaultdict[int, Total] = defaultdict(Total)
+        self._finished: list[Sequence[int]] = []
+        """The entrants of each finished match."""
+        self._batches: list[RoundPart] = []
+        """The rounds of a continuous tournament so far."""
+        self._pairings = Pairings(lines, head, lambda: self.outcomes, self.results)
         self._rated_so_far = 0
         """Matches rated under the ruleset after the latest round."""
         self._rated_here = 0
         """How many of them are this tournament's."""
         self._rated_elsewhere: dict[str, int] = {}
         """How many of them were other tournaments' when a bot was last rated in this one."""
-        self.byes: list[int] = []
-        """The entrants that sat out in finished rounds, once for each time."""
-        self.tables: set[tuple[int, int]] = set()
-        """Round and table of each match."""
+        self._tables: dict[int, int] = {}
+        """The number of tables by round."""
+
+    def results(self) -> Results:
+        """Return what standings follow from, as played."""
+        return Results(self._totals, meetings_of(self._finished))
+
+    def has(self, round: int, table: int) -> bool:
+        """Return whether there is a match at this table."""
+        return 1 <= table <= self._tables.get(round, 0)
 
     def check_next(self) -> None:
         """Read the lines of the next round, including its matches, and check them. Raise Difference."""
@@ -75,12 +88,11 @@ class Rounds:
         part = lines.take_part(RoundPart)
         report.rounds += 1
         self._check_number(part.round)
-        self._check_pairing(part)
-        self._parts.append(part)
+        seated = self._check_pairing(part)
         before = self._pool(part)
         lines.close(part)
         tables, void, restored = range(1, len(part.tables) + 1), self._void, self._restored
-        self.tables.update((part.round, table) for table in tables)
+        self._tables[part.round] = len(part.tables)
         matches = [
             check_match(
                 *(lines, report, self._head, part, table, void.pop((part.round, table), {}), restored),
@@ -89,21 +101,22 @@ class Rounds:
             for table in tables
         ]
         points = self._scores(matches)
-        self.outcomes += [
-            MatchOutcome(
-                part.round, table, dict(zip(entrants, scored, strict=True)), match.forfeited(entrants)
-            )
-            for table, (entrants, scored, match) in enumerate(
-                zip(part.tables, points, matches, strict=True), start=1
-            )
-            if scored is not None
-        ]
-        if part.state == "closed":
-            self.byes += part.byes
+        for entrants, scored, match in zip(seated, points, matches, strict=True):
+            if scored is not None:
+                counted = dict(zip(entrants, scored, strict=True))
+                self._add(MatchOutcome(part.round, match.part.table, counted, match.forfeited(entrants)))
+                self._finished.append(entrants)
+        for entrant in part.byes if part.state == "closed" else ():
+            self._totals[entrant].byes += 1
         if part.state != "open":
             played = {match.part.table: match.sessions for match in matches if match.part.state == "done"}
             forfeited = shares(played, self._head.deals, duplicate=self._head.part.duplicate)
             self._check_end(part, points, before, forfeited)
+
+    def _add(self, outcome: MatchOutcome) -> None:
+        add_outcome(self._totals, outcome)
+        if self._head.format.eliminates or (outcome.round, outcome.table) in self._named:
+            self.outcomes.append(outcome)
 
     def check_number(self, stopped: int | None) -> None:
         """Check that all rounds are there, and the pairings of a continuous tournament.
@@ -113,22 +126,23 @@ class Rounds:
         ``stopped`` is the number of rounds after which the tournament was to end; None if it was not stopped.
         """
         if self._head.format.in_batches:
-            self._pairings.check_batches(self._parts)
+            self._pairings.check_batches(self._batches)
         if self._head.tournament.state == "finished":
-            self._lines.same("rounds", self._head.tournament.rounds, len(self._parts))
-            self._pairings.check_number(self.outcomes, stopped)
+            self._lines.same("rounds", self._head.tournament.rounds, self._report.rounds)
+            self._pairings.check_number(stopped)
 
     def _check_number(self, number: int) -> None:
         """Check that rounds are in the order of rating, which is that of their numbers except for batches."""
         if not self._head.format.in_batches:
             self._lines.same("round", number, self._report.rounds)
-        elif any(number == part.round for part in self._parts):
+        elif number in self._tables:
             raise self._lines.wrong(f"round: {number} occurs twice")
         planned = self._head.tournament.rounds
         if planned is not None and number > planned:
             raise self._lines.wrong(f"round: is {number}, but there are {planned}")
 
-    def _check_pairing(self, part: RoundPart) -> None:
+    def _check_pairing(self, part: RoundPart) -> Sequence[Sequence[int]]:
+        """Check who meets whom, as far as it can be told now, and return the tables."""
         lines, head = self._lines, self._head
         for place, table in enumerate(part.tables):
             lines.same(f"tables.{place}: bots at the table", len(table), head.part.table_size)
@@ -147,8 +161,11 @@ class Rounds:
                 raise lines.wrong(f"tables, byes: entrant {number} does not play in this round")
         if len(set(everyone)) < len(everyone):
             raise lines.wrong("tables, byes: an entrant is listed twice")
-        if not head.format.in_batches:
-            self._pairings.check_round(part, self.outcomes)
+        tables: Sequence[Sequence[int]] = part.tables
+        if head.format.in_batches:
+            self._batches.append(part.model_copy(update={"pool": ()}))
+        else:
+            tables = self._pairings.check_round(part).tables
         for place, table in enumerate(part.tables if not head.part.allow_same_owner else ()):
             owners = [head.tournament.entrants[number - 1].owner for number in table]
             owner, times = Counter(owners).most_common(1)[0]
@@ -156,6 +173,7 @@ class Rounds:
                 raise lines.wrong(
                     f"tables.{place}: {owner} has {times} bots there, and allow_same_owner is false"
                 )
+        return tables
 
     def _pool(self, part: RoundPart) -> dict[str, float]:
         """Return the ratings before the round of all bots at its tables, as far as they are needed."""
@@ -275,7 +293,9 @@ class Rounds:
             for bot in (self._head.names[number] for number in part.tables[table])
         }
         here = {bot: sources.get(bot) for bot in places}
-        self._report.rated.append(Rated(part.round, rated_after, len(done), here, places))
+        self._report.has_new |= None in here.values()
+        if self._report.is_linked:
+            self._report.rated.append(Rated(part.round, rated_after, len(done), here, places))
         self._last |= places
         self._rated_elsewhere |= dict.fromkeys(places, elsewhere)
         self._rated_so_far = rated_after + len(done)
@@ -308,5 +328,6 @@ class Rounds:
             self._lines.near(f"{where}.before", change.before, before[bot])
             self._lines.near(f"{where}.after", change.after, after[place])
             self._ratings[bot] = change.after
-            at = (self._head.part.tournament, round, table + 1, bot)
-            self._report.ratings[at] = change.after
+            if self._report.is_linked:
+                at = (self._head.part.tournament, round, table + 1, bot)
+                self._report.ratings[at] = change.after
