@@ -40,7 +40,7 @@ class Web:
     streams: Slots
     """The limit of concurrent event streams."""
     exports: Slots
-    """The limit of concurrent exports, each of which occupies a connection to the database."""
+    """The limit of concurrent exports, each of which keeps a thread busy."""
     known: Known
     """Whose credentials were seen to be good."""
     backups: Slots = field(default_factory=lambda: Slots("backups", 1, 1))

@@ -2,11 +2,12 @@
 
 import math
 import zlib
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
+from typing import Any
 
 from sqlalchemy.exc import NoResultFound
 from sqlmodel import col, func, select
@@ -37,16 +38,22 @@ from arena.store.models import (
     Round,
     Seat,
     Session,
+    SessionRecords,
     SessionReference,
+    StoredRuleset,
     Tournament,
 )
-from arena.store.records import full_records, lean_records, may_be_shown, names_and_points, sessions_of
-from arena.store.storage import Storage, Transaction
+from arena.store.records import may_be_shown, unpack_records
+from arena.store.storage import Storage, Transaction, among
 from arena.tournaments.entrants import EntrantInfo, list_entrants
 from arena.tournaments.events import events_of, head_of
 from arena.tournaments.overview import ENDED, find_tournament
 from referee.plain import plain_line
+from referee.records.record import full_record
 from referee.reference.values import REFERENCE
+
+PAGE = 100
+"""About how many sessions are read in one transaction; at least those of a match."""
 
 LONGEST_REASON = 100
 """The most characters of what damaged rows led to."""
@@ -71,21 +78,17 @@ def export_records(storage: Storage, name: str) -> Generator[str]:
     """Yield the deal records of a tournament as JSON lines, by round, table, session and deal.
 
     For a duplicate tournament that has not ended, only those of closed rounds: the deals of an open one are
-    still to be played at other tables. Raise UnknownError if there is no such tournament.
+    still to be played at other tables. They are read as ``export_lines`` reads them. Raise UnknownError if
+    there is no such tournament, and StateError as it does.
     """
-    with storage.read() as tx, naming_damage(name):
-        tournament = find_tournament(tx, name)
-        for round in shown_rounds(tx, tournament):
-            for match in _matches(tx, round):
-                names, _ = names_and_points(tx, match)
-                for session in sessions_of(tx, match):
-                    for record in full_records(tx, tournament, round.number, match, session, names):
-                        yield json_line(record)
-                    tx.expunge(session)
-
-
-def _matches(tx: Transaction, round: Round) -> Sequence[Match]:
-    return tx.exec(select(Match).where(Match.round_id == round.id).order_by(col(Match.table_number))).all()
+    with naming_damage(name):
+        with storage.read() as tx:
+            begun = _begin(tx, name, shown_rounds)
+        for round in begun.rounds:
+            for seated in _pages(begun, _tables_of(storage, begun, round)):
+                for table in _played(storage, begun, round, seated):
+                    yield from _records(begun, round, table)
+        _require_unchanged(storage, begun)
 
 
 def shown_rounds(tx: Transaction, tournament: Tournament) -> Sequence[Round]:
@@ -108,14 +111,138 @@ class _Seated:
         return [entrant.name for entrant in self.entrants]
 
 
+@dataclass(frozen=True, slots=True)
+class _Played(_Seated):
+    """A table with what was played there."""
+
+    sessions: Sequence[Session]
+    """Its finished sessions, by number."""
+    packed: Mapping[int, bytes]
+    """Their records, by the session's id."""
+    worth: Sequence[Mapping[str, object]]
+    """What the cards of its sessions were worth, as far as the present reference has said it."""
+
+    def lean_records(self, session: Session) -> list[dict[str, Any]]:
+        return unpack_records(self.packed[session.id])
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A tournament as it was when its export began: all of it that can still change."""
+
+    tournament: Tournament
+    ruleset: StoredRuleset
+    entrants: Sequence[EntrantInfo]
+    rounds: Sequence[Round]
+    """Those to be exported, in order."""
+    open: Mapping[int, Sequence[_Seated]]
+    """The tables of those that are being played, by the round's id."""
+    sessions: Mapping[int, Sequence[Session]]
+    """The finished sessions of these, by the match's id."""
+
+
+def _begin(
+    tx: Transaction, name: str, choose: Callable[[Transaction, Tournament], Sequence[Round]]
+) -> _Begun:
+    """Read the part of a tournament that can still change."""
+    tournament = find_tournament(tx, name)
+    entrants, rounds = list_entrants(tx, tournament), choose(tx, tournament)
+    open_rounds = [round for round in rounds if round.state not in COUNTED]
+    seated = {round.id: _with_entrants(tx, round, entrants) for round in open_rounds}
+    sessions: dict[int, list[Session]] = {}
+    for tables in seated.values():
+        sessions |= _sessions_of(tx, [table.match.id for table in tables])
+    ruleset = tx.get_one(StoredRuleset, tournament.ruleset_id)
+    return _Begun(tournament, ruleset, entrants, rounds, seated, sessions)
+
+
+def _sessions_of(tx: Transaction, match_ids: Sequence[int]) -> dict[int, list[Session]]:
+    """Return the finished sessions of matches, by number."""
+    rows = select(Session).where(among(Session.match_id, match_ids))
+    sessions: dict[int, list[Session]] = {}
+    for session in tx.exec(rows.order_by(col(Session.match_id), col(Session.number))):
+        sessions.setdefault(session.match_id, []).append(session)
+    return sessions
+
+
+def _tables_of(storage: Storage, begun: _Begun, round: Round) -> Sequence[_Seated]:
+    """Return the tables of a round."""
+    if round.id in begun.open:
+        return begun.open[round.id]
+    with storage.read() as tx:
+        return _with_entrants(tx, round, begun.entrants)
+
+
+def _pages(begun: _Begun, tables: Sequence[_Seated]) -> Iterator[Sequence[_Seated]]:
+    """Yield tables, some at a time."""
+    at_once = max(1, PAGE // begun.tournament.sessions)
+    return (tables[at : at + at_once] for at in range(0, len(tables), at_once))
+
+
+def _played(storage: Storage, begun: _Begun, round: Round, tables: Sequence[_Seated]) -> Iterator[_Played]:
+    """Yield these tables with what was played there, which one short transaction reads.
+
+    What is read of rounds that are over, and of finished sessions, never changes.
+    """
+    match_ids = [table.match.id for table in tables]
+    with storage.read() as tx:
+        sessions = begun.sessions if round.id in begun.open else _sessions_of(tx, match_ids)
+        ids = [session.id for match_id in match_ids for session in sessions.get(match_id, ())]
+        records = select(SessionRecords.session_id, SessionRecords.records)
+        packed = dict(tx.exec(records.where(among(SessionRecords.session_id, ids))).all())
+        worth = _worth(tx, ids)
+    for table in tables:
+        of_it = sessions.get(table.match.id, ())
+        weighed = [{"session": one.number, "worth": worth[one.id]} for one in of_it if worth.get(one.id)]
+        yield _Played(table.match, table.seats, table.entrants, of_it, packed, weighed)
+
+
+def _records(begun: _Begun, round: Round, table: _Played) -> Iterator[str]:
+    """Yield the deal records of a match."""
+    for session in table.sessions:
+        for record in table.lean_records(session):
+            yield json_line(
+                full_record(
+                    record,
+                    ruleset=begun.ruleset.content,
+                    tournament=begun.tournament.name,
+                    round=round.number,
+                    table=table.match.table_number,
+                    session=session.number,
+                    seats=[table.bots[position] for position in session.seating],
+                )
+            )
+
+
+def _require_unchanged(storage: Storage, begun: _Begun) -> None:
+    """Raise StateError if a round that was over when the export began is not as it was.
+
+    Such rounds never change, so the database was restored, or replaced by another.
+    """
+    kept = select(Round.id, Round.state, Round.finished_at, Round.rated_after)
+    with storage.read() as tx:
+        now = {row[0]: tuple(row) for row in tx.exec(kept.where(Round.tournament_id == begun.tournament.id))}
+    for round in begun.rounds:
+        was = (round.id, round.state, round.finished_at, round.rated_after)
+        if round.state in COUNTED and now.get(round.id) != was:
+            name = begun.tournament.name
+            reason = f"round {round.number} is not what it was when the export began"
+            raise StateError(
+                f"tournament {name} was restored while it was exported: {reason}; export it again"
+            )
+
+
 def export_lines(storage: Storage, name: str) -> Generator[str]:
     """Yield a tournament as JSON lines: its parts, and the deal records between them. Raise UnknownError.
 
     The seed is included once the tournament has ended.
+
+    The export is the tournament as it was when the first line was read. One transaction then reads everything
+    that can still change: the events, the standings, and how far open rounds have got. Everything else is
+    read while it is written, a few tables in a transaction, so that none stays open however long a reader
+    takes: rounds that are over and finished sessions never change. Raise StateError if they did nevertheless.
     """
-    with storage.read() as tx, naming_damage(name):
-        tournament = find_tournament(tx, name)
-        entrants = list_entrants(tx, tournament)
+    with naming_damage(name):
         parts = sha256()
 
         def written(part: Mapping[str, object]) -> str:
@@ -125,27 +252,33 @@ def export_lines(storage: Storage, name: str) -> Generator[str]:
         def line(kind: type[Part], **content: object) -> str:
             return written(make_part(kind, **content))
 
-        events = events_of(tx, tournament)
-        yield written(head_of(tx, tournament, now=None))
-        yield line(TournamentPart, **_tournament(tx, tournament, entrants, events))
+        with storage.read() as tx:
+            begun = _begin(tx, name, _in_rated_order)
+            tournament, entrants = begun.tournament, begun.entrants
+            events = events_of(tx, tournament)
+            head = head_of(tx, tournament, now=None)
+            whole = _tournament(tx, tournament, entrants, events)
+            lines = current_standings(tx, tournament, entrants).lines
+        yield written(head)
+        yield line(TournamentPart, **whole)
         yield from map(written, events)
-        for round in _in_rated_order(tx, tournament, shown_rounds(tx, tournament)):
-            tables = _with_entrants(tx, round, entrants)
-            yield line(RoundPart, **_round(tx, tournament, round, tables))
-            for table in tables:
-                sessions = sessions_of(tx, table.match)
-                yield line(MatchPart, **_match(tx, round, table, sessions))
-                for session in sessions:
-                    seats = tuple(table.bots)
-                    for record in full_records(tx, tournament, round.number, table.match, session, seats):
-                        yield json_line(record)
-                    tx.expunge(session)
-                if worth := _worth(tx, table.match):
-                    yield json_line(_reference(round, table.match, worth))
+        for round in begun.rounds:
+            tables = _tables_of(storage, begun, round)
+            with storage.read() as tx:
+                paired = _round(tx, tournament, round, tables)
+            yield line(RoundPart, **paired)
+            for seated in _pages(begun, tables):
+                for table in _played(storage, begun, round, seated):
+                    yield line(MatchPart, **_match(round, table))
+                    yield from _records(begun, round, table)
+                    if table.worth:
+                        yield json_line(_reference(round, table.match, table.worth))
             if round.state in COUNTED:
-                yield line(RoundEndPart, **_round_end(tx, tournament, round, tables))
+                with storage.read() as tx:
+                    ended = _round_end(tx, tournament, round, tables)
+                yield line(RoundEndPart, **ended)
+        _require_unchanged(storage, begun)
         names = {entrant.number: entrant.name for entrant in entrants}
-        lines = current_standings(tx, tournament, entrants).lines
         standings = [standing_object(standing, names[standing.entrant]) for standing in lines]
         yield line(EndPart, standings=standings, parts=parts.hexdigest())
 
@@ -181,10 +314,14 @@ def _tournament(
     }
 
 
-def _in_rated_order(tx: Transaction, tournament: Tournament, rounds: Sequence[Round]) -> list[Round]:
-    """Return rounds in the order in which they were rated; continuous tournaments end theirs in any order."""
+def _in_rated_order(tx: Transaction, tournament: Tournament) -> Sequence[Round]:
+    """Return the rounds whose deals may be shown in the order in which they were rated.
+
+    Continuous tournaments end theirs in any order.
+    """
+    rounds = shown_rounds(tx, tournament)
     if not FORMATS[tournament.format].in_batches:
-        return list(rounds)
+        return rounds
     first = (
         select(Match.round_id, func.min(RatingChange.id))
         .join(RatingChange, col(RatingChange.match_id) == Match.id)
@@ -250,7 +387,7 @@ def _elsewhere(since: object, tournament: Tournament) -> bool:
     return not isinstance(since, dict) or since["tournament"] != tournament.name
 
 
-def _match(tx: Transaction, round: Round, table: _Seated, sessions: Sequence[Session]) -> dict[str, object]:
+def _match(round: Round, table: _Played) -> dict[str, object]:
     return {
         "round": round.number,
         "table": table.match.table_number,
@@ -268,23 +405,20 @@ def _match(tx: Transaction, round: Round, table: _Seated, sessions: Sequence[Ses
                 "forfeits": session.forfeits,
                 "attempts": table.match.attempts[session.number - 1] if table.match.attempts else 1,
                 "deals": len(session.deal_points),
-                "digest": deals_digest(lean_records(tx, session)),
+                "digest": deals_digest(table.lean_records(session)),
                 "signed": session.signed,
             }
-            for session in sessions
+            for session in table.sessions
         ],
     }
 
 
-def _worth(tx: Transaction, match: Match) -> list[dict[str, object]]:
-    """Return what the cards of a match's sessions were worth, as far as the present reference has said it."""
-    rows = (
-        select(Session.number, SessionReference.worth)
-        .join(SessionReference, col(SessionReference.session_id) == Session.id)
-        .where(Session.match_id == match.id, SessionReference.reference == REFERENCE.name)
-        .order_by(col(Session.number))
+def _worth(tx: Transaction, session_ids: Sequence[int]) -> dict[int, object]:
+    """Return what the cards of sessions were worth, as far as the present reference has said it."""
+    rows = select(SessionReference.session_id, SessionReference.worth).where(
+        among(SessionReference.session_id, session_ids), SessionReference.reference == REFERENCE.name
     )
-    return [{"session": number, "worth": worth} for number, worth in tx.exec(rows) if worth]
+    return dict(tx.exec(rows).all())
 
 
 def _reference(round: Round, match: Match, worth: Sequence[Mapping[str, object]]) -> dict[str, object]:

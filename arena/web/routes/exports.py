@@ -24,7 +24,7 @@ CHUNK = 1 << 16
 """Approximate number of characters that are sent at once."""
 
 PATIENCE_SECONDS = 60
-"""How long a client may stall while it reads an export, which occupies a database connection."""
+"""How long a client may stall while it reads an export, which occupies one of few places."""
 
 
 class Lines(StreamingResponse):
@@ -69,7 +69,7 @@ def export_tournament(
 
 
 def chunks(lines: Generator[str], size: int) -> Generator[str]:
-    """Yield lines in chunks of about ``size`` characters; close the transaction behind them at the end."""
+    """Yield lines in chunks of about ``size`` characters; close what is behind them at the end."""
     with closing(lines):
         chunk, length = list[str](), 0
         for line in lines:
