@@ -13,7 +13,7 @@ from arena.actors import Actor, Role
 from arena.bots.checks import require_checks
 from arena.bots.versions import find_versions, token_problem
 from arena.core.formats import FORMATS, MOST_ENTRANTS, Format, Setup
-from arena.core.pairing import check_entry, owner_of
+from arena.core.pairing import check_tables, owner_of
 from arena.core.specs import Entries
 from arena.errors import NotAllowed, SpecError, StateError, TakenError
 from arena.people.audit import record
@@ -32,7 +32,7 @@ from arena.tournaments.admission import (
 )
 from arena.tournaments.entrants import find_entrants, only_entrant
 from arena.tournaments.events import note
-from arena.tournaments.lifecycle import lock_open, staying
+from arena.tournaments.lifecycle import count_staying, lock_open, staying, staying_beside
 from arena.tournaments.overview import ENDED, find_tournament, organised
 from arena.tournaments.referees import Ask
 from arena.tournaments.roster import require_able
@@ -236,23 +236,27 @@ def _require_rounds(tournament: Tournament) -> None:
 def _require_apart(tx: Transaction, tournament: Tournament, version: BotVersion, _: datetime) -> None:
     if tournament.allow_same_owner:
         return
-    others = staying(tx, tournament)
-    if tournament.commitment is None:
+    own = staying_beside(tx, tournament, version)
+    format = FORMATS[tournament.format]
+    if tournament.commitment is not None:
+        entrants = count_staying(tx, tournament) + 1
+        check_tables([*own, version.name], entrants, tournament.table_size)
+    elif own:  # who plays whom may follow from the seeding, but not where all of an owner are kept apart
+        others = own if format.owners_part else staying(tx, tournament)
         setup = Setup(tournament.table_size, tournament.rounds, tournament.options)
-        FORMATS[tournament.format].check_owners(setup, [*others, version.name], more=True)
-    else:
-        check_entry(version.name, others, tournament.table_size)
+        format.check_owners(setup, [*others, version.name], more=True)
 
 
 def _require_room(tx: Transaction, tournament: Tournament, _: BotVersion, __: datetime) -> None:
     if tournament.commitment is None:
         setup = Setup(tournament.table_size, tournament.rounds, tournament.options)
-        FORMATS[tournament.format].check(setup, len(staying(tx, tournament)) + 1, more=True)
+        FORMATS[tournament.format].check(setup, count_staying(tx, tournament) + 1, more=True)
 
 
 def _require_few(tx: Transaction, tournament: Tournament, version: BotVersion, _: datetime) -> None:
-    own = [name for name in staying(tx, tournament) if owner_of(name) == owner_of(version.name)]
-    check_owner_limit([*own, version.name], tournament.owner_limit)
+    if tournament.owner_limit is not None:
+        own = staying_beside(tx, tournament, version)
+        check_owner_limit([*own, version.name], tournament.owner_limit)
 
 
 CHECKS = (_require_token, _require_checked, _require_to_come, _require_room, _require_apart, _require_few)

@@ -14,6 +14,7 @@ from arena.core.specs import form_text, is_in_form
 from arena.errors import ArenaError, SpecError, StateError, StorageError
 from arena.people.audit import record
 from arena.store.models import (
+    Bot,
     BotVersion,
     Entrant,
     Match,
@@ -144,6 +145,27 @@ def staying(tx: Transaction, tournament: Tournament) -> Sequence[str]:
     names = select(BotVersion.name).join(Entrant, col(Entrant.version_id) == BotVersion.id)
     stay = (Entrant.tournament_id == tournament.id, col(Entrant.withdrawn_after).is_(None))
     return tx.exec(names.where(*stay).order_by(col(Entrant.number))).all()
+
+
+def count_staying(tx: Transaction, tournament: Tournament) -> int:
+    """Return how many entrants have not withdrawn."""
+    stay = (Entrant.tournament_id == tournament.id, col(Entrant.withdrawn_after).is_(None))
+    return tx.exec(select(func.count()).select_from(Entrant).where(*stay)).one()
+
+
+def staying_beside(tx: Transaction, tournament: Tournament, version: BotVersion) -> Sequence[str]:
+    """Return the names of the entrants of a bot's owner that have not withdrawn, in the order of seeding.
+
+    Only the owner's own bots are read, however many others there are.
+    """
+    owner_id = tx.exec(select(Bot.owner_id).where(Bot.id == version.bot_id)).one()
+    names = (
+        select(BotVersion.name)
+        .join(Bot, col(Bot.id) == BotVersion.bot_id)
+        .join(Entrant, col(Entrant.version_id) == BotVersion.id)
+    )
+    stay = (Entrant.tournament_id == tournament.id, col(Entrant.withdrawn_after).is_(None))
+    return tx.exec(names.where(Bot.owner_id == owner_id, *stay).order_by(col(Entrant.number))).all()
 
 
 def _check_beacon(tournament: Tournament, value: str | None) -> None:

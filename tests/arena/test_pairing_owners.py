@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from arena.core.formats import FORMATS, Setup
 from arena.core.formats.continuous import Closeness, Waiting, continuous
 from arena.core.formats.swiss import swiss
-from arena.core.pairing import History, Pairing, check_entry
+from arena.core.pairing import History, Pairing
 from arena.core.pairing.owners import most_tables, parted
 from arena.core.pairing.search import COOL, Costs
 from arena.errors import SpecError
@@ -267,13 +267,3 @@ def test_owner_of_many_is_refused_in_one_short_line() -> None:
         FORMATS["swiss"].check_owners(Setup(4), [f"ann/bot-{number}@1" for number in range(5000)])
     named = ", ".join(f"ann/bot-{number}@1" for number in range(4))
     assert str(caught.value).startswith(f"entrants: ann has 5000 bots ({named}, 4996 more), and there")
-
-
-def test_newcomer_is_refused_for_its_own_owner_alone() -> None:
-    too_many = ["ann/a@1", "ann/b@1", "ann/c@1", "bob/d@1", "cy/e@1", "dee/f@1"]
-    check_entry("eve/x@1", too_many, 4)
-    check_entry("bob/x@1", [*too_many, "eve/x@1"], 4)
-    with pytest.raises(
-        SpecError, match=r"bob has 2 bots \(bob/d@1, bob/x@1\), and there is 1 table of 4 for 7"
-    ):
-        check_entry("bob/x@1", too_many, 4)

@@ -110,6 +110,17 @@ def test_entry_when_it_is_one_too_many_of_its_owner_then_it_is_refused(world: Wo
     assert_apart(world)
 
 
+def test_entry_when_others_have_too_many_of_their_owner_then_only_its_own_count(world: World) -> None:
+    names = [*eight(world), *register(world, "hal/i", "ann/x", "cy/y")]
+    world.tournament_of(names[:8], format="swiss", rounds=3, **APART)
+    for name in names[4:8]:
+        entry.withdraw(world.storage, ROOT, "cup", name, world.clock())  # ann's two are left for one table
+    entry.enter(world.storage, ROOT, "cup", names[8], world.clock(), nobody_asked)
+    for name, own in ((names[9], "ann has 3 bots"), (names[10], "cy has 2 bots")):
+        with pytest.raises(SpecError, match=f"entrants: {own} .*, and there is 1 table of 4 for 6"):
+            entry.enter(world.storage, ROOT, "cup", name, world.clock(), nobody_asked)
+
+
 def test_entry_when_another_of_its_owner_has_withdrawn_then_it_is_taken(world: World) -> None:
     world.tournament_of(eight(world), format="swiss", rounds=2, **APART)
     entry.withdraw(world.storage, ROOT, "cup", "ann/a", world.clock())

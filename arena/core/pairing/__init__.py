@@ -1,6 +1,6 @@
 """Who sits with whom: what the formats share, as pure functions over plain values."""
 
-from arena.core.pairing.owners import check_entry, owner_of
+from arena.core.pairing.owners import check_tables, owner_of
 from arena.core.pairing.report import Balance, Exchange, Spread, TableReason, balance, explain
 from arena.core.pairing.values import RECENT, Batches, History, Pairing, Recent
 
@@ -15,7 +15,7 @@ __all__ = [
     "Spread",
     "TableReason",
     "balance",
-    "check_entry",
+    "check_tables",
     "explain",
     "owner_of",
 ]

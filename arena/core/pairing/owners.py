@@ -23,12 +23,6 @@ def by_owner(bots: Sequence[str]) -> list[list[str]]:
     return list(owned.values())
 
 
-def check_entry(bot: str, others: Sequence[str], size: int) -> None:
-    """Raise SpecError if ``bot`` is one too many of its owner among the ``others`` at tables of ``size``."""
-    own = [entered for entered in others if owner_of(entered) == owner_of(bot)]
-    check_tables([*own, bot], len(others) + 1, size)
-
-
 def check_tables(own: Sequence[str], entrants: int, size: int) -> None:
     """Raise SpecError if one owner has more bots than ``entrants`` fill tables of ``size``."""
     tables = entrants // size
