@@ -12,6 +12,9 @@ Questions are asked as if of a server that has been running for a while: its dat
 compiled, and prepared on the server. Then it is asked 200 times, about bots chosen at random: of these times,
 2 are longer than the 99th percentile.
 
+``--entrants N --rounds N`` measures something else: the whole road of one tournament of that size, at a tenth
+of its entrants and at all (``benchmarks.road``).
+
 ``--data FOLDER`` keeps what is made: on SQLite as an arena's data folder for each size, on PostgreSQL as a
 server's folder. Databases that already exist are reused; with ``--questions PATTERN`` single questions are
 then asked again in seconds.
@@ -52,6 +55,7 @@ from benchmarks.grown import BOTS, ROUNDS, SERVER, History, kept, kept_on_server
 from benchmarks.history import sqlite
 from benchmarks.multiples import REGULARS, STEP
 from benchmarks.reading import LIMITS, NOW, OPERATOR, QUESTIONS, Asker, Figures, ask, show
+from benchmarks.road import road
 from benchmarks.seasons import SEATS
 from referee.matches.journal import DealQuery
 from referee.matches.kinds import FaultKind
@@ -288,7 +292,12 @@ def main() -> None:
     )
     parser.add_argument("--questions", default="", metavar="PATTERN", help="only those whose names match it")
     parser.add_argument("--data", type=Path, metavar="FOLDER", help="keep the data, or ask what was kept")
+    parser.add_argument("--entrants", type=int, metavar="N", help="of one tournament, whose road is measured")
+    parser.add_argument("--rounds", type=int, default=100, metavar="N", help="of it (default: %(default)s)")
     options = parser.parse_args()
+    if options.entrants:
+        road(options.entrants, options.rounds)
+        return
     places = {"SQLite": (sqlite, kept), "PostgreSQL": (postgres, kept_on_server)}
     copy = ROUNDS[0] * (BOTS // SEATS) + ROUNDS[1] * (REGULARS // SEATS)
     for name, (place, keep) in places.items():

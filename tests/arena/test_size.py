@@ -1,4 +1,4 @@
-"""A small copy of the history that ``benchmarks.size`` makes: what it keeps, and what is asked of it."""
+"""Small copies of what ``benchmarks.size`` makes: a history with all its questions, and a tournament."""
 
 from pathlib import Path
 from random import Random
@@ -7,7 +7,7 @@ import pytest
 from sqlmodel import func, select
 
 from arena.store.models import Match
-from benchmarks import grown, size
+from benchmarks import grown, road, size
 from benchmarks.grown import kept
 from benchmarks.multiples import RARE, REGULARS, STEP
 from benchmarks.reading import NOW
@@ -34,3 +34,8 @@ def test_history_made_of_copies_is_kept_with_what_its_matches_come_to_and_answer
     monkeypatch.setattr(size, "TIMES", 2)
     asked = [ask_all(Long(storage, Random(0), BOTS), "^pools$") for _, storage in kept(folder, COPIES[:1])]
     assert [[*figures] for figures in asked] == [["pools"]]
+
+
+def test_road_of_a_small_tournament_when_it_is_measured_then_every_step_can_be_taken(tmp_path: Path) -> None:
+    figures = {name: take() for name, take in road.steps(tmp_path, entrants=28, rounds=2, processes=1)}
+    assert figures["verify, one process"].startswith("56 deals, ")
