@@ -27,8 +27,9 @@ from arena.trust.verify.report import Key, Report
 from referee.records.record import FORMAT as DEAL_FORMAT
 from referee.spawned import starting
 
-AHEAD = 4
-"""How many matches are read ahead for each process."""
+AHEAD = 4 << 20
+"""About how many bytes are read ahead for each process, or one match: enough to keep all busy while this one
+pairs a round again."""
 
 _DEAL = f'{{"format":"{DEAL_FORMAT}"'.encode()
 _MATCH, _REFERENCE = (
@@ -76,12 +77,13 @@ class Ahead:
         """Read ``texts`` line by line; with less than two ``processes``, nothing is read or checked ahead."""
         self._texts = iter(texts)
         self._processes = processes
-        self._most = 0
-        """How many matches may be read ahead."""
+        self._goes_ahead = False
         self._read = 0
         """How many lines were read."""
         self._ready: deque[bytes] = deque()
         """The lines that were read ahead."""
+        self._bytes = 0
+        """The size of these."""
         self._match: tuple[int, list[bytes]] | None = None
         """The match that is being read, with the number of its line."""
         self._asked: deque[_Asked] = deque()
@@ -99,12 +101,18 @@ class Ahead:
         return self
 
     def __next__(self) -> bytes:
-        while len(self._asked) < self._most and self._read_ahead():
-            pass
+        while self._goes_ahead and self._is_near():
+            self._read_ahead()
         if self._ready:
-            return self._ready.popleft()
+            text = self._ready.popleft()
+            self._bytes -= len(text)
+            return text
         self._read += 1
         return next(self._texts)
+
+    def _is_near(self) -> bool:
+        """Return whether more is to be read ahead."""
+        return self._bytes < AHEAD * self._processes or len(self._asked) < self._processes
 
     def begin(self, terms: Terms) -> None:
         """Start the processes, which end with the block."""
@@ -120,7 +128,7 @@ class Ahead:
                 theirs.close()
                 self._ending.callback(_end, process)
                 self._idle.put(ours)
-        self._most = AHEAD * self._processes
+        self._goes_ahead = True
 
     def find_right(self, line: int) -> FoundRight | None:
         """Return the deals of the match on a line if a process found them right."""
@@ -136,22 +144,22 @@ class Ahead:
             right.sessions, _beginnings(asked.texts, right.sessions), right.report, right.computed
         )
 
-    def _read_ahead(self) -> bool:
-        """Read a line; return whether there was one."""
+    def _read_ahead(self) -> None:
+        """Read a line, if there is one."""
         text = next(self._texts, None)
         if text is None:
             self._ask()
-            self._most = 0
-            return False
+            self._goes_ahead = False
+            return
         self._read += 1
         self._ready.append(text)
+        self._bytes += len(text)
         if self._match is not None and text.startswith((_DEAL, _REFERENCE)):
             self._match[1].append(text)
-            return True
+            return
         self._ask()
         if text.startswith(_MATCH):
             self._match = self._read, [text]
-        return True
 
     def _ask(self) -> None:
         """Have the match that was read checked."""
