@@ -1,6 +1,6 @@
 """How even a tournament has been to its entrants, and why the tables of a Swiss round are as they are."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -142,36 +142,41 @@ class Balance:
 
 def balance(entrants: Sequence[int], pairings: Sequence[Pairing]) -> Balance:
     """Return the balance of these rounds."""
-    met: Counter[tuple[int, int]] = Counter()
-    had: Counter[tuple[int, int]] = Counter()
-    followed: Counter[tuple[int, int]] = Counter()
-    out = Counter(entrant for pairing in pairings for entrant in pairing.byes)
-    tables = [table for pairing in pairings for table in pairing.tables]
-    for table in tables:
-        for position, entrant in enumerate(table):
-            had[entrant, position] += 1
-            followed[table[position - 1], entrant] += 1
-            met.update((min(one, entrant), max(one, entrant)) for one in table[:position])
+    tables_of: defaultdict[int, list[Sequence[int]]] = defaultdict(list)
+    size = 0
+    for table in (table for pairing in pairings for table in pairing.tables):
+        size = len(table)
+        for entrant in table:
+            tables_of[entrant].append(table)
+    met, had, followed = Counter[int](), Counter[int](), Counter[int]()
+    for entrant, tables in tables_of.items():  # one at a time, since all pairs at once may be millions
+        places = [table.index(entrant) for table in tables]
+        met += _counts(other for table in tables for other in table if other > entrant)
+        had += _counts(places)
+        followed += _counts(table[place - 1] for table, place in zip(tables, places, strict=True))
+    byes = _counts(entrant for pairing in pairings for entrant in pairing.byes)
     count = len(entrants)
     pairs = count * (count - 1) // 2
-    often = Counter(met.values())
-    often[0] = pairs - len(met)
-    size = len(tables[0]) if tables else 0
+    often = {**met, 0: pairs - met.total()}
     return Balance(
         entrants=count,
         rounds=len(pairings),
-        meetings=_spread(met.values(), pairs),
-        pairs=tuple(often[times] for times in range(max(often) + 1)),
-        positions=_spread(had.values(), count * size),
-        neighbours=_spread(followed.values(), 2 * pairs),
-        byes=_spread(out.values(), count),
+        meetings=_spread(met, pairs),
+        pairs=tuple(often.get(times, 0) for times in range(max(often) + 1)),
+        positions=_spread(had, count * size),
+        neighbours=_spread(followed, 2 * pairs),
+        byes=_spread(byes, count),
     )
 
 
-def _spread(counts: Iterable[int], all_of_them: int) -> Spread:
+def _counts(happened: Iterable[int]) -> Counter[int]:
+    """Return of how many things each number of times happened."""
+    return Counter(Counter(happened).values())
+
+
+def _spread(counts: Counter[int], all_of_them: int) -> Spread:
     """Return the spread over ``all_of_them``; those that never happened are not among ``counts``."""
-    seen = list(counts)
     return Spread(
-        min(seen, default=0) if len(seen) == all_of_them else 0,
-        max(seen, default=0),
+        min(counts, default=0) if counts.total() == all_of_them else 0,
+        max(counts, default=0),
     )
