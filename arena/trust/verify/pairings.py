@@ -26,7 +26,13 @@ class Pairings:
         self._head = head
         self._outcomes = outcomes
         self._results = results
+        self._count = 0
+        """How many rounds were checked."""
         self._played: list[Pairing] = []
+        """These rounds, where they are paired one after another."""
+        self._batches = Batches()
+        self._early: dict[int, RoundPart] = {}
+        """By number, the batches that were rated before one with a lower number."""
         self._planned: list[Pairing] = []
         """Later rounds that already follow from what has been played."""
         self._entered = sorted(entrant.entered_at_round for entrant in head.tournament.entrants)
@@ -35,16 +41,25 @@ class Pairings:
         """Check a round that was paired after all rounds before it had ended, and return its pairing."""
         return self._check(part, self._next())
 
-    def check_batches(self, parts: Sequence[RoundPart]) -> None:
-        """Check the batches of a continuous tournament against the bots that were free and their ratings."""
-        batches = Batches()
-        for part in sorted(parts, key=lambda part: part.round):
-            paired = self._head.format.next(self._head.setup, self._batch_situation(part, batches))
-            batches.add(self._check(part, paired[0] if paired else None))
+    def add_batch(self, part: RoundPart) -> None:
+        """Check a batch of a continuous tournament, once all with lower numbers have been checked."""
+        self._early[part.round] = part
+        while (following := self._early.pop(self._count + 1, None)) is not None:
+            self._check_batch(following)
+
+    def check_batches(self) -> None:
+        """Check the batches that are left because one with a lower number is missing."""
+        for number in sorted(self._early):
+            self._check_batch(self._early[number])
+
+    def _check_batch(self, part: RoundPart) -> None:
+        """Check a batch against the bots that were free and their ratings."""
+        paired = self._head.format.next(self._head.setup, self._batch_situation(part))
+        self._batches.add(self._check(part, paired[0] if paired else None))
 
     def check_number(self, stopped: int | None) -> None:
         """Check that a finished tournament has all its rounds, and no others."""
-        played, head = len(self._played), self._head
+        played, head = self._count, self._head
         total = stopped if stopped is not None else head.format.total(head.setup, len(head.names))
         if played == total:
             return
@@ -55,7 +70,7 @@ class Pairings:
     def _next(self) -> Pairing | None:
         """Return the next round; None if there is none."""
         if not self._planned:
-            number = len(self._played) + 1
+            number = self._count + 1
             present = [entry.number for entry in self._head.tournament.entrants if entry.plays_in(number)]
             situation = self._situation(number, present)
             self._planned = self._head.format.next(self._head.setup, situation)
@@ -69,25 +84,25 @@ class Pairings:
         return Situation(
             entrants=entrants,
             present=present,
-            paired=len(self._played),
+            paired=self._count,
             pairings=self._played,
             owners={entry: self._head.owners[entry] for entry in entrants},
             outcomes=self._outcomes,
             results=self._results,
         )
 
-    def _batch_situation(self, part: RoundPart, batches: Batches) -> Situation:
-        """Return the situation in which a batch of a continuous tournament was paired after these."""
+    def _batch_situation(self, part: RoundPart) -> Situation:
+        """Return the situation in which a batch of a continuous tournament was paired."""
         free = part.free or ()
         present = [bot.entrant for bot in free]
         entrants = bisect_right(self._entered, part.round)
         return Situation(
             entrants=range(1, entrants + 1),
             present=present,
-            paired=len(self._played),
+            paired=self._count,
             owners={bot: self._head.owners[bot] for bot in present if bot in self._head.owners},
             ratings=lambda: {bot.entrant: Rated(bot.rating, bot.weight) for bot in free},
-            recent=lambda: batches.recent(entrants, present),
+            recent=lambda: self._batches.recent(entrants, present),
         )
 
     def _check(self, part: RoundPart, expected: Pairing | None) -> Pairing:
@@ -101,5 +116,7 @@ class Pairings:
         for place, (given, right) in enumerate(zip(part.tables, expected.tables, strict=True)):
             self._lines.same(f"{where}: tables.{place}", given, right)
         self._lines.same(f"{where}: byes", part.byes, expected.byes)
-        self._played.append(expected)
+        self._count += 1
+        if not self._head.format.in_batches:
+            self._played.append(expected)
         return expected

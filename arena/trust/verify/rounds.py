@@ -62,8 +62,6 @@ class Rounds:
         self._totals: defaultdict[int, Total] = defaultdict(Total)
         self._finished: list[Sequence[int]] = []
         """The entrants of each finished match."""
-        self._batches: list[RoundPart] = []
-        """The rounds of a continuous tournament so far."""
         self._pairings = Pairings(lines, head, lambda: self.outcomes, self.results)
         self._rated_so_far = 0
         """Matches rated under the ruleset after the latest round."""
@@ -126,7 +124,7 @@ class Rounds:
         ``stopped`` is the number of rounds after which the tournament was to end; None if it was not stopped.
         """
         if self._head.format.in_batches:
-            self._pairings.check_batches(self._batches)
+            self._pairings.check_batches()
         if self._head.tournament.state == "finished":
             self._lines.same("rounds", self._head.tournament.rounds, self._report.rounds)
             self._pairings.check_number(stopped)
@@ -163,7 +161,7 @@ class Rounds:
             raise lines.wrong("tables, byes: an entrant is listed twice")
         tables: Sequence[Sequence[int]] = part.tables
         if head.format.in_batches:
-            self._batches.append(part.model_copy(update={"pool": ()}))
+            self._pairings.add_batch(part)
         else:
             tables = self._pairings.check_round(part).tables
         for place, table in enumerate(part.tables if not head.part.allow_same_owner else ()):
