@@ -16,6 +16,7 @@ import resource
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 from functools import partial
 from itertools import count, islice
 from multiprocessing import get_context
@@ -32,7 +33,7 @@ from arena.bots.bulk import NewBot, register_all
 from arena.core.seating import seatings
 from arena.core.specs import make_spec
 from arena.host.settings import load_settings
-from arena.play.rounds.advance import close_round, next_step
+from arena.play.rounds.advance import advance, close_round
 from arena.queries import scoreboard
 from arena.queries.tournaments import round_tables
 from arena.results.ledgers import HIGHLIGHTS
@@ -217,8 +218,7 @@ def _timed(call: Callable[[], object]) -> float:
 
 
 def _advance(storage: Storage, tournament_id: int) -> None:
-    while step := next_step(storage, tournament_id):
-        assert step(storage, tournament_id, utc_now())
+    advance(storage, tournament_id, utc_now(), lambda _: None, at_once=1, again_after=timedelta(hours=1))
 
 
 def _store_round(storage: Storage, tournament: Tournament, rng: Random) -> None:
