@@ -10,6 +10,7 @@ from hashlib import sha256
 from typing import Any
 
 from sqlalchemy.exc import NoResultFound
+from sqlalchemy.orm import aliased
 from sqlmodel import col, func, select
 
 from arena.core.canonical import deals_digest, json_line
@@ -356,21 +357,19 @@ def _pool(
         .where(Match.round_id == round.id)
     ).all()
     first = min((change.id for change in changes), default=0)
-    here = select(RatingChange.rating_id).join(Match, col(Match.id) == RatingChange.match_id)
-    latest = (
-        select(func.max(RatingChange.id))
-        .where(
-            RatingChange.id < first,
-            col(RatingChange.rating_id).in_(here.where(Match.round_id == round.id)),
-        )
-        .group_by(col(RatingChange.rating_id))
-    )
+    earlier = aliased(RatingChange)
+    before = (earlier.rating_id == RatingChange.rating_id, earlier.id < first)
+    last = (
+        select(func.max(earlier.id)).where(*before).scalar_subquery()
+    )  # from an index, which reads no other
+    latest = select(last).select_from(RatingChange).join(Match, col(Match.id) == RatingChange.match_id)
+    ids = [id for id in tx.exec(latest.where(Match.round_id == round.id)) if id is not None]
     rows = tx.exec(
         select(RatingChange.rating_id, Tournament.name, Round.number, Match.table_number)
         .join(Match, col(Match.id) == RatingChange.match_id)
         .join(Round, col(Round.id) == Match.round_id)
         .join(Tournament, col(Tournament.id) == Match.tournament_id)
-        .where(col(RatingChange.id).in_(latest))
+        .where(among(RatingChange.id, ids))
     )
     since = {
         rating_id: {"tournament": name, "round": number, "table": table}
