@@ -177,7 +177,7 @@ class Rounds:
         """Return the ratings before the round of all bots at its tables, as far as they are needed."""
         before = {}
         if part.state != "open" and self._head.part.rated:
-            sitting = [self._head.names[number] for table in part.tables for number in table]
+            sitting = {self._head.names[number]: None for table in part.tables for number in table}
             before = {bot: self._ratings[bot] for bot in sitting if bot in self._ratings}
             listed = [line.bot for line in part.pool]
             if len(set(listed)) < len(listed):
@@ -279,7 +279,7 @@ class Rounds:
         if rated_after < self._rated_so_far:
             raise self._lines.wrong(f"rated_after: is {rated_after}, should be {self._rated_so_far} at least")
         pool = {line.bot: line.since for line in part.pool}
-        sources: dict[str, Where | None] = dict(self._last)
+        sources: dict[str, Where | None] = {}
         elsewhere = rated_after - self._rated_here
         for bot, since in pool.items():
             if self._rated_elsewhere.get(bot) == elsewhere:
@@ -290,7 +290,7 @@ class Rounds:
             for table in done
             for bot in (self._head.names[number] for number in part.tables[table])
         }
-        here = {bot: sources.get(bot) for bot in places}
+        here = {bot: sources[bot] if bot in sources else self._last.get(bot) for bot in places}
         self._report.has_new |= None in here.values()
         if self._report.is_linked:
             self._report.rated.append(Rated(part.round, rated_after, len(done), here, places))
