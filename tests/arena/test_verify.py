@@ -20,7 +20,8 @@ from arena.core.canonical import json_line
 from arena.host.settings import load_settings
 from arena.play.rounds import closing
 from arena.store.models import Round, Session, SessionRecords, Tournament
-from arena.trust.verify import check_export, check_links, matches
+from arena.trust.verify import check_export, check_links, matches, unproven
+from arena.trust.verify.report import NEW
 from tests.arena.databases import open_new
 from tests.arena.exported import check, lines_of, play_by_table, problem, with_new_digests
 from tests.arena.fakes import ROOT, Clock
@@ -309,6 +310,16 @@ def test_ratings_that_come_from_another_tournament_are_linked_to_its_export(worl
     assert found is not None
     assert found.startswith("two: line 5: pool: the rating of ")
     assert "as after round 1, table 1 of one" in found
+
+
+def test_export_when_it_is_compared_with_no_other_then_it_is_as_right_without_all_ratings(
+    cup: list[str],
+) -> None:
+    linked, alone = check(cup), check_export(texts_of(cup), linked=False)
+    assert (len(linked.rated), len(linked.ratings)) == (2, 16)
+    assert (alone.rated, alone.ratings) == ([], {})
+    assert (alone.problem, unproven([alone])) == (None, unproven([linked]))
+    assert NEW in unproven([alone])
 
 
 def test_bot_that_sits_out_and_is_rated_elsewhere_is_rated_between_two_rounds(world: World) -> None:
