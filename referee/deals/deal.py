@@ -14,7 +14,7 @@ from referee.deals.options import Constraints, checked, refusal
 from referee.deals.scoring import Finish, score, unbeaten
 from referee.deals.shuffle import draw
 from referee.deals.state import BEAT_OWN, BOMBS, EXCHANGE, OVER, PLAY, DealState, Guarded
-from referee.deals.trick import CLOSED, Window
+from referee.deals.window import CLOSED, Window
 from referee.errors import IllegalHere
 from referee.rules.plays import Rules
 
@@ -61,54 +61,59 @@ class Deal(DealState):
         """
         if seat != self.turn or not self._plain:
             return self._act_with_care(seat, mask)
-        trick, facts = self._trick, self._facts
-        to_beat = trick.to_beat
+        facts = self._facts
         if mask:
-            code = 0 if mask & ~self.hands[seat] else facts.code(mask)
+            hands = self.hands
+            hand = hands[seat]
+            code = facts.code(mask) if hand & mask == mask else 0
             # As ``Rules.beats``, and for most rules as ``_play``: calling those would cost 5 % of all play.
-            if not code or (
-                to_beat
-                and (code <= to_beat | facts.full or to_beat | facts.group_full < code < facts.first_bomb)
-            ):
-                raise refusal(self.rules, seat, self.hands[seat], mask, Constraints(to_beat))
+            if code <= self._above or self._up_to < code < facts.first_bomb:
+                raise refusal(self.rules, seat, hand, mask, Constraints(self.to_beat))
             if not facts.goes_round:
                 self._play(seat, code, mask)
                 return code
-            left = self._holdings.play(seat, mask)
+            hands[seat] = left = hand ^ mask if facts.one_pack else self.rules.remove(hand, mask)
             self.log.append((seat, mask, 0, False))
-            trick.to_beat, trick.last_seat = code, seat
+            self.to_beat, self.last_seat = code, seat
+            self._above, self._up_to = code | facts.full, code | facts.group_full
+            self._stronger = facts.stronger.get(code, -1)
             if left and not (facts.losing and left & facts.losing == left):
                 self.turn = self._next[seat]
             else:
                 self._run_short(seat)
             return code
-        if not to_beat:
+        if not self.to_beat:
             raise refusal(self.rules, seat, self.hands[seat], 0, Constraints(0))
         if facts.costly:
             self._pass(seat)
             return 0
         self.log.append(_PASSES[seat])
         self.turn = following = self._next[seat]
-        if following == trick.last_seat:
+        if following == self.last_seat:
             self._end_trick()
         return 0
 
     def act_for_forced(self) -> None:
         """Act for each seat in turn that is ``forced``, until one has a choice or the deal is over."""
         while (seat := self.turn) != NOBODY:
-            to_beat = self._trick.to_beat
             if not self._plain:
                 if not self.forced(seat):
                     return
                 self.act(seat, self.default(seat))
-            elif to_beat:
-                if self._holdings.can_beat(seat, to_beat):
+            elif self.to_beat:
+                if self._can_beat(seat):
                     return
                 self.act(seat, 0)
             elif self._holdings.has_several(seat):
                 return
             else:
                 self.act(seat, self.default(seat))
+
+    def _can_beat(self, seat: int) -> bool:
+        """Return whether ``seat``, in a turn on which nothing else bears, can beat the play to beat."""
+        if self._stronger != -1:  # so most passes need no listed plays
+            return self._stronger & self.hands[seat] != 0
+        return len(self.choices(seat)) > 1
 
     def follow(self, seat: int, mask: int, out_of_turn: bool = False) -> None:
         """Carry out an action from a ``log`` or a record: in a bomb window all other seats decline.
@@ -139,12 +144,14 @@ class Deal(DealState):
         other.dealer, other.step, other.leader = self.dealer, self.step, self.leader
         other.dealt, other.opening, other.start = self.dealt, self.opening, self.start
         other._facts, other._next, other._undealt = self._facts, self._next, self._undealt
-        other._plain, other._final, other.must_include = self._plain, self._final, self.must_include
+        other._plain, other.final, other.must_include = self._plain, self.final, self.must_include
         other.stage, other.turn, other.exchange = self.stage, self.turn, self.exchange
         other.over, other.end, other.culprit, other.points = self.over, self.end, self.culprit, self.points
         other._holdings = self._holdings.copy()
         other.hands = other._holdings.hands
-        other._trick = self._trick.copy(other.hands)
+        other.to_beat, other.last_seat, other.locked = self.to_beat, self.last_seat, self.locked
+        other._above, other._up_to, other._stronger = self._above, self._up_to, self._stronger
+        other._window = self._window if self._window is CLOSED else self._window.copy()
         other.log, other.out, other._trick_ends = self.log[:], self.out[:], self._trick_ends[:]
         other.stock = self.stock if self._facts.no_stock is self.stock else self.stock.copy()
         other._guarded = self._guarded
@@ -160,7 +167,6 @@ class Deal(DealState):
         self.dealt = self.opening = self.start
         self._holdings = Holdings(self.rules, self._facts, [*map(turned, self.hands)])
         self.hands = self._holdings.hands
-        self._trick = self._trick.copy(self.hands)
         if self._facts.no_stock is None:
             self.stock.turn_over(turned, seed)
             self._undealt = tuple(map(turned, self._undealt))
@@ -264,7 +270,7 @@ class Deal(DealState):
         constraints, hand = self.constraints(seat), self.hands[seat]
         code = self._seen(seat, mask) if seen else checked(self.rules, seat, hand, mask, constraints)
         if constraints.guarded:
-            following = self._trick.after(seat, seat)
+            following = self._after(seat, seat)
             action = Guarded(seat, hand, code, constraints, following, len(self.log))
             self._guarded = (*self._guarded[-1:], action)
         self.must_include = 0
@@ -276,14 +282,13 @@ class Deal(DealState):
 
     def _seen(self, seat: int, mask: int) -> int:
         """Return the code of what a seat was seen to play, 0 for a pass, whatever else it may hold."""
-        constraints = Constraints(self._trick.to_beat, self.must_include)
+        constraints = Constraints(self.to_beat, self.must_include)
         return checked(self.rules, seat, self.hands[seat], mask, constraints) if mask else 0
 
     def _play(self, seat: int, code: int, mask: int, out_of_turn: bool = False) -> None:
         left = self._holdings.play(seat, mask)
         self.log.append((seat, mask, 0, out_of_turn))
-        trick = self._trick
-        trick.to_beat, trick.last_seat = code, seat
+        self._lay(seat, code)
         facts = self._facts
         if not left or (facts.losing and left & facts.losing == left):
             self._run_short(seat)
@@ -301,7 +306,7 @@ class Deal(DealState):
                 self._answered(seat)
             return
         if not self.out:
-            self._final = self.to_beat
+            self.final = self.to_beat
         self.out.append(seat)
         ruleset = self.rules.ruleset
         if ruleset.deal_ends == "first_out" or sum(map(bool, self.hands)) == 1:
@@ -313,9 +318,9 @@ class Deal(DealState):
 
     def _answered(self, seat: int) -> None:
         """Ask who may answer the play of ``seat``: with a bomb out of turn, then in turn."""
-        seats = self._trick.others(seat) if self._facts.windows else []
+        seats = self._others(seat) if self._facts.windows else []
         if seats:
-            self._trick.window = Window(seats)
+            self._window = Window(seats)
             self._ask(NOBODY, BOMBS)
         else:
             self._advance(seat)
@@ -330,41 +335,41 @@ class Deal(DealState):
             code = checked(self.rules, seat, self.hands[seat], mask, self.constraints(seat))
         if code and not self.rules.is_bomb(code):
             raise IllegalHere(f"{self.rules.text(mask)} is not a bomb and must wait for its turn")
-        window = self._trick.window
+        window = self._window
         if window.answer(seat, code):
-            self._trick.window = CLOSED
+            self._window = CLOSED
             bomb = window.bomb()
             if bomb is not None:
                 self._play(*bomb, bomb[1] & self.rules.full, out_of_turn=True)
             else:
-                self._advance(self._trick.last_seat)
+                self._advance(self.last_seat)
         return code
 
     def _pass(self, seat: int) -> None:
         """Pass where more may follow than giving the turn to the next seat."""
-        facts, trick = self._facts, self._trick
-        if seat == trick.last_seat:
+        facts = self._facts
+        if seat == self.last_seat:
             self.log.append(_PASSES[seat])
             self._end_trick()
             return
         drawn = self._draw(seat) if facts.draws else 0
         self.log.append((seat, 0, drawn, False) if drawn else _PASSES[seat])
-        if not trick.to_beat:
-            self._ask(trick.after(seat, seat))
+        if not self.to_beat:
+            self._ask(self._after(seat, seat))
             return
         if facts.pass_locks:
-            trick.locked |= 1 << seat
+            self.locked |= 1 << seat
         if not facts.goes_round:
             self._advance(seat)
             return
         self.turn = self._next[seat]
-        if self.turn == trick.last_seat:
+        if self.turn == self.last_seat:
             self._end_trick()
 
     def _draw(self, seat: int) -> int:
         """Draw cards for a pass; return their mask."""
         finished = self._trick_ends[-1] if self._trick_ends else 0
-        needed = (self._trick.to_beat & self.rules.full).bit_count() or 1
+        needed = (self.to_beat & self.rules.full).bit_count() or 1
         wanted = 1 if self.rules.ruleset.draw_on_pass == "one" else needed
         drawn = self.stock.draw(wanted, self.log, finished)
         if drawn:
@@ -373,28 +378,27 @@ class Deal(DealState):
 
     def _advance(self, seat: int) -> None:
         """Give the turn to the next seat after ``seat`` that may beat the last play, or end the trick."""
-        last = self._trick.last_seat
-        following = self._trick.after(seat, last)
+        last = self.last_seat
+        following = self._after(seat, last)
         if following != last:
             self._ask(following)
         elif self._facts.beat_own and self.hands[last]:
-            self._trick.lock_all()
+            self.locked = (1 << len(self.hands)) - 1
             self._ask(last, BEAT_OWN)
         else:
             self._end_trick()
 
     def _end_trick(self) -> None:
         self._trick_ends.append(len(self.log))
-        trick = self._trick
-        self.turn = last = trick.last_seat
-        trick.begin()
+        self.turn = last = self.last_seat
+        self._begin_trick()
         if not self._facts.goes_round:
-            self._ask(last if self.hands[last] else trick.after(last, last))
+            self._ask(last if self.hands[last] else self._after(last, last))
 
     # The end
 
     def _finish(self, end: str, culprit: int | None = None) -> None:
-        self._trick.window = CLOSED
+        self._window = CLOSED
         self._ask(NOBODY, OVER)
         self.over, self.end, self.culprit = True, end, culprit
         self._score()
@@ -418,7 +422,7 @@ class Deal(DealState):
             out=tuple(self.out),
             culprit=self.culprit,
             unplayed=end in ("dragon", "instant_win"),
-            final=self._final,
+            final=self.final,
             ignorer=self._ignorer() if end == "out" else None,
             unbeaten=unbeaten(self.rules, self.log, self._trick_ends) if bonuses else (),
             played=sum({1 << entry[0] for entry in self.log if entry[1]})

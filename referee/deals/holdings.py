@@ -17,15 +17,15 @@ _SHORT = 3
 class Holdings:
     """The hands of a deal and their plays."""
 
-    __slots__ = ("_facts", "_gone", "_lists", "_rules", "_short_lists", "hands")
+    __slots__ = ("_facts", "_listed", "_lists", "_rules", "_short_lists", "hands")
 
     def __init__(self, rules: Rules, facts: RuleFacts, hands: Sequence[int]) -> None:
         self._rules, self._facts = rules, facts
         self.hands = list(hands)
         """Masks by seat; only the methods change them."""
         self._lists: list[list[int] | None] = [None] * len(self.hands)
-        # By seat: what has left the hand since its plays were listed or filtered.
-        self._gone = [0] * len(self.hands)
+        # By seat: the hand as it was when its plays were listed or filtered.
+        self._listed = self.hands[:]
         # By seat: the plays of up to three cards, if only these were needed since cards came in.
         self._short_lists: list[list[int] | None] = self._lists[:]
 
@@ -33,19 +33,14 @@ class Holdings:
         """Return an independent copy."""
         other = Holdings.__new__(Holdings)
         other._rules, other._facts = self._rules, self._facts
-        other.hands, other._lists, other._gone = self.hands[:], self._lists[:], self._gone[:]
+        other.hands, other._lists, other._listed = self.hands[:], self._lists[:], self._listed[:]
         other._short_lists = self._short_lists[:]
         return other
 
     def play(self, seat: int, mask: int) -> int:
         """Take cards from ``seat``, which must hold them; return the mask of what is left."""
         hand = self.hands[seat]
-        left = hand ^ mask
-        if not self._facts.one_pack:
-            left = self._rules.remove(hand, mask)
-            mask = hand ^ left
-        self.hands[seat] = left
-        self._gone[seat] |= mask
+        self.hands[seat] = left = hand ^ mask if self._facts.one_pack else self._rules.remove(hand, mask)
         return left
 
     def add(self, seat: int, mask: int) -> None:
@@ -56,18 +51,16 @@ class Holdings:
 
     def plays(self, seat: int) -> list[int]:
         """Return the codes of all plays in the hand, ascending; the list must not be changed."""
-        plays, gone = self._lists[seat], self._gone[seat]
+        plays, hand, listed = self._lists[seat], self.hands[seat], self._listed[seat]
         if plays is None:
-            plays = self._rules.list_plays(self.hands[seat])
+            plays = self._rules.list_plays(hand)
             self._short_lists[seat] = None
-        elif gone:
-            listed, plays = plays, []
-            for play in listed:  # on lists this short, faster than a comprehension
-                if not play & gone:
-                    plays.append(play)
-        else:
+        elif listed == hand:
             return plays
-        self._lists[seat], self._gone[seat] = plays, 0
+        else:
+            gone = listed ^ hand
+            plays = [play for play in plays if not play & gone]
+        self._lists[seat], self._listed[seat] = plays, hand
         return plays
 
     def has_several(self, seat: int) -> bool:
@@ -77,32 +70,32 @@ class Holdings:
             return True
         return len(self.plays(seat)) > 1
 
-    def following(self, seat: int, to_beat: int) -> list[int]:
+    def following(self, seat: int, to_beat: int, above: int, up_to: int) -> list[int]:
         """Return the codes of the plays that beat the play ``to_beat``, ascending, and finally 0 for a pass.
 
-        The list is the caller's own.
+        Except for bombs, these are above ``above``, up to ``up_to``. The list is the caller's own.
         """
         plays = self._lists[seat]
         if plays is None:
             plays = self._listed_to_beat(seat, to_beat)
         # The same as ``Rules.following``, without a call at every decision.
-        facts = self._facts
-        low = bisect(plays, to_beat | facts.full)
+        low = bisect(plays, above)
         if low == len(plays):
             return [0]
-        beating = plays[low : bisect(plays, to_beat | facts.group_full, low)]
-        if facts.bombs and plays[-1] >= facts.first_bomb > to_beat:
+        beating = plays[low : bisect(plays, up_to, low)]
+        facts = self._facts
+        if facts.bombs and plays[-1] >= facts.first_bomb > above:
             beating += plays[bisect_left(plays, facts.first_bomb, low) :]
-        gone = self._gone[seat]
-        if not gone or not beating:
-            beating.append(0)
-            return beating
-        held = []
-        for play in beating:  # mostly few, so the whole list is not filtered for them
-            if not play & gone:
-                held.append(play)  # noqa: PERF401
-        held.append(0)
-        return held
+        gone = self._listed[seat] ^ self.hands[seat]
+        if gone and beating:  # mostly few, so the whole list is not filtered for them
+            held = []
+            for play in beating:
+                if not play & gone:
+                    held.append(play)  # noqa: PERF401
+            held.append(0)
+            return held
+        beating.append(0)
+        return beating
 
     def bombs(self, seat: int, to_beat: int) -> list[int]:
         """Return the codes of the bombs that beat the play ``to_beat``, ascending."""
@@ -111,13 +104,6 @@ class Holdings:
             return []  # the usual case, in which the hand's list need not be filtered
         return self._rules.bombs_on(self.plays(seat), to_beat)
 
-    def can_beat(self, seat: int, to_beat: int) -> bool:
-        """Return whether the hand has a play that beats the play ``to_beat``."""
-        stronger = self._facts.stronger.get(to_beat)
-        if stronger is not None:  # so most passes need no listed plays
-            return stronger & self.hands[seat] != 0
-        return len(self.following(seat, to_beat)) > 1
-
     def _listed_to_beat(self, seat: int, to_beat: int) -> list[int]:
         """Return plays of a hand that is not listed: all, or only the short ones if no others can beat."""
         if not self._facts.lists_short or (to_beat & self._facts.full).bit_count() > _SHORT:
@@ -125,5 +111,5 @@ class Holdings:
         plays = self._short_lists[seat]
         if plays is None:
             self._short_lists[seat] = plays = self._rules.list_short(self.hands[seat])
-            self._gone[seat] = 0
+            self._listed[seat] = self.hands[seat]
         return plays

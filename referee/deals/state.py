@@ -1,8 +1,8 @@
 """How a deal stands: what the seats hold, what is to be beaten, who owes a decision, and what is legal.
 
-``Holdings`` is what the seats hold, ``Trick`` what is to be beaten and who may still do so. While no rare
-rule bears on the seat in turn (``_plain``), only the play to beat matters, and the answer is found here; for
-all other turns ``referee.deals.options`` says what is legal.
+``Holdings`` is what the seats hold. While no rare rule bears on the seat in turn (``_plain``), only the play
+to beat matters, and the answer is found here; for all other turns ``referee.deals.options`` says what is
+legal.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from referee.deals.facts import rule_facts
 from referee.deals.holdings import Holdings
 from referee.deals.options import Constraints, Options, allowed, checked, ignores_precaution
 from referee.deals.stock import Stock
-from referee.deals.trick import Trick
+from referee.deals.window import CLOSED
 from referee.errors import IllegalHere, PlayError
 from referee.rules.limited import Limited
 from referee.rules.plays import Rules
@@ -57,9 +57,10 @@ class DealState:
 
     # fmt: off
     __slots__ = (
-        "_facts", "_final", "_guarded", "_holdings", "_next", "_plain", "_trick", "_trick_ends", "_undealt",
-        "culprit", "dealer", "dealt", "end", "exchange", "hands", "leader", "log", "must_include", "number",
-        "opening", "out", "over", "points", "rules", "seed", "stage", "start", "step", "stock", "turn",
+        "_above", "_facts", "_guarded", "_holdings", "_next", "_plain", "_stronger", "_trick_ends",
+        "_undealt", "_up_to", "_window", "culprit", "dealer", "dealt", "end", "exchange", "final", "hands",
+        "last_seat", "leader", "locked", "log", "must_include", "number", "opening", "out", "over",
+        "points", "rules", "seed", "stage", "start", "step", "stock", "to_beat", "turn",
     )
     # fmt: on
 
@@ -87,7 +88,9 @@ class DealState:
         self._holdings = Holdings(rules, facts, self.opening)
         self.hands = self._holdings.hands
         """What the seats hold now, as masks; read-only."""
-        self._trick = Trick(self._next, self.hands)
+        self._begin_trick()
+        self._window = CLOSED
+        """Who may bomb the last play out of turn."""
         self.start = self.opening
         """Hands when play begins: with leftover cards and after an exchange."""
         self.exchange: Exchange | None = None
@@ -106,36 +109,17 @@ class DealState:
         """Mask of the card that the lead must contain; 0 for none."""
         self.stock = Stock(rules, seed, self._undealt) if facts.no_stock is None else facts.no_stock
         self._plain = False
-        self._final = 0
+        self.final = 0
+        """The code of the play with which the first seat went out; 0 as long as none has."""
         self._guarded: tuple[Guarded, ...] = ()
         """The last two guarded actions: the last may be the one that ends the deal."""
         self._trick_ends: list[int] = []
 
     # What a seat may ask
 
-    @property
-    def to_beat(self) -> int:
-        """The code of the play to beat; 0 when leading."""
-        return self._trick.to_beat
-
-    @property
-    def last_seat(self) -> int:
-        """Who made the play to beat; ``NOBODY`` when leading."""
-        return self._trick.last_seat
-
-    @property
-    def locked(self) -> int:
-        """The seats, as bits, that may not act until the trick ends."""
-        return self._trick.locked
-
-    @property
-    def final(self) -> int:
-        """The code of the play with which the first seat went out; 0 as long as none has."""
-        return self._final
-
     def owing(self) -> tuple[int, ...]:
         """Return the seats that owe a decision: the one in turn, or all that may still bomb out of turn."""
-        return _ALONE[self.turn] if self.turn != NOBODY else self._trick.window.waiting
+        return _ALONE[self.turn] if self.turn != NOBODY else self._window.waiting
 
     def legal(self, seat: int) -> list[int]:
         """Return the codes that ``seat`` may play now, ascending; none if it owes no decision.
@@ -152,10 +136,11 @@ class DealState:
         if seat != self.turn or not self._plain:
             plays, may_pass = self._options(seat)
             return [*plays, 0] if may_pass else plays[:]
-        to_beat = self._trick.to_beat
-        if not to_beat:
+        if not self.to_beat:
             return self._holdings.plays(seat)[:]
-        return self._holdings.following(seat, to_beat)
+        if not self.hands[seat] & self._stronger:
+            return [0]
+        return self._holdings.following(seat, self.to_beat, self._above, self._up_to)
 
     def list_plays(self) -> None:
         """List the plays of all hands now, for copies to share; else each lists them when it needs them."""
@@ -165,12 +150,12 @@ class DealState:
     def can_pass(self, seat: int) -> bool:
         """Return whether ``seat`` may pass now (decline, in a bomb window)."""
         if seat == self.turn and self._plain:
-            return self._trick.to_beat != 0
+            return self.to_beat != 0
         return seat in self.owing() and (self.stage is BOMBS or self._options(seat).may_pass)
 
     def bearing(self, seat: int) -> tuple[int, bool]:
         """Return the play to beat, and whether it is the turn of ``seat`` and nothing else bears on it."""
-        return self._trick.to_beat, self._plain and seat == self.turn
+        return self.to_beat, self._plain and seat == self.turn
 
     def permits(self, seat: int, code: int) -> bool:
         """Return whether ``seat`` may make the play ``code`` now, or pass for 0, without listing plays."""
@@ -187,13 +172,13 @@ class DealState:
 
     def key(self) -> tuple[object, ...]:
         """Return a value that is equal for deals with the same cards and the same possible continuations."""
-        trick, ruleset = self._trick, self.rules.ruleset
+        ruleset = self.rules.ruleset
         looks_back = ruleset.bonuses is not None or ruleset.restock or ruleset.guard == "liable"
         looks_back = looks_back or self._facts.asks_who_played
         return (
             *(ruleset.hash, self.dealer, self.step, self.leader, tuple(self.hands), self.stage, self.turn),
-            *(trick.to_beat, trick.last_seat, trick.locked, trick.window.key(), self.must_include),
-            *(tuple(self.out), self._final, self.end, self.points, self.stock.cards),
+            *(self.to_beat, self.last_seat, self.locked, self._window.key(), self.must_include),
+            *(tuple(self.out), self.final, self.end, self.points, self.stock.cards),
             self.start if ruleset.last_top_card == "loses" else (),
             self.seed if ruleset.restock else b"",
             tuple(self.log) if looks_back else (),
@@ -223,15 +208,15 @@ class DealState:
     def constraints(self, seat: int) -> Constraints:
         """Return what bears on the decision of ``seat``, besides its hand, if it owes one."""
         if not self._facts.careful:
-            return Constraints(self._trick.to_beat, self.must_include)
+            return Constraints(self.to_beat, self.must_include)
         banned = self._facts.banned if self._is_banned(seat) else 0
         guarded = self.stage is PLAY and self._is_guarded(seat)
-        return Constraints(self._trick.to_beat, self.must_include, banned, guarded)
+        return Constraints(self.to_beat, self.must_include, banned, guarded)
 
     @property
     def answers(self) -> tuple[tuple[int, int], ...]:
         """The seats that have answered in the open bomb window, and their codes (0: declined)."""
-        return self._trick.window.answers
+        return self._window.answers
 
     @property
     def leftover(self) -> tuple[int, ...]:
@@ -253,6 +238,46 @@ class DealState:
     def actions(self) -> list[Action]:
         """What the seats have done so far; ``log`` has the same as plain tuples."""
         return [Action(*entry) for entry in self.log]
+
+    # The trick
+
+    def _begin_trick(self) -> None:
+        """Forget the last trick: a lead comes next, and everybody may follow."""
+        self.to_beat = 0
+        """The code of the play to beat; 0 when leading."""
+        self.last_seat = NOBODY
+        """Who made that play; ``NOBODY`` when leading."""
+        self.locked = 0
+        """The seats, as bits, that may not act until the trick ends."""
+        # What beats that play: codes above the first of these up to the second, and bombs; and the cards that
+        # do, as a mask, if nothing else may, which is -1 if that is not known.
+        self._above, self._up_to, self._stronger = 0, self._facts.first_bomb, -1
+
+    def _lay(self, seat: int, code: int) -> None:
+        """Put a play on the table, to be beaten."""
+        facts = self._facts
+        self.to_beat, self.last_seat = code, seat
+        self._above, self._up_to = code | facts.full, code | facts.group_full
+        self._stronger = facts.stronger.get(code, -1)
+
+    def _after(self, seat: int, stop: int) -> int:
+        """Return the next seat that holds cards and is not locked out; ``stop`` if that comes first."""
+        order, hands, locked = self._next, self.hands, self.locked
+        seat = order[seat]
+        while seat != stop and (not hands[seat] or locked >> seat & 1):
+            seat = order[seat]
+        return seat
+
+    def _others(self, seat: int) -> list[int]:
+        """Return, in order of play, all seats after ``seat`` that hold cards and are not locked out."""
+        order, hands, locked = self._next, self.hands, self.locked
+        seats = []
+        other = order[seat]
+        while other != seat:
+            if hands[other] and not locked >> other & 1:
+                seats.append(other)
+            other = order[other]
+        return seats
 
     # Which rules bear on a seat
 
@@ -282,13 +307,13 @@ class DealState:
 
     def _is_bombed(self, limited: Limited) -> bool:
         """Return whether there are bombs that beat the play to beat and do not beat any play."""
-        return self._trick.to_beat != 0 and bool(limited.over(self._trick.to_beat))
+        return self.to_beat != 0 and bool(limited.over(self.to_beat))
 
     def _is_guarded(self, seat: int) -> bool:
         """Return whether the rules ask for a precaution because the next seat has one card."""
         if not self._facts.guards:
             return False
-        following = self._trick.after(seat, seat)
+        following = self._after(seat, seat)
         return following != seat and self.rules.count(self.hands[following]) == 1
 
     def _options(self, seat: int) -> Options:
@@ -298,6 +323,6 @@ class DealState:
             plays = self._holdings.plays(seat)
             return Options([play for play in plays if self.rules.count(play & self.rules.full) == 1], False)
         if self.stage is BOMBS:
-            bombs = self._holdings.bombs(seat, self._trick.to_beat)
+            bombs = self._holdings.bombs(seat, self.to_beat)
             return allowed(self.rules, bombs, self.constraints(seat)) if bombs else _DECLINE
         return allowed(self.rules, self._holdings.plays(seat), self.constraints(seat))

@@ -103,7 +103,7 @@ def test_passed_when_a_pass_locks_then_it_is_who_is_locked_out() -> None:
         sight, deal = table.sight(table.seat), table.deal
         assert deal is not None
         if sight.kind == "play":
-            assert sight.passed == deal._trick.locked
+            assert sight.passed == deal.locked
             locked += sight.passed != 0
     assert locked > 100
 
