@@ -68,7 +68,9 @@ class Deal(DealState):
             code = facts.code(mask) if hand & mask == mask else 0
             # As ``Rules.beats``, and for most rules as ``_play``: calling those would cost 5 % of all play.
             if code <= self._above or self._up_to < code < facts.first_bomb:
-                raise refusal(self.rules, seat, hand, mask, Constraints(self.to_beat))
+                limited = facts.limited
+                if not (code and limited and self.to_beat and limited.beats(code, self.to_beat)):
+                    raise refusal(self.rules, seat, hand, mask, Constraints(self.to_beat))
             if not facts.goes_round:
                 self._play(seat, code, mask)
                 return code
@@ -251,13 +253,10 @@ class Deal(DealState):
     def _ask(self, seat: int, stage: Stage = PLAY) -> None:
         """Give the turn to ``seat`` (``NOBODY`` in a bomb window, and when the deal is over)."""
         self.stage, self.turn = stage, seat
-        facts = self._facts
         self._plain = (
             (stage is PLAY or stage is BEAT_OWN)
             and not self.must_include
-            and not (facts.limited and self._is_bombed(facts.limited))
-            and not (self.hands[seat] in facts.banned_hands and self._is_banned(seat))
-            and not (facts.guards and self._is_guarded(seat))
+            and not (self._facts.careful and self._is_careful(seat))
         )
 
     def _act_with_care(self, seat: int, mask: int, *, seen: bool = False) -> int:
@@ -379,7 +378,9 @@ class Deal(DealState):
     def _advance(self, seat: int) -> None:
         """Give the turn to the next seat after ``seat`` that may beat the last play, or end the trick."""
         last = self.last_seat
-        following = self._after(seat, last)
+        following = self._next[seat]
+        if following != last and (self.locked or not self.hands[following]):
+            following = self._after(seat, last)
         if following != last:
             self._ask(following)
         elif self._facts.beat_own and self.hands[last]:

@@ -30,7 +30,7 @@ class RuleFacts:
     """Whether a rule about last cards, a ban or a precaution, can restrict a turn."""
     goes_round: bool
     """Whether every turn is followed by the next seat's: nobody is out or locked out before the deal is
-    over, and no rule depends on other seats or on the play to beat."""
+    over, and no rule depends on other seats."""
     costly: bool
     """Whether a pass takes more than giving the turn to the next seat."""
     losing: int
@@ -50,7 +50,7 @@ class RuleFacts:
     """Whether a pass draws cards."""
     pass_locks: bool
     lists_short: bool
-    """Whether hands change so often that only plays of up to three cards are listed if those suffice."""
+    """Whether plays of up to three cards suffice to beat a play of so few: there are no bombs."""
     no_stock: Stock | None
     """The empty stock that all deals share if the rules have no stock; else None."""
 
@@ -65,8 +65,7 @@ def rule_facts(rules: Rules) -> RuleFacts:
     guards = ruleset.guard != "none"
     draws = ruleset.draw_on_pass != "none"
     around = bans or guards or ruleset.pass_locks or ruleset.beat_own or ruleset.bombs_out_of_turn
-    # Bombs that beat only some plays make every turn one that depends on the play to beat.
-    goes_round = ruleset.deal_ends == "first_out" and not around and rules.limited is None
+    goes_round = ruleset.deal_ends == "first_out" and not around
     return RuleFacts(
         code=rules.code,
         full=rules.full,
@@ -88,7 +87,7 @@ def rule_facts(rules: Rules) -> RuleFacts:
         asks_who_played=any(bracket.start == "all" for bracket in ruleset.multipliers),
         draws=draws,
         pass_locks=ruleset.pass_locks,
-        lists_short=draws and not ruleset.bombs,
+        lists_short=not ruleset.bombs,
         no_stock=None if ruleset.leftover == "stock" else Stock(rules, b"", ()),
     )
 

@@ -78,12 +78,14 @@ class Holdings:
         plays = self._lists[seat]
         if plays is None:
             plays = self._listed_to_beat(seat, to_beat)
+        facts = self._facts
+        if facts.limited and facts.limited.over(to_beat):
+            return [*self._rules.following(self.plays(seat), to_beat), 0]
         # The same as ``Rules.following``, without a call at every decision.
         low = bisect(plays, above)
         if low == len(plays):
             return [0]
         beating = plays[low : bisect(plays, up_to, low)]
-        facts = self._facts
         if facts.bombs and plays[-1] >= facts.first_bomb > above:
             beating += plays[bisect_left(plays, facts.first_bomb, low) :]
         gone = self._listed[seat] ^ self.hands[seat]

@@ -16,7 +16,6 @@ from referee.deals.options import Constraints, Options, allowed, checked, ignore
 from referee.deals.stock import Stock
 from referee.deals.window import CLOSED
 from referee.errors import IllegalHere, PlayError
-from referee.rules.limited import Limited
 from referee.rules.plays import Rules
 
 
@@ -305,16 +304,22 @@ class DealState:
             if hand
         )
 
-    def _is_bombed(self, limited: Limited) -> bool:
-        """Return whether there are bombs that beat the play to beat and do not beat any play."""
-        return self.to_beat != 0 and bool(limited.over(self.to_beat))
+    def _is_careful(self, seat: int) -> bool:
+        """Return whether a ban or a precaution bears on a turn of ``seat``."""
+        facts = self._facts
+        if facts.guards and self._is_guarded(seat):
+            return True
+        return self.hands[seat] in facts.banned_hands and self._is_banned(seat)
 
     def _is_guarded(self, seat: int) -> bool:
         """Return whether the rules ask for a precaution because the next seat has one card."""
         if not self._facts.guards:
             return False
-        following = self._after(seat, seat)
-        return following != seat and self.rules.count(self.hands[following]) == 1
+        following = self._next[seat]
+        if self.locked or not self.hands[following]:
+            following = self._after(seat, seat)
+        hand = self.hands[following]
+        return not hand & hand - 1 and following != seat
 
     def _options(self, seat: int) -> Options:
         if seat not in self.owing():

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from referee.rules.pack import Pack
 from referee.rules.runs import Runs
 from referee.rules.strength import Strength
-from referee.rules.tables import Tables, Triple
+from referee.rules.tables import RANK_BITS, Tables, Triple
 from referee.rules.twopairs import TwoPairs
 from referee.ruleset import Ruleset
 from referee.ruleset.runs import RUNS
@@ -64,6 +64,7 @@ class Lister:
             pairs += some_pairs
             triples += some_triples
             ranks |= some_ranks
+        held, ranks = ranks, ranks & RANK_BITS
         if self._pairs:
             plays += pairs
         if triples and self._triples:
@@ -77,7 +78,7 @@ class Lister:
             plays += self._dragons(hand)
         if self._many and not few:
             for many in self._many.values():
-                plays += many.plays(hand)
+                plays += many.plays(hand, held)
         plays.sort()  # fast, because the parts are nearly in order
         return plays
 
@@ -102,17 +103,19 @@ class Lister:
         plays: list[int] = []
         pairs: list[int] = []
         triples: list[Triple] = []
+        ranks = 0
         for mask, chunks in self._chunks:
-            some_singles, some_pairs, some_triples, _ = chunks[hand & mask]
+            some_singles, some_pairs, some_triples, some_ranks = chunks[hand & mask]
             plays += some_singles
             pairs += some_pairs
             triples += some_triples
+            ranks |= some_ranks
         if self._pairs:
             plays += pairs
         if triples and self._triples:
             plays += [code for code, _, _ in triples]
         if self._short_runs:
-            plays += self._short_runs.plays(hand)
+            plays += self._short_runs.plays(hand, ranks)
         plays.sort()
         return plays
 

@@ -10,6 +10,7 @@ beat only some plays are in the group of their kind, see ``Limited``.
 from bisect import bisect, bisect_left
 from collections.abc import Callable
 from functools import lru_cache
+from itertools import chain
 
 from referee.rules.limited import Limited
 from referee.rules.listing import Lister
@@ -186,13 +187,14 @@ class Rules(Pack):
 
     def following(self, plays: list[int], to_beat: int) -> list[int]:
         """Return those of ``plays`` (ascending) that beat the play ``to_beat``, ascending."""
-        if self.limited and self.limited.over(to_beat):
-            return [play for play in plays if self.beats(play, to_beat)]
         low = bisect(plays, to_beat | self.full)
         high = bisect(plays, to_beat | self.group_full, low)
+        beating = plays[low:high]
         if high < len(plays) and plays[-1] >= self.first_bomb:
-            return plays[low:high] + plays[bisect_left(plays, self.first_bomb, high) :]
-        return plays[low:high]
+            beating += plays[bisect_left(plays, self.first_bomb, high) :]
+        spans = self.limited.over(to_beat) if self.limited else ()
+        bombs = [plays[bisect_left(plays, first) : bisect_left(plays, end)] for first, end in spans]
+        return sorted({*beating, *chain(*bombs)}) if any(bombs) else beating
 
     def beaten(self, plays: list[int], code: int) -> list[int]:
         """Return those of ``plays`` (ascending) that the play ``code`` beats, ascending."""

@@ -3,13 +3,14 @@
 A whole pack holds billions of them, of few strengths: ``tally`` counts them without listing them.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, product
 from math import prod
 
 from referee.memo import Memo
 from referee.rules.pack import Pack
 from referee.rules.strength import Strength
+from referee.rules.tables import RANK_BITS, RANKS
 from referee.ruleset.runs import RUNS, pairs_beside
 
 Codes = tuple[int, ...]
@@ -26,6 +27,7 @@ class Runs:
         """Prepare for the runs of up to ``longest`` ranks; by default, of all."""
         self._pack, self._strength, self._kind = pack, strength, kind
         self._width = RUNS[kind]
+        self._shift = (self._width - 1) * RANKS
         self._ranks = [(1 << rank, mask) for rank, mask in enumerate(pack.rank_masks)]
         self._sets = Memo[int, Codes](lambda held: tuple(pack.choose(held, self._width)))
         self._pairs = Memo[int, Codes](lambda held: tuple(pack.choose(held, 2)))
@@ -33,20 +35,16 @@ class Runs:
         runs = [(bits, self._run(bits, *place)) for bits, place in places.items()]
         self._runs = Memo[int, list[Run]](lambda ranks: [run for bits, run in runs if not bits & ~ranks])
 
-    def plays(self, hand: int) -> list[int]:
-        """Return the codes of the runs in a hand, in no particular order."""
+    def plays(self, hand: int, ranks: int) -> list[int]:
+        """Return the codes of the runs in a hand, in no order; ``ranks`` are as ``Matching`` has them."""
         plays: list[int] = []
-        for top, heads, others, pairs in self._held(hand):
-            codes = list(heads(hand & top))
-            for rank in others:
-                sets = self._sets[hand & rank]
-                codes = [code + cards for code in codes for cards in sets]
+        for top, heads, others, pairs in self._runs[ranks >> self._shift & RANK_BITS]:
+            parts: list[Sequence[int]] = [self._sets[hand & rank] for rank in others]
             if pairs:
-                beside = [
-                    sum(some) for ways in self._beside(hand, top, others, pairs) for some in product(*ways)
-                ]
-                codes = [code + cards for code in codes for cards in beside]
-            plays += codes
+                parts.append(
+                    [sum(some) for ways in self._beside(hand, top, others, pairs) for some in product(*ways)]
+                )
+            plays += map(sum, product(heads(hand & top), *parts))
         return plays
 
     def tally(self, hand: int) -> list[tuple[int, int]]:

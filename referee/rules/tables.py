@@ -14,6 +14,9 @@ from referee.ruleset import Ruleset
 MOST_ENTRIES = 1 << 13
 """How many entries a table keeps: all possible ones, except for suits of 15 ranks or of two packs."""
 
+RANKS = 16
+"""How many bits the bits of ranks take up, jokers included."""
+RANK_BITS = (1 << RANKS) - 1
 
 # Plain tuples, not named ones or lists: the hot path unpacks them, and they are close together in memory.
 
@@ -26,7 +29,8 @@ and the mask of the whole rank."""
 
 Matching = tuple[Codes, Codes, tuple[Triple, ...], int]
 """What is held of one rank or of two: the codes of singles, the codes of pairs (only their masks if pairs are
-not played) and the triples, all ascending; and the bits of the ranks."""
+not played) and the triples, all ascending; and the bits of the ranks, then of those held twice, and of those
+held three times, each ``RANKS`` bits further up."""
 
 Fours = tuple[Codes, Codes]
 """What four or more cards of a rank make: the codes of bare quads and of five cards of the rank, and the
@@ -96,7 +100,8 @@ class Tables:
         if self._pairs_played:
             pairs = [codes[pair] for pair in pairs]
         triples = [self._triple(cards, rank) for cards in pack.choose(held, 3)]
-        return tuple(sorted(singles)), tuple(sorted(pairs)), tuple(sorted(triples)), 1 << rank
+        ranks = sum([1 << rank + RANKS * times for times in range(min(3, held.bit_count()))])
+        return tuple(sorted(singles)), tuple(sorted(pairs)), tuple(sorted(triples)), ranks
 
     def _triple(self, cards: int, rank: int) -> Triple:
         full_house = self._strength.head("full_house", self._value(cards)) | cards

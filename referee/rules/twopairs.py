@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from referee.memo import Memo
 from referee.rules.pack import Pack
 from referee.rules.strength import Strength
+from referee.rules.tables import RANKS
 
 
 class TwoPairs:
@@ -19,9 +20,12 @@ class TwoPairs:
         self._ranks = list(enumerate(pack.rank_masks))
         self._suits = pack.suit_masks if flushes and pack.decks > 1 else ()
         self._pairs = Memo[int, list[int]](lambda held: pack.choose(held, 2))
+        self._heads = Memo(self._head)
 
-    def plays(self, hand: int) -> list[int]:
-        """Return the codes of all in a hand, in no particular order."""
+    def plays(self, hand: int, ranks: int) -> list[int]:
+        """Return the codes of all in a hand, in no particular order; ``ranks`` as ``Matching`` has them."""
+        if not ranks >> RANKS & (ranks >> RANKS) - 1:
+            return []  # fewer than two pairs
         return [head + cards for head, rest in self._each(hand) for cards in rest]
 
     def tally(self, hand: int) -> list[tuple[int, int]]:
@@ -32,14 +36,17 @@ class TwoPairs:
         """Yield codes with the higher pair alone, and the masks of what may go with it."""
         held = [(rank, hand & mask) for rank, mask in self._ranks if (hand & mask).bit_count() > 1]
         pairs = [(rank, cards, self._pairs[cards]) for rank, cards in held]
+        singles = self._pack.choose(hand & self._pack.ones, 1)
         for place, (high, cards, tops) in enumerate(pairs):
             for low, others, lows in pairs[:place]:
-                fifths = self._pack.choose(hand & ~(cards | others) & self._pack.ones, 1)
+                taken = cards | others
+                fifths = [card for card in singles if not card & taken]
                 rest = [pair + card for pair in lows for card in fifths]
                 for top in tops:
-                    yield self._head(top, high, low), self._mixed(top, rest)
+                    yield self._heads[top, high, low], self._mixed(top, rest)
 
-    def _head(self, top: int, high: int, low: int) -> int:
+    def _head(self, key: tuple[int, int, int]) -> int:
+        top, high, low = key
         suit = max([self._strength.suit_rank[card] for card in self._pack.cards(top)])
         return self._strength.head("two_pair", self._strength.of_two_pair(high, low, suit)) | top
 
