@@ -1,6 +1,6 @@
 """What the cards of a deal were worth to each seat: the points that the reference makes of them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from itertools import islice
@@ -134,19 +134,22 @@ def play_out(start: Deal, chances: Iterator[int]) -> tuple[int, ...]:
     deal, full = start.copy(), start.rules.full
     policies = policies_of(start.rules)
     seats = [policies[chance % len(policies)] for chance in islice(chances, len(deal.hands))]
+    hands = deal.hands
     while not deal.over:
-        deal.act_for_forced()
         if deal.stage is PLAY:
             seat = deal.turn
-            deal.act(seat, _choose(seats[seat], deal, seat, next(chances)) & full)
+            choices = deal.choices(seat)
+            code = (
+                choices[0] if len(choices) == 1 else _choose(seats[seat], choices, hands, seat, next(chances))
+            )
+            deal.act(seat, code & full)
         else:
             for seat in deal.owing():
                 deal.act(seat, 0)
     return deal.points
 
 
-def _choose(policy: Policy, deal: Deal, seat: int, chance: int) -> int:
-    choices = deal.choices(seat)
+def _choose(policy: Policy, choices: Sequence[int], hands: Sequence[int], seat: int, chance: int) -> int:
     if chance % ODDS:
-        return policy(choices, deal.hands, seat)
+        return policy(choices, hands, seat)
     return choices[chance // ODDS % len(choices)]
