@@ -14,7 +14,7 @@ from referee.deals.action import Entry
 from referee.deals.dealing import landmarks, seats_after
 from referee.deals.showdown import best_honour, holds, shows
 from referee.rules.plays import Rules
-from referee.ruleset import Bonuses, Honour
+from referee.ruleset import Bonuses, Bracket, Honour
 
 
 class Unbeaten(NamedTuple):
@@ -107,17 +107,17 @@ def penalty(rules: Rules, hand: int, brackets: bool = True, factor: int = 1, *, 
     These are card points through the bracket, doubled for twos, and with what honours left in it cost.
     ``brackets`` says whether brackets apply to this seat, ``whole`` whether it has played no card.
     """
-    count = rules.count(hand)
-    if not count:
+    if not hand:
         return 0
-    prices = _price_list(rules)
-    points = count * prices[0][1]
-    if len(prices) > 1:
-        points = sum([(hand & cards).bit_count() * worth for cards, worth in prices])
+    pricing = _pricing(rules)
+    count = hand.bit_count()
+    points = count * pricing.least
+    for cards, more in pricing.dearer:
+        points += (hand & cards).bit_count() * more
     if brackets:
-        points = _through_bracket(rules, count, points, whole)
-    if rules.ruleset.double_per_two_left:
-        points <<= rules.count(hand & landmarks(rules).all_twos)
+        points = _through_bracket(pricing.brackets, count, points, whole)
+    if pricing.doubling:
+        points <<= (hand & pricing.doubling).bit_count()
     if rules.ruleset.honours_left:
         held = [entry for entry in rules.ruleset.honours_left if holds(rules, entry.honour, hand)]
         points = points * _times(held) + _added(held)
@@ -126,7 +126,7 @@ def penalty(rules: Rules, hand: int, brackets: bool = True, factor: int = 1, *, 
 
 def difference(rules: Rules, cards: int, brackets: bool = True) -> int:
     """Return what a difference in cards costs with ``settle: difference``: the number through the bracket."""
-    return _through_bracket(rules, cards, cards, False) if brackets and cards else cards
+    return _through_bracket(_pricing(rules).brackets, cards, cards, False) if brackets and cards else cards
 
 
 def _times(honours: Sequence[Honour]) -> int:
@@ -170,16 +170,33 @@ def _case(rules: Rules, finish: Finish) -> Case:
     return Case(rules, finish, hands, winner, factor, extra, penalties)
 
 
+class Pricing(NamedTuple):
+    """What the cards left in a hand cost."""
+
+    least: int
+    """The points of the cheapest card."""
+    dearer: tuple[tuple[int, int], ...]
+    """Masks of dearer cards, every copy, and how much more each of them costs."""
+    brackets: tuple[Bracket, ...]
+    """The brackets, the highest first."""
+    doubling: int
+    """Mask of the cards that each double the points, every copy."""
+
+
 @lru_cache(maxsize=64)
-def _price_list(rules: Rules) -> tuple[tuple[int, int], ...]:
-    prices: dict[int, int] = {}
-    for cards, points in zip(rules.rank_masks, rules.ruleset.card_points, strict=True):
-        prices[points] = prices.get(points, 0) | cards
-    return tuple((cards, points) for points, cards in prices.items())
+def _pricing(rules: Rules) -> Pricing:
+    ruleset = rules.ruleset
+    least, prices = min(ruleset.card_points), dict[int, int]()
+    for cards, points in zip(rules.rank_masks, ruleset.card_points, strict=True):
+        if points > least:
+            prices[points - least] = prices.get(points - least, 0) | cards
+    dearer = tuple((cards, more) for more, cards in prices.items())
+    doubling = landmarks(rules).all_twos if ruleset.double_per_two_left else 0
+    return Pricing(least, dearer, ruleset.multipliers[::-1], doubling)
 
 
-def _through_bracket(rules: Rules, count: int, points: int, whole: bool) -> int:
-    for bracket in reversed(rules.ruleset.multipliers):
+def _through_bracket(brackets: Sequence[Bracket], count: int, points: int, whole: bool) -> int:
+    for bracket in brackets:
         if whole if bracket.start == "all" else count >= bracket.start:
             return points * bracket.times if bracket.times is not None else bracket.points or 0
     return points
