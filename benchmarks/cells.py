@@ -13,11 +13,15 @@ from typing import TypeVar
 
 from benchmarks.peers import measure
 from referee.deals.deal import Deal
-from referee.deals.shuffle import shuffle
+from referee.deals.shuffle import shuffle, words
+from referee.deals.succession import setup
 from referee.position import Position
 from referee.records.random_play import play_randomly
+from referee.reference.values import begin, play_out
 from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import load_ruleset
+from referee.sage.plans import planner_of
+from referee.sage.playouts import Quick, Start
 
 T = TypeVar("T")
 
@@ -60,7 +64,46 @@ def micro() -> dict[str, float]:
         "list a hand's plays (us)": _each(rules.list_plays, fresh),
         "check one play, met before (us)": min(_checks(rules, checks, to_beat) for _ in range(5)),
         "position after an action (us)": min(_applied(rules) for _ in range(5)),
+        **_search(rules),
     }
+
+
+def _search(rules: Rules) -> dict[str, float]:
+    """Return what search is made of, from deals in the middle: copies, legal actions, plays to the end."""
+    deals, chance = [_begun(rules, number) for number in range(400)], Random(2).random
+    for deal in deals:
+        deal.choices(deal.turn)
+    planner = planner_of(rules)
+    quick = Quick(planner)
+    given = setup(rules.ruleset, 1, None)
+    starts = [begin(rules, number.to_bytes(32, "big"), given) for number in range(40)]
+
+    def playout(deal: Deal) -> None:
+        hands = deal.hands[:]
+        units = [list(planner.plan[hand]) for hand in hands]
+        code = deal.choices(deal.turn)[0]
+        if code in units[deal.turn]:
+            units[deal.turn].remove(code)
+            hands[deal.turn] ^= code & rules.full
+        else:
+            code = 0
+        quick.points(Start.after(deal, code), hands, units, chance)
+
+    steps: dict[str, tuple[Callable[[Deal], object], list[Deal]]] = {
+        "copy a deal (us)": (Deal.copy, deals),
+        "legal actions of a turn (us)": (lambda deal: deal.choices(deal.turn), deals),
+        "playout of sage from the middle (us)": (playout, [deal for deal in deals if deal.to_beat]),
+        "play of the reference (us)": (lambda start: play_out(start, words(bytes(32), "play")), starts),
+    }
+    return {name: min(_each(step, cases) for _ in range(5)) for name, (step, cases) in steps.items()}
+
+
+def _begun(rules: Rules, number: int) -> Deal:
+    """Return a deal after nine actions at random."""
+    deal, random = Deal(rules, number.to_bytes(32, "big"), 1, 0, 1), Random(1)
+    for _ in range(9):
+        deal.act(deal.turn, random.choice(deal.choices(deal.turn)) & rules.full)
+    return deal
 
 
 def _checks(rules: Rules, cases: list[tuple[int, int]], to_beat: int) -> float:
@@ -74,10 +117,7 @@ def _checks(rules: Rules, cases: list[tuple[int, int]], to_beat: int) -> float:
 
 def _applied(rules: Rules) -> float:
     """Return the microseconds for computing the position after an action, in the middle of a deal."""
-    deal, random = Deal(rules, bytes(32), 1, 0, 1), Random(1)
-    for _ in range(9):
-        deal.act(deal.turn, random.choice(deal.choices(deal.turn)) & rules.full)
-    position = Position(deal)
+    position = Position(_begun(rules, 0))
     action = next(iter(position.legal))
     return _each(position.apply, [action] * 4_000)
 
