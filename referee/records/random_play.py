@@ -12,8 +12,7 @@ from referee.rules.plays import Rules
 
 def play_randomly(deal: Deal, rng: Random) -> int:
     """Play a deal to its end, with every legal action equally likely; return the number of decisions."""
-    choices, act, draw = deal.choices, deal.act, rng.random
-    full = deal.rules.full
+    draw, full = rng.random, deal.rules.full
     decisions = 0
     while True:
         seat = deal.turn
@@ -21,9 +20,9 @@ def play_randomly(deal: Deal, rng: Random) -> int:
             if deal.over:
                 return decisions
             seat = deal.owing()[0]
-        plays = choices(seat)
+        plays = deal.choices(seat)
         code = plays[0] if len(plays) == 1 else plays[int(draw() * len(plays))]
-        act(seat, code & full)
+        deal.act(seat, code & full)
         decisions += 1
 
 
