@@ -7,6 +7,8 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from referee.bot.seen import Gift, Happened
+from referee.deals.facts import rule_facts
+from referee.deals.holdings import Holdings
 from referee.memo import Memo
 from referee.protocol.numbers import CardNumbers, Numbers, card_numbers
 from referee.rules.plays import Rules
@@ -127,9 +129,9 @@ class SessionView:
 
     # fmt: off
     __slots__ = (
-        "_actions", "_counted", "_counts", "_gone", "_log", "_numbers", "_own_bit", "_played", "_plays",
-        "_step", "clockwise", "deal", "dealer", "deals", "hand", "ratings", "rules", "scores", "seat",
-        "seats", "session_id", "shown", "tournament",
+        "_actions", "_counted", "_counts", "_facts", "_held", "_log", "_numbers", "_own_bit", "_played",
+        "_step", "clockwise", "deal", "dealer", "deals", "ratings", "rules", "scores", "seat", "seats",
+        "session_id", "shown", "tournament",
     )
     # fmt: on
 
@@ -156,16 +158,14 @@ class SessionView:
         """How the seats' bots are rated; None if the match is not rated."""
         self.scores = tuple(scores)
         self.deal = 0
-        self.hand = 0
         self.shown = 0
         """The mask of the leftover cards that everybody saw a seat take."""
         self.clockwise = True
         self.dealer = 0
         self._numbers: CardNumbers = card_numbers(self.rules)
-        self._plays: list[int] | None = None
-        """Codes of all combinations in the hand, and of some that were in it, sorted."""
-        self._gone = 0
-        """The cards that have left the hand since the plays were listed or filtered."""
+        self._facts = rule_facts(rules)
+        self._held = Holdings(rules, self._facts, (0,))
+        """The bot's hand and its plays."""
         self._log: list[Step] = []
         """What happened in the deal; ``_actions`` and ``_counts`` follow it as far as they have been read."""
         self._actions: list[Action] = []
@@ -203,11 +203,11 @@ class SessionView:
         self, deal: int, hand: int, counts: Iterable[int], *, dealer: int, clockwise: bool, shown: int
     ) -> None:
         """Begin a deal with this hand, a mask, and these numbers of cards, by seat."""
-        self.deal, self.hand, self.shown = deal, hand, shown
+        self.deal, self.shown = deal, shown
+        self._held = Holdings(self.rules, self._facts, (hand,))
         self.dealer, self.clockwise = dealer, clockwise
         self._log, self._actions = [], []
         self._counts, self._counted = list(counts), 0
-        self._plays = None
 
     def deal_ended(self, ended: "bots_pb2.DealEnded") -> None:
         """Process the end of a deal, after its last actions."""
@@ -223,7 +223,9 @@ class SessionView:
                 if step.taker >= 0:
                     self._exchanged(step.seat, step.taker, step.played)
                 else:
-                    self._own(step.played, step.drawn)
+                    self._held.play(0, step.played)
+                    if step.drawn:
+                        self._held.add(0, step.drawn)
 
     @property
     def actions(self) -> Sequence[Action]:
@@ -248,29 +250,22 @@ class SessionView:
         self._counted = len(log)
         return counts
 
+    @property
+    def hand(self) -> int:
+        """The bot's hand, as a mask."""
+        return self._held.hands[0]
+
     def plays(self) -> list[int]:
-        """Return the codes of all combinations in the hand, sorted."""
-        plays, gone = self._plays, self._gone
-        if plays is None:
-            plays = self._plays = self.rules.list_plays(self.hand)
-        elif gone:
-            plays = self._plays = [code for code in plays if not code & gone]
-        self._gone = 0
-        return plays
+        """Return the codes of all combinations in the hand, sorted; the list must not be changed."""
+        return self._held.plays(0)
 
     def following(self, to_beat: int) -> list[int]:
         """Return the codes of all combinations in the hand that beat the play ``to_beat``, sorted."""
-        plays, gone, rules = self._plays, self._gone, self.rules
-        if not plays or plays[-1] >= rules.first_bomb:
-            return rules.following(self.plays(), to_beat)
-        plays_above = rules.following(plays, to_beat)
-        if not gone:
-            return plays_above
-        held = []
-        for code in plays_above:  # mostly few, for which this is faster than a comprehension
-            if not code & gone:
-                held.append(code)  # noqa: PERF401
-        return held
+        if self._facts.limited:  # to some plays, bombs of other groups are an answer
+            return self.rules.following(self._held.plays(0), to_beat)
+        codes = self._held.following(0, to_beat)
+        codes.pop()  # the pass
+        return codes
 
     def to_beat(self, message: Any) -> int:
         """Return the code of the play to beat of a lazy turn; 0 when leading."""
@@ -302,18 +297,8 @@ class SessionView:
         """Return what changed hands in this deal's exchange."""
         return [Gift(step.seat, step.taker, step.played) for step in self._log[:2] if step.taker >= 0]
 
-    def _own(self, played: int, drawn: int) -> None:
-        hand, rules = self.hand, self.rules
-        left = rules.remove(hand, played) if played else hand
-        self._gone |= hand ^ left
-        if drawn:
-            left = rules.add(left, drawn)
-            self._plays = None
-        self.hand = left
-
     def _exchanged(self, giver: int, taker: int, card: int) -> None:
         if giver == self.seat:
-            self.hand = self.rules.remove(self.hand, card)
+            self._held.play(0, card)
         elif taker == self.seat:
-            self.hand = self.rules.add(self.hand, card)
-        self._plays = None
+            self._held.add(0, card)
