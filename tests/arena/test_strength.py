@@ -1,5 +1,8 @@
 """Strengths from sums: the fit, rank ranges, tiers, and the scale."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
@@ -227,3 +230,10 @@ def test_what_is_said_of_intervals_is_what_the_trials_came_to() -> None:
     shares = [int(share) for row in rows for share in row.split(" | ")[4].split(", ")]
     assert len(shares) == 4 * len(rows) > 100
     assert f"{min(shares)} to {max(shares)} %" == HELD
+
+
+def test_fits_when_they_are_computed_then_they_take_one_thread() -> None:
+    named = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    program = "import os, arena.results.strength.matrices; print(len(os.listdir('/proc/self/task')))"
+    ended = subprocess.run([sys.executable, "-c", program], env=named, check=True, capture_output=True)
+    assert int(ended.stdout) == 1
