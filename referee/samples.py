@@ -22,6 +22,12 @@ STARTERS = Path(__file__).with_name("starters")
 FROM_SAMPLES = {
     "python": (),
     "go": ("client/*.go", "referee/v1/*.go", "go.mod", "go.sum", "main.go"),
+    "java": (
+        "src/main/java/bigtwo/client/*.java",
+        "src/main/java/bigtwo/bot/Main.java",
+        *(f"src/main/proto/referee/v1/{name}.proto" for name in ("bots", "cards", "errors")),
+        "pom.xml",
+    ),
     "typescript": ("src/*.ts", "src/gen/**/*.ts", "package*.json", "tsconfig.json", ".npmrc"),
 }
 """Files that a starter takes from the sample bot of its language, unless it has its own."""

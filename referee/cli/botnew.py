@@ -21,7 +21,7 @@ QUICK = ("HELLO-01", "TURN-01", "TURN-02", "TURN-03", "TURN-06", "TURN-10", "SES
 BUILD_SECONDS = 600
 SHOWN_LINES = 12
 
-Language = Literal["python", "go", "typescript"]
+Language = Literal["python", "go", "java", "typescript"]
 
 
 class Toolchain(NamedTuple):
@@ -49,6 +49,13 @@ TOOLCHAINS: dict[str, Toolchain] = {
         ("bot",),
         ("/bot",),
     ),
+    "java": Toolchain(
+        ("java", "mvn"),
+        "https://adoptium.net and https://maven.apache.org",
+        (("mvn", "--batch-mode", "--quiet", "package"),),
+        ("java", "-jar", "target/bot.jar"),
+        ("/target/",),
+    ),
     "typescript": Toolchain(
         ("node", "npm"),
         "https://nodejs.org",
@@ -73,7 +80,9 @@ class BotNameWrong(RefereeError):
 
 def new(
     folder: Annotated[Path, typer.Argument(metavar="NAME", help="A new folder, with the name of the bot.")],
-    language: Annotated[Language, typer.Option(help="What the bot is written in.")] = "python",
+    language: Annotated[
+        Language, typer.Option(help="What the bot is written in.", case_sensitive=False)
+    ] = "python",
     as_json: AsJson = False,
 ) -> None:
     """Create a folder with a starter bot, build the bot, and check that it works.
@@ -128,7 +137,12 @@ def _written(folder: Path, language: str) -> int:
 
 
 def _strategy(language: str) -> str:
-    return {"python": "bot.py", "go": "strategy.go", "typescript": "src/strategy.ts"}[language]
+    return {
+        "python": "bot.py",
+        "go": "strategy.go",
+        "java": "src/main/java/bigtwo/bot/Planner.java",
+        "typescript": "src/strategy.ts",
+    }[language]
 
 
 def _build(folder: Path, step: Sequence[str]) -> None:

@@ -74,7 +74,7 @@ def test_new_bot_when_it_cannot_be_built_then_that_is_said_with_what_the_tool_pr
     assert shown.err.endswith("is written, but not checked: `go test .` ended with status 3\n")
 
 
-@pytest.mark.parametrize("language", ["python", "go", "typescript"])
+@pytest.mark.parametrize("language", ["python", "go", "java", "typescript"])
 def test_starter_has_the_files_of_its_language_and_no_tests_of_the_client(language: str) -> None:
     names = {*starter(language, "fox")}
     assert "README.md" in names
@@ -88,6 +88,14 @@ def test_starter_has_the_files_of_its_language_and_no_tests_of_the_client(langua
             "strategy_test.go",
             "client/client.go",
             "referee/v1/bots.pb.go",
+        },
+        "java": {
+            "pom.xml",
+            "src/main/java/bigtwo/bot/Main.java",
+            "src/main/java/bigtwo/bot/Planner.java",
+            "src/main/java/bigtwo/client/Client.java",
+            "src/main/proto/referee/v1/bots.proto",
+            "src/test/java/bigtwo/bot/PlannerTest.java",
         },
         "typescript": {
             "package.json",

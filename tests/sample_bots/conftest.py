@@ -1,5 +1,6 @@
 """Fixtures with the sample bots in other languages, each built once for all tests."""
 
+import fcntl
 import hashlib
 from pathlib import Path
 
@@ -21,6 +22,33 @@ def go_bot(go: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("go") / "sample-bot"
     run_in(SAMPLES / "go", go, "build", "-o", str(path), ".")
     return path
+
+
+@pytest.fixture(scope="session")
+def mvn() -> str:
+    """Return the path of Maven."""
+    require("java")
+    return require("mvn")
+
+
+@pytest.fixture(scope="session")
+def java_bot(mvn: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the bot in Java, if its sources have changed since the last build; return its start script."""
+    folder = SAMPLES / "java"
+    sources = [folder / "pom.xml", *sorted(folder.glob("src/main/**/*.java"))]
+    sources += sorted(folder.glob("src/main/proto/referee/v1/*.proto"))
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
+    built = folder / "target" / ".built"
+    built.parent.mkdir(exist_ok=True)
+    with (folder / "target" / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # other processes of these tests build it, too
+        if not built.exists() or built.read_text() != digest:
+            run_in(folder, mvn, "--batch-mode", "--quiet", "package", "-DskipTests")
+            built.write_text(digest)
+    program = tmp_path_factory.mktemp("java") / "bot"
+    program.write_text(f"#!/bin/sh\nexec {require('java')} -jar {folder / 'target' / 'bot.jar'}\n")
+    program.chmod(0o755)
+    return program
 
 
 @pytest.fixture(scope="session")

@@ -9,11 +9,12 @@ import pytest
 from tests.tied import tied
 
 
-@pytest.mark.parametrize("language", ["go", "typescript"])
+@pytest.mark.parametrize("language", ["go", "Java", "typescript"])
 def test_new_bot_is_built_tested_and_checked(
     language: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    request.getfixturevalue({"go": "go_bot", "typescript": "node"}[language])  # installs the packages
+    fixture = {"go": "go_bot", "Java": "java_bot", "typescript": "node"}[language]
+    request.getfixturevalue(fixture)  # installs the packages
     command = tied(
         sys.executable, "-m", "referee", "bot", "new", str(tmp_path / "bot"), "--language", language
     )

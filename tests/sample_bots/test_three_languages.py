@@ -1,4 +1,4 @@
-"""Test of a tournament of bots in three languages, with the commands that authors and organisers type."""
+"""Test of a tournament of bots in four languages, with the commands that authors and organisers type."""
 
 import json
 import os
@@ -26,7 +26,7 @@ TOURNAMENT = f"""
 name = "languages"
 format = "round-robin"
 ruleset = "chinese"
-entrants = ["ann/python@1", "ann/python@2", "bob/go", "cy/typescript"]
+entrants = ["ann/python", "bob/go", "cy/typescript", "eve/java"]
 rounds = {ROUNDS}
 sessions = {SESSIONS}
 deals = {DEALS}
@@ -34,20 +34,18 @@ decision_ms = 20_000
 bank_ms = 600_000
 increment_ms = 100
 ask_forced = true
-allow_same_owner = true
 require_check = true
 """
 
 
 @pytest.fixture
-def commands(go_bot: Path, typescript_bot: list[str]) -> dict[str, list[str]]:
+def commands(go_bot: Path, java_bot: Path, typescript_bot: list[str]) -> dict[str, list[str]]:
     """Return the command that starts each bot version."""
-    python = SAMPLES / "python"
     return {
-        "ann/python@1": [sys.executable, str(python / "greedy.py")],
-        "ann/python@2": [sys.executable, str(python / "pairs_first.py")],
+        "ann/python@1": [sys.executable, str(SAMPLES / "python" / "pairs_first.py")],
         "bob/go@1": [str(go_bot)],
         "cy/typescript@1": typescript_bot,
+        "eve/java@1": [str(java_bot)],
     }
 
 
@@ -68,7 +66,7 @@ def started(command: Sequence[str], environment: Mapping[str, str], log: Path) -
             assert process.wait(DEADLINE) == 0, log.read_text()
 
 
-def test_tournament_when_bots_in_three_languages_play_then_no_fault_and_all_of_it_is_verified(
+def test_tournament_when_bots_in_four_languages_play_then_no_fault_and_all_of_it_is_verified(
     commands: dict[str, list[str]],
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
