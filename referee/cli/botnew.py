@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, NamedTuple
 
 import typer
 
@@ -20,8 +20,6 @@ QUICK = ("HELLO-01", "TURN-01", "TURN-02", "TURN-03", "TURN-06", "TURN-10", "SES
 """Scenarios of the check that a new bot is taken through."""
 BUILD_SECONDS = 600
 SHOWN_LINES = 12
-
-Language = Literal["python", "go", "java", "typescript"]
 
 
 class Toolchain(NamedTuple):
@@ -78,10 +76,23 @@ class BotNameWrong(RefereeError):
     """A bot could not be registered under that name."""
 
 
+def _known(text: str) -> str:
+    """Return a language in lower case. Raise BadParameter, which says how to do without a starter."""
+    language = text.lower()
+    if language not in TOOLCHAINS:
+        raise typer.BadParameter(
+            f"there is no starter in {text!r}, only in {', '.join(TOOLCHAINS)}; for bots in any language, "
+            "docs/protocol.md (on the pages of an arena, /guide/protocol) describes the protocol, and "
+            "`arena bot check NAME -- COMMAND` tries a bot"
+        )
+    return language
+
+
 def new(
     folder: Annotated[Path, typer.Argument(metavar="NAME", help="A new folder, with the name of the bot.")],
     language: Annotated[
-        Language, typer.Option(help="What the bot is written in.", case_sensitive=False)
+        str,
+        typer.Option(parser=_known, metavar="|".join(TOOLCHAINS), help="What the bot is written in."),
     ] = "python",
     as_json: AsJson = False,
 ) -> None:

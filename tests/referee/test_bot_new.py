@@ -74,6 +74,17 @@ def test_new_bot_when_it_cannot_be_built_then_that_is_said_with_what_the_tool_pr
     assert shown.err.endswith("is written, but not checked: `go test .` ended with status 3\n")
 
 
+def test_new_bot_when_its_language_is_unknown_then_protocol_and_check_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["bot", "new", str(tmp_path / "bot"), "--language", "COBOL"]) == 2
+    told = capsys.readouterr().err
+    assert "there is no starter in 'COBOL', only in python, go, java, typescript; " in told
+    assert "docs/protocol.md" in told
+    assert "arena bot check" in told
+    assert not (tmp_path / "bot").exists()
+
+
 @pytest.mark.parametrize("language", ["python", "go", "java", "typescript"])
 def test_starter_has_the_files_of_its_language_and_no_tests_of_the_client(language: str) -> None:
     names = {*starter(language, "fox")}
