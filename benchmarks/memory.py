@@ -41,7 +41,7 @@ def spec(name: str, bots: range, sessions: int, deals: int) -> MatchSpec:
 
 async def _connect(stub: Any, number: int) -> object:
     call = stub.Play(metadata=(("authorization", f"Bearer {number}"),))
-    hello = bots_pb2.Hello(protocol_version=1)
+    hello = bots_pb2.Hello(protocol_version=1, max_sessions=SESSIONS_PER_MATCH)
     await call.write(bots_pb2.PlayRequest(hello=hello))
     await call.read()
     return call
