@@ -262,8 +262,6 @@ class SessionView:
     def following(self, to_beat: int) -> list[int]:
         """Return the codes of all combinations in the hand that beat the play ``to_beat``, sorted."""
         facts = self._facts
-        if facts.limited:  # to some plays, bombs of other groups are an answer
-            return self.rules.following(self._held.plays(0), to_beat)
         codes = self._held.following(0, to_beat, to_beat | facts.full, to_beat | facts.group_full)
         codes.pop()  # the pass
         return codes
