@@ -13,6 +13,7 @@ from referee.deals.action import NOBODY, Action, Stage
 from referee.deals.deal import Deal
 from referee.deals.stock import blank
 from referee.errors import CardError, IllegalHere, PlayError, PositionError, UnknownCards
+from referee.native import native
 from referee.partial import add_ban, begin, carry_out, dealt_limits, lift_ban, reveal, with_played
 from referee.records.random_play import play_randomly
 from referee.records.record import DIRECTIONS, action_text, parse_action
@@ -68,6 +69,7 @@ class Legal:
         return not self._deal.over
 
 
+@native(allow_interpreted_subclasses=True)  # else __new__ would call __init__
 class Position:
     """What is held, what is to be beaten and who acts; a position never changes.
 
@@ -95,13 +97,13 @@ class Position:
 
         Raise RecordError if the record is wrong.
         """
+        from referee.records import replay  # compiled, a name imported here is the module's
         from referee.records.reading import read_record  # pydantic, which bots do without
-        from referee.records.replay import carry_out, start
 
         read = read_record(record)
-        deal = start(read, None)
+        deal = replay.start(read, None)
         for index, text in enumerate(read.actions[:actions]):
-            carry_out(deal, index, text)
+            replay.carry_out(deal, index, text)
         return cls(deal)
 
     @classmethod
@@ -360,9 +362,9 @@ class Position:
         """Return an action's cards as text, ``-`` for a pass."""
         return self._deal.rules.text(action & self._deal.rules.full) or "-"
 
-    @classmethod
-    def _made(cls, deal: Deal, limits: tuple[Limit, ...], told: Told, seat: int = NOBODY) -> "Position":
-        other = cls.__new__(cls)
+    @staticmethod
+    def _made(deal: Deal, limits: tuple[Limit, ...], told: Told, seat: int = NOBODY) -> "Position":
+        other = Position.__new__(Position)
         other._deal, other._limits, other._told, other._seat, other._worlds = deal, limits, told, seat, None
         return other
 

@@ -173,7 +173,7 @@ def test_wheel_when_built_then_it_holds_every_file_of_its_package_alone(
 ) -> None:
     there = {str(path.relative_to(ROOT)) for path in files_of(ROOT / package)}
     if package == "referee":
-        there -= {f"referee/{name}" for name in ("LICENSE", "README.md", "pyproject.toml")}
+        there -= {f"referee/{name}" for name in ("LICENSE", "README.md", "hatch_build.py", "pyproject.toml")}
         base = {name for name in there if name.startswith("referee/starters/base/")}
         there -= {name for name in base if name.endswith(("_test.go", "README.md")) or "/test/" in name}
     ours = {name for name in files_in(published[package].wheel) if ".dist-info/" not in name}

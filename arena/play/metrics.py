@@ -44,6 +44,7 @@ from arena.store.models import (
     utc_now,
 )
 from arena.store.storage import Storage, Transaction
+from referee.native import build
 from referee.service.metrics import LATENCY_BOUNDS
 
 CACHE_SECONDS = 5.0
@@ -181,7 +182,7 @@ def published(settings: Settings, process: str, *collectors: Collector) -> Itera
         return
     registry = CollectorRegistry()
     info = Info("arena_process", "Which process of the arena this is.", registry=registry)
-    info.info({"process": process, "version": version("bigtwo-arena")})
+    info.info({"process": process, "version": version("bigtwo-arena"), "build": build()})
     for kind in (ProcessCollector, PlatformCollector, GCCollector):
         kind(registry=registry)
     for collector in collectors:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
+from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.metadata import PackagePath, distribution, version
 from io import BytesIO
 from pathlib import Path
@@ -26,10 +27,13 @@ FILE = 0o100644 << 16
 INFO = frozenset({"METADATA", "WHEEL", "entry_points.txt"})
 """Files of an installed distribution's own folder that came with its wheel; so did its licences."""
 
+COMPILED = tuple(EXTENSION_SUFFIXES)
+"""Ends of the names of compiled modules, which are not served: authors have other systems."""
+
 NOT_OURS = frozenset({"__pycache__", "build", "dist", "node_modules"})
 """Folders of a checkout that hold what was built or downloaded."""
 
-NOT_INSTALLED = frozenset({"LICENSE", "README.md", "pyproject.toml"})
+NOT_INSTALLED = frozenset({"LICENSE", "README.md", "hatch_build.py", "pyproject.toml"})
 """Files beside the package in a checkout."""
 
 
@@ -59,6 +63,7 @@ def make_wheel() -> Wheel:
     if f"{referee.__name__}/__init__.py" not in files:
         files |= dict(_in_checkout(Path(referee.__file__).parent))
     info = next(one.parts[0] for one in listed if one.parts[0].endswith(".dist-info"))
+    files[f"{info}/WHEEL"] = _pure(files[f"{info}/WHEEL"])
     record = f"{info}/RECORD"
     lines = [f"{name},sha256={_digest(content)},{len(content)}" for name, content in sorted(files.items())]
     files[record] = "".join(f"{line}\n" for line in (*lines, f"{record},,")).encode()
@@ -72,7 +77,13 @@ def _came_with_wheel(file: PackagePath) -> bool:
     first, *rest = file.parts
     if first.endswith(".dist-info"):
         return rest[0] == "licenses" or (len(rest) == 1 and rest[0] in INFO)
-    return first == referee.__name__ and "__pycache__" not in rest
+    return first == referee.__name__ and "__pycache__" not in rest and not file.name.endswith(COMPILED)
+
+
+def _pure(content: bytes) -> bytes:
+    """Return what a wheel says of itself, of one without compiled modules."""
+    kept = [line for line in content.decode().splitlines() if not line.startswith(("Root-Is-Purelib", "Tag"))]
+    return "\n".join([*kept, "Root-Is-Purelib: true", "Tag: py3-none-any", ""]).encode()
 
 
 def _in_checkout(package: Path) -> Iterator[tuple[str, bytes]]:

@@ -10,6 +10,7 @@ from referee.bot.seen import Gift, Happened
 from referee.deals.facts import rule_facts
 from referee.deals.holdings import Holdings
 from referee.memo import Memo
+from referee.native import native
 from referee.protocol.numbers import CardNumbers, Numbers, card_numbers
 from referee.rules.plays import Rules
 from referee.rules.rulebook import rules_of
@@ -124,6 +125,7 @@ def _ratings(started: bots_pb2.SessionStarted) -> bots_pb2.Ratings | None:
     return ratings if whole and seats else None
 
 
+@native(allow_interpreted_subclasses=True)
 class SessionView:
     """One session as its bot sees it."""
 

@@ -80,10 +80,12 @@ def version_shown(distribution: str) -> Any:
         if wanted:
             from importlib.metadata import version
 
-            typer.echo(f"arena {version(distribution)}")
+            from referee.native import build
+
+            typer.echo(f"arena {version(distribution)} ({build()})")
             raise typer.Exit
 
-    return typer.Option("--version", callback=show, is_eager=True, help="Show the version.")
+    return typer.Option("--version", callback=show, is_eager=True, help="Show the version and the build.")
 
 
 @app.callback(no_args_is_help=True)

@@ -16,6 +16,7 @@ from referee.deals.shuffle import draw
 from referee.deals.state import BEAT_OWN, BOMBS, EXCHANGE, OVER, PLAY, DealState, Guarded
 from referee.deals.window import CLOSED, Window
 from referee.errors import IllegalHere
+from referee.native import native
 from referee.rules.plays import Rules
 
 __all__ = ["NOBODY", "Action", "Deal", "Exchange", "Stage"]
@@ -23,6 +24,7 @@ __all__ = ["NOBODY", "Action", "Deal", "Exchange", "Stage"]
 _PASSES: tuple[Entry, ...] = tuple((seat, 0, 0, False) for seat in range(8))
 
 
+@native(allow_interpreted_subclasses=True)  # else __new__ would call __init__
 class Deal(DealState):
     """One distribution of cards, played to its end."""
 

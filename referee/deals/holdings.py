@@ -8,12 +8,14 @@ from bisect import bisect, bisect_left
 from collections.abc import Sequence
 
 from referee.deals.facts import RuleFacts
+from referee.native import native
 from referee.rules.plays import Rules
 
 _SHORT = 3
 """The most cards of the plays that ``Rules.list_short`` lists."""
 
 
+@native(allow_interpreted_subclasses=True)  # else __new__ would call __init__
 class Holdings:
     """The hands of a deal and their plays."""
 

@@ -16,6 +16,7 @@ from referee.deals.options import Constraints, Options, allowed, checked, ignore
 from referee.deals.stock import Stock
 from referee.deals.window import CLOSED
 from referee.errors import IllegalHere, PlayError
+from referee.native import native
 from referee.rules.plays import Rules
 
 
@@ -51,6 +52,7 @@ _DECLINE = Options([], may_pass=True)
 _ALONE = tuple((seat,) for seat in range(8))
 
 
+@native(allow_interpreted_subclasses=True)  # as Deal
 class DealState:
     """A deal as it stands. Hands and cards are masks, plays codes of ``rules``; ``Deal`` changes it."""
 

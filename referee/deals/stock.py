@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from referee.deals.action import Entry
 from referee.deals.shuffle import shuffle
+from referee.native import native
 from referee.rules.plays import Rules
 from referee.ruleset.limits import MOST_RESTOCKS
 
@@ -19,6 +20,7 @@ def blank(rules: Rules, number: int) -> int:
     return 1 << rules.width + _GAP + number
 
 
+@native(allow_interpreted_subclasses=True)  # else __new__ would call __init__
 class Stock:
     """A deal's stock; its length is the number of cards still to be drawn."""
 

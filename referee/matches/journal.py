@@ -6,6 +6,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
+from referee.native import native
+
 
 class EntryKind(StrEnum):
     """What an entry is about."""
@@ -186,6 +188,7 @@ class Journal(Protocol):
         """
 
 
+@native(allow_interpreted_subclasses=True)
 class NoJournal:
     """Keeps nothing."""
 

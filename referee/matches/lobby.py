@@ -20,6 +20,7 @@ from referee.matches.match import MatchSpec, Presence, Progress, Signed, check_m
 from referee.matches.running import Match, Matches
 from referee.matches.table import Table
 from referee.matches.tables import Tables
+from referee.native import native
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset
 
@@ -39,6 +40,7 @@ INFINITY = float("inf")
 log = logging.getLogger("referee")
 
 
+@native(allow_interpreted_subclasses=True)
 class Lobby:
     """All that one referee holds. Nothing here blocks, waits or reads a clock."""
 

@@ -3,11 +3,13 @@
 from collections.abc import Callable
 
 from referee.matches.events import Event
+from referee.native import native
 
 HOLD_SECONDS = 0.010
 """How old a message must be before the next one is sent to a bot that still owes all its answers."""
 
 
+@native(allow_interpreted_subclasses=True)
 class Outbox:
     """The events for one stream, gathered into batches by the hold rule.
 

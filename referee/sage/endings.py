@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from referee.deals.dealing import next_seats
 from referee.deals.scoring import Finish, score
 from referee.memo import Memo
+from referee.native import native
 from referee.rules.plays import Rules
 from referee.sage.playouts import Start
 
@@ -25,6 +26,7 @@ class TooLong(Exception):
     """The ending has more positions than may be looked at."""
 
 
+@native(allow_interpreted_subclasses=True)
 class Endings:
     """Plays endings out exactly, under rules for which ``Quick`` plays on (``is_quick``)."""
 

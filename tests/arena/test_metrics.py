@@ -22,6 +22,7 @@ from arena.store.models import Session
 from arena.store.storage import Storage
 from referee.errors import MatchRefused, RefereeUnavailable
 from referee.matches.journal import Entry, EntryKind
+from referee.native import build
 from referee.service.metrics import PrometheusMeter, TimedContext
 from referee.service.server import ServerOptions
 from tests.arena.fakes import play_at_once
@@ -110,7 +111,8 @@ def test_arena_when_a_tournament_was_played_then_all_processes_show_what_the_dat
     assert number(beat, "arena_matches", state="done") == 1
     assert number(beat, "arena_queue_matches") == number(beat, "arena_leases_expired") == 0
     for numbers, process in ((referee_, "referee"), (worker, "worker"), (beat, "beat")):
-        assert ("arena_process_info", frozenset({("process", process), ("version", "0.1.0")})) in numbers
+        labels = {("process", process), ("version", "0.1.0"), ("build", build())}
+        assert ("arena_process_info", frozenset(labels)) in numbers
 
 
 # Referee
