@@ -8,10 +8,14 @@ QUICK := tests/golden \
 	$(addprefix tests/arena/test_,$(addsuffix .py,advance matches pairing_* ratings standings seating metrics)) \
 	-k "not random_field and not part_by_part"
 
+COMPILED := tests/golden tests/wire \
+	$(addprefix tests/referee/test_,$(addsuffix .py,plays presets deal_* position scoring scoring_extras session lobby \
+	table_* outbox encode replay reference helpers sage server_matches))
+
 unexport PYTHONDONTWRITEBYTECODE # without bytecode each process compiles everything anew
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick check types types-elsewhere borders format proto release-proto schemas golden pictures sweep bench clean
+.PHONY: help setup demo test compiled quick check types types-elsewhere borders format proto release-proto schemas golden pictures sweep bench clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 15
@@ -24,9 +28,13 @@ setup: .venv/installed ## make the virtual environment .venv from requirements.l
 demo: setup ## run an arena here: eight bots, three tournaments, standings, ratings, pages
 	@$(BIN)/arena demo
 
-test: check ## run all checks and all tests
+test: check ## run all checks, all tests, and some of them with the compiled build
 	@.ci/servers
 	@$(PYTEST)
+	@$(BIN)/python -m tests.compiled --numprocesses auto $(COMPILED)
+
+compiled: setup ## build the compiled wheel and an environment with it in .cache/compiled, and print its Python
+	@$(BIN)/python -m tests.compiled
 
 quick: setup ## run the tests of rules, deals, matches, pairing and ratings, and one end to end (a minute)
 	@$(PYTEST) $(QUICK)
@@ -68,7 +76,9 @@ release-proto: setup ## from now on, make check holds the protos to what they ar
 golden: setup ## make the golden deals, the counts and the pages anew, and show what differs
 	@$(BIN)/python -m tests.golden regenerate
 
-sweep: setup ## compare all five-card sets with slow rules, and verify seasons of honest play (minutes)
+sweep: setup ## run all tests with either build, compare all five-card sets with slow rules, verify seasons (long)
+	@$(PYTEST)
+	@$(BIN)/python -m tests.compiled --numprocesses auto
 	@$(BIN)/python -m tests.referee.sweep
 	@$(BIN)/python -m tests.arena.honest
 
