@@ -48,6 +48,7 @@ BOTS = 64
 DEALS = 2
 """Deals of a session."""
 ROUNDS = 8
+"""Rounds of a tournament for each worker."""
 REPEATS = 3
 """Tournaments that are measured; one more is played before them."""
 WORKERS = (1, 2, 4)
@@ -135,6 +136,7 @@ def measure(place: Place, workers: int, rounds: int, repeats: int, *, real: bool
         for number in range(workers):
             supervisor.start(f"worker{number}", [*command, "--worker", *([] if real else ["--no-referee"])])
         supervisor.start("beat", [*command, "--beat"])
+        rounds *= workers  # each makes its statements when it first needs them
         play(settings, storage, supervisor, "warm", rounds=rounds)
         rates, costs = [], []
         for number in range(repeats):
