@@ -51,11 +51,12 @@ BENCHMARKS = (
         "--repeats 1",
     ),
     Benchmark(
-        "arena",
+        "processes",
         "8 ms of a worker's processor time for a match of one session on SQLite, 12 ms on PostgreSQL with"
         " Redis",
-        "--quick --no-servers",
+        "--quick",
     ),
+    Benchmark("arena", "the workers of one machine keep several referees busy", "--quick --no-servers"),
     Benchmark(
         "local", "the local table takes less time than the engine alone, twice over", "--blocks 50 --rounds 1"
     ),
