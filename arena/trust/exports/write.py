@@ -7,8 +7,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
-from typing import Any
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, NamedTuple
 
+from sqlalchemy import select as select_columns
 from sqlalchemy.exc import NoResultFound
 from sqlalchemy.orm import aliased
 from sqlmodel import col, func, select
@@ -28,7 +31,7 @@ from arena.core.parts import (
     standing_object,
 )
 from arena.errors import StateError
-from arena.results.standings.outcomes import duplicate_points, tables_of
+from arena.results.standings.outcomes import duplicate_points
 from arena.results.standings.stored import current_standings
 from arena.store.models import (
     COUNTED,
@@ -99,12 +102,30 @@ def shown_rounds(tx: Transaction, tournament: Tournament) -> Sequence[Round]:
     return tx.exec(opened.where(may_be_shown()).order_by(col(Round.number))).all()
 
 
+class _Match(NamedTuple):
+    """As much of a match's row as an export takes: those of a whole round are held at once."""
+
+    id: int
+    table_number: int
+    state: MatchState
+    attempts: Sequence[int]
+
+
+class _Seat(NamedTuple):
+    """As much of a seat's row as an export takes."""
+
+    id: int
+    position: int
+    points: int
+    faults: int
+
+
 @dataclass(frozen=True, slots=True)
 class _Seated:
     """A table and its entrants in the order of their places."""
 
-    match: Match
-    seats: Sequence[Seat]
+    match: _Match
+    seats: Sequence[_Seat]
     entrants: Sequence[EntrantInfo]
 
     @property
@@ -420,7 +441,7 @@ def _worth(tx: Transaction, session_ids: Sequence[int]) -> dict[int, object]:
     return dict(tx.exec(rows).all())
 
 
-def _reference(round: Round, match: Match, worth: Sequence[Mapping[str, object]]) -> dict[str, object]:
+def _reference(round: Round, match: _Match, worth: Sequence[Mapping[str, object]]) -> dict[str, object]:
     return make_part(
         ReferencePart,
         round=round.number,
@@ -438,9 +459,9 @@ def _round_end(
     tx: Transaction, tournament: Tournament, round: Round, tables: Sequence[_Seated]
 ) -> dict[str, object]:
     changes = {
-        change.seat_id: {"before": change.before, "after": change.after}
-        for change in tx.exec(
-            select(RatingChange)
+        seat_id: {"before": before, "after": after}
+        for seat_id, before, after in tx.exec(
+            select(RatingChange.seat_id, RatingChange.before, RatingChange.after)
             .join(Match, col(Match.id) == RatingChange.match_id)
             .where(Match.round_id == round.id)
         )
@@ -464,7 +485,7 @@ def _round_end(
 
 
 def _change(
-    changes: Mapping[int, dict[str, float]], round: Round, table: _Seated, seat: Seat
+    changes: Mapping[int, dict[str, float]], round: Round, table: _Seated, seat: _Seat
 ) -> dict[str, float]:
     if seat.id not in changes:
         where = f"round {round.number}, table {table.match.table_number}: {table.bots[seat.position]}"
@@ -474,10 +495,20 @@ def _change(
 
 def _with_entrants(tx: Transaction, round: Round, entrants: Sequence[EntrantInfo]) -> list[_Seated]:
     by_id = {entrant.entrant_id: entrant for entrant in entrants}
-    return [
-        _Seated(table.match, table.seats, [by_id[seat.entrant_id] for seat in table.seats])
-        for table in tables_of(tx, round)
-    ]
+    of_match: tuple[Any, ...] = (Match.id, Match.table_number, Match.state, Match.attempts)
+    of_seat: tuple[Any, ...] = (Seat.id, Seat.position, Seat.points, Seat.faults, Seat.entrant_id)
+    rows = (
+        select_columns(*of_match, *of_seat)
+        .join(Seat, col(Seat.match_id) == Match.id)
+        .where(col(Match.round_id) == round.id)
+        .order_by(col(Match.table_number), col(Seat.position))
+    )
+    tables = []
+    for _, seated in groupby(tx.connection().execute(rows), key=itemgetter(0)):
+        there = list(seated)
+        seats = [_Seat(*row[4:8]) for row in there]
+        tables.append(_Seated(_Match(*there[0][:4]), seats, [by_id[row[8]] for row in there]))
+    return tables
 
 
 def _time(time: datetime | None) -> str | None:
