@@ -2,6 +2,7 @@
 
 import fcntl
 import hashlib
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,20 @@ def java_bot(mvn: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def cargo() -> str:
+    """Return the path of Cargo."""
+    return require("cargo")
+
+
+@pytest.fixture(scope="session")
+def rust_bot(cargo: str) -> Path:
+    """Build the bot in Rust and return the path of its program."""
+    folder = SAMPLES / "rust"
+    run_in(folder, cargo, "build", "--release", "--locked")
+    return folder / "target" / "release" / "bot"
+
+
+@pytest.fixture(scope="session")
 def node() -> str:
     """Return the path of Node, after installing the bot's locked packages and building it."""
     folder = SAMPLES / "typescript"
@@ -69,3 +84,27 @@ def node() -> str:
 def typescript_bot(node: str) -> list[str]:
     """Return the command that starts the bot in TypeScript."""
     return [node, str(SAMPLES / "typescript" / "dist" / "src" / "main.js")]
+
+
+@dataclass(frozen=True)
+class Certificates:
+    """Files of a made-up authority, and of one certificate that it signed for this host."""
+
+    authority: Path
+    certificate: Path
+    key: Path
+
+
+@pytest.fixture(scope="session")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
+    folder = tmp_path_factory.mktemp("tls")
+    made = Certificates(folder / "ca.pem", folder / "certificate.pem", folder / "key.pem")
+    new = (require("openssl"), "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2")
+    run_in(
+        folder, *new, "-subj", "/CN=authority", "-keyout", str(folder / "ca.key"), "-out", str(made.authority)
+    )
+    signed = ("-CA", str(made.authority), "-CAkey", str(folder / "ca.key"))
+    names = ("-subj", "/CN=referee", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1")
+    plain = ("-addext", "basicConstraints=critical,CA:FALSE")
+    run_in(folder, *new, *signed, *names, *plain, "-keyout", str(made.key), "-out", str(made.certificate))
+    return made

@@ -52,6 +52,15 @@ async def test_java_bot_when_the_recorded_referee_plays_then_it_answers_every_tu
 
 
 @pytest.mark.parametrize("name", capture.NAMES)
+async def test_rust_bot_when_the_recorded_referee_plays_then_it_answers_every_turn_legally(
+    rust_bot: Path, name: str
+) -> None:
+    referee = await play_recorded(name, rust_bot)
+    assert referee.problems == []
+    assert referee.left.is_set()
+
+
+@pytest.mark.parametrize("name", capture.NAMES)
 async def test_typescript_bot_when_the_recorded_referee_plays_then_it_answers_every_turn_legally(
     node: str, name: str
 ) -> None:

@@ -58,6 +58,14 @@ async def test_java_bot_when_it_is_told_to_leave_in_a_session_then_it_plays_it_t
     assert [result.faults for result in results] == [(0, 0, 0, 0)]
 
 
+async def test_rust_bot_when_it_is_told_to_leave_in_a_session_then_it_plays_it_to_its_end(
+    rust_bot: Path,
+) -> None:
+    status, results = await told_to_leave(rust_bot)
+    assert status == 0
+    assert [result.faults for result in results] == [(0, 0, 0, 0)]
+
+
 async def test_typescript_bot_when_it_is_told_to_leave_in_a_session_then_it_plays_it_to_its_end(
     node: str,
 ) -> None:

@@ -26,7 +26,7 @@ TOURNAMENT = f"""
 name = "languages"
 format = "round-robin"
 ruleset = "chinese"
-entrants = ["ann/python", "bob/go", "cy/typescript", "eve/java"]
+entrants = ["bob/go", "cy/typescript", "dee/rust", "eve/java"]
 rounds = {ROUNDS}
 sessions = {SESSIONS}
 deals = {DEALS}
@@ -39,13 +39,13 @@ require_check = true
 
 
 @pytest.fixture
-def commands(go_bot: Path, java_bot: Path, typescript_bot: list[str]) -> dict[str, list[str]]:
+def commands(go_bot: Path, java_bot: Path, rust_bot: Path, typescript_bot: list[str]) -> dict[str, list[str]]:
     """Return the command that starts each bot version."""
     return {
-        "ann/python@1": [sys.executable, str(SAMPLES / "python" / "pairs_first.py")],
         "bob/go@1": [str(go_bot)],
         "cy/typescript@1": typescript_bot,
         "eve/java@1": [str(java_bot)],
+        "dee/rust@1": [str(rust_bot)],
     }
 
 
@@ -92,7 +92,7 @@ def test_tournament_when_bots_in_four_languages_play_then_no_fault_and_all_of_it
 
         tokens = {name: arena("bot", "register", name.split("@")[0]).split()[-1] for name in commands}
         unchecked = command_line("tournament", "create", file)
-        assert_one_line(unchecked, 1, "entrants: ann/python@1 and 3 others have not passed the check")
+        assert_one_line(unchecked, 1, "entrants: bob/go@1 and 3 others have not passed the check")
         with ThreadPoolExecutor() as pool:
             for report in pool.map(lambda name: check(name, commands[name]), commands):
                 assert "The bot passes" in report

@@ -24,6 +24,7 @@ from referee.tls import ClientTls, ServerTls
 from tests.needed import require
 from tests.referee.several import arena_of, local, play, until
 from tests.referee.support import DEADLINE, match_spec, play_match, referee, sdk_bots
+from tests.sample_bots.conftest import Certificates
 from tests.sample_bots.toolchain import SAMPLES, run_in
 from tests.tied import tied
 
@@ -282,28 +283,6 @@ async def test_start_when_the_environment_is_wrong_then_one_line_names_the_varia
     code, lines = await ended(node, **token, **environment)
     assert (code, len(lines)) == (1, 1)
     assert lines[0].startswith(message)
-
-
-@dataclass(frozen=True)
-class Certificates:
-    """Files of a made-up authority, and of one certificate that it signed for this host."""
-
-    authority: Path
-    certificate: Path
-    key: Path
-
-
-@pytest.fixture(scope="module")
-def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
-    folder = tmp_path_factory.mktemp("tls")
-    made = Certificates(folder / "ca.pem", folder / "certificate.pem", folder / "key.pem")
-    new = (require("openssl"), "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2")
-    run(*new, "-subj", "/CN=authority", "-keyout", str(folder / "ca.key"), "-out", str(made.authority))
-    signed = ("-CA", str(made.authority), "-CAkey", str(folder / "ca.key"))
-    names = ("-subj", "/CN=referee", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1")
-    plain = ("-addext", "basicConstraints=critical,CA:FALSE")
-    run(*new, *signed, *names, *plain, "-keyout", str(made.key), "-out", str(made.certificate))
-    return made
 
 
 async def test_bot_when_only_one_side_uses_tls_then_it_says_which(
