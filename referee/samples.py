@@ -28,6 +28,14 @@ FROM_SAMPLES = {
         *(f"src/main/proto/referee/v1/{name}.proto" for name in ("bots", "cards", "errors")),
         "pom.xml",
     ),
+    "rust": (
+        "src/client/*.rs",
+        "src/*.rs",
+        *(f"proto/referee/v1/{name}.proto" for name in ("bots", "cards", "errors")),
+        "Cargo.*",
+        "build.rs",
+        "rustfmt.toml",
+    ),
     "typescript": ("src/*.ts", "src/gen/**/*.ts", "package*.json", "tsconfig.json", ".npmrc"),
 }
 """Files that a starter takes from the sample bot of its language, unless it has its own."""

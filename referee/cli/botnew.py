@@ -54,6 +54,13 @@ TOOLCHAINS: dict[str, Toolchain] = {
         ("java", "-jar", "target/bot.jar"),
         ("/target/",),
     ),
+    "rust": Toolchain(
+        ("cargo",),
+        "https://rustup.rs",
+        (("cargo", "test", "--release"), ("cargo", "build", "--release")),
+        ("target/release/bot",),
+        ("/target/",),
+    ),
     "typescript": Toolchain(
         ("node", "npm"),
         "https://nodejs.org",
@@ -152,6 +159,7 @@ def _strategy(language: str) -> str:
         "python": "bot.py",
         "go": "strategy.go",
         "java": "src/main/java/bigtwo/bot/Planner.java",
+        "rust": "src/strategy.rs",
         "typescript": "src/strategy.ts",
     }[language]
 

@@ -79,13 +79,13 @@ def test_new_bot_when_its_language_is_unknown_then_protocol_and_check_are_named(
 ) -> None:
     assert run(["bot", "new", str(tmp_path / "bot"), "--language", "COBOL"]) == 2
     told = capsys.readouterr().err
-    assert "there is no starter in 'COBOL', only in python, go, java, typescript; " in told
+    assert "there is no starter in 'COBOL', only in python, go, java, rust, typescript; " in told
     assert "docs/protocol.md" in told
     assert "arena bot check" in told
     assert not (tmp_path / "bot").exists()
 
 
-@pytest.mark.parametrize("language", ["python", "go", "java", "typescript"])
+@pytest.mark.parametrize("language", ["python", "go", "java", "rust", "typescript"])
 def test_starter_has_the_files_of_its_language_and_no_tests_of_the_client(language: str) -> None:
     names = {*starter(language, "fox")}
     assert "README.md" in names
@@ -107,6 +107,15 @@ def test_starter_has_the_files_of_its_language_and_no_tests_of_the_client(langua
             "src/main/java/bigtwo/client/Client.java",
             "src/main/proto/referee/v1/bots.proto",
             "src/test/java/bigtwo/bot/PlannerTest.java",
+        },
+        "rust": {
+            "Cargo.lock",
+            "Cargo.toml",
+            "build.rs",
+            "proto/referee/v1/bots.proto",
+            "src/client/client.rs",
+            "src/main.rs",
+            "src/strategy.rs",
         },
         "typescript": {
             "package.json",

@@ -6,15 +6,18 @@ from pathlib import Path
 
 import pytest
 
+from tests.sample_bots.toolchain import SAMPLES
 from tests.tied import tied
 
 
-@pytest.mark.parametrize("language", ["go", "Java", "typescript"])
+@pytest.mark.parametrize("language", ["go", "Java", "Rust", "typescript"])
 def test_new_bot_is_built_tested_and_checked(
-    language: str, tmp_path: Path, request: pytest.FixtureRequest
+    language: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fixture = {"go": "go_bot", "Java": "java_bot", "typescript": "node"}[language]
+    fixture = {"go": "go_bot", "Java": "java_bot", "Rust": "rust_bot", "typescript": "node"}[language]
     request.getfixturevalue(fixture)  # installs the packages
+    # Cargo takes the packages that it has built already.
+    monkeypatch.setenv("CARGO_BUILD_BUILD_DIR", str(SAMPLES / "rust" / "target"))
     command = tied(
         sys.executable, "-m", "referee", "bot", "new", str(tmp_path / "bot"), "--language", language
     )
