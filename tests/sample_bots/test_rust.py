@@ -32,6 +32,13 @@ PACKS: dict[str, Any] = {
 }
 
 
+@pytest.mark.parametrize("name", ["bots", "cards", "errors"])
+def test_proto_when_compared_then_it_is_a_copy(name: str) -> None:
+    path = Path("proto", "referee", "v1", f"{name}.proto")
+    original = SAMPLES.parent / path
+    assert (FOLDER / path).read_text() == original.read_text(), f"copy {path} to sample_bots/rust/{path}"
+
+
 def test_sources_when_checked_then_they_are_formatted_and_clippy_has_nothing_to_say(cargo: str) -> None:
     run(cargo, "fmt", "--check")
     run(cargo, "clippy", "--release", "--locked", "--all-targets", "--", "--deny", "warnings")
