@@ -73,13 +73,16 @@ pictures: setup ## make the pictures of README and docs anew, from a demo
 release-proto: setup ## from now on, make check holds the protos to what they are now
 	@.ci/release-proto
 
-golden: setup ## make the golden deals, the counts and the pages anew, and show what differs
+golden: setup ## make the golden deals, the counts, the pages and the test vectors anew, and show what differs
 	@$(BIN)/python -m tests.golden regenerate
+	@$(BIN)/python -m tests.vectors regenerate
 
-sweep: setup ## run all tests with either build, compare all five-card sets with slow rules, verify seasons (long)
+sweep: setup ## run all tests with either build, compare five-card sets with slow rules, plant faults, verify seasons (long)
 	@$(PYTEST)
 	@$(BIN)/python -m tests.compiled --numprocesses auto
 	@$(BIN)/python -m tests.referee.sweep
+	@$(BIN)/python -m tests.vectors check
+	@$(BIN)/python -m tests.vectors.mutants
 	@$(BIN)/python -m tests.arena.honest
 
 bench: setup ## measure the rules engine and the referee beside their peers (minutes)

@@ -118,6 +118,9 @@ COMMANDS = (
     ),
     Later("audit", "arena.cli.accounts:audit", "Show who changed what, the latest change first."),
     Later("rules", "arena.cli.rules:rules_app", "Show, check and try rulesets."),
+    Later(
+        "vectors", "referee.cli.vectors:vectors_app", "Write the test vectors for programs in any language."
+    ),
 )
 """All commands and groups in the order of the help; each line is the first paragraph of the
 command's own help."""

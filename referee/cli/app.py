@@ -61,6 +61,9 @@ COMMANDS = (
         "Find out whether bot B is better than bot A, and play only as long as that takes.",
     ),
     Later("rules", "referee.cli.rules:rules_app", "Show, check and try rulesets."),
+    Later(
+        "vectors", "referee.cli.vectors:vectors_app", "Write the test vectors for programs in any language."
+    ),
 )
 """The commands for authors of bots, in the order of the help.
 

@@ -127,6 +127,7 @@ CALLS = {
     "rules random": f"--ruleset chinese --deals 3 --seed {'ab' * 32}",
     "rules replay": "",
     "rules show": "hong-kong",
+    "vectors export": "FOLDER/vectors",
     "token create": "viewer --scope spectator",
     "token list": "",
     "token revoke": "organiser --yes",

@@ -25,6 +25,7 @@ ALWAYS = {
     "rules legal": "it answers in JSON anyway",
     "rules random": "its records are JSON anyway",
     "rules replay": "it answers in JSON anyway",
+    "vectors export": "its files are JSON anyway",
 }
 """Commands without ``--json`` that end on their own, and why they need none."""
 

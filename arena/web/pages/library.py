@@ -16,6 +16,7 @@ from arena.web.pages.page import Page
 from arena.web.pages.routing import page_router
 from arena.web.wheel import PROJECT, make_wheel, wheel_file, zipped
 from referee.samples import FROM_SAMPLES, sample_bots, starter
+from referee.vectors import vector_files
 
 router = page_router()
 
@@ -132,6 +133,12 @@ def send_starter(language: str) -> Response:
 def send_samples() -> Response:
     """Return the sample bots in Python."""
     return _zip("samples", zipped({path.name: path.read_bytes() for path in sample_bots().values()}))
+
+
+@router.get("/vectors.zip")
+def send_vectors() -> Response:
+    """Return the test vectors."""
+    return _zip("vectors", zipped(vector_files()))
 
 
 def _zip(name: str, content: bytes) -> Response:

@@ -125,7 +125,7 @@ WITHOUT_ARENA = {
         "logout",
         "match seating",
     ),
-    *("rules check", "rules compare", "rules legal", "rules random", "rules replay"),
+    *("rules check", "rules compare", "rules legal", "rules random", "rules replay", "vectors export"),
 }
 """Commands that concern no arena or name it themselves, so that ``--server`` makes no difference."""
 

@@ -34,6 +34,7 @@ ON_PAGES: Mapping[str, Sequence[str]] = {
     "/deals": ["deal find"],
     "/rules": ["rules list", "rules check"],
     "/rules/{ruleset}": ["rules show"],
+    "/vectors.zip": ["vectors export"],
     "/tournaments": ["tournament list"],
     "/tournaments/{tournament}": [
         *("tournament show", "tournament standings", "tournament watch", "tournament may-enter"),

@@ -175,6 +175,7 @@ ROUTES: dict[str, Line] = {
     ),
     # tournaments
     "GET /tournaments": _read("/tournaments"),
+    "GET /vectors.zip": _read("/vectors.zip"),
     "POST /tournaments": Line(ORGANISERS, TOURNAMENTS, "/tournaments", SPEC),
     "POST /tournaments/preview": Line(ORGANISERS, TOURNAMENTS, "/tournaments/preview", SPEC),
     "GET /tournaments/{tournament}": _read("/tournaments/cup"),
@@ -343,6 +344,7 @@ PAGES: dict[str, Line] = {
     "GET /simple/bigtwo-bot/{name}": _read(wheel_url()),
     "GET /starters/{language}.zip": _read("/starters/go.zip"),
     "GET /tournaments": _read("/tournaments"),
+    "GET /vectors.zip": _read("/vectors.zip"),
     "GET /tournaments/{tournament}": _read("/tournaments/cup"),
     "GET /tournaments/{tournament}/picture.png": _read("/tournaments/cup/picture.png"),
     "GET /tournaments/{tournament}/desk": _read("/tournaments/waiting/desk", ITS_ORGANISER, TOURNAMENTS),

@@ -1,0 +1,1 @@
+"""The test vectors that ship with bigtwo-bot: making them, and holding them to planted faults."""
