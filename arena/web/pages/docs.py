@@ -27,7 +27,15 @@ AUTHORS = "authors/README.md"
 """The table of contents for authors."""
 
 FOR_WHOM: Mapping[str, tuple[str, ...]] = {
-    "For authors": (AUTHORS, "protocol.md", "languages.md", "check.md", "rules.md", "rulesets.md"),
+    "For authors": (
+        AUTHORS,
+        "protocol.md",
+        "languages.md",
+        "check.md",
+        "rules.md",
+        "rulesets.md",
+        "vectors.md",
+    ),
     "For organisers": ("tournaments.md", "leagues.md", "webhooks.md", "timing.md"),
     "What results mean": ("questions.md", "ratings.md", "fairness.md", "formats.md", "pairings.md"),
     "For programs": ("api.md", "json.md", "pages.md"),
