@@ -8,7 +8,7 @@ QUICK := tests/golden \
 	$(addprefix tests/arena/test_,$(addsuffix .py,advance matches pairing_* ratings standings seating metrics)) \
 	-k "not random_field and not part_by_part"
 
-COMPILED := tests/golden tests/wire \
+COMPILED := tests/golden tests/wire tests/referee/local/test_pool.py \
 	$(addprefix tests/referee/test_,$(addsuffix .py,plays presets deal_* position scoring scoring_extras session lobby \
 	table_* outbox encode replay reference helpers sage server_matches))
 
