@@ -24,7 +24,7 @@ LIBRARY = f"{PACKAGE}.compiled"
 FOLDERS = ("deals", "helpers", "matches", "protocol", "reference", "rules", "sage")
 COMPILED = (
     *("cards.py", "memo.py", "partial.py", "position.py", "worlds.py"),
-    *("bot/seat.py", "bot/turn.py", "bot/view.py", "records/random_play.py"),
+    *("bot/seat.py", "bot/turn.py", "bot/view.py", "records/random_play.py", "service/dialogue.py"),
     *(f"{folder}/*.py" for folder in FOLDERS),
 )
 """What is compiled, as patterns of paths in the package."""
