@@ -62,11 +62,8 @@ def _rust(folder: Path) -> Sequence[str]:
 
 def _java(folder: Path) -> Sequence[str]:
     path = _written(folder, "java", "Run.java")
-    jars = sorted(Path.home().glob(".m2/repository/com/google/code/gson/gson/*/gson-*.jar"))
-    jars = jars or sorted(Path("/usr/share/java").glob("gson*.jar"))
-    if not jars:
-        leave_out("Gson is in no Maven repository")
-    return [require("java"), "-cp", str(jars[-1]), str(path)]
+    (gson,) = (SAMPLES / "java/target/lib").glob("gson-*.jar")
+    return [require("java"), "-cp", str(gson), str(path)]
 
 
 def _cpp(folder: Path) -> Sequence[str]:
@@ -91,8 +88,8 @@ RUNNERS: dict[str, Callable[[Path], Sequence[str]]] = {
 def test_runner_when_vectors_are_answered_otherwise_then_it_names_them_and_fails(
     language: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    if language == "typescript":
-        request.getfixturevalue("node")  # installs its compiler
+    if needed := {"typescript": "node", "java": "java_bot"}.get(language):
+        request.getfixturevalue(needed)  # brings the compiler, or Gson
     file = tmp_path / "vectors.json"
     file.write_text(json.dumps({"vectors": VECTORS}), encoding="utf-8")
     command = RUNNERS[language](tmp_path)
