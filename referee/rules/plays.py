@@ -5,6 +5,9 @@ one group are compared by strength; the bombs that beat any play are the last gr
 not a play. So the plays of a hand are a sorted list of codes, what beats a play is a slice of it (and the
 slice of bombs), and a play is still held if ``code & gone == 0`` for the bits that left the hand. Bombs that
 beat only some plays are in the group of their kind, see ``Limited``.
+
+With one pack of 52 cards most rulesets' codes have at most 62 bits, which compiled code handles without
+making objects of them; longer codes work alike.
 """
 
 from bisect import bisect, bisect_left

@@ -64,7 +64,9 @@ class Strength:
         self.bits = max(sum(count for _, _, count in group) for group in groups).bit_length()
         self._heads: dict[tuple[str, int], int] = {}
         self._place(groups)
-        self.first_bomb = len(groups) << self.bits + width
+        self.first_bomb = len(groups) - 1 << self.bits + width
+        if not groups[-1]:
+            self.first_bomb -= 1  # still above all plays, but not one bit longer, see ``referee.rules.plays``
 
     def head(self, kind: str | None, value: int, length: int = 0) -> int:
         """Return the code, still without cards, of a play of ``kind``; 0 if the kind is not played.
@@ -181,8 +183,8 @@ class Strength:
         self._starts: list[int] = []
         self._kinds: list[str] = []
         self._sizes: list[int] = []
-        for number, group in enumerate(groups, 1):
-            strength = 0
+        for number, group in enumerate(groups):
+            strength = 0 if number else 1  # a code of 0 is no play
             for kind, length, count in group:
                 head = (number << self.bits | strength) << self.width
                 self._heads[kind, length] = head

@@ -293,6 +293,16 @@ def test_one_pack_triples_of_one_rank_are_equal() -> None:
     assert not rules.beats(high, low)
 
 
+@pytest.mark.parametrize("name", ["chinese", "hong-kong", "singapore", "taiwan-two-pair"])
+def test_codes_of_one_pack_fit_into_62_bits(name: str) -> None:
+    rules = compile_ruleset(load_ruleset(name))
+
+    plays = [code for code, _ in rules.tally(rules.full)]
+
+    assert 0 < plays[0] < plays[-1] < 1 << 62
+    assert (plays[-1] | rules.group_full).bit_length() <= rules.first_bomb.bit_length() <= 62
+
+
 # Kinds that not all rulesets have
 
 
