@@ -1,11 +1,12 @@
 """Listing two pairs with a fifth card: few of one hand, a hundred thousand of a whole pack."""
 
 from collections.abc import Iterator
+from itertools import groupby
 
 from referee.memo import Memo
 from referee.rules.pack import Pack
 from referee.rules.strength import Strength
-from referee.rules.tables import RANKS
+from referee.rules.tables import RANK_BITS, RANKS, Codes
 
 
 class TwoPairs:
@@ -17,41 +18,74 @@ class TwoPairs:
 
     def __init__(self, pack: Pack, strength: Strength, flushes: bool) -> None:
         self._pack, self._strength = pack, strength
-        self._ranks = list(enumerate(pack.rank_masks))
         self._suits = pack.suit_masks if flushes and pack.decks > 1 else ()
-        self._pairs = Memo[int, list[int]](lambda held: pack.choose(held, 2))
-        self._heads = Memo(self._head)
+        self._ones = Memo[int, Codes](lambda held: tuple(pack.choose(held & pack.ones, 1)))
+        self._pairs = Memo(self._pairs_of)
+        masks = list(enumerate(pack.rank_masks))
+        self._ranks = Memo[int, Codes](lambda bits: tuple([mask for rank, mask in masks if bits >> rank & 1]))
 
     def plays(self, hand: int, ranks: int) -> list[int]:
         """Return the codes of all in a hand, in no particular order; ``ranks`` as ``Matching`` has them."""
-        if not ranks >> RANKS & (ranks >> RANKS) - 1:
-            return []  # fewer than two pairs
-        return [head + cards for head, rest in self._each(hand) for cards in rest]
+        twice = ranks >> RANKS & RANK_BITS
+        plays: list[int] = []
+        if twice & twice - 1:
+            for _, pairs, fifths in self._each(hand, twice):
+                if self._suits:
+                    plays += [pair + card for pair in pairs for card in self._mixed(pair, fifths)]
+                else:
+                    plays += [pair + card for pair in pairs for card in fifths]
+        return plays
 
     def tally(self, hand: int) -> list[tuple[int, int]]:
         """Return one of those that differ in the fifth card and the suits of the lower pair, and how many."""
-        return [(head + rest[0], len(rest)) for head, rest in self._each(hand) if rest]
+        held = enumerate([(hand & mask).bit_count() for mask in self._pack.rank_masks])
+        tally: list[tuple[int, int]] = []
+        for high, pairs, fifths in self._each(hand, sum([1 << rank for rank, count in held if count > 1])):
+            for _, same in groupby(pairs, high.__and__):
+                plays = [pair + card for pair in same for card in self._mixed(pair, fifths)]
+                if plays:
+                    tally.append((plays[0], len(plays)))
+        return tally
 
-    def _each(self, hand: int) -> Iterator[tuple[int, list[int]]]:
-        """Yield codes with the higher pair alone, and the masks of what may go with it."""
-        held = [(rank, hand & mask) for rank, mask in self._ranks if (hand & mask).bit_count() > 1]
-        pairs = [(rank, cards, self._pairs[cards]) for rank, cards in held]
-        singles = self._pack.choose(hand & self._pack.ones, 1)
-        for place, (high, cards, tops) in enumerate(pairs):
-            for low, others, lows in pairs[:place]:
-                taken = cards | others
-                fifths = [card for card in singles if not card & taken]
-                rest = [pair + card for pair in lows for card in fifths]
-                for top in tops:
-                    yield self._heads[top, high, low], self._mixed(top, rest)
+    def _each(self, hand: int, twice: int) -> Iterator[tuple[int, Codes, list[int]]]:
+        """Yield the mask of the higher rank, two pairs without a fifth card, and the cards that may be that.
 
-    def _head(self, key: tuple[int, int, int]) -> int:
-        top, high, low = key
-        suit = max([self._strength.suit_rank[card] for card in self._pack.cards(top)])
-        return self._strength.head("two_pair", self._strength.of_two_pair(high, low, suit)) | top
+        ``twice`` are the ranks that are held twice, as bits.
+        """
+        singles = [card for chunk in self._pack.chunks for card in self._ones[hand & chunk]]
+        ones = hand & self._pack.ones
+        below: list[tuple[int, int, int]] = []
+        for rank in self._ranks[twice]:
+            cards = hand & rank
+            # Where the cards of the rank are among the single ones: both ascend.
+            start = (ones & (rank & -rank) - 1).bit_count()
+            end = start + (cards & ones).bit_count()
+            for others, first, after in below:
+                yield (
+                    rank,
+                    self._pairs[cards | others],
+                    singles[:first] + singles[after:start] + singles[end:],
+                )
+            below.append((cards, start, end))
 
-    def _mixed(self, top: int, rest: list[int]) -> list[int]:
+    def _pairs_of(self, held: int) -> Codes:
+        """Return the codes of two pairs of the cards held of two ranks, without a fifth card."""
+        low, high = [held & mask for mask in self._pack.rank_masks if held & mask]
+        lows = self._pack.choose(low, 2)
+        return tuple(
+            [self._head(top, low) | top | pair for top in self._pack.choose(high, 2) for pair in lows]
+        )
+
+    def _head(self, top: int, low: int) -> int:
+        cards, lower = self._pack.cards(top), self._pack.cards(low)
+        suit = max([self._strength.suit_rank[card] for card in cards])
+        value = self._strength.of_two_pair(cards[0] >> 2, lower[0] >> 2, suit)
+        return self._strength.head("two_pair", value)
+
+    def _mixed(self, pair: int, fifths: list[int]) -> list[int]:
+        """Return the cards that do not make a flush that is played of two pairs."""
         for suit in self._suits:
-            if not top & ~suit:
-                return [cards for cards in rest if cards & ~suit]
-        return rest
+            other = self._pack.full & ~suit
+            if not pair & other:
+                return [card for card in fifths if card & other]
+        return fifths
