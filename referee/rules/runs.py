@@ -3,21 +3,19 @@
 A whole pack holds billions of them, of few strengths: ``tally`` counts them without listing them.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, product
 from math import prod
 
 from referee.memo import Memo
 from referee.rules.pack import Pack
 from referee.rules.strength import Strength
-from referee.rules.tables import RANK_BITS, RANKS
+from referee.rules.tables import RANK_BITS, RANKS, Codes
 from referee.ruleset.runs import RUNS, pairs_beside
 
-Codes = tuple[int, ...]
-
-Run = tuple[int, Callable[[int], Codes], tuple[int, ...], int]
+Run = tuple[int, Mapping[int, Codes], Codes, int]
 """A run: the mask of the rank whose suit counts; by the cards held of it, the codes of runs without their
-other cards; the masks of the other ranks; how many pairs go with it."""
+other cards; the masks of the other ranks, two by two; how many pairs go with it."""
 
 
 class Runs:
@@ -29,7 +27,7 @@ class Runs:
         self._width = RUNS[kind]
         self._shift = (self._width - 1) * RANKS
         self._ranks = [(1 << rank, mask) for rank, mask in enumerate(pack.rank_masks)]
-        self._sets = Memo[int, Codes](lambda held: tuple(pack.choose(held, self._width)))
+        self._sets = Memo(self._sets_of)
         self._pairs = Memo[int, Codes](lambda held: tuple(pack.choose(held, 2)))
         places = {bits: place for bits, place in strength.runs[kind].items() if bits.bit_count() <= longest}
         runs = [(bits, self._run(bits, *place)) for bits, place in places.items()]
@@ -39,12 +37,19 @@ class Runs:
         """Return the codes of the runs in a hand, in no order; ``ranks`` are as ``Matching`` has them."""
         plays: list[int] = []
         for top, heads, others, pairs in self._runs[ranks >> self._shift & RANK_BITS]:
-            parts: list[Sequence[int]] = [self._sets[hand & rank] for rank in others]
+            runs: Sequence[int] = heads[hand & top]
+            for rank in others:
+                longer: list[int] = []
+                for some in self._sets[hand & rank]:
+                    for run in runs:
+                        longer.append(run + some)  # noqa: PERF401
+                runs = longer
             if pairs:
-                parts.append(
-                    [sum(some) for ways in self._beside(hand, top, others, pairs) for some in product(*ways)]
-                )
-            plays += map(sum, product(heads(hand & top), *parts))
+                beside = [
+                    sum(some) for ways in self._beside(hand, top, others, pairs) for some in product(*ways)
+                ]
+                runs = [run + some for run in runs for some in beside]
+            plays += runs
         return plays
 
     def tally(self, hand: int) -> list[tuple[int, int]]:
@@ -59,7 +64,7 @@ class Runs:
                     continue
                 cards += sum([some[0] for some in beside[0]])
                 number *= sum(prod(map(len, ways)) for ways in beside)
-            tally += [(code + cards, number) for code in heads(hand & top)]
+            tally += [(code + cards, number) for code in heads[hand & top]]
         return tally
 
     def _held(self, hand: int) -> list[Run]:
@@ -71,19 +76,27 @@ class Runs:
 
     def _beside(self, hand: int, top: int, others: Codes, pairs: int) -> Iterator[tuple[Codes, ...]]:
         """Yield the ways to pick so many ranks that are not in a run: by rank, the pairs held of it."""
-        free = [mask for _, mask in self._ranks if mask != top and mask not in others]
+        taken = top + sum(others)
+        free = [mask for _, mask in self._ranks if not mask & taken]
         yield from combinations(
             [self._pairs[hand & mask] for mask in free if self._pairs[hand & mask]], pairs
         )
 
     def _run(self, bits: int, level: int, counting: int) -> Run:
         masks = self._pack.rank_masks
-        others = tuple(masks[rank] for rank in range(len(masks)) if bits >> rank & 1 and rank != counting)
+        ranks = [masks[rank] for rank in range(len(masks)) if bits >> rank & 1 and rank != counting]
+        others = tuple([sum(ranks[place : place + 2]) for place in range(0, len(ranks), 2)])
         length = bits.bit_count()
         heads = Memo[int, Codes](
-            lambda held: tuple(self._head(cards, level, length) for cards in self._sets[held])
+            lambda held: tuple([self._head(cards, level, length) for cards in self._sets[held]])
         )
-        return masks[counting], heads.__getitem__, others, pairs_beside(self._kind, length)
+        return masks[counting], heads, others, pairs_beside(self._kind, length)
+
+    def _sets_of(self, held: int) -> Codes:
+        """Return the ways to take the cards of a run from those held of one rank or of two."""
+        ranks = [held & mask for mask in self._pack.rank_masks if held & mask]
+        ways = [self._pack.choose(rank, self._width) for rank in ranks]
+        return tuple(map(sum, product(*ways)))
 
     def _head(self, deciding: int, level: int, length: int) -> int:
         cards = self._pack.cards(deciding)
