@@ -74,9 +74,10 @@ def _takes(options: Options, code: int) -> bool:
 
 def _allowed_unguarded(rules: Rules, plays: list[int], constraints: Constraints) -> Options:
     options = rules.following(plays, constraints.to_beat) if constraints.to_beat else plays
-    if constraints.include:
-        required = rules.full if rules.ruleset.lead_includes_lowest == "alone" else constraints.include
-        options = [play for play in options if play & required == constraints.include]
+    include = constraints.include
+    if include:
+        required = rules.full if rules.ruleset.lead_includes_lowest == "alone" else include
+        options = [play for play in options if play & required == include]
     if constraints.banned:
         options = [play for play in options if play & rules.full & ~constraints.banned]
     return Options(options, constraints.to_beat > 0 or not options)
