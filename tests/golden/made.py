@@ -46,6 +46,7 @@ def golden_files() -> Iterator[tuple[Path, str]]:
     yield VECTORS, vectors()
     yield PAGE, page()
     yield protocol.PAGE, protocol.page()
+    yield protocol.STUDIES, protocol.studies()
 
 
 def records(rules: Rules) -> str:

@@ -1,22 +1,35 @@
-"""The generated parts of docs/protocol.md: the transcript of a deal, and the table of reasons."""
+"""The generated parts of docs/protocol.md and docs/studies.md: transcripts, and the table of reasons."""
 
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from referee.protocol.reasons import MEANINGS, Reason
-from tests.wire import capture, text
+from tests.wire import capture, record, text
 
 ROOT = Path(__file__).parents[2]
 PAGE = Path("docs/protocol.md")
+STUDIES = Path("docs/studies.md")
 PLAY_PROTO = Path("proto/referee/v1/bots.proto")
 
 
 def page() -> str:
     """Return the page with its generated parts regenerated."""
     found = (ROOT / PAGE).read_text(encoding="utf-8")
-    transcript = "```\n" + text.transcript(capture.load("deal").streams[0]) + "\n```"
+    transcript = _fenced(text.transcript(capture.load("deal").streams[0]))
     return _replaced(_replaced(found, "transcript", transcript), "reasons", "\n".join(reasons_table()))
+
+
+def studies() -> str:
+    """Return the page of studies with its transcripts regenerated."""
+    found = (ROOT / STUDIES).read_text(encoding="utf-8")
+    for name, first in record.STUDIES.items():
+        found = _replaced(found, name, _fenced(text.study(capture.load(name).streams, first)))
+    return found
+
+
+def _fenced(transcript: str) -> str:
+    return f"```\n{transcript}\n```"
 
 
 def _replaced(found: str, part: str, made: str) -> str:

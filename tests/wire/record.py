@@ -1,28 +1,37 @@
 """Recording captures: a bot with a script of mishaps plays on a real referee.
 
 ``python -m tests.wire.record NAME...`` makes captures; without a name, it makes all of them, and the
-descriptors. Once v1 is released, only new captures are made, since the existing ones are the promise.
+descriptors. Once v1 is released, only new captures are made, since the existing ones are the promise. The
+studies, which docs/studies.md shows, end before the match does.
 """
 
 import asyncio
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any
 
 from google.protobuf import descriptor_pb2, duration_pb2
 
+from referee.matches.match import DealsFinished, MatchSpec, Update
+from referee.matches.resuming import finished_deals
 from referee.ruleset import load_ruleset
 from referee.v1 import bots_pb2, cards_pb2
 from tests.wire import capture
 from tests.wire.capture import BOT, BROKEN, END, GOODBYE, RECORDED, REFEREE, Frame
-from tests.wire.streams import ByteStream, playing
+from tests.wire.streams import OPTIONS, ByteStream, playing
 
 LIMITS: Mapping[str, Any] = {"join_seconds": 60, "decision_ms": 60_000, "faults": 10}
 """Limits long enough to play a capture on a busy machine."""
 
+EXCHANGING = {
+    "extends": "chinese-3",
+    "name": "exchanging",
+    "exchange": "loser_to_winner",
+    "lead": "winner",
+}
 MATCHES: Mapping[str, Mapping[str, Any]] = {
     "deal": {"ruleset": "chinese", "deals": 1, "limits": LIMITS, "seed": 14},
     "session": {
@@ -42,6 +51,12 @@ MATCHES: Mapping[str, Mapping[str, Any]] = {
         "limits": {**LIMITS, "bank_ms": 600_000, "increment_ms": 100},
         "seed": 1,
     },
+    "exchange": {"ruleset": EXCHANGING, "deals": 2, "limits": LIMITS, "seed": 3},
+    "late": {"ruleset": "chinese", "deals": 1, "limits": {**LIMITS, "decision_ms": 1500}, "seed": 14},
+    "bomb": {"ruleset": "gamesky", "deals": 1, "limits": LIMITS, "seed": 69},
+    "leaving": {"ruleset": "chinese", "deals": 1, "limits": LIMITS, "seed": 14},
+    "closing": {"ruleset": "chinese", "deals": 1, "limits": LIMITS, "seed": 14},
+    "stop": {"ruleset": "chinese", "deals": 2, "limits": LIMITS, "seed": 14},
 }
 
 
@@ -56,12 +71,30 @@ class Script:
     """Turns at which the stream breaks before the answer."""
     asks: Mapping[int, int] = field(default_factory=dict)
     """Turns whose answer is sent with a capacity, and that capacity."""
+    late: frozenset[int] = frozenset()
+    """Turns that are answered when the referee has already acted for the bot."""
+    stops: int = 0
+    """The turn at which the referee is told to stop; 0 for none."""
+    drain_seconds: float = 0
+    """How long it then goes on."""
+    silent: bool = False
+    """Whether the bot then answers no more, instead of when the referee has said that it is closing."""
+    ends: int = 0
+    """The turn with which the recording ends; 0 for the end of the session."""
 
 
 SCRIPTS = {
     "deal": Script(),
     "session": Script(frozenset({4}), frozenset({6}), frozenset({8}), frozenset({12, 30}), {2: 5}),
+    "exchange": Script(breaks=frozenset({17}), ends=20),
+    "late": Script(late=frozenset({1}), ends=3),
+    "bomb": Script(ends=4),
+    "leaving": Script(asks={9: 0}),
+    "closing": Script(stops=9, drain_seconds=30),
+    "stop": Script(stops=12, drain_seconds=0.25, silent=True, ends=14),
 }
+STUDIES = {"exchange": 17, "late": 1, "bomb": 1, "leaving": 9, "closing": 9, "stop": 12}
+"""The captures that docs/studies.md shows, each from this turn on."""
 
 
 async def record(name: str) -> None:
@@ -70,13 +103,32 @@ async def record(name: str) -> None:
     match["ruleset"] = load_ruleset(match["ruleset"]).to_object()
     match["seed"] = sha256(f"bigtwo-arena/wire/{match['seed']}".encode()).hexdigest()
     match["commitment"] = sha256(bytes.fromhex(match["seed"])).hexdigest()
-    async with playing(capture.read_spec(match)) as (address, results):
-        recorder = Recorder(SCRIPTS[name])
-        while not recorder.done:
-            async with ByteStream(address, RECORDED) as stream:
-                await recorder.play(stream)
-        await results
-    capture.save(name, match, recorder.streams)
+    capture.save(name, match, await play(capture.read_spec(match), SCRIPTS[name]))
+
+
+async def play(spec: MatchSpec, script: Script) -> Sequence[Sequence[Frame]]:
+    """Play a match as the script says; return the recorded bot's streams."""
+    recorder = Recorder(script)
+    while not recorder.done:
+        updates: list[Update] = []
+        options = replace(OPTIONS, drain_seconds=script.drain_seconds)
+        async with playing(spec, options, recorder.stop, updates) as (address, results):
+            while recorder.connects:
+                async with ByteStream(address, RECORDED) as stream:
+                    await recorder.play(stream)
+        await asyncio.wait([results])
+        if results.exception() is not None:
+            spec = _next_attempt(spec, updates)
+            recorder.stop.clear()
+    return recorder.streams
+
+
+def _next_attempt(spec: MatchSpec, updates: Sequence[Update]) -> MatchSpec:
+    """Return the match as it goes on after the deals that were finished."""
+    records = [record for update in updates if isinstance(update, DealsFinished) for record in update.records]
+    after = finished_deals(records, (), spec.ruleset) if records else None
+    sessions = tuple(replace(session, attempt=session.attempt + 1, after=after) for session in spec.sessions)
+    return replace(spec, sessions=sessions)
 
 
 def save_protos() -> None:
@@ -94,8 +146,16 @@ class Recorder:
     def __init__(self, script: Script) -> None:
         self._script = script
         self._turns = 0
+        self._held: bots_pb2.PlayRequest | None = None
+        """The answer that waits for what the script says."""
+        self.stop = asyncio.Event()
         self.streams: list[list[Frame]] = []
         self.done = False
+
+    @property
+    def connects(self) -> bool:
+        """Whether it opens another stream to this referee."""
+        return not self.done and not self.stop.is_set()
 
     async def play(self, stream: ByteStream) -> None:
         """Play on a stream until it ends or has to break."""
@@ -109,32 +169,56 @@ class Recorder:
             if message.HasField("ping"):
                 pong = bots_pb2.Pong(id=message.ping.id)
                 await self._send(stream, bots_pb2.PlayRequest(pong=pong))
+            if message.HasField("closing") and not self._script.silent:
+                await self._release(stream)
             for event in message.events:
+                if event.HasField("fault"):
+                    await self._release(stream)
                 if event.HasField("turn") and not await self._answer(stream, event.turn):
                     self.streams[-1].append(Frame(END, BROKEN))
                     return
                 if event.HasField("session_ended"):
+                    self.done = event.session_ended.reason != bots_pb2.SESSION_END_VOID
+                if self.done and not self.stop.is_set():
                     await self._send(stream, bots_pb2.PlayRequest(goodbye=bots_pb2.Goodbye()))
                     await stream.end()
-        self.streams[-1].append(Frame(END, GOODBYE))
-        self.done = True
+        self.streams[-1].append(Frame(END, _ending(stream)))
+
+    async def _release(self, stream: ByteStream) -> None:
+        if self._held is not None:
+            await self._send(stream, self._held)
+            self._held = None
 
     async def _answer(self, stream: ByteStream, turn: bots_pb2.Turn) -> bool:
+        """Answer a turn, now or later; return whether the stream goes on."""
         self._turns += 1
         number, script = self._turns, self._script
-        if number in script.breaks:
+        self.done = number == script.ends
+        if number in script.breaks or self.done:
             return False
-        moves = _moves(turn, number, script)
+        message = bots_pb2.PlayRequest(moves=_moves(turn, number, script))
         asked = script.asks.get(number)
-        message = bots_pb2.PlayRequest(moves=moves)
         if asked is not None:
             message.capacity.max_sessions = asked
-        await self._send(stream, message)
+        if number in script.late or number == script.stops:
+            self._held = message
+        else:
+            await self._send(stream, message)
+        if number == script.stops:
+            self.stop.set()
         return True
 
     async def _send(self, stream: ByteStream, message: bots_pb2.PlayRequest) -> None:
         self.streams[-1].append(Frame(BOT, message.SerializeToString()))
         await stream.send(message.SerializeToString())
+
+
+def _ending(stream: ByteStream) -> bytes:
+    """Return how the referee ended the stream."""
+    failure = stream.failure
+    if failure is None:
+        return GOODBYE
+    return f"{failure.status.name} {failure.reason} {failure.retry_seconds:g}".encode()
 
 
 def _moves(turn: bots_pb2.Turn, number: int, script: Script) -> Sequence[bots_pb2.Move]:
@@ -180,7 +264,7 @@ def main(names: Sequence[str]) -> None:
     """Make these captures, or all of them."""
     if not names:
         save_protos()
-    for name in names or capture.NAMES:
+    for name in names or (*capture.NAMES, *STUDIES):
         asyncio.run(record(name))
         print(summary(name))
 

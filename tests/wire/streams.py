@@ -10,7 +10,8 @@ import grpc
 
 from referee.client import run_match
 from referee.matches.auth import BotIdentity, Scope
-from referee.matches.match import MatchSpec, SessionResult
+from referee.matches.match import MatchSpec, SessionResult, Update
+from referee.protocol.reasons import Failure, read_failure
 from referee.service.server import ServerOptions, serve
 from referee.v1 import bots_pb2
 from tests.wire.capture import ADDRESS, RECORDED, REFEREE_ID
@@ -46,6 +47,8 @@ class ByteStream:
             None, metadata=(("authorization", f"Bearer bot-{number}"),)
         )
         self._ended = False
+        self.failure: Failure | None = None
+        """Why the referee ended the stream; None if it has not, or ended it with OK."""
         self._came: asyncio.Queue[bytes | None] = asyncio.Queue()
         self._reader = asyncio.create_task(self._receive())
 
@@ -80,7 +83,10 @@ class ByteStream:
 
     async def _receive(self) -> None:
         while True:
-            message: Any = await self._call.read()
+            try:
+                message: Any = await self._call.read()
+            except grpc.aio.AioRpcError as error:
+                self.failure, message = read_failure(error), None
             self._came.put_nowait(message if isinstance(message, bytes) else None)
             if not isinstance(message, bytes):
                 return
@@ -107,15 +113,22 @@ def _first(turn: bots_pb2.Turn) -> bots_pb2.Move:
 
 
 @asynccontextmanager
-async def playing(spec: MatchSpec) -> AsyncIterator[tuple[str, "asyncio.Task[list[SessionResult]]"]]:
+async def playing(
+    spec: MatchSpec,
+    options: ServerOptions = OPTIONS,
+    stop: asyncio.Event | None = None,
+    updates: list[Update] | None = None,
+) -> AsyncIterator[tuple[str, "asyncio.Task[list[SessionResult]]"]]:
     """Run a match whose other bots play the first legal play; yield the address and the task of the results.
 
-    The match waits for the bot that is, or was, recorded.
+    The match waits for the bot that is, or was, recorded. ``stop`` stops the referee earlier; ``updates``
+    gets all that it says of the match.
     """
-    stop = asyncio.Event()
+    stop = stop or asyncio.Event()
+    updates = [] if updates is None else updates
     ready: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     serving = asyncio.create_task(
-        serve("127.0.0.1:0", Tokens(), stop, options=OPTIONS, on_ready=ready.set_result)
+        serve("127.0.0.1:0", Tokens(), stop, options=options, on_ready=ready.set_result)
     )
     try:
         address = f"127.0.0.1:{await ready}"
@@ -125,7 +138,7 @@ async def playing(spec: MatchSpec) -> AsyncIterator[tuple[str, "asyncio.Task[lis
                 if bot.version_id != RECORDED:
                     stream = await others.enter_async_context(ByteStream(address, bot.version_id))
                     tasks.append(asyncio.create_task(play_first(stream)))
-            yield address, asyncio.create_task(asyncio.to_thread(_run, address, spec))
+            yield address, asyncio.create_task(asyncio.to_thread(_run, address, spec, updates))
             for task in tasks:
                 task.cancel()
     finally:
@@ -133,5 +146,6 @@ async def playing(spec: MatchSpec) -> AsyncIterator[tuple[str, "asyncio.Task[lis
         await serving
 
 
-def _run(address: str, spec: MatchSpec) -> list[SessionResult]:
-    return [update for update in run_match(address, WORKER_TOKEN, spec) if isinstance(update, SessionResult)]
+def _run(address: str, spec: MatchSpec, updates: list[Update]) -> list[SessionResult]:
+    updates.extend(run_match(address, WORKER_TOKEN, spec))
+    return [update for update in updates if isinstance(update, SessionResult)]

@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -9,8 +10,8 @@ from google.protobuf.json_format import MessageToDict
 
 from referee.bot import Play, Turn
 from referee.bot.client import BotClient
-from tests.wire import capture, replay
-from tests.wire.capture import REFEREE
+from tests.wire import capture, record, replay
+from tests.wire.capture import BOT, END, REFEREE, Frame
 from tests.wire.streams import DEADLINE, ByteStream, playing
 
 
@@ -25,6 +26,19 @@ def recorded_welcome(frames: Any) -> dict[str, Any]:
         capture.response(first.payload).welcome, preserving_proto_field_name=True
     )
     return welcome
+
+
+def story_of(frames: Sequence[Frame]) -> dict[str, Any]:
+    """Return what happened on a stream, apart from the order of what comes at the same time."""
+    sent = [capture.request(frame.payload) for frame in frames if frame.sender == BOT]
+    said = [capture.response(frame.payload) for frame in frames if frame.sender == REFEREE]
+    return {
+        "told": sorted(map(repr, replay.told(frames))),
+        "moves": [move for message in sent for move in message.moves],
+        "leaves": [message.HasField("goodbye") for message in sent if not message.HasField("pong")],
+        "closing": [message.closing.retry_delay for message in said if message.HasField("closing")],
+        "end": [frame.payload for frame in frames if frame.sender == END],
+    }
 
 
 def events_of(name: str) -> list[dict[str, Any]]:
@@ -55,6 +69,13 @@ async def test_client_when_the_recorded_referee_plays_then_it_answers_every_turn
             await running
     assert referee.problems == []
     assert [hello.protocol_version for hello in referee.hellos] == [1] * len(capture.load(name).streams)
+
+
+@pytest.mark.parametrize("name", record.STUDIES)
+async def test_study_when_it_is_played_again_then_the_same_happens(name: str) -> None:
+    recorded = capture.load(name)
+    again = await record.play(recorded.spec, record.SCRIPTS[name])
+    assert [story_of(frames) for frames in again] == [story_of(frames) for frames in recorded.streams]
 
 
 def test_captures_when_counted_then_everything_of_the_protocol_is_among_them() -> None:

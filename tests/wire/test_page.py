@@ -1,4 +1,4 @@
-"""Tests that docs/protocol.md shows what was really sent and the real reasons, and that the protos agree."""
+"""Tests that the pages show what was really sent and the real reasons, and that the protos agree."""
 
 import re
 
@@ -9,9 +9,9 @@ from referee.v1 import bots_pb2
 from tests.wire import page
 
 
-def test_page_when_its_parts_are_made_anew_then_it_is_the_same() -> None:
-    written = (page.ROOT / page.PAGE).read_text(encoding="utf-8")
-    assert written == page.page(), "run make golden"
+def test_pages_when_their_parts_are_made_anew_then_they_are_the_same() -> None:
+    for path, made in ((page.PAGE, page.page()), (page.STUDIES, page.studies())):
+        assert (page.ROOT / path).read_text(encoding="utf-8") == made, "run make golden"
 
 
 def test_reasons_when_the_proto_is_read_then_it_has_the_same_ones_and_their_statuses() -> None:

@@ -1,21 +1,24 @@
-"""Messages as text for readers, for the transcript in docs/protocol.md."""
+"""Messages as text for readers, for the transcripts in docs/protocol.md and docs/studies.md."""
 
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from google.protobuf.descriptor import FieldDescriptor
 
 from tests.wire import capture
-from tests.wire.capture import BOT, REFEREE, Frame
+from tests.wire.capture import BOT, BROKEN, END, GOODBYE, REFEREE, Frame
 
 WIDTH = 110
 LONGEST_LIST, LONGEST_TEXT = 4, 24
 """Maximum number of messages printed for a list, and of characters for a text."""
-ALWAYS = frozenset({"seat", "dealer"})
+ALWAYS = frozenset({"seat", "dealer", "max_sessions"})
 """Number fields that are printed even if they are 0."""
 LISTS_OF_CARDS = frozenset({"Hand", "LegalPlay"})
 """Messages that contain only cards."""
+PINGS = frozenset({"ping", "pong"})
+"""Fields that studies leave out."""
+CUT, LOST = "   …", "   (the connection is lost)"
 ARROWS = {BOT: "->", REFEREE: "<-"}
 
 
@@ -24,17 +27,54 @@ def transcript(frames: Sequence[Frame]) -> str:
     return "\n".join(line for frame in frames if frame.sender in ARROWS for line in _lines(frame))
 
 
-def _lines(frame: Frame) -> Iterator[str]:
+def study(streams: Sequence[Sequence[Frame]], first: int) -> str:
+    """Return the transcript of streams, without pings; that of the first one begins with turn ``first``."""
+    parts = [_excerpt(streams[0], first), *(_excerpt(frames, 1) for frames in streams[1:])]
+    shown = "\n\n".join(map("\n".join, parts))
+    return shown.removesuffix(LOST) + CUT if shown.endswith(LOST) else shown
+
+
+def _excerpt(frames: Sequence[Frame], first: int) -> Iterator[str]:
+    """Yield the lines of a stream from a turn on, and of one from its first turn on also what was before."""
+    begin = 0
+    if first > 1:
+        yield CUT
+        begin = next(at for at, frame in enumerate(frames) if frame.sender == REFEREE and _asks(frame, first))
+    for frame in frames[begin:]:
+        yield from [_end(frame.payload)] if frame.sender == END else _lines(frame, leave_out=PINGS)
+
+
+def _asks(frame: Frame, first: int) -> bool:
+    return any(event.HasField("turn") and event.turn.sequence >= first for event in _read(frame).events)
+
+
+def _end(how: bytes) -> str:
+    """Return the line for the end of a stream."""
+    if how == BROKEN:
+        return LOST
+    if how == GOODBYE:
+        return "<- end of the stream: OK"
+    status, reason, seconds = how.decode().split()
+    return f"<- end of the stream: {status} {{reason: {reason}, retry_delay: {seconds}s}}"
+
+
+def _read(frame: Frame) -> Any:
     read = capture.request if frame.sender == BOT else capture.response
+    return read(frame.payload)
+
+
+def _lines(frame: Frame, leave_out: Collection[str] = ()) -> Iterator[str]:
     arrow = ARROWS[frame.sender]
-    for part in _parts(read(frame.payload)):
+    for part in _parts(_read(frame), leave_out):
         yield from textwrap.wrap(part, WIDTH, initial_indent=f"{arrow} ", subsequent_indent="       ")
         arrow = "  "
 
 
-def _parts(message: Any) -> Iterator[str]:
+def _parts(message: Any, leave_out: Collection[str]) -> Iterator[str]:
     """Yield each field of a message, and each event or move in its lists."""
     for field, value in message.ListFields():
+        if field.name in leave_out:
+            continue
         for each in value if field.is_repeated else [value]:
             if field.name == "events":
                 kind = each.WhichOneof("event")

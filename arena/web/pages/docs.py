@@ -30,6 +30,7 @@ FOR_WHOM: Mapping[str, tuple[str, ...]] = {
     "For authors": (
         AUTHORS,
         "protocol.md",
+        "studies.md",
         "languages.md",
         "check.md",
         "rules.md",
