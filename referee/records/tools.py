@@ -14,7 +14,7 @@ from referee.rules.rulebook import rules_of
 from referee.ruleset.limits import most_listed
 from referee.validation import shown
 
-EXPORT = "bigtwo-export/1"
+EXPORT = "bigtwo-export/2"
 """The format that lines of an export name if they are not deals: `arena verify` checks those."""
 
 

@@ -22,6 +22,8 @@ from arena.play.rounds import closing
 from arena.store.models import Round, Session, SessionRecords, Tournament
 from arena.trust.verify import check_export, check_links, matches, unproven
 from arena.trust.verify.report import NEW
+from referee.records.replay import Replayer
+from referee.records.tools import replay
 from tests.arena.databases import open_new
 from tests.arena.exported import check, lines_of, play_by_table, problem, with_new_digests
 from tests.arena.fakes import ROOT, Clock
@@ -163,6 +165,11 @@ def test_line_that_is_missing_or_stands_twice_is_found(cup: list[str], number: i
 def test_export_that_is_cut_off_is_named_with_the_line_that_is_missing(cup: list[str]) -> None:
     assert problem(cup[:-1]) == f"line {len(cup)}: the export ends where the part 'end' should stand"
     assert problem([]) == "line 1: the export ends where the part 'head' should stand"
+
+
+def test_export_when_its_lines_are_replayed_then_parts_are_passed_over(cup: list[str]) -> None:
+    replayer = Replayer()
+    assert [replay(replayer, parsed(line)) for line in cup] == [{"ok": True}] * len(cup)
 
 
 @pytest.mark.parametrize(
