@@ -3,12 +3,14 @@
 import json
 import multiprocessing
 import os
+import re
 import signal
 import subprocess
 import sys
 import zlib
 from collections.abc import Callable, Iterator
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -165,6 +167,17 @@ def test_line_that_is_missing_or_stands_twice_is_found(cup: list[str], number: i
 def test_export_that_is_cut_off_is_named_with_the_line_that_is_missing(cup: list[str]) -> None:
     assert problem(cup[:-1]) == f"line {len(cup)}: the export ends where the part 'end' should stand"
     assert problem([]) == "line 1: the export ends where the part 'head' should stand"
+
+
+def test_digest_of_all_parts_when_computed_as_the_page_says_then_it_is_that_of_the_example_and_of_an_export(
+    cup: list[str],
+) -> None:
+    page = (Path(__file__).parents[2] / "docs/formats.md").read_text(encoding="utf-8")
+    example = re.findall(r"^(?:head|tournament|parts)  +([0-9a-f]{64})$", page, re.MULTILINE)
+    parts = [line for line in map(parsed, cup) if line.get("part", "reference") != "reference"]
+    for *digests, whole in (example, [*(part["digest"] for part in parts[:-1]), parts[-1]["parts"]]):
+        assert len(digests) > 1
+        assert sha256("".join(digests).encode("ascii")).hexdigest() == whole
 
 
 def test_export_when_its_lines_are_replayed_then_parts_are_passed_over(cup: list[str]) -> None:
