@@ -77,12 +77,13 @@ golden: setup ## make the golden deals, the counts, the pages and the test vecto
 	@$(BIN)/python -m tests.golden regenerate
 	@$(BIN)/python -m tests.vectors regenerate
 
-sweep: setup ## run all tests with either build, compare five-card sets with slow rules, plant faults, verify seasons (long)
+sweep: setup ## run all tests with either build, compare five-card sets with slow rules, plant faults, pair by the page, verify seasons (long)
 	@$(PYTEST)
 	@$(BIN)/python -m tests.compiled --numprocesses auto
 	@$(BIN)/python -m tests.referee.sweep
 	@$(BIN)/python -m tests.vectors check
 	@$(BIN)/python -m tests.vectors.mutants
+	@$(BIN)/python -m tests.arena.compared_pairings
 	@$(BIN)/python -m tests.arena.honest
 
 bench: setup ## measure the rules engine and the referee beside their peers (minutes)
