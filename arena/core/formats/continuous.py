@@ -99,7 +99,7 @@ class Closeness(Costs):
         cost = 0
         for other in others:
             gap = abs(self.level[one] - self.level[other]) - self.slack[one] - self.slack[other]
-            cost += max(0, gap) ** 2 + self.repeat * self.met[one][other]
+            cost += max(0, gap) ** 2 + self.repeat * self.times_met(one, other)
             if self.owner[one] == self.owner[other]:
                 cost += self.same_owner
         return cost

@@ -84,9 +84,9 @@ def explain(standing: Sequence[int], size: int, history: History, pairing: Pairi
                 scores=scores,
                 gap=max(scores) - min(scores),
                 owners_avoided=named(p for p in avoided if costs.owner[p[0]] == costs.owner[p[1]]),
-                repeats_avoided=named(p for p in avoided if p[1] in costs.met[p[0]]),
+                repeats_avoided=named(p for p in avoided if costs.times_met(*p)),
                 owners_accepted=named(p for p in pairs if costs.owner[p[0]] == costs.owner[p[1]]),
-                repeats_accepted=named(p for p in pairs if p[1] in costs.met[p[0]]),
+                repeats_accepted=named(p for p in pairs if costs.times_met(*p)),
                 instead=_instead(tables, at, costs, order) if cost.owners or cost.repeats else None,
             )
         )
