@@ -43,7 +43,8 @@ def pairings(shown: PairingsNamed, explain: bool) -> None:
     for part in shown.rounds:
         headline(f"Round {part.round} ({part.state.value})")
         _show_round(part, shown, explain)
-    _show_balance(shown.balance)
+    if shown.balance is not None:
+        _show_balance(shown.balance)
 
 
 @command_of(tournaments.list_soft_play, csv="pairs")

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from arena.core.duplicate import RoundBeside
 from arena.errors import ArenaError
-from arena.play.rounds.overview import PairingsNamed, pairings, reason_lines
+from arena.play.rounds.overview import RoundNamed, last_rounds, pairings, reason_lines
 from arena.queries.board import LeaderboardLine
 from arena.queries.counting import deals_beside
 from arena.queries.highlights import DealLine, HighlightQuery, deal_of_day, find_deals, notable_deals
@@ -81,7 +81,7 @@ class Readings:
     def __init__(self, storage: Storage, now: Callable[[], float] = time.monotonic) -> None:
         self._storage = storage
         self._standings: Computed[Scoreboard] = Computed(STANDINGS, now)
-        self._pairings: Computed[PairingsNamed] = Computed(PAIRINGS, now)
+        self._last_rounds: Computed[Sequence[RoundNamed]] = Computed(PAIRINGS, now)
         self._reasons: Computed[Why] = Computed(PAIRINGS, now)
         self._beside: Computed[RoundBeside] = Computed(PAIRINGS, now)
         self._deals: Computed[Sequence[DealLine]] = Computed(DEALS, now)
@@ -131,10 +131,10 @@ class Readings:
         """Wait until no standings are being computed in the background."""
         self._standings.wait()
 
-    def pairings(self, status: TournamentStatus) -> PairingsNamed:
-        """Return the paired rounds of a tournament."""
-        return self._pairings.get(
-            status.id, lambda: pairings(self._storage, status.tournament), version=status.round
+    def last_rounds(self, status: TournamentStatus, tables: int) -> Sequence[RoundNamed]:
+        """Return the last rounds of a tournament, all that have at most so many tables together."""
+        return self._last_rounds.get(
+            status.id, lambda: last_rounds(self._storage, status.tournament, tables), version=status.round
         )
 
     def deals_beside(self, tournament: str, round: int) -> RoundBeside:

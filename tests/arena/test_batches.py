@@ -63,7 +63,7 @@ def test_recent_past_read_from_rows_when_batches_overlap_then_it_is_what_all_tab
             tournament = tx.get_one(Tournament, cup.id)
             rows = tx.exec(select(Entrant.id, Entrant.number)).all()
             present = dict(rng.sample(rows, 5))
-            pairings = [pairing for _, pairing in paired_rounds(tx, tournament)]
+            pairings = [one.pairing for one in paired_rounds(tx, tournament)]
             found = recent_tables(tx, tournament, len(rows), present)
             assert found == seen_whole(pairings, len(rows), list(present.values()))
         world.play(world.messages.pop(rng.randrange(len(world.messages))))

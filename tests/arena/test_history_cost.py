@@ -10,6 +10,7 @@ import pytest
 from arena.host.settings import load_settings
 from arena.leagues import seasons
 from arena.play.rounds import advance
+from arena.play.rounds.overview import pairings
 from arena.store.models import utc_now
 from arena.store.storage import Storage
 from benchmarks import continuous
@@ -54,9 +55,13 @@ def test_steps_when_a_tournament_is_long_then_they_cost_what_they_cost_in_a_shor
             one.clock = lambda: work.instructions
             for _ in range(2 * TABLES):
                 one.play()
+            begun = one.clock()
+            shown = pairings(one.storage, "season", 1)
+            one.times["show a round"].append(one.clock() - begun)
+            assert ([row.round for row in shown.rounds], shown.balance) == ([1], None)
             costs.append({step: max(found) for step, found in one.times.items()})
     short, long = costs
-    assert long.keys() == short.keys() == {"claim", "store", "advance", "new tables"}
+    assert long.keys() == short.keys() == {"claim", "store", "advance", "new tables", "show a round"}
     for step, cost in long.items():
         assert cost <= 1.05 * short[step], step  # a cost that tripled with the length would be far above
 

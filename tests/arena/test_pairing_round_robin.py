@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.core.formats.round_robin import round_robin, round_robin_on, round_robin_rounds
-from arena.core.pairing import Pairing, balance
+from arena.core.pairing import Pairing, Past, balance
 from arena.core.pairing.coverings import least_rounds
 from arena.core.pairing.designs import affine_space, equal_rounds
 from tests.arena.pairing_bounds import (
@@ -239,7 +239,7 @@ def test_round_robin_of_a_large_field_is_whole_and_nearly_equal(count: int) -> N
 @pytest.mark.parametrize(("count", "size", "rounds"), [(12, 4, None), (20, 3, 30), (9, 4, 5), (100, 4, 45)])
 def test_round_robin_made_part_by_part_is_the_same(count: int, size: int, rounds: int | None) -> None:
     found: list[Pairing] = []
-    while more := round_robin_on(range(count), size, SEED, rounds, found, 3 * (count // size)):
+    while more := round_robin_on(range(count), size, SEED, rounds, Past(found), 3 * (count // size)):
         assert len(more) <= 3
         found += more
     assert found == round_robin(range(count), size, SEED, rounds)

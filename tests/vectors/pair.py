@@ -5,7 +5,7 @@ from hashlib import sha256
 from typing import Any
 
 from arena.core.formats import FORMATS, Rated, Setup, Situation
-from arena.core.pairing.values import Batches, Pairing
+from arena.core.pairing.values import Batches, Pairing, Past
 from arena.core.ranking import MatchOutcome, results_of
 from tests.vectors.dice import Dice
 from tests.vectors.files import FLAG, HEX, TEXT, WHOLE, Case, VectorFile, array, maybe, record
@@ -33,7 +33,7 @@ def answer(given: Mapping[str, Any]) -> list[dict[str, object]]:
         entrants=entrants,
         present=present,
         paired=len(pairings),
-        pairings=() if free else pairings,
+        past=Past(() if free else pairings),
         owners=dict(zip(entrants, given["owners"], strict=True)),
         outcomes=lambda: _outcomes(given["played"]),
         results=lambda: results_of(_outcomes(given["played"]), [out for one in pairings for out in one.byes]),

@@ -3,11 +3,12 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import ClassVar, NamedTuple
 
 from arena.core.pairing.owners import by_owner, check_tables, would_meet
 from arena.core.pairing.report import TableReason
-from arena.core.pairing.values import History, Pairing, Recent
+from arena.core.pairing.values import History, Pairing, Past, Recent
 from arena.core.ranking import Criteria, MatchOutcome, Results
 from arena.errors import SpecError
 from referee.validation import shown
@@ -55,8 +56,8 @@ class Situation:
     """Who can be seated in the next round: those who have come and not withdrawn, and who are free."""
     paired: int = 0
     """Rounds paired so far."""
-    pairings: Sequence[Pairing] = ()
-    """These rounds, in order; empty if ``recent`` has all that matters."""
+    past: Past = field(default_factory=Past)
+    """These rounds; empty if ``recent`` has all that matters."""
     owners: Mapping[int, int] = field(default_factory=dict)
     """Entrant to owner."""
     outcomes: Callable[[], Sequence[MatchOutcome]] = tuple
@@ -71,8 +72,8 @@ class Situation:
     def history(self, setup: Setup, scores: Mapping[int, float] | None = None) -> History:
         """Return the past that matters to a new round."""
         return History(
-            tables=[table for pairing in self.pairings for table in pairing.tables],
-            byes=[entrant for pairing in self.pairings for entrant in pairing.byes],
+            tables=self.past.tables,
+            byes=[*chain.from_iterable(self.past.byes)],
             owners=self.owners,
             scores=scores or {},
             owners_apart=setup.owners_apart,

@@ -72,8 +72,8 @@ def _played(situation: Situation) -> list[KnockoutRound]:
     for outcome in situation.outcomes():
         tables.setdefault(outcome.round, []).append(outcome)
     return [
-        KnockoutRound(tables.get(number, []), pairing.byes)
-        for number, pairing in enumerate(situation.pairings, start=1)
+        KnockoutRound(tables.get(number, []), byes)
+        for number, byes in enumerate(situation.past.byes, start=1)
     ]
 
 

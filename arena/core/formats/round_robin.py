@@ -1,6 +1,7 @@
 """Round-robin tournaments: every pair of entrants at a table equally often, or as nearly as possible."""
 
 from collections.abc import Sequence
+from itertools import chain
 from random import Random
 
 from arena.core.formats.base import Choice, Format, Setup, Situation
@@ -17,7 +18,7 @@ from arena.core.pairing.designs import (
 )
 from arena.core.pairing.meetings import Classes, Meetings, base_rounds, settle
 from arena.core.pairing.search import Costs, Positions, placed, seat, sitting_out
-from arena.core.pairing.values import History, Pairing, Tables
+from arena.core.pairing.values import History, Pairing, Past, Tables
 from arena.core.ranking import BY_SCORE
 from arena.errors import SpecError
 
@@ -82,11 +83,9 @@ class RoundRobin(Format):
         """Return the next rounds of the schedule; none after the last."""
         if MEETINGS.of(setup) == AT_LEAST_ONCE:
             return round_robin_on(
-                situation.entrants, setup.size, setup.lots, None, situation.pairings, AHEAD, meet_once=True
+                situation.entrants, setup.size, setup.lots, None, situation.past, AHEAD, meet_once=True
             )
-        return round_robin_on(
-            situation.entrants, setup.size, setup.lots, setup.rounds, situation.pairings, AHEAD
-        )
+        return round_robin_on(situation.entrants, setup.size, setup.lots, setup.rounds, situation.past, AHEAD)
 
 
 def round_robin_rounds(entrants: int, size: int) -> int:
@@ -108,8 +107,11 @@ def round_robin(
     least once (see ``coverings.covering``). There are at least ``size`` entrants.
     """
     pairings: list[Pairing] = []
-    while more := round_robin_on(entrants, size, seed, rounds, pairings, most=ALL, meet_once=meet_once):
+    past = Past()
+    while more := round_robin_on(entrants, size, seed, rounds, past, most=ALL, meet_once=meet_once):
         pairings += more
+        for pairing in more:
+            past.add(pairing)
     return pairings
 
 
@@ -118,7 +120,7 @@ def round_robin_on(
     size: int,
     seed: bytes,
     rounds: int | None,
-    before: Sequence[Pairing],
+    before: Past,
     most: int,
     *,
     meet_once: bool = False,
@@ -133,7 +135,7 @@ def round_robin_on(
     rng = generator(seed, "round-robin")
     plan = [covering(len(entrants), size)] if meet_once else _plan(len(entrants), size, rounds, rng)
     drawn = [(tables, names) for part in plan for names in [shuffled(entrants, rng)] for tables in part]
-    positions = Positions(table for pairing in before for table in pairing.tables)
+    positions = Positions(before.tables)
     stop = min(len(drawn), first + max(1, most // (len(entrants) // size)))
     return [
         _named(*drawn[number], positions, generator(seed, f"round-robin/{number + 1}"))
@@ -152,13 +154,10 @@ def _wholes(points: int, size: int, rounds: int) -> int:
     return 0 if rest else times
 
 
-def _next(entrants: Sequence[int], size: int, seed: bytes, before: Sequence[Pairing]) -> Pairing:
+def _next(entrants: Sequence[int], size: int, seed: bytes, before: Past) -> Pairing:
     """Return a round in which as few as possible sit together who have met."""
     rng = generator(seed, f"round-robin/{len(before) + 1}")
-    history = History(
-        [table for pairing in before for table in pairing.tables],
-        [entrant for pairing in before for entrant in pairing.byes],
-    )
+    history = History(before.tables, [*chain.from_iterable(before.byes)])
     drawn = shuffled(entrants, rng)
     byes = sitting_out(drawn, history.byes, len(entrants) % size)
     out = set(byes)

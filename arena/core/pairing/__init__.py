@@ -2,7 +2,7 @@
 
 from arena.core.pairing.owners import check_tables, owner_of
 from arena.core.pairing.report import Balance, Exchange, Spread, TableReason, balance, explain
-from arena.core.pairing.values import RECENT, Batches, History, Pairing, Recent
+from arena.core.pairing.values import RECENT, Batches, History, Pairing, Past, Recent
 
 __all__ = [
     "RECENT",
@@ -11,6 +11,7 @@ __all__ = [
     "Exchange",
     "History",
     "Pairing",
+    "Past",
     "Recent",
     "Spread",
     "TableReason",

@@ -1,8 +1,9 @@
 """The values that pairing works with: a round's tables and byes, what has been played, and what matters."""
 
+from array import array
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -21,12 +22,51 @@ class Pairing:
     """Entrants without a table in this round."""
 
 
+class Past:
+    """The rounds paired so far, kept as plain numbers: in a large tournament, a million seats."""
+
+    def __init__(self, pairings: Iterable[Pairing] = ()) -> None:
+        self.tables = PastTables()
+        """All their tables, in the order of rounds and of tables."""
+        self.byes: list[Sequence[int]] = []
+        """Those who sat out, by round."""
+        for pairing in pairings:
+            self.add(pairing)
+
+    def __len__(self) -> int:
+        """Return how many rounds there are."""
+        return len(self.byes)
+
+    def add(self, pairing: Pairing) -> None:
+        """Add the next round."""
+        self.tables.add(pairing)
+        self.byes.append(array("I", pairing.byes))
+
+
+class PastTables:
+    """Tables of one size, in the order of positions; they can be gone through again and again."""
+
+    def __init__(self) -> None:
+        self._size = 1
+        self._seats = array("I")
+
+    def add(self, pairing: Pairing) -> None:
+        """Add the tables of a round."""
+        for table in pairing.tables:
+            self._size = len(table)
+            self._seats.extend(table)
+
+    def __iter__(self) -> Iterator[tuple[int, ...]]:
+        """Yield table after table."""
+        return zip(*[iter(self._seats)] * self._size, strict=True)
+
+
 @dataclass(frozen=True, slots=True)
 class History:
     """The past that matters to a new round."""
 
-    tables: Sequence[Sequence[int]] = ()
-    """Every table of every round so far, in the order of positions."""
+    tables: Iterable[Sequence[int]] = ()
+    """Every table of every round so far, in the order of positions; gone through more than once."""
 
     byes: Sequence[int] = ()
     """Everyone who sat out, once for each time."""

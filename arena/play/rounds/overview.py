@@ -6,12 +6,14 @@ from datetime import datetime
 from functools import cache, partial
 from typing import Any
 
+from sqlmodel import col
+
 from arena.core.formats import FORMATS, Situation
-from arena.core.pairing import Balance, Pairing, TableReason, balance
+from arena.core.pairing import Balance, Past, TableReason, balance
 from arena.core.ranking import MatchOutcome, Results, results_of
 from arena.core.specs import TournamentFields
 from arena.errors import UnknownError
-from arena.play.rounds.planning import paired_rounds, setup_of
+from arena.play.rounds.planning import PairedRound, paired_rounds, setup_of, tables_paired
 from arena.play.rounds.waiting import obstacles
 from arena.results.standings.outcomes import outcomes
 from arena.store.models import Round, RoundState, Tournament
@@ -84,8 +86,8 @@ class PairingsNamed:
     bots: Mapping[int, str]
     """Bots by their number among the entrants, as text."""
     rounds: tuple[RoundNamed, ...]
-    balance: Balance
-    """Of all rounds paired so far."""
+    balance: Balance | None
+    """Of all rounds paired so far; None if only one was asked for."""
 
 
 def pairings(
@@ -94,66 +96,77 @@ def pairings(
     """Return the pairings of one round or of all, with their reasons if ``explained``; raise UnknownError."""
     with storage.read() as tx:
         tournament = find_tournament(tx, name)
+        if round is not None and not 1 <= round <= tournament.paired:
+            raise UnknownError(f"no round {round} in {name}: {tournament.paired} paired so far")
         entrants = list_entrants(tx, tournament)
-        rounds = paired_rounds(tx, tournament)
-        if round is not None and not 1 <= round <= len(rounds):
-            raise UnknownError(f"no round {round} in {name}: {len(rounds)} paired so far")
-        reasons = _reasons(tx, tournament, entrants, rounds, round) if explained else {}
         names = {entrant.number: entrant.name for entrant in entrants}
-        shown = [
-            RoundNamed(
-                row.number,
-                row.state,
-                tuple([tuple([names[who] for who in seated]) for seated in pairing.tables]),
-                tuple([names[who] for who in pairing.byes]),
-                tuple(reasons.get(row.number, ())),
-                _is_only(row, pairing),
-            )
-            for row, pairing in rounds
-            if round in (None, row.number)
+        which = () if round is None else (col(Round.number) == round,)
+        rounds = [*paired_rounds(tx, tournament, *which)]
+        reasons = _reasons(tx, tournament, entrants, rounds) if explained else {}
+        shown = tuple([_named(one, names, reasons.get(one.number, ())) for one in rounds])
+        even = balance([*names], [one.pairing for one in rounds]) if round is None else None
+        return PairingsNamed(name, tournament.format, names, shown, even)
+
+
+def last_rounds(storage: Storage, name: str, tables: int) -> Sequence[RoundNamed]:
+    """Return the last rounds of a tournament, all that have at most so many tables together.
+
+    Raise UnknownError.
+    """
+    with storage.read() as tx:
+        tournament = find_tournament(tx, name)
+        names = {entrant.number: entrant.name for entrant in list_entrants(tx, tournament)}
+        before = tables_paired(tx, tournament.id, tournament.paired) - tables
+        return [
+            _named(one, names) for one in paired_rounds(tx, tournament, col(Round.tables_before) >= before)
         ]
-        even = balance([*names], [pairing for _, pairing in rounds])
-        return PairingsNamed(name, tournament.format, names, tuple(shown), even)
+
+
+def _named(one: PairedRound, names: Mapping[int, str], reasons: Sequence[TableReason] = ()) -> RoundNamed:
+    return RoundNamed(
+        one.number,
+        one.state,
+        tuple([tuple([names[who] for who in seated]) for seated in one.pairing.tables]),
+        tuple([names[who] for who in one.pairing.byes]),
+        tuple(reasons),
+        _is_only(one),
+    )
 
 
 def _reasons(
-    tx: Transaction,
-    tournament: Tournament,
-    entrants: Sequence[EntrantInfo],
-    rounds: Sequence[tuple[Round, Pairing]],
-    wanted: int | None,
+    tx: Transaction, tournament: Tournament, entrants: Sequence[EntrantInfo], rounds: Sequence[PairedRound]
 ) -> dict[int, list[TableReason]]:
-    """Return by round the reasons for each of its tables, for one round or for all."""
+    """Return by round the reasons for each of the tables of these rounds."""
     format, setup = FORMATS[tournament.format], setup_of(tournament)
-    played = cache(partial(outcomes, tx, tournament))
-    reasons = {}
-    for at, (row, pairing) in enumerate(rounds):
-        if wanted not in (None, row.number) or _is_only(row, pairing):
-            continue
-        situation = Situation(
-            entrants=[entrant.number for entrant in entrants],
-            present={*pairing.byes, *(entrant for table in pairing.tables for entrant in table)},
-            paired=at,
-            pairings=[earlier for _, earlier in rounds[:at]],
-            owners={entrant.number: entrant.owner_id for entrant in entrants},
-            results=partial(_results_before, row.number, played, [earlier for _, earlier in rounds[:at]]),
-        )
-        reasons[row.number] = format.reasons(setup, situation, pairing)
+    wanted = {one.number for one in rounds if not _is_only(one)}
+    last = max(wanted, default=0)
+    played = cache(partial(outcomes, tx, tournament, col(Round.number) < last))
+    reasons, past = {}, Past()
+    for one in paired_rounds(tx, tournament, col(Round.number) <= last):
+        if one.number in wanted:
+            pairing = one.pairing
+            situation = Situation(
+                entrants=[entrant.number for entrant in entrants],
+                present={*pairing.byes, *(entrant for table in pairing.tables for entrant in table)},
+                paired=len(past),
+                past=past,
+                owners={entrant.number: entrant.owner_id for entrant in entrants},
+                results=partial(_results_before, one.number, played, past),
+            )
+            reasons[one.number] = format.reasons(setup, situation, pairing)
+        past.add(one.pairing)
     return reasons
 
 
-def _is_only(round: Round, pairing: Pairing) -> bool:
+def _is_only(round: PairedRound) -> bool:
     """Return whether all who could be seated in a round exactly filled one table."""
-    seated = sum(map(len, pairing.tables))
-    there = seated + len(pairing.byes) if round.free is None else len(round.free)
-    return len(pairing.tables) == 1 and there == seated
+    seated = sum(map(len, round.pairing.tables))
+    return len(round.pairing.tables) == 1 and round.present == seated
 
 
-def _results_before(
-    round: int, played: Callable[[], Sequence[MatchOutcome]], pairings: Sequence[Pairing]
-) -> Results:
-    """Return what the standings before a round followed from; ``pairings`` are those of earlier rounds."""
-    byes = [entrant for pairing in pairings for entrant in pairing.byes]
+def _results_before(round: int, played: Callable[[], Sequence[MatchOutcome]], past: Past) -> Results:
+    """Return what the standings before a round followed from; ``past`` has the earlier rounds."""
+    byes = [entrant for of_round in past.byes for entrant in of_round]
     return results_of([outcome for outcome in played() if outcome.round < round], byes)
 
 

@@ -1,16 +1,18 @@
 """Rounds and their matches as rows: planned, and read as formats see them; the lock for advancing."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache, partial
 from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, Update, bindparam, insert, update
+from sqlalchemy import select as select_columns
 from sqlmodel import col, func, select
 
 from arena.core.formats import Setup, Situation
-from arena.core.pairing import Pairing
+from arena.core.pairing import Pairing, Past
 from arena.core.pairing.chance import lots
 from arena.results.standings.outcomes import outcomes
 from arena.results.standings.stored import current_results
@@ -26,6 +28,9 @@ from arena.store.models import (
 )
 from arena.store.storage import Transaction, changed
 from arena.tournaments.entrants import EntrantInfo, present_in
+
+AT_ONCE = 5_000
+"""Seats that are read at a time."""
 
 
 class Entered(NamedTuple):
@@ -127,30 +132,52 @@ def situation_of(tx: Transaction, tournament: Tournament, entrants: Sequence[Ent
         entrants=[entrant.number for entrant in entrants],
         present=present_in(tx, tournament, tournament.paired + 1),
         paired=tournament.paired,
-        pairings=[pairing for _, pairing in paired_rounds(tx, tournament)],
+        past=Past(round.pairing for round in paired_rounds(tx, tournament)),
         owners={entrant.number: entrant.owner_id for entrant in entrants},
         outcomes=partial(outcomes, tx, tournament),
         results=partial(current_results, tx, tournament, entrants),
     )
 
 
-def paired_rounds(tx: Transaction, tournament: Tournament) -> list[tuple[Round, Pairing]]:
-    """Return the rounds paired so far with their pairings, in order."""
-    of_it = Round.tournament_id == tournament.id
-    rounds = select(Round).where(of_it).order_by(col(Round.number))
-    seats = (
-        select(Match.round_id, Match.table_number, Entrant.number)
-        .select_from(Round)
-        .join(Match, col(Match.round_id) == Round.id)
-        .join(Seat, col(Seat.match_id) == Match.id)
-        .join(Entrant, col(Entrant.id) == Seat.entrant_id)
-        .where(of_it)
-        .order_by(col(Match.round_id), col(Match.table_number), col(Seat.position))
+class PairedRound(NamedTuple):
+    """A round as it was paired."""
+
+    number: int
+    state: RoundState
+    pairing: Pairing
+    present: int
+    """How many could have been seated in it."""
+
+
+def paired_rounds(
+    tx: Transaction, tournament: Tournament, *which: ColumnElement[bool]
+) -> Iterator[PairedRound]:
+    """Yield the rounds paired so far that meet these conditions, in order.
+
+    Only their own seats are read, few at a time, for there may be a million; use it while the transaction
+    lasts.
+    """
+    of_it = (col(Round.tournament_id) == tournament.id, *which)
+    numbers = dict(
+        tx.exec(select(Entrant.id, Entrant.number).where(Entrant.tournament_id == tournament.id)).all()
     )
-    tables: dict[int, list[tuple[int, ...]]] = {}
-    for (round_id, _), rows in groupby(tx.exec(seats), key=lambda row: (row[0], row[1])):
-        tables.setdefault(round_id, []).append(tuple(number for _, _, number in rows))
-    return [
-        (round, Pairing(tuple(tables.get(round.id, ())), tuple(round.byes)))
-        for round in tx.exec(rounds).all()
-    ]
+    columns = (Round.id, Round.number, Round.state, Round.byes, Round.free)
+    rounds = tx.connection().execute(
+        select_columns(*map(col, columns)).where(*of_it).order_by(col(Round.number))
+    )
+    seats = (
+        select_columns(col(Round.id), col(Seat.entrant_id))
+        .select_from(Round)
+        .outerjoin(Match, col(Match.round_id) == Round.id)
+        .outerjoin(Seat, col(Seat.match_id) == Match.id)
+        .where(*of_it)
+        .order_by(col(Round.number), col(Match.table_number), col(Seat.position))
+    )
+    rows = tx.connection().execute(seats, execution_options={"yield_per": AT_ONCE})
+    for round, (_, of_round) in zip(rounds.all(), groupby(rows, key=itemgetter(0)), strict=True):
+        # A round without tables has a row, too, but nobody in it.
+        seated = [numbers[entrant_id] for _, entrant_id in of_round if entrant_id in numbers]
+        tables = tuple(zip(*[iter(seated)] * tournament.table_size, strict=True))
+        pairing = Pairing(tables, tuple(round.byes))
+        there = len(seated) + len(round.byes) if round.free is None else len(round.free)
+        yield PairedRound(round.number, round.state, pairing, there)

@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 
 from arena.core.formats import Rated, Situation
-from arena.core.pairing import Batches, Pairing
+from arena.core.pairing import Batches, Pairing, Past
 from arena.core.parts import RoundPart
 from arena.core.ranking import MatchOutcome, Results
 from arena.trust.exports.lines import Export
@@ -28,7 +28,7 @@ class Pairings:
         self._results = results
         self._count = 0
         """How many rounds were checked."""
-        self._played: list[Pairing] = []
+        self._past = Past()
         """These rounds, where they are paired one after another."""
         self._batches = Batches()
         self._early: dict[int, RoundPart] = {}
@@ -85,7 +85,7 @@ class Pairings:
             entrants=entrants,
             present=present,
             paired=self._count,
-            pairings=self._played,
+            past=self._past,
             owners={entry: self._head.owners[entry] for entry in entrants},
             outcomes=self._outcomes,
             results=self._results,
@@ -118,5 +118,5 @@ class Pairings:
         self._lines.same(f"{where}: byes", part.byes, expected.byes)
         self._count += 1
         if not self._head.format.in_batches:
-            self._played.append(expected)
+            self._past.add(expected)
         return expected

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, takewhile
+from itertools import takewhile
 from typing import Annotated
 
 from fastapi import Path, Query
@@ -322,14 +322,11 @@ def tables_of(round: RoundNamed, played: Mapping[tuple[int, int], MatchLine]) ->
 
 def bracket(web: Web, status: TournamentStatus, board: scoreboard.Scoreboard) -> Sequence[BracketRound]:
     """Return the rounds of a knockout; if there are many tables, only the last rounds."""
-    shown = web.readings.pairings(status)
-    tables = accumulate(len(one.tables) for one in reversed(shown.rounds))
-    rounds = [one for one, so_far in zip(reversed(shown.rounds), tables, strict=True) if so_far <= BRACKET]
     newest = matches.find_matches(web.storage, matches.MatchQuery(tournament=status.tournament), BRACKET)
     played = {(one.round, one.table): one for one in newest.matches}
     found: list[BracketRound] = []
     on = frozenset(line.bot for line in winners(status, board))
-    for one in rounds:
+    for one in reversed(web.readings.last_rounds(status, BRACKET)):
         of_it = tables_of(one, played)
         found.append(BracketRound(one.round, of_it, one.byes, on))
         on = frozenset(one.byes).union(*(table.names for table in of_it))
