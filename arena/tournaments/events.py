@@ -64,18 +64,17 @@ def note_keys(tx: Transaction, tournament: Tournament, now: datetime) -> None:
     Lock the tournament's row until the transaction ends, so that no two events have one number.
     """
     lock_row(tx, tournament.id)
-    added = select(TournamentEvent.details).where(
-        TournamentEvent.tournament_id == tournament.id, TournamentEvent.kind == KEY_ADDED
-    )
-    locked = tx.get(TournamentHead, tournament.id)
-    head: Any = locked.head if locked else {}
-    noted = [*head.get("referees", ()), *tx.exec(added)]
-    for referee in known_keys(tx):
-        if referee["key"] not in [known["key"] for known in noted]:
-            _add(tx, tournament, KEY_ADDED, now, referee)
+    its = col(TournamentHead.tournament_id) == tournament.id
+    noted = tx.exec(select(TournamentHead.keys).where(its)).one()
+    added = [referee for referee in known_keys(tx) if referee["key"] not in noted]
+    for referee in added:
+        _add(tx, tournament, KEY_ADDED, now, referee)
+    if added:
+        keys = [*noted, *(referee["key"] for referee in added)]
+        changed(tx, update(TournamentHead).where(its).values(keys=keys))
 
 
-def known_keys(tx: Transaction) -> list[dict[str, object]]:
+def known_keys(tx: Transaction) -> list[dict[str, str]]:
     """Return the referees that have been started with their public keys, in the form of heads."""
     keys = tx.exec(select(RefereeKey).order_by(col(RefereeKey.referee)))
     return [{"referee": key.referee, "key": key.key} for key in keys]
@@ -92,12 +91,12 @@ def _add(
     tournament: Tournament,
     kind: EventKind,
     now: datetime,
-    details: dict[str, object],
+    details: Mapping[str, object],
 ) -> None:
     """Add an event to a tournament whose row is locked."""
     number, previous, at = next_event(tx, tournament, now)
     event = TournamentEvent(
-        tournament_id=tournament.id, number=number, at=at, kind=kind, details=details, digest=""
+        tournament_id=tournament.id, number=number, at=at, kind=kind, details=dict(details), digest=""
     )
     event.digest = str(event_part(event, previous)["digest"])
     tx.add(event)
@@ -241,8 +240,9 @@ def lock_head(tx: Transaction, tournament: Tournament, now: datetime) -> None:
     """
     if tournament.commitment is not None:
         return
-    head = head_of(tx, tournament, max(now, tournament.created_at))
-    tx.add(TournamentHead(tournament_id=tournament.id, head=head))
+    head: dict[str, Any] = head_of(tx, tournament, max(now, tournament.created_at))
+    keys = [referee["key"] for referee in head["referees"]]
+    tx.add(TournamentHead(tournament_id=tournament.id, head=head, keys=keys))
     tournament.commitment = str(head["digest"])
     tx.flush()
     if tournament.attempts_above:

@@ -18,8 +18,11 @@ from arena.trust.keys import register_key, signing_key
 from referee.signing import SigningKey, is_valid
 from tests.arena.exported import check, lines_of, play_by_table
 from tests.arena.fakes import ROOT
+from tests.arena.work import Work, work
 from tests.arena.world import World
 from tests.referee.key import KEY
+
+__all__ = ["work"]
 
 OTHER = SigningKey.draw()
 DIGEST = "ab" * 32
@@ -115,7 +118,25 @@ def test_key_when_it_was_missed_at_the_lock_then_it_is_noted_before_the_next_eve
     with world.storage.write() as tx:
         tx.add(RefereeKey(referee="late", key=OTHER.public, since=world.clock()))
     lifecycle.pause(world.storage, ROOT, status.tournament, world.clock())
-    assert [event["event"] for event in events(world)] == ["started", "key_added", "paused"]
+    lifecycle.resume(world.storage, ROOT, status.tournament, world.clock())
+    assert [event["event"] for event in events(world)] == ["started", "key_added", "paused", "resumed"]
+
+
+def test_event_when_the_first_has_been_noted_then_no_head_and_no_earlier_event_is_read(
+    work: Work, world: World
+) -> None:
+    name = world.tournament(4).tournament
+    costs = []
+    for _ in range(20):
+        lifecycle.pause(world.storage, ROOT, name, world.clock())
+        work.statements.clear()
+        begun = work.instructions
+        lifecycle.resume(world.storage, ROOT, name, world.clock())
+        costs.append(work.instructions - begun)
+    assert 0 < costs[-1] == costs[0]
+    read = [statement for statement in work.statements if "tournament_heads" in statement]
+    assert read
+    assert not [statement for statement in read if "tournament_heads.head" in statement]
 
 
 def test_memory_of_begun_attempts_when_it_cannot_be_used_then_it_is_named(settings: Settings) -> None:

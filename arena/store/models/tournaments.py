@@ -157,6 +157,8 @@ class TournamentHead(SQLModel, table=True):
     """The tournament, which is locked."""
     head: dict[str, object] = Field(sa_type=JSON)
     """The head, in the form of exports."""
+    keys: list[str] = Field(sa_type=JSON)
+    """Public keys of the referees in the head and in events, for which nothing else has to be read."""
 
 
 class Entrant(SQLModel, table=True):

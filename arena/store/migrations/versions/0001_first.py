@@ -427,6 +427,7 @@ def upgrade() -> None:
         "tournament_heads",
         sa.Column("tournament_id", sa.Integer(), nullable=False),
         sa.Column("head", sa.JSON(), nullable=False),
+        sa.Column("keys", sa.JSON(), nullable=False),
         sa.ForeignKeyConstraint(
             ["tournament_id"], ["tournaments.id"], name="fk_tournament_heads_tournament_id"
         ),
