@@ -82,8 +82,8 @@ def show_tournament(context: Context, tournament: Name) -> rounds.TournamentShow
 
 @operation("GET", f"{TOURNAMENT}/standings", tag="tournaments")
 def tournament_standings(context: Context, tournament: Name) -> scoreboard.Scoreboard:
-    """Return the standings after all finished matches."""
-    return scoreboard.scoreboard(context.storage, tournament)
+    """Return the standings after all finished matches, or, of a large tournament, slightly older ones."""
+    return context.standings(overview.status(context.storage, tournament))
 
 
 @operation("GET", f"{TOURNAMENT}/crosstable", tag="tournaments")
