@@ -84,7 +84,7 @@ def addresses(storage: Storage, signed_in: bool) -> Iterator[tuple[str, str]]:
     yield "names", "/search?q=b"
     yield "names, JSON", "/api/v1/search?q=b"
     yield "tournaments", "/tournaments"
-    yield from _of_tournament(storage, largest)
+    yield from of_tournament(storage, largest)
     yield "matches", "/matches"
     yield "matches of a bot", with_query("/matches", {"bot": busy})
     yield "matches of a bot with faults", with_query("/matches", {"bot": busy, "faults": "true"})
@@ -139,7 +139,8 @@ def _of_bot(what: str, bot: str, other: str) -> Iterator[tuple[str, str]]:
     yield f"{what}, as a feed in JSON", f"{bot_url(bot)}/feed.json"
 
 
-def _of_tournament(storage: Storage, one: TournamentStatus) -> Iterator[tuple[str, str]]:
+def of_tournament(storage: Storage, one: TournamentStatus) -> Iterator[tuple[str, str]]:
+    """Yield the kinds of page of a tournament, with the addresses of its latest round and match."""
     line = matches.find_matches(storage, matches.MatchQuery(tournament=one.tournament), 1).matches[0]
     name, at = one.tournament, round_url(one.tournament, line.round)
     place = (line.tournament, line.round, line.table)

@@ -10,6 +10,7 @@ that their export can be verified: of a duplicate tournament, in which all table
 cards, so that a few plays of each session serve all tables. The tests' key signs them.
 """
 
+import asyncio
 import json
 import os
 import resource
@@ -18,12 +19,14 @@ import time
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from functools import partial
+from http import HTTPStatus
 from itertools import count, islice
 from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
+from fastapi import FastAPI
 from sqlalchemy import insert
 from sqlmodel import func, select
 
@@ -58,6 +61,9 @@ from arena.tournaments.entrants import list_entrants
 from arena.tournaments.referees import nobody_asked
 from arena.trust.exports.write import export_lines
 from arena.trust.verify import check_export
+from arena.web.app import make_app
+from arena.web.pages.links import together_url
+from benchmarks.pages import of_tournament, taken
 from benchmarks.seasons import ADD_POINTS, DONE
 from referee.deals import session as sessions
 from referee.deals.shuffle import luck, session_seed
@@ -119,6 +125,7 @@ def steps(data: Path, entrants: int, rounds: int, processes: int) -> list[tuple[
         (f"enter {LATE}", partial(enter, data, entrants)),
         ("play", partial(play, data, rounds)),
         ("watch", partial(watch, data, rounds)),
+        ("pages", partial(pages, data)),
         ("standings", partial(standings, data)),
         ("export", partial(export, data, file)),
         ("verify, one process", partial(verify, file, 1)),
@@ -316,6 +323,31 @@ def watch(data: Path, rounds: int) -> str:
         round_tables(storage, NAME, rounds, 24)
         events.updates(storage, {NAME: 0})
     return ""
+
+
+def pages(data: Path) -> str:
+    """Ask for each kind of page of the tournament twice; the details say which take long the second time."""
+    with _open(data) as storage:
+        app = make_app(load_settings({"data": data}), storage)
+        app.state.web.readings.prepare()
+        asked = [
+            *of_tournament(storage, overview.status(storage, NAME)),
+            ("deal at all tables", together_url(NAME, 1, 1, 1)),
+            ("standings, as JSON", f"/api/v1/tournaments/{NAME}/standings"),
+        ]
+        found = asyncio.run(_taken(app, asked))
+    slowest = sorted(found, key=lambda one: -one[1])[:3]
+    return ", ".join(f"{name} {took:.0f} ms" for name, took in slowest)
+
+
+async def _taken(app: FastAPI, asked: Sequence[tuple[str, str]]) -> list[tuple[str, float]]:
+    found = []
+    for name, address in asked:
+        for _ in range(2):
+            status, _, took = await taken(app, address, "none")
+            assert status == HTTPStatus.OK, address
+        found.append((name, took))
+    return found
 
 
 def standings(data: Path) -> str:
