@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
+from sqlalchemy import select as select_columns
 from sqlmodel import col, select
 
 from arena.core.cursors import make_cursor, read_cursor
@@ -69,7 +70,7 @@ def same_deal(
             )
         round_id = _shown_round(tx, its, round)
         here = _sessions(tx, round_id, number)
-        longest = max((len(session.deal_points) for _, session in here), default=0)
+        longest = max((len(one.played.points) for one in here), default=0)
         if not 1 <= deal <= longest:
             raise UnknownError(
                 f"no session {number} with a deal {deal} is done in round {round} of {its.name}"
@@ -92,15 +93,32 @@ def _shown_round(tx: Transaction, tournament: Tournament, number: int) -> int:
     return id
 
 
-def _sessions(tx: Transaction, round_id: int, number: int) -> list[tuple[Match, Session]]:
-    """Return the sessions of a round with this number, with their matches, by table."""
+class _Compared(NamedTuple):
+    """A session of a round, as far as all tables are compared."""
+
+    match_id: int
+    session_id: int
+    table: int
+    played: PlayedSession
+
+
+def _sessions(tx: Transaction, round_id: int, number: int) -> list[_Compared]:
+    """Return the sessions of a round with this number, by table."""
+    place = (Match.id, Session.id, Match.table_number)
+    comparing = (Session.number, Session.seating, Session.deal_points, Session.deal_attempts)
+    forfeits = (Session.forfeits, Session.forfeit, Session.forfeited_from)
     rows = (
-        select(Match, Session)
+        select_columns(*map(col, (*place, *comparing, *forfeits)))
+        .select_from(Match)
         .join(Session, col(Session.match_id) == Match.id)
-        .where(Match.round_id == round_id, Session.number == number)
+        .where(col(Match.round_id) == round_id, col(Session.number) == number)
         .order_by(col(Match.table_number))
     )
-    return [(match, session) for match, session in tx.exec(rows)]
+    found: Any = tx.connection().execute(rows)
+    return [
+        _Compared(match_id, session_id, table, PlayedSession(*played))
+        for match_id, session_id, table, *played in found
+    ]
 
 
 def _numbers(round_id: int) -> Any:
@@ -128,36 +146,30 @@ def _tables(
     tx: Transaction,
     tournament: Tournament,
     round: int,
-    here: Sequence[tuple[Match, Session]],
+    here: Sequence[_Compared],
     names_at: Mapping[int, Sequence[str]],
     deal: int,
     first: int,
     most: int,
 ) -> list[AtTable]:
-    compared = deal_scores([[_played(session)] for _, session in here])
+    compared = deal_scores([[one.played] for one in here])
     tables = []
     read = 0
-    for (match, session), [scores] in zip(here, compared, strict=True):
+    for one, [scores] in zip(here, compared, strict=True):
         if len(scores) < deal:
             continue
-        names = tuple(names_at[match.id])
+        names = tuple(names_at[one.match_id])
         record = None
-        if match.table_number >= first and read < most:
+        if one.table >= first and read < most:
             read += 1
+            match, session = tx.get_one(Match, one.match_id), tx.get_one(Session, one.session_id)
             record = list(full_records(tx, tournament, round, match, session, names))[deal - 1]
-        seats = tuple(names[position] for position in session.seating)
-        own, score = tuple(session.deal_points[deal - 1]), scores[deal - 1]
-        attempt = session.deal_attempts[deal - 1] if session.deal_attempts else 1
-        line = AtTable(match.table_number, seats, own, score.by_seat, score.fouled, attempt, record)
-        tables.append(line)
+        played, score = one.played, scores[deal - 1]
+        seats = tuple([names[position] for position in played.seating])
+        attempt = played.attempts[deal - 1] if played.attempts else 1
+        own = tuple(played.points[deal - 1])
+        tables.append(AtTable(one.table, seats, own, score.by_seat, score.fouled, attempt, record))
     return tables
-
-
-def _played(row: Session) -> PlayedSession:
-    """Return as much of a session as a comparison takes."""
-    points, attempts = row.deal_points, row.deal_attempts
-    since = row.forfeited_from
-    return PlayedSession(row.number, row.seating, points, attempts, row.forfeits, row.forfeit, since)
 
 
 @dataclass(frozen=True, slots=True)

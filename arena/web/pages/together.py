@@ -23,6 +23,8 @@ Number = Annotated[int, Path(ge=1, le=2**31 - 1)]
 
 MOST = 12
 """Number of tables on a page."""
+LISTED = 200
+"""Number of tables whose results are on a page, those of the page among them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +98,11 @@ def deal_at_all_tables(
         Drawn(one, replay, after_trick(replay, shown), plays_in(replay, shown), shown >= tricks_of(replay))
         for one, replay in replays
     ]
+    begin = next((at for at, one in enumerate(found.tables) if one.record is not None), 0) // LISTED * LISTED
     return page(
         "together.html",
         found=found,
+        results=found.tables[begin : begin + LISTED],
         drawn=drawn,
         trick=shown,
         last=last,

@@ -10,6 +10,8 @@ from arena.queries.replays.make import make_replay
 from arena.queries.replays.steps import Kind
 from arena.queries.replays.table import after_trick, plays_in, tricks_of
 from arena.queries.sessions import played_match, shown_deals
+from arena.web.pages import together
+from arena.web.pages.links import deal_url
 from tests.arena.exported import play_by_table
 from tests.arena.replays.records import NAMES, played
 from tests.arena.test_bot_deals import play_one_table
@@ -65,6 +67,23 @@ def test_same_deal_when_the_api_is_asked_then_it_is_the_same(cup: World, anybody
 def test_same_deal_when_there_are_many_tables_then_the_records_of_some_are_read(cup: World) -> None:
     found = same_deal(cup.storage, "cup", 1, 2, 1, first=2, most=2)
     assert [one.record is not None for one in found.tables] == [False, True, True, False]
+
+
+def test_page_when_there_are_many_tables_then_it_has_the_results_of_those_near(
+    cup: World, client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(together, "MOST", 1)
+    monkeypatch.setattr(together, "LISTED", 2)
+    page = PAGE.format(1)
+    for first, listed in ((1, [1, 2]), (2, [1, 2]), (3, [3, 4])):
+        shown = Read(
+            client.get(f"{page}?first={first}")
+            .text.partition("Points and swing</h2>")[2]
+            .partition("</section>")[0]
+        )
+        links = [deal_url("cup", 1, table, 2, 1) for table in (1, 2, 3, 4)]
+        assert [table for table, link in enumerate(links, start=1) if link in shown.links] == listed
+        assert f"These are tables {listed[0]} to {listed[1]}; " in shown.text
 
 
 def test_tricks_of_the_page_when_each_is_asked_for_then_every_table_stands_after_it(
