@@ -229,9 +229,11 @@ def standings(storage: Storage, name: str, also: Sequence[Correction] = ()) -> l
         forfeited = forfeited_sessions(tx, tournament)
         luck = entrants_luck(tx, tournament)
         ids = {entrant.number: entrant.entrant_id for entrant in entrants}
+        # Points as played are whole numbers, but clients read fractions: both print the same.
         return [
             StandingLine(
-                **{field.name: getattr(line, field.name) for field in fields(Standing)},
+                **{field.name: getattr(line, field.name) for field in fields(Standing)}
+                | {"points": float(line.points)},
                 bot=names[line.entrant],
                 raw=sum_of.raw,
                 deals=sum_of.deals,
