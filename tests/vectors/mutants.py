@@ -53,15 +53,15 @@ RULES = (
     Mutant("rules/listing.py", "if not pair & rank:", "if True:", "legal"),
     Mutant("rules/listing.py", "if held.bit_count() > 3:", "if held.bit_count() > 4:", "legal"),
     Mutant("rules/listing.py", "plays = [code for code in plays if code & self._full not in in_sequence]", "pass", "legal"),
-    Mutant("rules/twopairs.py", "for low, others, lows in pairs[:place]:", "for low, others, lows in pairs[: max(place, 1) - 1]:", "legal"),
-    Mutant("rules/runs.py", "for rank in others]\n            if pairs:", "for rank in others[1:]]\n            if pairs:", "legal"),
+    Mutant("rules/twopairs.py", "for others, first, after in below:", "for others, first, after in below[:-1]:", "legal"),
+    Mutant("rules/runs.py", "for rank in others:\n                longer", "for rank in others[1:]:\n                longer", "legal"),
 )  # fmt: skip
 
 DEALS = (
     Mutant("deals/options.py", "if play in highest or not _is_single", "if play not in highest or not _is_single", "legal"),
     Mutant("deals/options.py", "return Options(sorted(highest + several), not highest)", "return Options(sorted(highest + several), True)", "legal"),
     Mutant("deals/options.py", "if play & rules.full & ~constraints.banned", "if True", "legal"),
-    Mutant("deals/options.py", 'if rules.ruleset.lead_includes_lowest == "alone" else constraints.include', 'if rules.ruleset.lead_includes_lowest == "alone" else 0', "legal"),
+    Mutant("deals/options.py", 'if rules.ruleset.lead_includes_lowest == "alone" else include', "if False else include", "legal"),
     Mutant("deals/options.py", "return Options(several or highest, options.may_pass)", "return Options(several, options.may_pass)", "settle"),
     Mutant("deals/dealing.py", "return rules.rank_masks[ranks.index(concerned)]", "return top", "legal"),
     Mutant("deals/dealing.py", "(seat + step * turn) % players for turn in range(1, players + 1)", "(seat + turn) % players for turn in range(1, players + 1)", "shuffle"),
