@@ -34,7 +34,6 @@ class Lister:
         }
         if "two_pair" in kinds:
             self._many["two_pair"] = TwoPairs(pack, strength, "flush" in kinds)
-        self._runs_of_three = "run" in kinds and ruleset.run_from == SHORT
         self._short_runs = Runs(pack, strength, "run", SHORT) if "run" in kinds else None
         self._pairs = "pair" in kinds
         self._triples = "triple" in kinds
