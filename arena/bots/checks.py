@@ -4,7 +4,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from arena.actors import Actor
 from arena.bots.versions import find_versions, versions_for
@@ -12,15 +14,7 @@ from arena.errors import SpecError, StateError, UnknownError
 from arena.people.audit import record
 from arena.store.models import BotVersion
 from arena.store.storage import Storage
-
-if TYPE_CHECKING:
-    from referee.check import Report
-
-from typing import Annotated, Literal
-
-from pydantic import BaseModel, ConfigDict, Field
-
-from referee.check import Report, Result
+from referee.check import Capabilities, Figures, Report, Result, Said
 from referee.docstrings import tell_fields
 
 LONGEST = 2_000
@@ -74,6 +68,35 @@ class CheckCounts(BaseModel):
     not_run: int
 
 
+Bound = Annotated[int, Field(ge=0, le=2**32 - 1)]
+Milliseconds = Annotated[float, Field(ge=0, le=86_400_000, allow_inf_nan=False)]
+Names = Annotated[tuple[Code, ...], Field(max_length=100)]
+
+
+class CheckedCapabilities(Sent):
+    """What a bot can play, as its hello says; what is empty or null sets no bound."""
+
+    turn_kinds: Names = ()
+    """The kinds of turns that it knows, by their names in the protocol; others as `number 9`."""
+    max_seats: Bound | None = None
+    max_packs: Bound | None = None
+    max_card: Code | None = None
+    """The highest card that it knows, such as `CARD_2S`; others as `number 99`."""
+
+
+class CheckFigures(Sent):
+    """How much was asked of a bot, and how fast it answered."""
+
+    turns: Annotated[int, Field(ge=0, le=2**31 - 1)] = 0
+    """How many turns it answered."""
+    median_ms: Milliseconds | None = None
+    """Half of the answers took at most this long, in milliseconds; null without answers."""
+    slowest_ms: Milliseconds | None = None
+    """The longest time that an answer took; null without answers."""
+    seconds: Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)] = 0.0
+    """How long the check took."""
+
+
 class CheckReport(BaseModel):
     """The result of a check."""
 
@@ -82,6 +105,11 @@ class CheckReport(BaseModel):
     sdk: str
     """What the bot says it is made with."""
     protocol_version: int
+    max_sessions: int | None
+    """How many sessions the bot plays at once; null if it leaves that to the referee."""
+    wants: list[str]
+    """What it asks for beyond what every bot is told: `legal_plays`, `hands`."""
+    capabilities: CheckedCapabilities
     passed: bool
     counts: CheckCounts
     stopped: str
@@ -89,16 +117,22 @@ class CheckReport(BaseModel):
     left_out: list[str]
     """Codes of the scenarios that were not run then."""
     results: list[CheckedResult]
+    figures: CheckFigures
 
 
 class SentReport(Sent):
-    """What `arena bot check --json` printed, of all scenarios."""
+    """What `arena bot check --report` wrote, or `--json` printed, of all scenarios."""
 
     output: Literal["bigtwo-cli/1"] | None = None
     bot: Annotated[str, Field(max_length=100)]
     """The bot, or the version."""
     sdk: Text
     protocol_version: Annotated[int, Field(ge=0, le=2**31 - 1)]
+    max_sessions: Bound | None = None
+    """How many sessions the bot plays at once; null if it leaves that to the referee."""
+    wants: Names = ()
+    """What it asks for beyond what every bot is told."""
+    capabilities: CheckedCapabilities = CheckedCapabilities()
     passed: bool | None = None
     """Follows from the results."""
     counts: dict[Outcome, int] | None = None
@@ -106,13 +140,18 @@ class SentReport(Sent):
     stopped: Text = ""
     left_out: Annotated[tuple[Code, ...], Field(max_length=1_000)] = ()
     results: Annotated[list[SentResult], Field(max_length=1_000)]
+    figures: CheckFigures = CheckFigures()
 
     def report(self) -> Report:
         """Return the report."""
         results = tuple(
             Result(*(getattr(one, name) for name in SentResult.model_fields)) for one in self.results
         )
-        return Report(self.bot, self.sdk, self.protocol_version, results, self.stopped, self.left_out)
+        return Report(
+            *(self.bot, self.sdk, self.protocol_version, results, self.stopped, self.left_out),
+            said=Said(self.max_sessions, self.wants, Capabilities(**self.capabilities.model_dump())),
+            figures=Figures(**self.figures.model_dump()),
+        )
 
 
 def checked_version(storage: Storage, bot: str) -> str:
@@ -139,7 +178,7 @@ def store_check(
         record(tx, actor, "bot.check", version.name, now, passed=passed)
 
 
-def submit_check(storage: Storage, actor: Actor, name: str, report: "Report", now: datetime) -> "Report":
+def submit_check(storage: Storage, actor: Actor, name: str, report: Report, now: datetime) -> Report:
     """Store the report of the author's own check of a version, and return it under the version's name.
 
     Raise NotAllowed, UnknownError, StateError; SpecError if it is of another bot, or not of the whole check.
@@ -153,7 +192,7 @@ def submit_check(storage: Storage, actor: Actor, name: str, report: "Report", no
     return report
 
 
-def _require_whole(report: "Report") -> None:
+def _require_whole(report: Report) -> None:
     """Raise SpecError unless a report lists each scenario exactly once."""
     from referee.check import SCENARIOS  # which every other command can do without, and would load
 

@@ -12,7 +12,17 @@ from arena.cli.bots import version_of
 from arena.cli.context import asking
 from arena.errors import StateError
 from arena.operations import bots
-from referee.cli.botcheck import CheckOrder, Codes, Command, Listen, LogFile, Wait, check_order, run_check
+from referee.cli.botcheck import (
+    CheckOrder,
+    Codes,
+    Command,
+    Listen,
+    LogFile,
+    ReportFile,
+    Wait,
+    check_order,
+    run_check,
+)
 from referee.cli.output import AsJson
 from referee.cli.starting import bot_command
 
@@ -33,6 +43,7 @@ def check_(
     scenario: Codes = None,
     wait: Wait = 60.0,
     log: LogFile = None,
+    report: ReportFile = None,
     store: Annotated[
         bool,
         typer.Option(
@@ -45,10 +56,11 @@ def check_(
 
     COMMAND starts the bot (ARENA_REFEREE and ARENA_TOKEN are set for it). Without it, start the
     bot with the address and the token that are printed. Exits with status 1 if the bot does not pass.
-    Each result is shown as it comes. A signal ends the check, with a summary of the results so far.
+    Each result is shown as it comes. A signal ends the check, with a summary and the report of the
+    results so far.
     """
     unnamed = bot_command(bot)
-    order = check_order(CheckOrder(command or unnamed, listen, scenario or None, wait, log))
+    order = check_order(CheckOrder(command or unnamed, listen, scenario or None, wait, log, report))
     local = unnamed is not None or (command and "/" not in bot)
     if not local:
         versions.check_bot(bot)

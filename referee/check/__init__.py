@@ -6,20 +6,23 @@
 The scenarios and what each proves are listed in docs/check.md.
 """
 
-from referee.check.report import Outcome, Report, Result, ResultLines
-from referee.check.run import UnknownScenario, check, cut_short, select
+from referee.check.report import Figures, Outcome, Report, Result, ResultLines
+from referee.check.run import UnknownScenario, check, select
+from referee.check.said import Capabilities, Said
 from referee.check.scenario import Scenario
 from referee.check.scenarios import SCENARIOS
 
 __all__ = [
     "SCENARIOS",
+    "Capabilities",
+    "Figures",
     "Outcome",
     "Report",
     "Result",
     "ResultLines",
+    "Said",
     "Scenario",
     "UnknownScenario",
     "check",
-    "cut_short",
     "select",
 ]

@@ -61,6 +61,10 @@ class Desk:
         """Handles of sessions that earlier scenarios left open: a slow bot may still answer in them."""
         self.answered = 0
         """Turns that the bot answered in all."""
+        self.took: list[float] = []
+        """How long its answers took, in seconds; without those to turns that were sent as mere bytes."""
+        self._asked: dict[tuple[int, int], float] = {}
+        """When turns were sent, in monotonic seconds, by session and sequence."""
         self.last_answer = 0.0
         """When the bot last answered a turn, even one of an earlier scenario, in monotonic seconds."""
         self.failure: Failed | Slow | None = None
@@ -228,7 +232,11 @@ class Desk:
         """Send messages on the current stream."""
         if self.line is None:
             raise Lost("the bot's stream is gone")
+        now = time.monotonic()
         for response in responses:
+            for event in response.events if isinstance(response, bots_pb2.PlayResponse) else ():
+                if event.HasField("turn"):
+                    self._asked[event.turn.session, event.turn.sequence] = now
             self.line.send(response)
 
     async def deliver(self, response: bots_pb2.PlayResponse) -> None:
@@ -356,6 +364,9 @@ class Desk:
             owing = [session for session in sessions if session.owes(move)]
             if owing:
                 self.answered += 1
+                asked = self._asked.pop((move.session, move.sequence), None)
+                if asked is not None and self.line is not None:
+                    self.took.append(max(self.line.heard_at - asked, 0.0))
                 self.last_answer = time.monotonic()
                 yield owing[0], move
             else:

@@ -2,9 +2,12 @@
 
 import textwrap
 from collections import Counter
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from statistics import median
 from typing import Literal, TypeAlias
 
+from referee.check.said import Said
 from referee.console import PANICKED, RAISED
 
 Outcome: TypeAlias = Literal["passed", "failed", "warned", "not_run"]
@@ -27,6 +30,27 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
+class Figures:
+    """How much was asked of a bot, and how fast it answered."""
+
+    turns: int = 0
+    """How many turns it answered."""
+    median_ms: float | None = None
+    """Half of the answers took at most this long, in milliseconds; None without answers."""
+    slowest_ms: float | None = None
+    """The longest time that an answer took; None without answers."""
+    seconds: float = 0.0
+    """How long the check took."""
+
+
+def figures_of(turns: int, took: Sequence[float], seconds: float) -> Figures:
+    """Return the figures for the times that answers took, in seconds."""
+    if not took:
+        return Figures(turns, seconds=round(seconds, 3))
+    return Figures(turns, round(1000 * median(took), 2), round(1000 * max(took), 2), round(seconds, 3))
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """How a whole check went."""
 
@@ -42,12 +66,20 @@ class Report:
     """Why the scenarios after the last result were not tried; empty if all were."""
     left_out: tuple[str, ...] = ()
     """The codes of the scenarios that were not tried."""
+    said: Said = field(default_factory=Said)
+    """What else the bot's hello says."""
+    figures: Figures = field(default_factory=Figures)
     part: bool = False
     """Whether only some of all scenarios were asked for."""
 
     @property
     def passed(self) -> bool:
-        """Whether something was tried and nothing failed."""
+        """Whether something was tried, nothing failed, and the check came to its end."""
+        return self.passed_so_far and not self.left_out
+
+    @property
+    def passed_so_far(self) -> bool:
+        """Whether something was tried and nothing failed, even if the check was cut short."""
         outcomes = {result.outcome for result in self.results}
         return "failed" not in outcomes and bool(outcomes & {"passed", "warned"})
 
@@ -65,6 +97,12 @@ class Report:
             "bot": self.bot,
             "sdk": self.sdk,
             "protocol_version": self.protocol_version,
+            "max_sessions": self.said.max_sessions,
+            "wants": list(self.said.wants),
+            "capabilities": {
+                **asdict(self.said.capabilities),
+                "turn_kinds": list(self.said.capabilities.turn_kinds),
+            },
             "passed": self.passed,
             "counts": dict(self.counts),
             "stopped": self.stopped,
@@ -73,6 +111,7 @@ class Report:
                 {**asdict(result), "seconds": round(result.seconds, 3), "output": list(result.output)}
                 for result in self.results
             ],
+            "figures": asdict(self.figures),
         }
 
     def to_text(self, width: int = 100) -> str:
@@ -166,7 +205,7 @@ def _cause(result: Result) -> str:
 def _verdict(report: "Report") -> str:
     counts = [f"{number} {outcome.replace('_', ' ')}" for outcome, number in report.counts.items() if number]
     verdict = "The bot passes" if report.passed else "The bot does not pass"
-    if report.passed and report.left_out:
+    if report.passed_so_far and report.left_out:
         verdict = "The bot passes so far, but not all was tried"
     part = " the scenarios asked for" if report.part and counts else ""
     return f"{verdict}{part}: {', '.join(counts) or 'nothing was tried'}."

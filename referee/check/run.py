@@ -10,7 +10,8 @@ from secrets import token_urlsafe
 from referee.check.desk import PATIENCE, Desk
 from referee.check.outcome import Absent, Failed, Lost, NotRun, Silent, Slow, Unfinished, Warned
 from referee.check.process import BotProcess
-from referee.check.report import Outcome, Report, Result
+from referee.check.report import Outcome, Report, Result, figures_of
+from referee.check.said import said_in
 from referee.check.scenario import Scenario
 from referee.check.scenarios import SCENARIOS
 from referee.check.stream import Switchboard
@@ -48,6 +49,7 @@ async def check(
     scenarios: Sequence[str] | None = None,
     on_ready: Callable[[str, str], None] | None = None,
     on_result: Callable[[Result], None] | None = None,
+    on_end: Callable[[Report], None] | None = None,
     timeout: float = 60.0,
     log: Path | None = None,
     bot: str = "check/bot@1",
@@ -57,42 +59,49 @@ async def check(
 
     ``command`` starts the bot, with ARENA_REFEREE and ARENA_TOKEN in its environment, and ARENA_STRICT, so
     that it ends when its own code fails; without it, ``on_ready`` is given the address and the token with
-    which a bot may connect within ``timeout`` seconds. ``log`` takes the output of the bot's process,
-    ``bot`` is the name under which it is welcomed, ``patience`` how many seconds it has for an answer. Raise
-    ListenError and UnknownScenario; whatever the bot does is in the report.
+    which a bot may connect within ``timeout`` seconds. ``on_end`` is given the report, also if the check is
+    cancelled. ``log`` takes the output of the bot's process, ``bot`` is the name under which it is welcomed,
+    ``patience`` how many seconds it has for an answer. Raise ListenError and UnknownScenario; whatever the
+    bot does is in the report.
     """
-    chosen = select(scenarios)
+    chosen, began = select(scenarios), time.monotonic()
     secret = token or token_urlsafe(24)
-    async with AsyncExitStack() as stack:
-        board = Switchboard()
-        await board.listen(listen)
-        stack.push_async_callback(board.stop)
-        process = None
-        if command is not None:
-            process = BotProcess(command, _reachable(board.address), secret, log)
-            stack.push_async_callback(process.close)
-        if on_ready is not None:
-            on_ready(board.address, secret)
-        desk = Desk(board, bot, secret, process, patience)
-        results: list[Result] = []
+    board = Switchboard()
+    desk = Desk(board, bot, secret, None, patience)
+    results: list[Result] = []
 
-        def tell(result: Result) -> None:
-            results.append(result)
-            if on_result is not None:
-                on_result(result)
+    def tell(result: Result) -> None:
+        results.append(result)
+        if on_result is not None:
+            on_result(result)
 
-        stopped = await _try_all(desk, chosen, timeout, tell)
-        await desk.refuse(Refused(Reason.TOKEN_REVOKED, "token: the check is over"))
-        hello, part = desk.hello, len(chosen) < len(SCENARIOS)
-        left_out = _left_out(chosen, results)
-        return Report(bot, hello.sdk, hello.protocol_version, tuple(results), stopped, left_out, part)
+    def end(stopped: str) -> Report:
+        report = Report(
+            *(bot, desk.hello.sdk, desk.hello.protocol_version, tuple(results), stopped),
+            left_out=_left_out(chosen, results),
+            said=said_in(desk.hello),
+            figures=figures_of(desk.answered, desk.took, time.monotonic() - began),
+            part=len(chosen) < len(SCENARIOS),
+        )
+        if on_end is not None:
+            on_end(report)
+        return report
 
-
-def cut_short(bot: str, scenarios: Sequence[str] | None, results: Sequence[Result]) -> Report:
-    """Return the report of a check that was interrupted after these results."""
-    chosen = select(scenarios)
-    part = len(chosen) < len(SCENARIOS)
-    return Report(bot, "", 0, tuple(results), "it was interrupted", _left_out(chosen, results), part)
+    try:
+        async with AsyncExitStack() as stack:
+            await board.listen(listen)
+            stack.push_async_callback(board.stop)
+            if command is not None:
+                desk.process = BotProcess(command, _reachable(board.address), secret, log)
+                stack.push_async_callback(desk.process.close)
+            if on_ready is not None:
+                on_ready(board.address, secret)
+            stopped = await _try_all(desk, chosen, timeout, tell)
+            await desk.refuse(Refused(Reason.TOKEN_REVOKED, "token: the check is over"))
+    except asyncio.CancelledError:
+        end("it was interrupted")
+        raise
+    return end(stopped)
 
 
 def _left_out(chosen: Sequence[Scenario], results: Sequence[Result]) -> tuple[str, ...]:

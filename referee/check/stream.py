@@ -38,6 +38,8 @@ class Line:
         """The value of this name in the call's metadata; None if it is absent."""
         self.live = True
         self.began = time.monotonic()
+        self.heard_at = 0.0
+        """When the message that was received last came, in seconds of the monotonic clock."""
         self._heard: asyncio.Queue[Heard | Failed] = asyncio.Queue()
         self._unsent: asyncio.Queue[bytes] = asyncio.Queue()
         self._closing = asyncio.Event()
@@ -57,6 +59,7 @@ class Line:
         if isinstance(heard, Failed):
             self._heard.put_nowait(heard)
             raise type(heard)(f"expected {expected}; {heard}")
+        self.heard_at = heard.at
         return heard
 
     def drain(self) -> list[bots_pb2.PlayRequest]:

@@ -1,6 +1,7 @@
 """``arena bot check``: a bot plays scenarios with a scripted referee; each result is shown as it comes."""
 
 import asyncio
+import os
 import sys
 from collections.abc import Callable, Coroutine
 from pathlib import Path
@@ -8,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from referee.cli.output import MOST, AsJson, console, print_json, say
+from referee.cli.output import MOST, AsJson, console, json_text, print_json, say
 from referee.cli.starting import bot_command, require_program
+from referee.errors import RefereeError
 from referee.interrupts import Interrupted, ending, interruption
 
 if TYPE_CHECKING:
@@ -30,6 +32,9 @@ Listen = Annotated[str, typer.Option(help="host:port to listen on.")]
 Codes = Annotated[list[str] | None, typer.Option(help="Only this scenario; repeat the option for more.")]
 Wait = Annotated[float, typer.Option(min=0, max=MOST, help="Seconds to wait for the bot to connect.")]
 LogFile = Annotated[Path | None, typer.Option(help="File for the output of the bot's process.")]
+ReportFile = Annotated[
+    Path | None, typer.Option(help="File for the report, as --json prints it; it replaces an earlier one.")
+]
 
 
 class CheckOrder(NamedTuple):
@@ -42,6 +47,7 @@ class CheckOrder(NamedTuple):
     """None: all scenarios."""
     wait: float
     log: Path | None
+    report: Path | None
 
 
 def check_(
@@ -54,16 +60,17 @@ def check_(
     scenario: Codes = None,
     wait: Wait = 60.0,
     log: LogFile = None,
+    report: ReportFile = None,
     as_json: AsJson = False,
 ) -> None:
     """Check that a bot follows the protocol, by playing scripted scenarios with it.
 
     COMMAND starts the bot (ARENA_REFEREE and ARENA_TOKEN are set for it); a file or a sample bot needs none.
     Without either, start the bot with the address and the token that are printed. Exits with status 1 if the
-    bot does not pass. Each result is shown as it comes. A signal ends the check, with a summary of the
-    results so far.
+    bot does not pass. Each result is shown as it comes. A signal ends the check, with a summary and the
+    report of the results so far.
     """
-    order = CheckOrder(command or bot_command(bot), listen, scenario or None, wait, log)
+    order = CheckOrder(command or bot_command(bot), listen, scenario or None, wait, log, report)
     run_check(check_order(order), bot, as_json=as_json)
 
 
@@ -71,9 +78,40 @@ def check_order(order: CheckOrder) -> CheckOrder:
     """Return what was asked for. Raise BadParameter if it cannot be done."""
     if order.log is not None and not order.log.parent.is_dir():
         raise typer.BadParameter(f"there is no folder for {order.log}", param_hint="'--log'")
+    if order.report is not None:
+        _require_writable(order.report)
     if order.command:
         require_program(order.command)
     return order
+
+
+def _require_writable(path: Path) -> None:
+    """Raise BadParameter unless a file can be put there, in place of none or of another file."""
+    folder, why = path.resolve().parent, ""
+    if not folder.is_dir():
+        why = f"there is no folder for {path}"
+    elif path.exists() and not path.is_file():
+        why = f"{path} is not a file"
+    elif not os.access(folder, os.W_OK | os.X_OK):
+        why = f"no file can be written in the folder of {path}"
+    if why:
+        raise typer.BadParameter(why, param_hint="'--report'")
+
+
+def write_report(path: Path, report: "Report") -> None:
+    """Write a report as JSON, as a whole: the file appears, or changes, at once or not at all.
+
+    Raise RefereeError if it cannot be written.
+    """
+    path = path.resolve()  # a link stays one
+    part = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with part.open("x") as file:
+            print(json_text(report.to_object()), file=file)
+        part.replace(path)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise RefereeError(f"cannot write {path}: {error.strerror}") from None
 
 
 def run_check(
@@ -83,17 +121,12 @@ def run_check(
 
     Raise Exit with status 1 if the bot does not pass.
     """
-    from referee.check import (  # every other command can do without, and would load
-        ResultLines,
-        check,
-        cut_short,
-    )
+    from referee.check import ResultLines, check  # every other command can do without, and would load
 
     worded = ResultLines(min(console().width, REPORT_WIDTH))
-    results: list[Result] = []
+    reports: list[Report] = []
 
     def tell(result: "Result") -> None:
-        results.append(result)
         if not as_json:
             _say_at_once(worded.result(result))
 
@@ -104,14 +137,20 @@ def run_check(
         scenarios=order.codes,
         on_ready=None if order.command else _tell_where,
         on_result=tell,
+        on_end=reports.append,
         timeout=order.wait,
         log=order.log,
         bot=name,
     )
     try:
-        report = run_to_end(checking)
+        run_to_end(checking)
     except KeyboardInterrupt as error:
-        report, status = cut_short(name, order.codes, results), interruption(error)
+        if not reports:  # it had not begun
+            raise
+        status = interruption(error)
+    [report] = reports
+    if order.report is not None:
+        write_report(order.report, report)
     if store is not None and not status:
         store(report)
     if as_json:

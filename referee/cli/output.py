@@ -70,7 +70,12 @@ def show(columns: Sequence[str], rows: Sequence[Sequence[object]], empty: str) -
 
 def print_json(fields: Mapping[str, object]) -> None:
     """Print one JSON document in ASCII (docs/json.md); dataclasses are objects, times are in ISO 8601."""
-    print(json.dumps({"output": OUTPUT, **fields}, default=_plain, indent=2))
+    print(json_text(fields))
+
+
+def json_text(fields: Mapping[str, object]) -> str:
+    """Return the JSON document that ``print_json`` prints."""
+    return json.dumps({"output": OUTPUT, **fields}, default=_plain, indent=2)
 
 
 def print_json_line(fields: Mapping[str, object]) -> None:

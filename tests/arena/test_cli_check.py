@@ -1,5 +1,7 @@
 """``arena bot check``: a real check of a real bot, and what is stored of it."""
 
+import errno
+import json
 import os
 import signal
 import subprocess
@@ -17,6 +19,8 @@ from arena.cli.local import arena_command
 from arena.host.settings import Settings
 from arena.store.models import BotVersion
 from arena.store.storage import Storage
+from referee.cli.botcheck import write_report
+from referee.errors import RefereeError
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.running import SAMPLE_BOTS
 from tests.arena.waiting import DEADLINE, is_gone, wait_for, wait_for_line
@@ -60,6 +64,44 @@ def test_check_that_passes_is_kept(arena: Arena, storage: Storage, monkeypatch: 
     assert version.check_passed_at is not None
     assert {"output": "bigtwo-cli/1", **(version.check_report or {})} == result.json
     assert arena("bot", "list", "--json").json["bots"][0]["check_passed_at"] is not None
+
+
+def test_check_with_a_report_writes_what_json_prints_and_only_that(arena: Arena, tmp_path: Path) -> None:
+    file = tmp_path / "report.json"
+    file.write_text("of an earlier check")
+    link = tmp_path / "link.json"
+    link.symlink_to(file)
+    asked = ("--report", link, "--scenario", "TURN-01", "--json")
+    result = arena("bot", "check", "ann/greedy", *asked, *GREEDY)
+    assert json.loads(file.read_text()) == result.json
+    assert result.json["figures"]["turns"] == 1
+    assert link.is_symlink()
+    assert sorted(tmp_path.glob("*.json*")) == [link, file]
+
+
+def test_check_with_a_report_that_cannot_be_written_is_refused_before_it_starts(
+    arena: Arena, tmp_path: Path
+) -> None:
+    nowhere = tmp_path / "none" / "report.json"
+    wrong = {nowhere: "there is no folder", tmp_path: "is not a file", Path("/dev/null"): "is not a file"}
+    for file, why in wrong.items():
+        refused = arena("bot", "check", "ann/greedy", "--report", file, "--", sys.executable, "-c", "0")
+        assert_one_line(refused, 2, "--report", f"{file}", why)
+
+
+def test_report_that_cannot_be_written_whole_leaves_the_earlier_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "report.json"
+    file.write_text("of an earlier check")
+
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "replace", fail)
+    with pytest.raises(RefereeError, match=f"^cannot write {file}: No space left on device$"):
+        write_report(file, referee.check.Report("greedy", "", 1, ()))
+    assert [one.read_text() for one in tmp_path.iterdir()] == ["of an earlier check"]
 
 
 def test_check_that_fails_is_kept_and_ends_with_status_1(arena: Arena, storage: Storage) -> None:
@@ -119,7 +161,8 @@ def checking(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
         "main(lambda turn: print(f'process {os.getpid()} thinks', flush=True) or time.sleep(600))\n"
     )
     codes = ("--scenario", "HELLO-01", "--scenario", "TURN")
-    command = ("bot", "check", "ann/bot", "--no-store", *codes, "--log", str(tmp_path / "bot.log"))
+    files = ("--log", str(tmp_path / "bot.log"), "--report", str(tmp_path / "report.json"))
+    command = ("bot", "check", "ann/bot", "--no-store", *codes, *files)
     with subprocess.Popen(
         tied(*arena_command(*command, "--", sys.executable, str(bot))),
         stdout=subprocess.PIPE,
@@ -148,6 +191,10 @@ def test_check_when_a_signal_ends_it_then_it_tells_what_is_known_and_the_bot_is_
     assert first == "HELLO-01  passed   Opens with a hello\n"
     assert "The check stopped here: it was interrupted.\n16 scenarios not run.\n" in out
     assert "The bot passes so far, but not all was tried" in out
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert (report["passed"], report["stopped"]) == (False, "it was interrupted")
+    assert report["sdk"].startswith("bigtwo-bot python")
+    assert (report["counts"]["passed"], len(report["left_out"])) == (1, 16)
     with pytest.raises(ProcessLookupError):
         os.kill(bot_of(tmp_path), 0)
 

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -286,6 +287,53 @@ async def test_check_when_the_address_is_taken_then_it_says_so() -> None:
     bot.cancel()
     with contextlib.suppress(asyncio.CancelledError):
         await bot
+
+
+class Outspoken(GoodBot):
+    """Says all that a hello can say, some of it in numbers of a later version."""
+
+    def hello(self) -> bots_pb2.PlayRequest:
+        request = super().hello()
+        request.hello.max_sessions = 3
+        request.hello.wants.hands = True
+        kinds = [bots_pb2.TURN_KIND_PLAY, 77, bots_pb2.TURN_KIND_PLAY]
+        request.hello.capabilities.turn_kinds.extend(kinds)  # type: ignore[arg-type]
+        request.hello.capabilities.max_seats = 4
+        request.hello.capabilities.max_card = cards_pb2.CARD_2S
+        return request
+
+
+async def test_report_when_a_hello_says_what_the_bot_can_then_it_is_named_with_what_was_measured() -> None:
+    told = (await check_bot(Outspoken(), "TURN-04", "MSG-05")).to_object()
+    assert (told["sdk"], told["protocol_version"], told["max_sessions"]) == ("test 1", 1, 3)
+    assert told["wants"] == ["legal_plays", "hands"]
+    bounds = {"turn_kinds": ["TURN_KIND_PLAY", "number 77"], "max_seats": 4, "max_packs": None}
+    assert told["capabilities"] == {**bounds, "max_card": "CARD_2S"}
+    figures: Any = told["figures"]
+    assert figures["turns"] > 2
+    assert 0 < figures["median_ms"] <= figures["slowest_ms"] < 1000 * figures["seconds"]
+
+
+async def test_report_when_a_check_is_cancelled_then_it_tells_of_what_was_tried() -> None:
+    ended: list[Report] = []
+    codes, tried = ["HELLO-01", "TURN-01", "TURN-02"], asyncio.Event()
+    command = program(GoodBot)
+    checking = asyncio.create_task(
+        check(
+            command=command,
+            scenarios=codes,
+            on_result=lambda result: tried.set() if result.code == "TURN-01" else None,
+            on_end=ended.append,
+        )
+    )
+    await tried.wait()
+    checking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await checking
+    [report] = ended
+    assert (report.sdk, report.said.wants, report.figures.turns) == ("test 1", ("legal_plays",), 1)
+    assert (report.stopped, report.left_out) == ("it was interrupted", ("TURN-02",))
+    assert (report.counts["passed"], report.passed, report.passed_so_far) == (2, False, True)
 
 
 def test_report_when_it_is_shown_then_it_fits_and_says_why() -> None:
