@@ -2,18 +2,22 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Annotated, Literal
+from functools import cache
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+from sqlalchemy import Select, bindparam
+from sqlalchemy import select as select_columns
+from sqlmodel import col
 
 from arena.actors import Actor
 from arena.bots.versions import find_versions, versions_for
 from arena.errors import SpecError, StateError, UnknownError
 from arena.people.audit import record
 from arena.store.models import BotVersion
-from arena.store.storage import Storage
+from arena.store.storage import Storage, Transaction
 from referee.check import Capabilities, Figures, Report, Result, Said
 from referee.docstrings import tell_fields
 
@@ -67,13 +71,18 @@ class CheckCounts(BaseModel):
     failed: int
     not_run: int
 
+    @property
+    def run(self) -> int:
+        """How many were run."""
+        return self.passed + self.warned + self.failed
+
 
 Bound = Annotated[int, Field(ge=0, le=2**32 - 1)]
 Milliseconds = Annotated[float, Field(ge=0, le=86_400_000, allow_inf_nan=False)]
 Names = Annotated[tuple[Code, ...], Field(max_length=100)]
 
 
-class CheckedCapabilities(Sent):
+class SentCapabilities(Sent):
     """What a bot can play, as its hello says; what is empty or null sets no bound."""
 
     turn_kinds: Names = ()
@@ -84,7 +93,7 @@ class CheckedCapabilities(Sent):
     """The highest card that it knows, such as `CARD_2S`; others as `number 99`."""
 
 
-class CheckFigures(Sent):
+class SentFigures(Sent):
     """How much was asked of a bot, and how fast it answered."""
 
     turns: Annotated[int, Field(ge=0, le=2**31 - 1)] = 0
@@ -109,7 +118,7 @@ class CheckReport(BaseModel):
     """How many sessions the bot plays at once; null if it leaves that to the referee."""
     wants: list[str]
     """What it asks for beyond what every bot is told: `legal_plays`, `hands`."""
-    capabilities: CheckedCapabilities
+    capabilities: Capabilities
     passed: bool
     counts: CheckCounts
     stopped: str
@@ -117,7 +126,23 @@ class CheckReport(BaseModel):
     left_out: list[str]
     """Codes of the scenarios that were not run then."""
     results: list[CheckedResult]
-    figures: CheckFigures
+    figures: Figures
+
+
+@dataclass(frozen=True, slots=True)
+class CheckSummary:
+    """What everybody may know of the latest check of a version."""
+
+    checked_at: datetime
+    """When its result was stored."""
+    passed: bool
+    counts: CheckCounts
+    max_sessions: int | None
+    """How many sessions the bot plays at once; None if it leaves that to the referee."""
+    wants: tuple[str, ...]
+    """What it asks for beyond what every bot is told: `legal_plays`, `hands`."""
+    capabilities: Capabilities
+    figures: Figures
 
 
 class SentReport(Sent):
@@ -132,7 +157,7 @@ class SentReport(Sent):
     """How many sessions the bot plays at once; null if it leaves that to the referee."""
     wants: Names = ()
     """What it asks for beyond what every bot is told."""
-    capabilities: CheckedCapabilities = CheckedCapabilities()
+    capabilities: SentCapabilities = SentCapabilities()
     passed: bool | None = None
     """Follows from the results."""
     counts: dict[Outcome, int] | None = None
@@ -140,7 +165,7 @@ class SentReport(Sent):
     stopped: Text = ""
     left_out: Annotated[tuple[Code, ...], Field(max_length=1_000)] = ()
     results: Annotated[list[SentResult], Field(max_length=1_000)]
-    figures: CheckFigures = CheckFigures()
+    figures: SentFigures = SentFigures()
 
     def report(self) -> Report:
         """Return the report."""
@@ -174,6 +199,7 @@ def store_check(
     with storage.write() as tx:
         version = find_versions(tx, [name], None)[0]
         version.check_report = dict(report)
+        version.checked_at = now
         version.check_passed_at = now if passed else None
         record(tx, actor, "bot.check", version.name, now, passed=passed)
 
@@ -215,6 +241,31 @@ def latest_check(storage: Storage, actor: Actor, name: str) -> Mapping[str, obje
     if report is None:
         raise UnknownError(f"{name} has not been checked: arena bot check {name}")
     return report
+
+
+def summaries(tx: Transaction, version_ids: Sequence[int]) -> dict[int, CheckSummary]:
+    """Return what everybody may know of the latest checks, by version; those never checked are left out."""
+    rows = tx.connection().execute(_summaries(), {"versions": version_ids})
+    return {
+        version_id: CheckSummary(
+            *(at, passed_at is not None, CheckCounts(**counts), max_sessions, tuple(wants)),
+            Capabilities(**{**capabilities, "turn_kinds": tuple(capabilities["turn_kinds"])}),
+            Figures(**figures),
+        )
+        for version_id, at, passed_at, counts, max_sessions, wants, capabilities, figures in rows
+    }
+
+
+@cache
+def _summaries() -> Select[Any]:
+    """Select these parts of reports alone: the results are long, and only their owner's."""
+    report: Any = col(BotVersion.check_report)
+    parts = [report[name] for name in ("counts", "max_sessions", "wants", "capabilities", "figures")]
+    checked: tuple[Any, ...] = (BotVersion.id, BotVersion.checked_at, BotVersion.check_passed_at)
+    these: Any = bindparam("versions", expanding=True)
+    return select_columns(*checked, *parts).where(
+        col(BotVersion.id).in_(these), col(BotVersion.checked_at).is_not(None)
+    )
 
 
 def require_checks(versions: Sequence[BotVersion]) -> None:

@@ -11,6 +11,7 @@ from sqlalchemy import Select, bindparam
 from sqlalchemy import select as select_columns
 from sqlmodel import col, func, select
 
+from arena.bots.checks import CheckSummary, summaries
 from arena.bots.versions import VersionInfo, select_infos
 from arena.core.cursors import make_cursor, read_cursor
 from arena.core.elo import TWO_SIDED
@@ -73,6 +74,8 @@ class VersionLine:
     created_at: datetime
     revoked_at: datetime | None
     """When its token was revoked; None if it was not."""
+    check: CheckSummary | None
+    """Its latest check; None if it was never checked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +141,7 @@ def profile(storage: Storage, name: str, limit: int = 10) -> Profile:
             owner=owner,
             language=bot.language,
             link=bot.link,
-            versions=tuple(map(_version, versions[:VERSIONS])),
+            versions=tuple(_versions(tx, versions[:VERSIONS])),
             pools=tuple(_pools(tx, version_ids[:VERSIONS])),
             seats=tuple(_seats(tx, version_ids)),
             faults=faults_of(tx, version_ids),
@@ -150,7 +153,17 @@ def profile(storage: Storage, name: str, limit: int = 10) -> Profile:
 def version_lines(storage: Storage, name: str) -> list[VersionLine]:
     """Return the newest versions of ``owner/bot``, the newest first. Raise SpecError, UnknownError."""
     with storage.read() as tx:
-        return [*map(_version, versions_called(tx, name)[::-1][:VERSIONS])]
+        return [*_versions(tx, versions_called(tx, name)[::-1][:VERSIONS])]
+
+
+def newest_check(storage: Storage, name: str) -> CheckSummary | None:
+    """Return the check of a bot's newest version, or of one version; None if it was never checked.
+
+    Raise SpecError for a malformed name, UnknownError.
+    """
+    with storage.read() as tx:
+        [version] = _versions(tx, versions_called(tx, name)[-1:])
+    return version.check
 
 
 def newest_lines(storage: Storage, name: str) -> list[LeaderboardLine]:
@@ -169,8 +182,10 @@ def newest_lines(storage: Storage, name: str) -> list[LeaderboardLine]:
         return sorted(lines, key=lambda line: -line.matches)
 
 
-def _version(row: BotVersion) -> VersionLine:
-    return VersionLine(row.name, row.language, row.created_at, row.revoked_at)
+def _versions(tx: Transaction, rows: Sequence[BotVersion]) -> Iterator[VersionLine]:
+    checks = summaries(tx, [row.id for row in rows])
+    for row in rows:
+        yield VersionLine(row.name, row.language, row.created_at, row.revoked_at, checks.get(row.id))
 
 
 def _pools(tx: Transaction, version_ids: Sequence[int]) -> Iterator[LeaderboardLine]:

@@ -34,6 +34,11 @@ def _font(size: int) -> ImageFont.FreeTypeFont:
     return found
 
 
+def text_width(text: str, size: int) -> float:
+    """Return how wide a text is about, in pixels, in letters of this size."""
+    return _font(size).getlength(text)
+
+
 def drawable(text: str) -> str:
     """Return a text with the characters that the font lacks replaced."""
     alike = "".join(_ALIKE.get(letter, letter) for letter in text)

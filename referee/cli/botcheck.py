@@ -143,12 +143,11 @@ def run_check(
         bot=name,
     )
     try:
-        run_to_end(checking)
+        report = run_to_end(checking)
     except KeyboardInterrupt as error:
         if not reports:  # it had not begun
             raise
-        status = interruption(error)
-    [report] = reports
+        report, status = reports[0], interruption(error)
     if order.report is not None:
         write_report(order.report, report)
     if store is not None and not status:

@@ -71,6 +71,8 @@ class BotVersion(SQLModel, table=True):
     """When its token was revoked; NULL if the token is valid."""
     language: str | None = None
     """What it is written in, according to its author; NULL if unknown."""
+    checked_at: datetime | None = None
+    """When the result of its latest check was stored; NULL if never checked."""
     check_passed_at: datetime | None = None
     """When it passed the latest check; NULL if never checked, or the latest check failed."""
     check_report: dict[str, object] | None = Field(default=None, sa_type=JSON(none_as_null=True))

@@ -9,6 +9,7 @@ from fastapi import Query
 from fastapi.responses import HTMLResponse
 
 from arena.actors import Actor, Role
+from arena.bots.checks import CheckReport, CheckSummary
 from arena.queries import histories, matches
 from arena.queries.authors import LogLine, log_for
 from arena.queries.board import LeaderboardLine
@@ -18,6 +19,7 @@ from arena.store.storage import Storage
 from arena.web.context import Shared
 from arena.web.naming import BotOrVersion
 from arena.web.pages.asked import FromForm
+from arena.web.pages.figures import counted, number
 from arena.web.pages.links import match_url
 from arena.web.pages.page import Page
 from arena.web.pages.routing import page_router
@@ -145,6 +147,8 @@ def show_bot(
         course=None if ruleset is None else course(web.storage, told, name, ruleset, asked.table_size),
         telling=web.readings.deals_of_bot(name, told.matches),
         faults=own_faults(web.storage, page.actor, told.owner, name),
+        abilities=abilities,
+        speed=speed,
         own=f"{next(iter(sorted(page.actor.owners)), 'you')}/BOT",
     )
 
@@ -158,6 +162,39 @@ def show_versus(
 ) -> HTMLResponse:
     """Show two bots head to head."""
     return page("versus.html", met=versus(web.storage, name, opponent, OPPONENTS))
+
+
+TURN_KINDS = "TURN_KIND_"
+CARDS_OF = "CARD_"
+ASKED_FOR = {"legal_plays": "legal plays", "hands": "hands and numbers of cards"}
+
+
+def abilities(check: CheckSummary | CheckReport) -> str:
+    """Return in words what a bot's hello said in its check: what it can play, and what it asks for."""
+    bounds, told = check.capabilities, []
+    if bounds.max_seats is not None:
+        told.append(f"at most {counted(bounds.max_seats, 'seat')}")
+    if bounds.max_packs is not None:
+        told.append(f"at most {counted(bounds.max_packs, 'pack')} of cards")
+    if bounds.max_card is not None:
+        told.append(f"cards up to {bounds.max_card.removeprefix(CARDS_OF)}")
+    if bounds.turn_kinds:
+        kinds = (kind.removeprefix(TURN_KINDS).replace("_", " ").lower() for kind in bounds.turn_kinds)
+        told.append(f"turns of the kinds {', '.join(kinds)}")
+    if check.max_sessions is not None:
+        told.append(f"{counted(check.max_sessions, 'session')} at once")
+    asks = " and ".join(ASKED_FOR.get(want, want) for want in check.wants)
+    return f"It plays {', '.join(told) or 'everything'}{f'; it asks for {asks}' if asks else ''}."
+
+
+def speed(check: CheckSummary | CheckReport) -> str:
+    """Return in words how fast a bot answered in its check; empty if it answered nothing."""
+    figures = check.figures
+    if figures.median_ms is None or figures.slowest_ms is None:
+        return ""
+    median, slowest = number(figures.median_ms), number(figures.slowest_ms)
+    took = f"answered in {median} ms (median), the slowest in {slowest} ms"
+    return f"{counted(figures.turns, 'turn')} {took}; the check took {number(figures.seconds)} s."
 
 
 def latest_lines(told: Profile) -> list[LeaderboardLine]:

@@ -17,7 +17,7 @@ from arena.operations.parameters import VERSION
 from arena.queries.authors import LogLine, OwnDeal, OwnDeals
 from arena.queries.ownbots import own_bots, own_requests, versions_of
 from arena.queries.profiles import profile
-from arena.web.pages.bots import FaultShown, match_of, position
+from arena.web.pages.bots import FaultShown, abilities, match_of, position, speed
 from arena.web.pages.drawing import draw
 from arena.web.pages.forms import Forms, Reading, Visit
 from arena.web.pages.joining import ONE, bot_in, token_of
@@ -99,6 +99,8 @@ def _told_of_version(visit: Visit) -> dict[str, object]:
         "one": found,
         "name": bot_in(visit),
         "check": _check(visit),
+        "abilities": abilities,
+        "speed": speed,
         "store": draw(
             *(visit, bots.store_check, f"{VERSION_PAGE}/check", "Store the result"),
             labels={"report": "Result"},

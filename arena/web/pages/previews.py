@@ -1,4 +1,4 @@
-"""The pictures in previews of links."""
+"""The pictures in previews of links, and the badges of checks."""
 
 from fastapi.responses import Response
 
@@ -6,11 +6,12 @@ from arena.core.formats import FORMATS
 from arena.core.specs import Name
 from arena.queries.board import LeaderboardLine
 from arena.queries.deals import deal_in_session
-from arena.queries.profiles import newest_lines
+from arena.queries.profiles import newest_check, newest_lines
 from arena.queries.replays.steps import Replay
 from arena.queries.scoreboard import Scoreboard
 from arena.tournaments import overview
 from arena.tournaments.overview import TournamentStatus
+from arena.web.badges import check_badge
 from arena.web.context import Shared
 from arena.web.naming import BotOrVersion
 from arena.web.pages.deals import DEAL, Number, replay_of
@@ -58,6 +59,13 @@ def picture_of_bot(web: Shared, name: BotOrVersion) -> Response:
     """Return a picture of a bot's standing."""
     lines = newest_lines(web.storage, name)
     return _sent(bot_picture(bot_seen(name, lines[0] if lines else None)), FOR_MINUTES)
+
+
+@router.get("/bots/{owner}/{bot}/check.svg")
+def badge_of_check(web: Shared, name: BotOrVersion) -> Response:
+    """Return a badge that says how the check of a bot's newest version went, or of one version."""
+    picture = check_badge(newest_check(web.storage, name))
+    return Response(picture, media_type="image/svg+xml", headers={"Cache-Control": FOR_MINUTES})
 
 
 @router.get("/tournaments/{tournament}/picture.png")

@@ -291,6 +291,7 @@ PAGES: dict[str, Line] = {
     "GET /bots/{owner}/{bot}/manage": _read("/bots/owner-0/bot-0/manage", OWNER, READ),
     "GET /bots/{owner}/{bot}/start": _read("/bots/owner-0/bot-0/start", OWNER, READ),
     "GET /bots/{owner}/{bot}/versions/{number}": _read("/bots/owner-0/bot-0/versions/1", OWNER, READ),
+    "GET /bots/{owner}/{bot}/check.svg": _read("/bots/owner-0/bot-0/check.svg"),
     "GET /bots/{owner}/{bot}/feed.atom": _read("/bots/owner-0/bot-0/feed.atom"),
     "GET /bots/{owner}/{bot}/feed.json": _read("/bots/owner-0/bot-0/feed.json"),
     "GET /crosstable": _read("/crosstable?bot=owner-0/bot-0&bot=owner-1/bot-1"),

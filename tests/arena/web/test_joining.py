@@ -290,6 +290,9 @@ def test_version_when_a_check_of_it_is_stored_then_its_page_shows_the_report(
     assert (
         f"failed : {len(fine)} scenarios passed, 1 with a warning, 1 failed; made with bigtwo-bot/9" in told
     )
+    web_url = ann.app.state.web.settings.web_url  # type: ignore[attr-defined]
+    own = f"{web_url}/bots/ann/one"
+    assert f"[![Big Two check]({own}/check.svg)]({own})</code>" in text
     table = text.partition('id="check"')[2]
     rows = [row for row in re.findall(r"<tr><th.*?</tr>", table, re.DOTALL) if "<code>" in row]
     assert [re.findall("<code>(.*?)</code>", row) for row in rows] == [[one.code] for one in SCENARIOS]

@@ -1,14 +1,19 @@
 """The pictures in link previews, and the tags that lead to them."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from io import BytesIO
+from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from fastapi.testclient import TestClient
 from PIL import Image
 
+from arena.bots.checks import submit_check
 from arena.queries.replays.make import make_replay
+from arena.web.badges import badge
 from arena.web.pages.previews import deal_seen
 from arena.web.pictures import (
     LEFT,
@@ -24,8 +29,11 @@ from arena.web.pictures import (
     felt,
     tournament_picture,
 )
+from referee.check import SCENARIOS, Capabilities, Figures, Outcome, Report, Result, Said
 from tests.arena.exported import play_by_table
+from tests.arena.fakes import ROOT
 from tests.arena.replays.records import played
+from tests.arena.web.markup import Read
 from tests.arena.web.test_pages import client as client
 from tests.arena.world import World
 
@@ -113,3 +121,75 @@ def test_text_when_the_font_lacks_letters_then_others_stand_for_them() -> None:
 def test_cards_when_they_are_drawn_then_each_is_another() -> None:
     texts = [f"{rank}{suit}" for rank in "3456789TJQKA2" for suit in "DCHS"] + ["BJ", "RJ"]
     assert len({card(text, 60).tobytes() for text in texts}) == 54
+
+
+PASSED: Outcome = "passed"
+
+
+def checked(outcomes: Sequence[Outcome], **more: Any) -> Report:
+    """Return the report of a check with these outcomes; other scenarios were not run."""
+    results = [
+        Result(one.code, one.title, outcome, "because", 0.1, ("a secret",))
+        for one, outcome in zip(SCENARIOS, outcomes, strict=False)
+    ]
+    left_out = tuple(one.code for one in SCENARIOS[len(results) :])
+    return Report("owner-0/bot-0@1", "own 1", 1, tuple(results), left_out=left_out, **more)
+
+
+def test_badge_when_a_version_is_checked_then_it_says_how_many_scenarios_it_passed(
+    world: World, client: TestClient
+) -> None:
+    world.register(1)
+    many = len(SCENARIOS)
+    badges = []
+    passed: list[Outcome] = ["warned", "not_run", *[PASSED] * (many - 2)]
+    failed: list[Outcome] = ["failed", "failed", *passed[2:]]
+    for outcomes in (None, passed, failed, [PASSED]):
+        if outcomes is not None:
+            submit_check(world.storage, ROOT, "owner-0/bot-0@1", checked(outcomes), world.clock())
+        answer = client.get("/bots/owner-0/bot-0/check.svg")
+        assert (answer.status_code, answer.headers["content-type"]) == (200, "image/svg+xml")
+        assert answer.headers["cache-control"] == "public, max-age=300"
+        badges.append("".join(text for text in ElementTree.fromstring(answer.text)[0].itertext()))
+    told = ["not checked", f"{many - 1} of {many - 1}", "fails 2", "not finished"]
+    assert badges == [f"Big Two check: {text}" for text in told]
+    assert client.get("/bots/owner-0/bot-0/check.svg?version=1").status_code == 200
+    for nothing in ("/bots/owner-0/bot-0/check.svg?version=2", "/bots/owner-0/no/check.svg"):
+        assert client.get(nothing).status_code == 404
+
+
+def test_badge_when_its_texts_have_markup_then_they_are_escaped() -> None:
+    [title, *_] = ElementTree.fromstring(badge("<&>", '"x"', "#000"))
+    assert title.text == '<&>: "x"'
+
+
+def test_bot_when_it_was_checked_then_everybody_sees_how_it_went_but_not_why(
+    world: World, client: TestClient
+) -> None:
+    world.register(1)
+    page = "/bots/owner-0/bot-0"
+    assert "the check" not in client.get(page).text
+    can = Capabilities(("TURN_KIND_PLAY", "TURN_KIND_BEAT_OWN"), 4, 1, "CARD_2S")
+    said, figures = Said(3, ("legal_plays", "hands"), can), Figures(1036, 0.7, 42.6, 25.8)
+    outcomes: list[Outcome] = ["failed", *[PASSED] * (len(SCENARIOS) - 1)]
+    report = checked(outcomes, said=said, figures=figures)
+    submit_check(world.storage, ROOT, "owner-0/bot-0@1", report, world.clock())
+    for address in (page, f"{page}?version=1"):
+        text = client.get(address).text
+        shown = " ".join(Read(text).text.split())
+        assert f"It fails the check : 1 of {len(SCENARIOS)} , 1 Jan 2026" in shown
+        assert (
+            "It plays at most 4 seats, at most 1 pack of cards, cards up to 2S, turns of the kinds play, "
+            "beat own, 3 sessions at once; it asks for legal plays and hands and numbers of cards." in shown
+        )
+        assert (
+            "1036 turns answered in 0.7 ms (median), the slowest in 42.6 ms; the check took 25.8 s." in shown
+        )
+        assert ("because" in text, "a secret" in text) == (False, False)
+    [version] = client.get(f"/api/v1{page}").json()["versions"]
+    assert version["check"] == {
+        "checked_at": "2026-01-01T00:00:00Z",
+        "passed": False,
+        "counts": {"passed": len(SCENARIOS) - 1, "warned": 0, "failed": 1, "not_run": 0},
+        **{name: report.to_object()[name] for name in ("max_sessions", "wants", "capabilities", "figures")},
+    }

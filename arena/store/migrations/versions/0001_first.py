@@ -343,6 +343,7 @@ def upgrade() -> None:
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("revoked_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("language", sa.String(), nullable=True),
+        sa.Column("checked_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("check_passed_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("check_report", sa.JSON(none_as_null=True), nullable=True),
         sa.ForeignKeyConstraint(["bot_id"], ["bots.id"], name="fk_bot_versions_bot_id"),
