@@ -6,6 +6,7 @@ from inspect import isawaitable
 from typing import Any, NamedTuple
 
 from referee.bot.bots import finished, own_loop
+from referee.bot.failing import FAILURES
 from referee.bot.seat import Seat
 from referee.bot.turn import Turn
 
@@ -49,7 +50,7 @@ class Batch:
     def _many(self, turns: Sequence[Open]) -> Iterator[bytes]:
         try:
             answers = self._choose_all(turns)
-        except Exception as error:
+        except FAILURES as error:
             if len(turns) > 1:
                 for open_turn in turns:
                     yield from self._many([open_turn])
@@ -94,5 +95,5 @@ async def _answer(turn: Open) -> object:
     try:
         answer: Any = turn.seat.answer_of(turn.turn)
         return await answer if isinstance(answer, Awaitable) else answer
-    except Exception as error:
+    except FAILURES as error:
         return error

@@ -9,6 +9,9 @@ import referee
 from referee.plain import plain_line
 from referee.v1 import bots_pb2
 
+FAILURES = (Exception, asyncio.CancelledError)
+"""What of a bot's own code is a failure of a turn; what else it raises, as SystemExit, ends its program."""
+
 MOST_CALLS = 3
 """How many calls in the bot's code are reported, the innermost first."""
 LONGEST = 1000
@@ -21,7 +24,7 @@ _OTHERS = (str(_SDK), str(Path(asyncio.__file__).parent))
 """Folders of the code that calls a bot's code."""
 
 
-def failing(session: int, sequence: int, error: Exception) -> bytes:
+def failing(session: int, sequence: int, error: BaseException) -> bytes:
     """Return a PlayRequest whose move says that the bot's own code failed at this turn."""
     move = bots_pb2.Move(session=session, sequence=sequence, failure=in_one_line(error))
     return bots_pb2.PlayRequest(moves=[move]).SerializeToString()
@@ -39,7 +42,16 @@ def in_one_line(error: BaseException) -> str:
         f"{Path(frame.filename).name}, line {frame.lineno}, in {frame.name}: {frame.line}"
         for frame in reversed(own[-MOST_CALLS:])
     ]
-    return plain_line("; ".join([f"{type(error).__name__}: {error}", *calls]), LONGEST)
+    return plain_line("; ".join([named(error), *calls]), LONGEST)
+
+
+def named(error: BaseException) -> str:
+    """Return the class and the text of an exception, even of one whose text cannot be had."""
+    try:
+        text = str(error)
+    except Exception as wrong:
+        text = f"its text cannot be had: {type(wrong).__name__}"
+    return f"{type(error).__name__}: {text}"
 
 
 def first_of(error: BaseException) -> BaseException:

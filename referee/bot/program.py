@@ -78,7 +78,7 @@ def run_client(client: BotClient, addresses: Sequence[str]) -> None:
             if not playing.done():
                 loop.call_soon_threadsafe(client.stop)
             if thinker.thinking and (signals > 1 or playing.done()):
-                raise KeyboardInterrupt
+                thinker.interrupt()
 
         def ended(_: object) -> None:
             thinker.pause()
@@ -87,7 +87,11 @@ def run_client(client: BotClient, addresses: Sequence[str]) -> None:
 
         playing.add_done_callback(ended)
         with handling((signal.SIGTERM, signal.SIGINT), stop):
-            thinker.run(playing.done)
+            try:
+                thinker.run(playing.done)
+            except BaseException:  # the bot's own code ends the program
+                playing.remove_done_callback(ended)
+                raise
         playing.result()
 
 

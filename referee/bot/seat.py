@@ -9,7 +9,7 @@ from typing import Any
 from referee.bot.bots import Answer, Bot, finished, is_async
 from referee.bot.ended import read_ended_deal, read_ended_session
 from referee.bot.evidence import Evidence
-from referee.bot.failing import failing, own_calls
+from referee.bot.failing import FAILURES, failing, named, own_calls
 from referee.bot.spent import Spent
 from referee.bot.turn import Play, Turn, read_turn
 from referee.bot.view import SessionView
@@ -45,7 +45,7 @@ class _Function:
 class _Broken:
     """Stands in for a bot that could not be created for its session: it raises that error at each turn."""
 
-    def __init__(self, error: Exception) -> None:
+    def __init__(self, error: BaseException) -> None:
         self._error, self._calls = error, error.__traceback__
 
     def choose(self, turn: Turn) -> Answer:
@@ -80,7 +80,7 @@ class Seat:
         try:
             made = bot()
             _ = getattr(made, "choose_many", None) or made.choose
-        except Exception as error:
+        except FAILURES as error:
             _log(error, "the bot failed at the start of session %s", self.view.session_id)
             if self._strict:
                 raise _failed(error) from error
@@ -109,7 +109,7 @@ class Seat:
             return
         try:
             self.tell(hook, value())
-        except Exception as error:
+        except FAILURES as error:
             _log(error, "the bot failed in %s: %s deal %d", hook, self.view.session_id, self.view.deal)
             if self._strict:
                 raise _failed(error) from error
@@ -127,7 +127,7 @@ class Seat:
         turn = self.turn_of(message)
         try:
             mask = self.decide(turn)
-        except Exception as error:
+        except FAILURES as error:
             return self._failure(message, turn, error)
         return self._move(message, mask)
 
@@ -140,10 +140,10 @@ class Seat:
     def reply(self, message: Any, turn: Turn, answer: object) -> bytes:
         """Return what ``answer`` does for a bot that was asked elsewhere; an exception is what it raised."""
         try:
-            if isinstance(answer, Exception):
+            if isinstance(answer, FAILURES):
                 raise answer
             mask = self._mask(answer, self._method)
-        except Exception as error:
+        except FAILURES as error:
             return self._failure(message, turn, error)
         return self._move(message, mask)
 
@@ -156,7 +156,7 @@ class Seat:
         move += self._cards[mask] if mask else _PASSES
         return _MOVE_HEAD[len(move)] + move
 
-    def _failure(self, message: Any, turn: Turn, error: Exception) -> bytes:
+    def _failure(self, message: Any, turn: Turn, error: BaseException) -> bytes:
         _log(error, "the bot failed: %s", turn)
         if self._strict:
             raise _failed(error) from error
@@ -179,7 +179,7 @@ class Seat:
         if isawaitable(answers):
             answers = finished(answers)
         [answer] = answers
-        if isinstance(answer, Exception):
+        if isinstance(answer, FAILURES):
             raise answer
         return answer
 
@@ -213,13 +213,13 @@ def hooks(bot: Bot) -> bool:
     return hasattr(bot, "deal_ended") or hasattr(bot, "session_ended")
 
 
-def _log(error: Exception, text: str, *values: object) -> None:
+def _log(error: BaseException, text: str, *values: object) -> None:
     """Log a failure of the bot's own code, with only the calls in that code."""
     log.error(text, *values, exc_info=(type(error), error, own_calls(error)))
 
 
-def _failed(error: Exception) -> BotFailed:
-    return BotFailed(f"the bot's own code failed: {type(error).__name__}: {error}")
+def _failed(error: BaseException) -> BotFailed:
+    return BotFailed(f"the bot's own code failed: {named(error)}")
 
 
 def _kind(answer: object) -> str:

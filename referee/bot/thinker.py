@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from queue import SimpleQueue
+from typing import NoReturn
 
 HANDOVER_SECONDS = 0.002
 """How long the event loop waits for a bot that answers at once, which is faster than being woken again."""
@@ -83,7 +84,7 @@ class Thinker:
                     self._loop.call_soon_threadsafe(self._finish, job)
 
     def _think(self, work: Callable[[], None]) -> None:
-        """Do some work; KeyboardInterrupt ends only that work."""
+        """Do some work; ``interrupt`` ends only that work."""
         try:
             try:
                 self.thinking = True
@@ -93,7 +94,13 @@ class Thinker:
             finally:
                 self.thinking = False
         except KeyboardInterrupt:
-            self.interrupted = True
+            if not self.interrupted:  # the bot's own code has raised it
+                raise
+
+    def interrupt(self) -> NoReturn:
+        """End the work that is being done; call this in the thread that does it, from a signal's handler."""
+        self.interrupted = True
+        raise KeyboardInterrupt
 
     def _finish(self, job: _Job) -> None:
         if job.left:
@@ -154,8 +161,13 @@ class HomeThinker(Thinker):
                 continue
             network = threading.Thread(target=self._loop.run_forever, name="network", daemon=True)
             network.start()
-            self.work()
-            network.join()
+            try:
+                self.work()
+            except BaseException:  # the bot's own code ends the program
+                self._loop.call_soon_threadsafe(self._loop.stop)
+                raise
+            finally:
+                network.join()
             self.stop()
             self.work()  # what came while the loop stopped
 

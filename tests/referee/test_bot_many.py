@@ -1,9 +1,12 @@
 """Tests for bots that answer many turns at once, or in coroutines."""
 
 import asyncio
+import logging
 import sys
 import threading
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from inspect import iscoroutinefunction
 from pathlib import Path
 
 import pytest
@@ -116,6 +119,94 @@ async def test_choose_many_when_one_answer_fails_then_only_its_session_has_a_fai
     failures = [move.failure for move in found.values() if move.failure]
     assert len(failures) == 1
     assert failures[0].startswith(said)
+
+
+class Unspeakable(Exception):
+    def __str__(self) -> str:
+        raise ValueError("no text")
+
+
+def raising(error: BaseException) -> Callable[[Turn], Answer]:
+    def choose(turn: Turn) -> Answer:
+        raise error
+
+    return choose
+
+
+def returning(answer: object) -> Callable[[Turn], Answer]:
+    return lambda turn: answer  # type: ignore[return-value]
+
+
+def endless(turn: Turn) -> Answer:
+    return endless(turn)
+
+
+async def cancelled(turn: Turn) -> Answer:
+    stopped = asyncio.create_task(asyncio.sleep(DEADLINE))
+    stopped.cancel()
+    await stopped
+    return None
+
+
+async def late_and_wrong(turn: Turn) -> Answer:
+    await asyncio.sleep(0)
+    return 7  # type: ignore[return-value]
+
+
+WRONG = "; a Play, text, list or None is expected"
+
+
+@pytest.mark.parametrize(
+    ("misuse", "said"),
+    [
+        (returning(7), f"TypeError: choose returned int{WRONG}"),
+        (returning(b"3D"), f"TypeError: choose returned a bytes with int in it{WRONG}"),
+        (returning(["3D", None]), f"TypeError: choose returned a list with NoneType in it{WRONG}"),
+        (returning("no card"), "CardError: 'no' is not a card"),
+        (returning("3D " * 100_000), "CardError: 3D is there more often than one pack has it"),
+        (returning(None), ""),
+        (returning(""), ""),
+        (returning([]), ""),
+        (raising(Unspeakable()), "Unspeakable: its text cannot be had: ValueError"),
+        (raising(ValueError("long " * 5_000)), "ValueError: long long "),
+        (raising(asyncio.CancelledError()), "CancelledError: "),
+        (raising(ExceptionGroup("both", [ValueError("one")])), "ValueError: one"),
+        (endless, "RecursionError: maximum recursion depth exceeded"),
+        (cancelled, "CancelledError: ; test_bot_many.py, line "),
+        (late_and_wrong, f"TypeError: choose returned int{WRONG}"),
+    ],
+)
+async def test_bot_when_it_misuses_a_turn_then_that_turn_alone_fails_or_is_a_pass(
+    misuse: Callable[[Turn], Answer | Awaitable[Answer]], said: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    asked: Counter[str] = Counter()
+    loud = caplog.at_level(logging.ERROR, logger="bot")
+
+    def choose(turn: Turn) -> Answer | Awaitable[Answer]:
+        asked[turn.session] += 1
+        return misuse(turn) if asked.total() == 1 else lowest(turn)
+
+    async def choose_async(turn: Turn) -> Answer:
+        answer = choose(turn)
+        return await answer if isinstance(answer, Awaitable) else answer
+
+    with loud:
+        async with scripted(choose_async if iscoroutinefunction(misuse) else choose) as (desk, _, _):
+            first, second = leading(desk, 2)
+            desk.open([first])
+            [wrong] = (await moves(desk, [first])).values()
+            desk.send(ping(5))
+            assert (await desk.hear("a pong")).pong.id == 5
+            out = bots_pb2.PlayResponse()
+            second.open(out)
+            first.act_for_bot(out, bots_pb2.FAULT_KIND_EXCEPTION, wrong)
+            first.go_on(out)
+            desk.send(out)
+            right = await moves(desk, [first, second])
+    assert (wrong.passes, wrong.failure[: len(said)], list(wrong.cards)) == (not said, said, [])
+    assert len(wrong.failure) <= 1000
+    assert [(move.failure, move.passes) for move in right.values()] == [("", False)] * 2
+    assert [record.message.partition(":")[0] for record in caplog.records] == ["the bot failed"] * bool(said)
 
 
 async def test_choose_many_when_answers_are_too_few_then_each_session_has_a_failure() -> None:

@@ -224,6 +224,43 @@ async def test_check_when_a_bots_code_fails_then_it_shows_the_last_lines_of_the_
     assert report.stopped == "the bot answers no turn; see TURN-01"
 
 
+@pytest.mark.parametrize(
+    ("bot", "ending", "printed"),
+    [
+        ("def choose(turn):\n    return lowest(turn) if next(turns) != 2 else sys.exit(3)\n", "status 3", ""),
+        (
+            "async def choose(turn):\n    return lowest(turn) if next(turns) != 2 else sys.exit(3)\n",
+            "status 3",
+            "",
+        ),
+        (
+            "def choose(turn):\n    return lowest(turn) if next(turns) != 2 else sys.exit('no model')\n",
+            "status 1",
+            "no model",
+        ),
+        (
+            "from referee.bot import thinker\nthinker.QUICK_ANSWERS, thinker.QUICK_SECONDS = 1, 9.0\n"
+            "def choose(turn):\n    return lowest(turn) if next(turns) != 2 else sys.exit(3)\n",
+            "status 3",
+            "",
+        ),
+    ],
+    ids=["at once", "in a coroutine", "with a text", "where the network is"],
+)
+async def test_check_when_a_program_exits_in_a_turn_then_it_says_how_and_starts_it_again(
+    tmp_path: Path, bot: str, ending: str, printed: str
+) -> None:
+    file = tmp_path / "bot.py"
+    head = f"import itertools, sys\nsys.path.insert(0, {str(ROOT)!r})\nturns = itertools.count(1)\n"
+    uses = "from referee.bot import main\nfrom tests.referee.support import lowest\n"
+    file.write_text(f"{head}{uses}{bot}main(choose)\n")
+    report = await check(command=[sys.executable, str(file)], scenarios=["TURN-01", "TURN-04", "PING-01"])
+    assert [result.outcome for result in report.results] == ["passed", "failed", "passed"]
+    exited = report.results[1]
+    assert exited.reason.endswith(f"the bot's stream ended, and its process ended with {ending}")
+    assert [line for line in exited.output if "INFO" not in line] == [printed] * bool(printed)
+
+
 async def test_check_when_a_program_does_not_start_then_it_shows_why_and_stops() -> None:
     report = await check(
         command=[sys.executable, "-c", "raise RuntimeError('no model \\x1b[31m')"], timeout=20
