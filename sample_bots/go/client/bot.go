@@ -3,9 +3,13 @@ package client
 import (
 	"fmt"
 	"log/slog"
+	"strings"
 
 	pb "bigtwo-arena/sample-bot/referee/v1"
 )
+
+// longestFailure is how many characters of a failure the referee keeps.
+const longestFailure = 1000
 
 // Turn is a decision that is asked of the bot.
 type Turn struct {
@@ -94,8 +98,29 @@ func (t *table) open(started *pb.SessionStarted) {
 		return
 	}
 	t.story.began(session)
-	t.seats[started.GetSession()] = &seat{session, t.newStrategy(session)}
+	t.seats[started.GetSession()] = &seat{session, t.made(session)}
 }
+
+// made gives the strategy for a session; of a bot that fails to make one, a strategy that fails at each turn, unless
+// the bot is strict.
+func (t *table) made(session *Session) (strategy Strategy) {
+	if !t.strict {
+		defer func() {
+			if reason := recover(); reason != nil {
+				strategy = unmade{reason}
+			}
+		}()
+	}
+	if strategy = t.newStrategy(session); strategy == nil {
+		panic("no strategy was made for the session")
+	}
+	return strategy
+}
+
+// unmade stands for a strategy that could not be made.
+type unmade struct{ reason any }
+
+func (u unmade) Choose(Turn) Cards { panic(u.reason) }
 
 func (t *table) close(ended *pb.SessionEnded) {
 	if seat := t.seats[ended.GetSession()]; seat != nil {
@@ -145,10 +170,18 @@ func (t *table) choose(strategy Strategy, turn Turn) (cards Cards, failure strin
 			t.log.Error("the strategy failed", "reason", reason,
 				"session", turn.Session.Started.GetSessionId(), "deal", turn.Session.Deal,
 				"hand", turn.Session.Hand, "to_beat", turn.ToBeat)
-			failure = fmt.Sprintf("panic: %v", reason)
+			failure = brief(fmt.Sprintf("panic: %v", reason))
 		}
 	}()
 	return strategy.Choose(turn), ""
+}
+
+// brief is a text as a message can have it, and no more of it than the referee keeps.
+func brief(text string) string {
+	if letters := []rune(text); len(letters) > longestFailure {
+		text = string(letters[:longestFailure])
+	}
+	return strings.ToValidUTF8(text, "\uFFFD")
 }
 
 func known(kind pb.TurnKind) bool {

@@ -1,9 +1,11 @@
 package client
 
 import (
+	"errors"
 	"io"
 	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
@@ -125,6 +127,75 @@ func TestTurnIsAnswered(t *testing.T) {
 				t.Errorf("answered %v, not %v", move, test.want)
 			}
 		})
+	}
+}
+
+// unspeakable is an error whose text cannot be had.
+type unspeakable struct{}
+
+func (unspeakable) Error() string { panic("no text") }
+
+func TestMisusedTurnFailsAlone(t *testing.T) {
+	var none map[string]int
+	var nobody *Session
+	for want, misuse := range map[string]choosing{
+		"panic: no idea":  func(Turn) Cards { panic("no idea") },
+		"panic: an error": func(Turn) Cards { panic(errors.New("an error")) },
+		"panic: runtime error: index out of range [99] with": func(turn Turn) Cards { return turn.Legal[99] },
+		"panic: assignment to entry in nil map":              func(Turn) Cards { none["x"] = 1; return Cards{} },
+		"panic: runtime error: invalid memory address":       func(Turn) Cards { return nobody.Hand },
+		"panic: panic called with nil argument":              func(Turn) Cards { panic(nil) },
+		"panic: %!v(PANIC=Error method: no text)":            func(Turn) Cards { panic(unspeakable{}) },
+		"panic: \uFFFDé": func(Turn) Cards { panic("\xff\xfeé") },
+		"panic: " + strings.Repeat("é", longestFailure-len("panic: ")): func(Turn) Cards { panic(strings.Repeat("é", 5000)) },
+	} {
+		t.Run(want, func(t *testing.T) {
+			var log strings.Builder
+			failed := false
+			table := tableOf(func(turn Turn) Cards {
+				if failed {
+					return first(turn)
+				}
+				failed = true
+				return misuse(turn)
+			})
+			table.log = slog.New(slog.NewTextHandler(&log, nil))
+			table.take(started())
+			table.take(dealt(c3D))
+			ask := func() *pb.Move {
+				return table.take(asked(&pb.Turn{Kind: pb.TurnKind_TURN_KIND_PLAY, LegalPlays: legal([]pb.Card{c3D})}))
+			}
+			move := ask()
+			if !strings.HasPrefix(move.GetFailure(), want) || move.GetPasses() || len(move.GetCards()) > 0 {
+				t.Errorf("answered %v, not with %q", move, want)
+			}
+			if _, err := proto.Marshal(move); err != nil || len([]rune(move.GetFailure())) > longestFailure {
+				t.Errorf("cannot be sent: %v", err)
+			}
+			if next := ask(); !slices.Equal(next.GetCards(), []pb.Card{c3D}) || next.GetFailure() != "" {
+				t.Errorf("then answered %v", next)
+			}
+			if strings.Count(log.String(), "the strategy failed") != 1 {
+				t.Errorf("logged %q", log.String())
+			}
+		})
+	}
+}
+
+func TestMakerThatFailsIsToldOfEachTurn(t *testing.T) {
+	for want, maker := range map[string]func(*Session) Strategy{
+		"panic: not ready": func(*Session) Strategy { panic("not ready") },
+		"panic: no strategy was made for the session": func(*Session) Strategy { return nil },
+	} {
+		table := newTable(maker, quiet, newStory(quiet), false)
+		table.take(started())
+		table.take(dealt(c3D))
+		for range 2 {
+			move := table.take(asked(&pb.Turn{Kind: pb.TurnKind_TURN_KIND_PLAY, CanPass: true}))
+			if move.GetFailure() != want {
+				t.Errorf("answered %v, not with %q", move, want)
+			}
+		}
 	}
 }
 
