@@ -94,8 +94,11 @@ const SLICE = 5;
 const SETTLE = 500;
 /** Milliseconds that a referee has to end the stream after a goodbye. */
 const FAREWELL = 5_000;
-/** No move is larger, in bytes. */
-const MOVE_BYTES = 128;
+/** No move is larger, in bytes, without its cards and the text of a failure; these are the most of a character. */
+const MOVE_BYTES = 30;
+const CHARACTER_BYTES = 3;
+/** No hand has more cards. */
+const MOST_CARDS = 1000;
 /** No card has a larger number. */
 const LAST_CARD = 127;
 
@@ -197,7 +200,7 @@ class Stream {
   #settling: NodeJS.Timeout | undefined;
   #events: Event[] = [];
   #moves: Move[] = [];
-  #movesAtOnce = 1;
+  #mostBytes = 0;
   #awake = false;
   #over = false;
 
@@ -303,7 +306,7 @@ class Stream {
     if (response.ping !== undefined) this.#write({ pong: { id: response.ping.id } });
     if (response.welcome !== undefined) {
       this.welcomed = true;
-      this.#movesAtOnce = Math.max(1, Math.floor(response.welcome.maxMessageBytes / MOVE_BYTES));
+      this.#mostBytes = response.welcome.maxMessageBytes;
     }
     if (response.closing !== undefined) {
       this.#closing = response.closing;
@@ -329,13 +332,24 @@ class Stream {
       taken++;
     }
     this.#events = this.#events.slice(taken);
-    while (this.#moves.length > 0) this.#write({ moves: this.#moves.splice(0, this.#movesAtOnce) });
+    while (this.#moves.length > 0) this.#write({ moves: this.#moves.splice(0, this.#fitting()) });
     this.#awake = false;
     if (taken > 0) {
       this.owes = this.#seats.size > 0;
       this.#settle();
     }
     if (this.#events.length > 0 && !this.#over) this.#wake();
+  }
+
+  /** How many of the waiting moves one message can have: at least one, for the referee has room for any. */
+  #fitting(): number {
+    let [count, bytes] = [0, 0];
+    for (const { cards, failure } of this.#moves) {
+      bytes += MOVE_BYTES + cards.length + CHARACTER_BYTES * failure.length;
+      if (count > 0 && bytes > this.#mostBytes) break;
+      count++;
+    }
+    return count;
   }
 
   #take({ event }: Event): void {
@@ -436,11 +450,17 @@ function plain(turn: Turn): Answer {
 /** What a move says of an answer; no cards are a pass. Throws TypeError for what is none, which would end the stream. */
 function said(answer: unknown): Said {
   if (answer === null) return { passes: true };
-  if (!Array.isArray(answer) || !answer.every((card) => Number.isInteger(card) && card > 0 && card <= LAST_CARD)) {
-    const found = inspect(answer, { breakLength: Infinity }).slice(0, 100);
+  const cards = Array.isArray(answer) ? Array.from(answer as unknown[]) : undefined; // it may change before it is sent
+  if (cards === undefined || !cards.every(isCard)) {
+    const found = inspect(answer, { breakLength: Infinity, maxArrayLength: 10 }).slice(0, 100);
     throw new TypeError(`the strategy answered ${found}; an array of cards or null is expected`);
   }
-  return answer.length === 0 ? { passes: true } : { cards: answer };
+  if (cards.length > MOST_CARDS) throw new RangeError(`the strategy answered ${cards.length} cards; no play has so many`);
+  return cards.length === 0 ? { passes: true } : { cards };
+}
+
+function isCard(card: unknown): card is Card {
+  return Number.isInteger(card) && (card as number) > 0 && (card as number) <= LAST_CARD;
 }
 
 /** An error and its innermost calls, without the folders of files, for the referee: it keeps 1,000 characters. */
@@ -454,6 +474,8 @@ function secured(tls: Tls | undefined): ChannelCredentials {
   return credentials.createSsl(tls.ca ?? null, tls.key ?? null, tls.cert ?? null);
 }
 
+/** What was thrown, in words: never empty, whatever it is. */
 function text(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const told: unknown = error instanceof Error ? (error.stack ?? error.message) : error;
+  return typeof told === "string" && told !== "" ? told : inspect(error);
 }

@@ -40,7 +40,7 @@ test("turns of one message are answered together, or in a few messages where the
 
 test("answers stay under the size that the referee accepts", patient, async () => {
   const requests = await against(async (stream) => {
-    await stream.welcome("a", {}, { maxMessageBytes: 128 });
+    await stream.welcome("a", {}, { maxMessageBytes: 60 });
     stream.send({ events: [started(1), started(2), turn(1), turn(2)] });
     return [await stream.read(), await stream.read()];
   });
@@ -183,6 +183,80 @@ test("an answer that is none is a failure of its turn alone, and no cards are a 
     assert.match(failures.get(`${session}/1`) ?? "", /^TypeError: the strategy answered .+; an array of cards or null/);
   assert.equal(failures.get(`${last}/1`), "pass");
   assert.equal(failures.get("1/2"), "pass"); // the stream goes on
+});
+
+test("whatever a strategy throws is told, and the stream goes on", patient, async () => {
+  const nameless = Object.assign(new Error("x".repeat(5_000)), { stack: undefined });
+  const thrown: unknown[] = [undefined, null, "", "no idea", Object.create(null), { toString: 7 }, nameless];
+  const told = [/^undefined$/, /^null$/, /^''$/, /^no idea$/, /^\[Object: null/, /^\{ toString: 7 \}$/, /^x{1000}$/];
+  const lines: string[] = [];
+  const bot: Bot = (session) => {
+    if (session.id === "m/8") throw undefined;
+    return ({ session, sequence }) => {
+      if (sequence === 2) return [1];
+      if (session % 2 === 0) return Promise.reject(thrown[session - 1]);
+      throw thrown[session - 1];
+    };
+  };
+  const sessions = [1, 2, 3, 4, 5, 6, 7, 8];
+  const said = await afterStreams(
+    [],
+    async (stream) => {
+      await stream.welcome();
+      stream.send({ events: sessions.flatMap((session) => [started(session), turn(session)]) });
+      const read: unknown[] = [];
+      while (read.length < sessions.length) read.push(...answers(await stream.read()));
+      stream.send({ ping: { id: 5 } });
+      assert.equal((await stream.read())?.pong?.id, 5);
+      stream.send({ events: [turn(1, { sequence: 2 })] });
+      return [...read, ...answers(await stream.read())] as [number, number, string][];
+    },
+    bot,
+    (line) => lines.push(line),
+  );
+  const failures = new Map(said.map(([session, sequence, answer]) => [session + 10 * sequence, answer]));
+  for (const [place, expected] of told.entries()) {
+    assert.match(failures.get(place + 11) ?? "", expected);
+    assert.match(lines.join("\n"), new RegExp(`the strategy failed in session m/${place + 1}: `));
+  }
+  assert.equal(failures.get(18), "undefined");
+  assert.deepEqual(failures.get(21), [1]);
+});
+
+test("an answer is sent as it was given, whatever becomes of the array, and one of countless cards fails", patient, async () => {
+  const hand = [0];
+  const bot: Bot = () => (asked) => {
+    if (asked.session === 3) return Array.from({ length: 2_000_000 }, () => 1);
+    hand[0] = asked.session;
+    return hand;
+  };
+  const said = await against(async (stream) => {
+    await stream.welcome();
+    stream.send({ events: [1, 2, 3].flatMap((session) => [started(session), turn(session)]) });
+    const read: unknown[] = [];
+    while (read.length < 3) read.push(...answers(await stream.read()));
+    return read as [number, number, unknown][];
+  }, bot);
+  assert.deepEqual(said.slice(0, 2), [
+    [1, 1, [1]],
+    [2, 1, [2]],
+  ]);
+  assert.match(String(said[2]?.[2]), /^RangeError: the strategy answered 2000000 cards/);
+});
+
+test("failures are sent in as many messages as the referee's size needs", patient, async () => {
+  const bot: Bot = () => () => {
+    throw "x".repeat(900);
+  };
+  const sessions = [1, 2, 3, 4];
+  const sizes = await against(async (stream) => {
+    await stream.welcome("a", {}, { maxMessageBytes: 6_000 });
+    stream.send({ events: sessions.flatMap((session) => [started(session), turn(session)]) });
+    const read: number[] = [];
+    for (let moves = 0; moves < sessions.length; moves += read.at(-1) ?? 0) read.push(answers(await stream.read()).length);
+    return read;
+  }, bot);
+  assert.ok(Math.max(...sizes) <= 2, `${sizes}`);
 });
 
 test("an answer that never comes holds up no other session, and a second one counts for nothing", patient, async () => {
