@@ -123,7 +123,11 @@ async fn turn_of_unknown_kind_or_of_a_session_that_cannot_be_read_is_answered_by
 #[tokio::test]
 async fn strategy_that_panics_fails_that_turn_alone_and_the_referee_is_told() {
     let mut referee = FakeReferee::new().await;
-    let choose = |turn: &Turn| if turn.message.sequence == 1 { panic!("no idea") } else { first(turn) };
+    let choose = |turn: &Turn| match turn.message.sequence {
+        1 => panic!("no idea"),
+        2 => panic!("{}", "é".repeat(2_000_000)),
+        _ => first(turn),
+    };
     let mut bot = run_with(choose, at(&[&referee.address]));
     let mut stream = referee.welcomed("a", &[]).await;
     stream.send_events(vec![started(7), dealt(7), turn(7, 1)]);
@@ -141,6 +145,8 @@ async fn strategy_that_panics_fails_that_turn_alone_and_the_referee_is_told() {
     ])
     .await;
     stream.send_events(vec![turn(7, 2)]);
+    assert_eq!(stream.moves(1).await[0].failure.chars().count(), 1000);
+    stream.send_events(vec![turn(7, 3)]);
     assert_eq!(stream.moves(1).await[0].cards, [1]);
 }
 

@@ -174,6 +174,9 @@ async fn sit(
     }
 }
 
+/// How many characters of a failure the referee keeps; with many more, the message would be too large for it.
+const LONGEST_FAILURE: usize = 1000;
+
 /// What comes of a turn.
 enum Choice {
     Cards(Cards),
@@ -189,7 +192,9 @@ impl Choice {
         let made = Move { session, sequence, ..Move::default() };
         match self {
             Self::Cards(cards) => Some(Move { cards: cards.numbers(), passes: cards.is_empty(), ..made }),
-            Self::Failed(failure) => Some(Move { failure, ..made }),
+            Self::Failed(failure) => {
+                Some(Move { failure: failure.chars().take(LONGEST_FAILURE).collect(), ..made })
+            }
             Self::TooLate => None,
         }
     }
