@@ -21,6 +21,13 @@ def sample_command(name: str) -> list[str]:
 STARTERS = Path(__file__).with_name("starters")
 FROM_SAMPLES = {
     "python": (),
+    "cpp": (
+        "src/client/*",
+        "src/bot/main.cpp",
+        *(f"proto/referee/v1/{name}.proto" for name in ("bots", "cards", "errors")),
+        "proto/google/rpc/details.proto",
+        "CMakeLists.txt",
+    ),
     "go": ("client/*.go", "referee/v1/*.go", "go.mod", "go.sum", "main.go"),
     "java": (
         "src/main/java/bigtwo/client/*.java",

@@ -184,7 +184,7 @@ def test_wheel_when_built_then_it_holds_every_file_of_its_package_alone(
 def files_of(package: Path) -> Iterator[Path]:
     for folder, folders, names in os.walk(package, followlinks=True):
         folders[:] = [
-            name for name in folders if name not in ("__pycache__", "dist", "node_modules", "target")
+            name for name in folders if name not in ("__pycache__", "build", "dist", "node_modules", "target")
         ]
         yield from (Path(folder, name) for name in names)
 

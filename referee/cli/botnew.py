@@ -40,6 +40,18 @@ TOOLCHAINS: dict[str, Toolchain] = {
     "python": Toolchain(
         (), "", ((sys.executable, "-m", "unittest"),), (sys.executable, "bot.py"), ("__pycache__/",)
     ),
+    "cpp": Toolchain(
+        ("cmake", "c++", "pkg-config", "protoc", "grpc_cpp_plugin"),
+        "https://grpc.io/docs/languages/cpp; on Debian, apt install "
+        "cmake g++ pkg-config libgrpc++-dev libprotobuf-dev libssl-dev protobuf-compiler-grpc libgtest-dev",
+        (
+            ("cmake", "-S", ".", "-B", "build"),
+            ("cmake", "--build", "build"),
+            ("ctest", "--test-dir", "build", "--output-on-failure"),
+        ),
+        ("build/bot",),
+        ("/build/",),
+    ),
     "go": Toolchain(
         ("go",),
         "https://go.dev/dl",
@@ -157,6 +169,7 @@ def _written(folder: Path, language: str) -> int:
 def _strategy(language: str) -> str:
     return {
         "python": "bot.py",
+        "cpp": "src/bot/planner.cpp",
         "go": "strategy.go",
         "java": "src/main/java/bigtwo/bot/Planner.java",
         "rust": "src/strategy.rs",

@@ -79,18 +79,29 @@ def test_new_bot_when_its_language_is_unknown_then_protocol_and_check_are_named(
 ) -> None:
     assert run(["bot", "new", str(tmp_path / "bot"), "--language", "COBOL"]) == 2
     told = capsys.readouterr().err
-    assert "there is no starter in 'COBOL', only in python, go, java, rust, typescript; " in told
+    assert "there is no starter in 'COBOL', only in python, cpp, go, java, rust, typescript; " in told
     assert "docs/protocol.md" in told
     assert "arena bot check" in told
     assert not (tmp_path / "bot").exists()
 
 
-@pytest.mark.parametrize("language", ["python", "go", "java", "rust", "typescript"])
+@pytest.mark.parametrize("language", ["python", "cpp", "go", "java", "rust", "typescript"])
 def test_starter_has_the_files_of_its_language_and_no_tests_of_the_client(language: str) -> None:
     names = {*starter(language, "fox")}
     assert "README.md" in names
     wanted = {
         "python": {"bot.py", "test_bot.py"},
+        "cpp": {
+            "CMakeLists.txt",
+            "proto/google/rpc/details.proto",
+            "proto/referee/v1/bots.proto",
+            "src/bot/main.cpp",
+            "src/bot/planner.cpp",
+            "src/bot/planner.h",
+            "src/client/client.cpp",
+            "src/client/client.h",
+            "test/planner_test.cpp",
+        },
         "go": {
             "go.mod",
             "go.sum",

@@ -2,12 +2,13 @@
 
 import fcntl
 import hashlib
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from tests.needed import require
+from tests.needed import leave_out, require
 from tests.sample_bots.toolchain import SAMPLES, run_in
 
 
@@ -23,6 +24,36 @@ def go_bot(go: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("go") / "sample-bot"
     run_in(SAMPLES / "go", go, "build", "-o", str(path), ".")
     return path
+
+
+@pytest.fixture(scope="session")
+def cmake() -> str:
+    """Return the path of CMake, where the compiler and gRPC for C++ are installed, too."""
+    for tool in ("c++", "pkg-config", "grpc_cpp_plugin"):
+        require(tool)
+    for library in ("grpc++", "protobuf", "gtest"):
+        if subprocess.run(["pkg-config", "--exists", library]).returncode:
+            leave_out(f"the library {library} is not installed")
+    return require("cmake")
+
+
+@pytest.fixture(scope="session")
+def cpp_build(cmake: str) -> Path:
+    """Build the bot in C++ and its tests as far as their sources have changed; return the folder."""
+    folder = SAMPLES / "cpp"
+    build = folder / "build"
+    build.mkdir(exist_ok=True)
+    with (build / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # other processes of these tests build it, too
+        run_in(folder, cmake, "-S", ".", "-B", "build", "-DCMAKE_COMPILE_WARNING_AS_ERROR=ON")
+        run_in(folder, cmake, "--build", "build")
+    return build
+
+
+@pytest.fixture(scope="session")
+def cpp_bot(cpp_build: Path) -> Path:
+    """Return the path of the program of the bot in C++."""
+    return cpp_build / "bot"
 
 
 @pytest.fixture(scope="session")

@@ -34,6 +34,15 @@ async def play_recorded(name: str, *command: str | Path) -> RecordedReferee:
 
 
 @pytest.mark.parametrize("name", capture.NAMES)
+async def test_cpp_bot_when_the_recorded_referee_plays_then_it_answers_every_turn_legally(
+    cpp_bot: Path, name: str
+) -> None:
+    referee = await play_recorded(name, cpp_bot)
+    assert referee.problems == []
+    assert referee.left.is_set()
+
+
+@pytest.mark.parametrize("name", capture.NAMES)
 async def test_go_bot_when_the_recorded_referee_plays_then_it_answers_every_turn_legally(
     go_bot: Path, name: str
 ) -> None:

@@ -46,7 +46,9 @@ players = @@PLAYERS
 
 
 @pytest.fixture
-def commands(go_bot: Path, java_bot: Path, rust_bot: Path, typescript_bot: list[str]) -> dict[str, list[str]]:
+def commands(
+    cpp_bot: Path, go_bot: Path, java_bot: Path, rust_bot: Path, typescript_bot: list[str]
+) -> dict[str, list[str]]:
     """Return the command that starts each bot version."""
     return {
         "ann/python@1": [sys.executable, str(SAMPLES / "python" / "keeper.py")],
@@ -54,6 +56,7 @@ def commands(go_bot: Path, java_bot: Path, rust_bot: Path, typescript_bot: list[
         "cy/typescript@1": typescript_bot,
         "dee/rust@1": [str(rust_bot)],
         "eve/java@1": [str(java_bot)],
+        "fay/cpp@1": [str(cpp_bot)],
     }
 
 

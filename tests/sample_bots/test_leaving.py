@@ -44,6 +44,14 @@ async def told_to_leave(*command: str | Path) -> tuple[int, list[SessionResult]]
                 await process.wait()
 
 
+async def test_cpp_bot_when_it_is_told_to_leave_in_a_session_then_it_plays_it_to_its_end(
+    cpp_bot: Path,
+) -> None:
+    status, results = await told_to_leave(cpp_bot)
+    assert status == 0
+    assert [result.faults for result in results] == [(0, 0, 0, 0)]
+
+
 async def test_go_bot_when_it_is_told_to_leave_in_a_session_then_it_plays_it_to_its_end(go_bot: Path) -> None:
     status, results = await told_to_leave(go_bot)
     assert status == 0

@@ -10,14 +10,15 @@ from tests.sample_bots.toolchain import SAMPLES
 from tests.tied import tied
 
 
-@pytest.mark.parametrize("language", ["go", "Java", "Rust", "typescript"])
+@pytest.mark.parametrize("language", ["Cpp", "go", "Java", "Rust", "typescript"])
 def test_new_bot_is_built_tested_and_checked(
     language: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fixture = {"go": "go_bot", "Java": "java_bot", "Rust": "rust_bot", "typescript": "node"}[language]
-    request.getfixturevalue(fixture)  # installs the packages
+    fixtures = {"Cpp": "cmake", "go": "go", "Java": "java_bot", "Rust": "rust_bot", "typescript": "node"}
+    request.getfixturevalue(fixtures[language])  # installs the packages
     # Cargo takes the packages that it has built already.
     monkeypatch.setenv("CARGO_BUILD_BUILD_DIR", str(SAMPLES / "rust" / "target"))
+    monkeypatch.setenv("CMAKE_BUILD_TYPE", "Debug")  # is compiled sooner
     command = tied(
         sys.executable, "-m", "referee", "bot", "new", str(tmp_path / "bot"), "--language", language
     )

@@ -25,7 +25,7 @@ ONE = "/bots/{owner}/{bot}"
 START = f"{ONE}/start"
 """The page that shows how to start a bot."""
 
-LANGUAGES = ("python", "go", "java", "rust", "typescript", "other")
+LANGUAGES = ("python", "cpp", "go", "java", "rust", "typescript", "other")
 """Languages with a starter program, and all others."""
 
 
