@@ -38,6 +38,7 @@ ALONE = {
         "bot rewind",
         "play",
         "compare",
+        "vectors export",
     ),
     *(name for name in CALLS if name.startswith("rules ")),
 }

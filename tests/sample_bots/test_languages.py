@@ -139,10 +139,10 @@ def test_tournament_when_a_referee_dies_then_bots_in_all_languages_come_back_and
         replayed = subprocess.run([*ARENA, "rules", "replay"], stdin=lines, capture_output=True, text=True)
     assert replayed.stderr == ""
     answers = [json.loads(line) for line in replayed.stdout.splitlines()]
-    assert answers == [{"ok": True}] * ROUNDS * SESSIONS * DEALS
     assert "ok: languages, finished: " in arena("verify", whole)
     parts = [json.loads(line) for line in whole.read_text().splitlines()]
     matches = [part for part in parts if part.get("part") == "match"]
+    assert answers == [{"ok": True}] * sum(one["deals"] for match in matches for one in match["sessions"])
     assert [match["faults"] for match in matches] == [[0] * len(commands)] * ROUNDS
     assert any(session["attempts"] > 1 for match in matches for session in match["sessions"])
 

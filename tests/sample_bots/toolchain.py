@@ -16,7 +16,7 @@ def run_in(folder: Path, *command: str, **environment: str) -> str:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=850,  # a first build compiles all packages
         check=False,
     )
     assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}\n{done.stderr}"

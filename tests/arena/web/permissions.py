@@ -175,7 +175,6 @@ ROUTES: dict[str, Line] = {
     ),
     # tournaments
     "GET /tournaments": _read("/tournaments"),
-    "GET /vectors.zip": _read("/vectors.zip"),
     "POST /tournaments": Line(ORGANISERS, TOURNAMENTS, "/tournaments", SPEC),
     "POST /tournaments/preview": Line(ORGANISERS, TOURNAMENTS, "/tournaments/preview", SPEC),
     "GET /tournaments/{tournament}": _read("/tournaments/cup"),
