@@ -39,6 +39,7 @@ FOLDERS = ("sample_bots", "browser")
 LONGEST = (
     "test_storm",
     "sample_bots",
+    "test_compiled",
     "test_servers",
     "test_readme",
     "test_wheel",
