@@ -14,7 +14,7 @@ from arena.queries.sessions import played_match, shown_deals
 from arena.store.models import Round
 from arena.store.storage import Storage, changed
 from arena.tournaments import corrections
-from arena.trust.exports import write
+from arena.trust.exports import reading
 from arena.trust.exports.write import export_lines, export_records
 from tests.arena.exported import check
 from tests.arena.fakes import DECISION_KEY, ROOT
@@ -72,7 +72,7 @@ def test_match_when_there_is_none_then_that_is_said(played: World, place: tuple[
 def test_export_when_the_tournament_goes_on_meanwhile_then_it_is_as_it_was_when_it_began(
     export: Export, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(write, "PAGE", 1)
+    monkeypatch.setattr(reading, "PAGE", 1)
     cup = world.tournament(8, format="swiss", rounds=2).id
     world.advance(cup)
     for _ in range(3):  # the last is one of two tables in the second round

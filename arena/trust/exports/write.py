@@ -1,23 +1,16 @@
 """A tournament as one file that proves itself (docs/formats.md, "Exports"), or its deal records alone."""
 
-import math
 import zlib
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
-from itertools import groupby
-from operator import itemgetter
-from typing import Any, NamedTuple
 
-from sqlalchemy import select as select_columns
 from sqlalchemy.exc import NoResultFound
 from sqlalchemy.orm import aliased
 from sqlmodel import col, func, select
 
 from arena.core.canonical import deals_digest, json_line
-from arena.core.formats import FORMATS
 from arena.core.pairing import owner_of
 from arena.core.parts import (
     EndPart,
@@ -40,24 +33,29 @@ from arena.store.models import (
     MatchState,
     RatingChange,
     Round,
-    Seat,
-    Session,
-    SessionRecords,
-    SessionReference,
-    StoredRuleset,
     Tournament,
 )
-from arena.store.records import may_be_shown, unpack_records
 from arena.store.storage import Storage, Transaction, among
-from arena.tournaments.entrants import EntrantInfo, list_entrants
+from arena.tournaments.entrants import EntrantInfo
 from arena.tournaments.events import events_of, head_of
-from arena.tournaments.overview import ENDED, find_tournament
+from arena.tournaments.overview import ENDED
+from arena.trust.exports.reading import (
+    Begun,
+    MatchRow,
+    Played,
+    Seated,
+    SeatRow,
+    begin,
+    in_rated_order,
+    pages,
+    played,
+    require_unchanged,
+    shown_rounds,
+    tables_of,
+)
 from referee.plain import plain_line
 from referee.records.record import full_record
 from referee.reference.values import REFERENCE
-
-PAGE = 100
-"""About how many sessions are read in one transaction; at least those of a match."""
 
 LONGEST_REASON = 100
 """The most characters of what damaged rows led to."""
@@ -87,139 +85,15 @@ def export_records(storage: Storage, name: str) -> Generator[str]:
     """
     with naming_damage(name):
         with storage.read() as tx:
-            begun = _begin(tx, name, shown_rounds)
+            begun = begin(tx, name, shown_rounds)
         for round in begun.rounds:
-            for seated in _pages(begun, _tables_of(storage, begun, round)):
-                for table in _played(storage, begun, round, seated):
+            for seated in pages(begun, tables_of(storage, begun, round)):
+                for table in played(storage, begun, round, seated):
                     yield from _records(begun, round, table)
-        _require_unchanged(storage, begun)
+        require_unchanged(storage, begun)
 
 
-def shown_rounds(tx: Transaction, tournament: Tournament) -> Sequence[Round]:
-    """Return the rounds whose deals may be shown, in order."""
-    opened = select(Round).join(Tournament, col(Tournament.id) == Round.tournament_id)
-    opened = opened.where(Round.tournament_id == tournament.id, col(Round.started_at).is_not(None))
-    return tx.exec(opened.where(may_be_shown()).order_by(col(Round.number))).all()
-
-
-class _Match(NamedTuple):
-    """As much of a match's row as an export takes: those of a whole round are held at once."""
-
-    id: int
-    table_number: int
-    state: MatchState
-    attempts: Sequence[int]
-
-
-class _Seat(NamedTuple):
-    """As much of a seat's row as an export takes."""
-
-    id: int
-    position: int
-    points: int
-    faults: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Seated:
-    """A table and its entrants in the order of their places."""
-
-    match: _Match
-    seats: Sequence[_Seat]
-    entrants: Sequence[EntrantInfo]
-
-    @property
-    def bots(self) -> list[str]:
-        return [entrant.name for entrant in self.entrants]
-
-
-@dataclass(frozen=True, slots=True)
-class _Played(_Seated):
-    """A table with what was played there."""
-
-    sessions: Sequence[Session]
-    """Its finished sessions, by number."""
-    packed: Mapping[int, bytes]
-    """Their records, by the session's id."""
-    worth: Sequence[Mapping[str, object]]
-    """What the cards of its sessions were worth, as far as the present reference has said it."""
-
-    def lean_records(self, session: Session) -> list[dict[str, Any]]:
-        return unpack_records(self.packed[session.id])
-
-
-@dataclass(frozen=True, slots=True)
-class _Begun:
-    """A tournament as it was when its export began: all of it that can still change."""
-
-    tournament: Tournament
-    ruleset: StoredRuleset
-    entrants: Sequence[EntrantInfo]
-    rounds: Sequence[Round]
-    """Those to be exported, in order."""
-    open: Mapping[int, Sequence[_Seated]]
-    """The tables of those that are being played, by the round's id."""
-    sessions: Mapping[int, Sequence[Session]]
-    """The finished sessions of these, by the match's id."""
-
-
-def _begin(
-    tx: Transaction, name: str, choose: Callable[[Transaction, Tournament], Sequence[Round]]
-) -> _Begun:
-    """Read the part of a tournament that can still change."""
-    tournament = find_tournament(tx, name)
-    entrants, rounds = list_entrants(tx, tournament), choose(tx, tournament)
-    open_rounds = [round for round in rounds if round.state not in COUNTED]
-    seated = {round.id: _with_entrants(tx, round, entrants) for round in open_rounds}
-    sessions: dict[int, list[Session]] = {}
-    for tables in seated.values():
-        sessions |= _sessions_of(tx, [table.match.id for table in tables])
-    ruleset = tx.get_one(StoredRuleset, tournament.ruleset_id)
-    return _Begun(tournament, ruleset, entrants, rounds, seated, sessions)
-
-
-def _sessions_of(tx: Transaction, match_ids: Sequence[int]) -> dict[int, list[Session]]:
-    """Return the finished sessions of matches, by number."""
-    rows = select(Session).where(among(Session.match_id, match_ids))
-    sessions: dict[int, list[Session]] = {}
-    for session in tx.exec(rows.order_by(col(Session.match_id), col(Session.number))):
-        sessions.setdefault(session.match_id, []).append(session)
-    return sessions
-
-
-def _tables_of(storage: Storage, begun: _Begun, round: Round) -> Sequence[_Seated]:
-    """Return the tables of a round."""
-    if round.id in begun.open:
-        return begun.open[round.id]
-    with storage.read() as tx:
-        return _with_entrants(tx, round, begun.entrants)
-
-
-def _pages(begun: _Begun, tables: Sequence[_Seated]) -> Iterator[Sequence[_Seated]]:
-    """Yield tables, some at a time."""
-    at_once = max(1, PAGE // begun.tournament.sessions)
-    return (tables[at : at + at_once] for at in range(0, len(tables), at_once))
-
-
-def _played(storage: Storage, begun: _Begun, round: Round, tables: Sequence[_Seated]) -> Iterator[_Played]:
-    """Yield these tables with what was played there, which one short transaction reads.
-
-    What is read of rounds that are over, and of finished sessions, never changes.
-    """
-    match_ids = [table.match.id for table in tables]
-    with storage.read() as tx:
-        sessions = begun.sessions if round.id in begun.open else _sessions_of(tx, match_ids)
-        ids = [session.id for match_id in match_ids for session in sessions.get(match_id, ())]
-        records = select(SessionRecords.session_id, SessionRecords.records)
-        packed = dict(tx.exec(records.where(among(SessionRecords.session_id, ids))).all())
-        worth = _worth(tx, ids)
-    for table in tables:
-        of_it = sessions.get(table.match.id, ())
-        weighed = [{"session": one.number, "worth": worth[one.id]} for one in of_it if worth.get(one.id)]
-        yield _Played(table.match, table.seats, table.entrants, of_it, packed, weighed)
-
-
-def _records(begun: _Begun, round: Round, table: _Played) -> Iterator[str]:
+def _records(begun: Begun, round: Round, table: Played) -> Iterator[str]:
     """Yield the deal records of a match."""
     for session in table.sessions:
         for record in table.lean_records(session):
@@ -233,24 +107,6 @@ def _records(begun: _Begun, round: Round, table: _Played) -> Iterator[str]:
                     session=session.number,
                     seats=[table.bots[position] for position in session.seating],
                 )
-            )
-
-
-def _require_unchanged(storage: Storage, begun: _Begun) -> None:
-    """Raise StateError if a round that was over when the export began is not as it was.
-
-    Such rounds never change, so the database was restored, or replaced by another.
-    """
-    kept = select(Round.id, Round.state, Round.finished_at, Round.rated_after)
-    with storage.read() as tx:
-        now = {row[0]: tuple(row) for row in tx.exec(kept.where(Round.tournament_id == begun.tournament.id))}
-    for round in begun.rounds:
-        was = (round.id, round.state, round.finished_at, round.rated_after)
-        if round.state in COUNTED and now.get(round.id) != was:
-            name = begun.tournament.name
-            reason = f"round {round.number} is not what it was when the export began"
-            raise StateError(
-                f"tournament {name} was restored while it was exported: {reason}; export it again"
             )
 
 
@@ -275,7 +131,7 @@ def export_lines(storage: Storage, name: str) -> Generator[str]:
             return written(make_part(kind, **content))
 
         with storage.read() as tx:
-            begun = _begin(tx, name, _in_rated_order)
+            begun = begin(tx, name, in_rated_order)
             tournament, entrants = begun.tournament, begun.entrants
             events = events_of(tx, tournament)
             head = head_of(tx, tournament, now=None)
@@ -285,12 +141,12 @@ def export_lines(storage: Storage, name: str) -> Generator[str]:
         yield line(TournamentPart, **whole)
         yield from map(written, events)
         for round in begun.rounds:
-            tables = _tables_of(storage, begun, round)
+            tables = tables_of(storage, begun, round)
             with storage.read() as tx:
                 paired = _round(tx, tournament, round, tables)
             yield line(RoundPart, **paired)
-            for seated in _pages(begun, tables):
-                for table in _played(storage, begun, round, seated):
+            for seated in pages(begun, tables):
+                for table in played(storage, begun, round, seated):
                     yield line(MatchPart, **_match(round, table))
                     yield from _records(begun, round, table)
                     if table.worth:
@@ -299,7 +155,7 @@ def export_lines(storage: Storage, name: str) -> Generator[str]:
                 with storage.read() as tx:
                     ended = _round_end(tx, tournament, round, tables)
                 yield line(RoundEndPart, **ended)
-        _require_unchanged(storage, begun)
+        require_unchanged(storage, begun)
         names = {entrant.number: entrant.name for entrant in entrants}
         standings = [standing_object(standing, names[standing.entrant]) for standing in lines]
         yield line(EndPart, standings=standings, parts=parts.hexdigest())
@@ -336,26 +192,8 @@ def _tournament(
     }
 
 
-def _in_rated_order(tx: Transaction, tournament: Tournament) -> Sequence[Round]:
-    """Return the rounds whose deals may be shown in the order in which they were rated.
-
-    Continuous tournaments end theirs in any order.
-    """
-    rounds = shown_rounds(tx, tournament)
-    if not FORMATS[tournament.format].in_batches:
-        return rounds
-    first = (
-        select(Match.round_id, func.min(RatingChange.id))
-        .join(RatingChange, col(RatingChange.match_id) == Match.id)
-        .where(Match.tournament_id == tournament.id)
-        .group_by(col(Match.round_id))
-    )
-    rated = dict(tx.exec(first).all())
-    return sorted(rounds, key=lambda round: (rated.get(round.id, math.inf), round.number))
-
-
 def _round(
-    tx: Transaction, tournament: Tournament, round: Round, tables: Sequence[_Seated]
+    tx: Transaction, tournament: Tournament, round: Round, tables: Sequence[Seated]
 ) -> dict[str, object]:
     return {
         "round": round.number,
@@ -368,7 +206,7 @@ def _round(
 
 
 def _pool(
-    tx: Transaction, tournament: Tournament, round: Round, tables: Sequence[_Seated]
+    tx: Transaction, tournament: Tournament, round: Round, tables: Sequence[Seated]
 ) -> list[dict[str, object]]:
     """Return the ratings that do not come from the tournament's earlier rounds, with their origins."""
     names = {seat.id: name for table in tables for seat, name in zip(table.seats, table.bots, strict=True)}
@@ -407,7 +245,7 @@ def _elsewhere(since: object, tournament: Tournament) -> bool:
     return not isinstance(since, dict) or since["tournament"] != tournament.name
 
 
-def _match(round: Round, table: _Played) -> dict[str, object]:
+def _match(round: Round, table: Played) -> dict[str, object]:
     return {
         "round": round.number,
         "table": table.match.table_number,
@@ -433,15 +271,7 @@ def _match(round: Round, table: _Played) -> dict[str, object]:
     }
 
 
-def _worth(tx: Transaction, session_ids: Sequence[int]) -> dict[int, object]:
-    """Return what the cards of sessions were worth, as far as the present reference has said it."""
-    rows = select(SessionReference.session_id, SessionReference.worth).where(
-        among(SessionReference.session_id, session_ids), SessionReference.reference == REFERENCE.name
-    )
-    return dict(tx.exec(rows).all())
-
-
-def _reference(round: Round, match: _Match, worth: Sequence[Mapping[str, object]]) -> dict[str, object]:
+def _reference(round: Round, match: MatchRow, worth: Sequence[Mapping[str, object]]) -> dict[str, object]:
     return make_part(
         ReferencePart,
         round=round.number,
@@ -456,7 +286,7 @@ def _reference(round: Round, match: _Match, worth: Sequence[Mapping[str, object]
 
 
 def _round_end(
-    tx: Transaction, tournament: Tournament, round: Round, tables: Sequence[_Seated]
+    tx: Transaction, tournament: Tournament, round: Round, tables: Sequence[Seated]
 ) -> dict[str, object]:
     changes = {
         seat_id: {"before": before, "after": after}
@@ -485,30 +315,12 @@ def _round_end(
 
 
 def _change(
-    changes: Mapping[int, dict[str, float]], round: Round, table: _Seated, seat: _Seat
+    changes: Mapping[int, dict[str, float]], round: Round, table: Seated, seat: SeatRow
 ) -> dict[str, float]:
     if seat.id not in changes:
         where = f"round {round.number}, table {table.match.table_number}: {table.bots[seat.position]}"
         raise StateError(f"{where}: its rating change is missing; see arena rating rebuild")
     return changes[seat.id]
-
-
-def _with_entrants(tx: Transaction, round: Round, entrants: Sequence[EntrantInfo]) -> list[_Seated]:
-    by_id = {entrant.entrant_id: entrant for entrant in entrants}
-    of_match: tuple[Any, ...] = (Match.id, Match.table_number, Match.state, Match.attempts)
-    of_seat: tuple[Any, ...] = (Seat.id, Seat.position, Seat.points, Seat.faults, Seat.entrant_id)
-    rows = (
-        select_columns(*of_match, *of_seat)
-        .join(Seat, col(Seat.match_id) == Match.id)
-        .where(col(Match.round_id) == round.id)
-        .order_by(col(Match.table_number), col(Seat.position))
-    )
-    tables = []
-    for _, seated in groupby(tx.connection().execute(rows), key=itemgetter(0)):
-        there = list(seated)
-        seats = [_Seat(*row[4:8]) for row in there]
-        tables.append(_Seated(_Match(*there[0][:4]), seats, [by_id[row[8]] for row in there]))
-    return tables
 
 
 def _time(time: datetime | None) -> str | None:
