@@ -93,7 +93,6 @@ def addresses(storage: Storage, signed_in: bool) -> Iterator[tuple[str, str]]:
     yield from _of_leagues(storage, signed_in)
     yield from RULES
     yield from FOR_NEWCOMERS
-    yield from _pictures(busy, largest.tournament)
     if signed_in:
         yield from _of_people(busy, largest.tournament)
 
@@ -167,7 +166,6 @@ def _of_deals(storage: Storage, tournaments: Sequence[str]) -> Iterator[tuple[st
             yield "deal", deal_url(*place)
             yield "deal, a step", f"{deal_url(*place)}?step=9&view=1"
             yield "deal, one file", f"{deal_url(*place)}/replay.html"
-            yield "deal, picture", f"{deal_url(*place)}/picture.png"
             break
     for name in tournaments:
         with suppress(ArenaError):  # not duplicate, or nothing of it may be seen yet
@@ -205,12 +203,6 @@ FOR_NEWCOMERS = (
     *(("join", "/join"), ("sign in", "/sign-in"), ("sign up", "/sign-up"), ("docs", "/docs")),
     *(("guide", "/guide"), ("guide, a document", "/guide/json"), ("proto files", "/proto")),
 )
-
-
-def _pictures(bot: str, tournament: str) -> Iterator[tuple[str, str]]:
-    yield "arena, picture", "/picture.png"
-    yield "bot, picture", f"{bot_url(bot)}/picture.png"
-    yield "tournament, picture", f"{tournament_url(tournament)}/picture.png"
 
 
 def _of_people(bot: str, tournament: str) -> Iterator[tuple[str, str]]:

@@ -48,7 +48,7 @@ from arena.queries.meetings import crosstable
 from arena.queries.names import list_pools
 from arena.queries.now import on_now
 from arena.queries.operator import ChangeQuery, changes, work
-from arena.queries.profiles import find_bots, newest_check, newest_lines, profile, version_lines
+from arena.queries.profiles import find_bots, newest_check, profile, version_lines
 from arena.queries.rulesets import find_ruleset, list_rulesets
 from arena.queries.scoreboard import sheets
 from arena.queries.search import search
@@ -174,7 +174,6 @@ QUESTIONS: Mapping[str, Callable[[Asker], object]] = {
     "bot": lambda one: profile(one.storage, one.bot()),
     "versions of a bot": lambda one: version_lines(one.storage, one.bot()),
     "check of a bot": lambda one: newest_check(one.storage, one.bot()),
-    "where a bot stands": lambda one: newest_lines(one.storage, one.bot()),
     "history of all its versions": lambda one: histories.latest(
         one.storage, histories.HistoryQuery(one.bot()), dict.fromkeys(HistoryKind, 10)
     ),

@@ -20,7 +20,6 @@ from arena.queries.leaderboards import lines_of
 from arena.queries.matches import MatchLine, newest_of
 from arena.queries.meetings import OpponentLine, met_most
 from arena.queries.names import find_owner, rated_pools, versions_called
-from arena.queries.places import newest_rated
 from arena.results.strength.pools import Pool
 from arena.store.models import Bot, BotVersion, FaultTally, Owner, Rating, SeatTally, StoredRuleset
 from arena.store.storage import Storage, Transaction
@@ -164,22 +163,6 @@ def newest_check(storage: Storage, name: str) -> CheckSummary | None:
     with storage.read() as tx:
         [version] = _versions(tx, versions_called(tx, name)[-1:])
     return version.check
-
-
-def newest_lines(storage: Storage, name: str) -> list[LeaderboardLine]:
-    """Return the line in each pool of a bot's newest version that is rated there, or of one version.
-
-    The pool with the most matches comes first. Raise SpecError for a malformed name, UnknownError.
-    """
-    with storage.read() as tx:
-        newest = newest_rated(tx, [version.id for version in versions_called(tx, name)])
-        lines = (
-            line
-            for pool in rated_pools(tx)
-            if pool.pool in newest
-            for line in lines_of(tx, pool, [newest[pool.pool]]).values()
-        )
-        return sorted(lines, key=lambda line: -line.matches)
 
 
 def _versions(tx: Transaction, rows: Sequence[BotVersion]) -> Iterator[VersionLine]:

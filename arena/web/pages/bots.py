@@ -6,16 +6,17 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import Query
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, Response
 
 from arena.actors import Actor, Role
 from arena.bots.checks import CheckReport, CheckSummary
 from arena.queries import histories, matches
 from arena.queries.authors import LogLine, log_for
 from arena.queries.board import LeaderboardLine
-from arena.queries.profiles import Profile, profile
+from arena.queries.profiles import Profile, newest_check, profile
 from arena.queries.versus import versus
 from arena.store.storage import Storage
+from arena.web.badges import check_badge
 from arena.web.context import Shared
 from arena.web.naming import BotOrVersion
 from arena.web.pages.asked import FromForm
@@ -212,3 +213,10 @@ def course(storage: Storage, told: Profile, name: str, ruleset: str, size: int |
     asked = matches.MatchQuery(bot=name, ruleset=ruleset, faults=True)
     faulty = matches.find_places(storage, asked, FAULTY) if told.faults else ()
     return Course(ruleset, timeline(lines, told.versions, faulty), lines[:TABLED])
+
+
+@router.get("/bots/{owner}/{bot}/check.svg")
+def badge_of_check(web: Shared, name: BotOrVersion) -> Response:
+    """Return a badge that says how the check of a bot's newest version went, or of one version."""
+    badge = check_badge(newest_check(web.storage, name))
+    return Response(badge, media_type="image/svg+xml", headers={"Cache-Control": "public, max-age=300"})

@@ -129,7 +129,6 @@ class Urls:
 
     record: str
     file: str
-    picture: str
     name: str
     """The name of files made from the deal, without an extension."""
     before: str | None
@@ -155,7 +154,6 @@ def _urls(found: DealInSession) -> Urls:
     return Urls(
         record=f"/api/v1{match}/deals/{number}",
         file=f"{here}/replay.html",
-        picture=f"{here}/picture.png",
         name="-".join(map(str, (*place, number))),
         before=deal_url(*place, number - 1) if number > 1 else None,
         after=deal_url(*place, number + 1) if number < found.deals else None,

@@ -312,9 +312,6 @@ PAGES: dict[str, Line] = {
     "GET /matches/{tournament}/{round}/{table}/{session:int}/{deal:int}/replay.html": _read(
         f"{DEAL}/replay.html"
     ),
-    "GET /matches/{tournament}/{round}/{table}/{session:int}/{deal:int}/picture.png": _read(
-        f"{DEAL}/picture.png"
-    ),
     "GET /me": _read("/me", ACCOUNTS, READ),
     "GET /now": _read("/now"),
     "GET /operator": _read("/operator", OPERATORS, OPERATE),
@@ -327,8 +324,6 @@ PAGES: dict[str, Line] = {
     "GET /operator/audit": _read("/operator/audit", OPERATORS, OPERATE),
     "GET /operator/findings": _read("/operator/findings", OPERATORS, OPERATE),
     "GET /board": _read("/board"),
-    "GET /bots/{owner}/{bot}/picture.png": _read("/bots/owner-0/bot-0/picture.png"),
-    "GET /picture.png": _read("/picture.png"),
     "GET /reset-password": _read("/reset-password?code=none"),
     "GET /proto": _read("/proto"),
     "GET /proto.zip": _read("/proto.zip"),
@@ -346,7 +341,6 @@ PAGES: dict[str, Line] = {
     "GET /tournaments": _read("/tournaments"),
     "GET /vectors.zip": _read("/vectors.zip"),
     "GET /tournaments/{tournament}": _read("/tournaments/cup"),
-    "GET /tournaments/{tournament}/picture.png": _read("/tournaments/cup/picture.png"),
     "GET /tournaments/{tournament}/desk": _read("/tournaments/waiting/desk", ITS_ORGANISER, TOURNAMENTS),
     "GET /tournaments/{tournament}/desk/corrections": _read(
         "/tournaments/cup/desk/corrections", ITS_ORGANISER, TOURNAMENTS
