@@ -31,7 +31,7 @@ def permitted() -> int:
 def raise_limit() -> None:
     """Let this process use as many descriptors as it is permitted, up to ``WANTED``.
 
-    Systems start processes with 1,024, for the sake of programs that use ``select``.
+    Systems start processes with 1,024, for the sake of programs that call select(2).
     """
     most = permitted()
     if sys.platform != "win32" and limit() < most:

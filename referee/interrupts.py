@@ -69,7 +69,7 @@ if sys.platform != "win32":
 def ending() -> list[signal.Signals]:
     """Return the signals other than Ctrl-C that end this program: SIGTERM, and SIGHUP from a closed terminal.
 
-    Signals that are ignored are left out, as SIGHUP is under ``nohup``.
+    Signals that are ignored are left out, as SIGHUP is by nohup.
     """
     known = [signal.SIGTERM]
     if sys.platform != "win32":

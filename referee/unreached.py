@@ -32,7 +32,7 @@ _EXPIRED, _NOT_YET_VALID, _SELF_SIGNED, _OTHER_HOST = 10, 9, 18, (62, 64)
 
 
 async def why_failed(address: str, tls: ClientTls | None, text: str) -> str:
-    """Return why a call to an address failed, about which gRPC said ``told``; empty if that is not clear."""
+    """Return why a call to an address failed, about which gRPC said ``text``; empty if that is not clear."""
     return await why_unreached(address, tls) or (f"{PAGES}{through(address)}" if _NO_GRPC in text else "")
 
 

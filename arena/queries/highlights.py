@@ -397,7 +397,7 @@ def _rising(tx: Transaction, way: _Way, rows: Select[Any], after: Key | None, li
 
 
 def _rows(tx: Transaction, by_kind: Mapping[HighlightKind, Sequence[Place]]) -> list[Any]:
-    """Return the rows of deals for display, in the order of ``found``."""
+    """Return the rows of deals for display, in the order of ``by_kind``."""
     wanted = [(-session, kind) for kind, places in by_kind.items() for _, session in places]
     given = {"sessions": {session for session, _ in wanted}, "kinds": [*by_kind]}
     rows = tx.connection().execute(_select_shown(), given).all()

@@ -39,7 +39,7 @@ def run(
 
     With ``ARENA_STRICT`` in the environment, as in a check, the bot ends when its own code fails; otherwise
     that is logged, and the default action is taken. ``ARENA_BOT_LOG`` is the path of the bot's log of its
-    sessions, or ``off``; by default, the log is in the user's state folder (docs/authors/reading.md). Raise
+    sessions, or "off"; by default, the log is in the user's state folder (docs/authors/reading.md). Raise
     ConnectionRefused if a referee refuses the bot, BotFailed if a strict bot fails, and WrongThread in a
     thread that is not the main one, or that runs an event loop already.
     """

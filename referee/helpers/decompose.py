@@ -24,7 +24,7 @@ def sort_hand(rules: Rules, hand: int) -> list[int]:
 
 
 def by_rank(rules: Rules, hand: int) -> dict[str, int]:
-    """Return the ranks held, lowest first, and the cards of each as a mask; jokers are the rank ``joker``."""
+    """Return the ranks held, lowest first, and the cards of each as a mask; jokers are the rank "joker"."""
     masks = zip(rules.ruleset.rank_names, rules.rank_masks, strict=True)
     return {rank: hand & mask for rank, mask in masks if hand & mask}
 

@@ -110,7 +110,7 @@ class Connections:
         return f"could not play the ruleset (it asks for {'; '.join(lacks)})" if lacks else ""
 
     def has_room(self, version: int, reserved: int = 0) -> bool:
-        """Return whether a bot version can have one more session while ``kept`` are reserved for others."""
+        """Return whether a bot version can have one more session while ``reserved`` are kept for others."""
         connection = self._live.get(version)
         most = MAX_SESSIONS if connection is None else connection.room
         return len(self.seats(version)) + reserved < (most or MAX_SESSIONS)

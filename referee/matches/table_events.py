@@ -33,7 +33,7 @@ class TableEvents(Protocol):
         """
 
     def expect(self, when: float) -> None:
-        """Call ``expire`` at that time; forget a later time given before."""
+        """Have the table look at its clocks at that time; forget a later time given before."""
 
     def show(self, sight: Sight) -> None:
         """Show something to spectators."""

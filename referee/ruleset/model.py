@@ -294,7 +294,7 @@ class Ruleset:
 
     @property
     def rank_names(self) -> tuple[str, ...]:
-        """The ranks, low to high, and ``joker`` if there are any."""
+        """The ranks, low to high, and "joker" if there are any."""
         return (*self.ranks, JOKER) if self.jokers else self.ranks
 
     @property

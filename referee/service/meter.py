@@ -32,7 +32,7 @@ class Meter:
     def sized(
         self, call: str, direction: str, convert: Callable[[Any], Any] | None
     ) -> Callable[[Any], Any] | None:
-        """Return ``convert``, which reads (``in``) or writes (``out``) a call's messages, with these counted.
+        """Return ``convert``, which reads ("in") or writes ("out") a call's messages, with these counted.
 
         None stands for messages that stay bytes.
         """

@@ -169,7 +169,7 @@ class PrometheusMeter(Meter, Collector):
         self.counts.handshakes_refused.labels(reason.lower()).inc()
 
     def sized(self, call: str, direction: str, convert: Callable[[Any], Any] | None) -> Callable[[Any], Any]:
-        """Return ``convert``, which reads (``in``) or writes (``out``) a call's messages, counting them."""
+        """Return ``convert``, which reads ("in") or writes ("out") a call's messages, counting them."""
         convert = convert or bytes
         messages = self.counts.messages.labels(call, direction)
         sizes = self.counts.message_bytes.labels(call, direction)

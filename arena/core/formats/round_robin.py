@@ -103,7 +103,7 @@ def round_robin(
     Without ``rounds`` the schedule is whole: every pair meets equally often if we know such a schedule, in as
     few rounds as possible, and everyone sits out equally often (see ``designs.schedule``). With ``rounds`` a
     whole schedule is played as often as it fits, drawn anew each time, and for the remaining rounds a search
-    makes meetings and byes as even as it can. With ``once``, and without ``rounds``, every pair meets at
+    makes meetings and byes as even as it can. With ``meet_once``, and without ``rounds``, every pair meets at
     least once (see ``coverings.covering``). There are at least ``size`` entrants.
     """
     pairings: list[Pairing] = []

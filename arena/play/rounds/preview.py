@@ -51,7 +51,7 @@ class Preview:
 
 
 def preview(storage: Storage, actor: Actor, spec: TournamentSpec, now: datetime) -> Preview:
-    """Return what a tournament would be like, and store nothing. Raise what ``create`` raises."""
+    """Return what a tournament would be like, and store nothing. Raise what creating it raises."""
     actor.require(Role.ORGANISER, "preview tournaments")
     with storage.read() as tx:
         return _preview(tx, *check_in(tx, spec, now), ())

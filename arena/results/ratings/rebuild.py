@@ -75,7 +75,7 @@ Tell = Callable[[str], None]
 def rebuild(storage: Storage, tell: Tell = lambda _: None) -> Rebuilt:
     """Build every pool again from the points of the deals, and compare with what is stored; change nothing.
 
-    Check each seat's points, each row of ``rating_changes``, and all ledgers (``arena.results.ledgers``).
+    Check each seat's points, each rating change, and all ledgers (``arena.results.ledgers``).
     """
     result = Rebuilt(0, 0, 0, None)
     with storage.read() as tx:

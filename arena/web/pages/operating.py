@@ -80,8 +80,8 @@ def add_maker(
 ) -> None:
     """Add the form that does an operation whose answer has a secret, which ``page`` shows from then on.
 
-    ``word`` returns the secret with its ``title`` and what is ``told`` about it; an earlier one with this
-    title is shown no longer. All pages ``below`` a path can show it. With ``do``, that does the operation.
+    ``word`` makes the secret of an answer; it replaces an earlier one with the same title.
+    All pages ``below`` a path can show it. With ``do``, that does the operation.
     """
 
     def make(visit: Visit) -> T:
