@@ -3,7 +3,7 @@
 import asyncio
 import json
 import threading
-from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Self
@@ -97,6 +97,8 @@ class RefereeStatus:
     begun: int = 0
     """The latest attempt that it has begun at a session that was asked about; 0 if those asked about are new
     to it."""
+    not_ready: str = ""
+    """Why it takes no new match although it is not shutting down; empty if it does."""
 
 
 def referee_status(
@@ -117,19 +119,42 @@ def referee_status(
     ``timeout`` seconds or refuses the token.
     """
     with _channel(address, tls, channel) as to_it:
-        stub = worker_pb2_grpc.WorkerServiceStub(to_it)
+        return ask_status(
+            to_it, address, token, version_ids, ruleset=ruleset, attempts=attempts, timeout=timeout
+        )()
+
+
+def ask_status(
+    channel: grpc.Channel,
+    address: str,
+    token: str,
+    version_ids: Sequence[int],
+    *,
+    ruleset: Mapping[str, object] | None,
+    attempts: Collection[Attempt],
+    timeout: float,
+) -> Callable[[], RefereeStatus]:
+    """Ask as ``referee_status`` does; return the function that waits for the answer, so that others can be
+    asked meanwhile.
+    """
+    request = worker_pb2.GetStatusRequest(
+        version_ids=version_ids,
+        ruleset=json.dumps(dict(ruleset)) if ruleset is not None else "",
+        attempts=write_attempts(attempts),
+    )
+    stub = worker_pb2_grpc.WorkerServiceStub(channel)
+    call = stub.GetStatus.future(request, metadata=_bearer(token), timeout=timeout)
+
+    def wait() -> RefereeStatus:
         try:
-            status = stub.GetStatus(
-                worker_pb2.GetStatusRequest(
-                    version_ids=version_ids,
-                    ruleset=json.dumps(dict(ruleset)) if ruleset is not None else "",
-                    attempts=write_attempts(attempts),
-                ),
-                metadata=_bearer(token),
-                timeout=timeout,
-            )
+            return _read_status(call.result())
         except grpc.RpcError as error:
             raise _meaning(address, error) from None
+
+    return wait
+
+
+def _read_status(status: worker_pb2.GetStatusResponse) -> RefereeStatus:
     bots = tuple(
         Presence(
             connected=bot.connected,
@@ -149,6 +174,7 @@ def referee_status(
         spectators=status.spectators,
         bots=bots,
         begun=status.attempts_begun.latest,
+        not_ready=status.not_ready,
     )
 
 

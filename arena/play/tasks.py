@@ -6,7 +6,7 @@ A message may be lost, late or duplicated. The broker holds no state: every task
 import logging
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
@@ -29,6 +29,7 @@ from arena.play.broker import (
     WEIGH,
     clear_drafts,
 )
+from arena.play.choosing import Referees
 from arena.play.matches.playing import Hold, Run, never_held, play
 from arena.play.messages import broker_errors, log_in, make_app
 from arena.play.rounds.advance import advance, running_tournaments
@@ -38,14 +39,7 @@ from arena.results.strength.pools import unfitted
 from arena.store.models import Tournament, utc_now
 from arena.store.storage import Storage, open_storage
 from arena.tournaments.lifecycle import start_due
-from arena.tournaments.referees import Answer, ask_referees
 from arena.webhooks.sending import deliver_due, forget_old
-from referee.client import KeptChannels, RefereeStatus, hold_match, run_match
-from referee.errors import AttemptsBegun, NotBegun, RefereeUnavailable
-from referee.matches.match import MatchSpec, Update
-
-STATUS_SECONDS = 2.0
-"""How long a referee may take to report its load before a match goes to another one."""
 
 MESSAGES_PER_THREAD = 4
 """Matches of a tournament that are handed out ahead of the workers, per thread of one worker."""
@@ -210,94 +204,6 @@ def _absence_logged(what: str) -> Iterator[None]:
         log.warning("%s: %s", what, error)
 
 
-class Referees:
-    """The configured referees, and which of them plays what. Raise SettingsError for an invalid TLS file."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._kept = KeptChannels(settings.client_tls())
-        self._places: dict[str, str] = {}
-        """The addresses where matches are played, by the matches' names."""
-
-    def run(self, route: int, spec: MatchSpec) -> Generator[Update]:
-        """Have one of them play a match. Raise RefereeUnavailable, MatchRefused, AttemptsBegun."""
-        token = self._settings.worker_secret()
-        address = choose_referee(self._settings.referees, token, route, spec, self._kept)
-        self._places[spec.match_id] = address
-        try:
-            yield from run_match(address, token, spec, channel=self._kept.take(address))
-        except RefereeUnavailable:
-            self._kept.close(address)
-            raise
-        finally:
-            self._places.pop(spec.match_id, None)
-
-    def hold(self, match_id: str) -> None:
-        """Have a running match begin no further session; raise RefereeUnavailable."""
-        address = self._places.get(match_id)
-        if address is not None:
-            channel = self._kept.take(address)  # this thread waits for that match
-            hold_match(address, self._settings.worker_secret(), match_id, channel=channel)
-
-
-def connected_bots(settings: Settings) -> Connected:
-    """Ask the configured referees which bots they could seat. Raise SettingsError for an invalid TLS file."""
-    kept = KeptChannels(settings.client_tls())
-
-    def connected(version_ids: Sequence[int]) -> set[int]:
-        answers = ask_referees(
-            settings.referees, settings.worker_secret(), version_ids, kept=kept, timeout=STATUS_SECONDS
-        )
-        return {
-            version_id
-            for answer in answers
-            if (status := answer.usable) is not None
-            for version_id, bot in zip(version_ids, status.bots, strict=True)
-            if bot.connected and bot.max_sessions >= 1
-        }
-
-    return connected
-
-
-def choose_referee(
-    addresses: Sequence[str], token: str, route: int, spec: MatchSpec, kept: KeptChannels
-) -> str:
-    """Ask all referees for their status, and return the best one for a match. Raise NotBegun if none can.
-
-    Raise AttemptsBegun if one of them has begun an attempt of the match before.
-    """
-    if len(addresses) == 1:
-        return addresses[0]  # which refuses such a match itself
-    versions, attempts = [bot.version_id for bot in spec.bots], spec.attempts.values()
-    answers = ask_referees(addresses, token, versions, attempts=attempts, kept=kept, timeout=STATUS_SECONDS)
-    for answer in answers:
-        if answer.status is not None and answer.status.begun:
-            raise AttemptsBegun(answer.address, answer.status.begun)
-    return best_referee(answers, route)
-
-
-def best_referee(answers: Sequence[Answer], route: int) -> str:
-    """Return the best referee for a match, given the status of each. Raise NotBegun if none can."""
-    usable = [
-        (preference(status), (place - route) % len(answers), answer.address)
-        for place, answer in enumerate(answers)
-        if (status := answer.usable) is not None
-    ]
-    if not usable:
-        reasons = (answer.problem or f"referee {answer.address}: shutting down" for answer in answers)
-        raise NotBegun("; ".join(reasons))
-    return min(usable)[-1]
-
-
-def preference(status: RefereeStatus) -> tuple[bool, int, int]:
-    """Return a sort key that is lowest for the best referee for a match, by its status for the match's bots.
-
-    It compares whether all bots can play there, then how many are connected, then the referee's load.
-    """
-    all_there = all(bot.connected and bot.max_sessions >= 1 for bot in status.bots)
-    return not all_there, -sum(bot.connected for bot in status.bots), status.sessions
-
-
 def make_worker_app(
     settings: Settings,
     storage: Storage,
@@ -344,8 +250,7 @@ def run_worker(settings: Settings, run: Run | None = None, hold: Hold = never_he
     """
     with open_storage(settings) as storage:
         referees = Referees(settings)
-        connected = everyone if run else connected_bots(settings)
-        seams = (run, connected, hold) if run else (referees.run, connected, referees.hold)
+        seams = (run, everyone, hold) if run else (referees.run, referees.connected, referees.hold)
         with broker_errors():
             app = make_worker_app(settings, storage, *seams)
             if settings.broker_folder is not None:

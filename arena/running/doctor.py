@@ -414,4 +414,6 @@ def _referee(settings: Settings, address: str) -> list[Finding]:
     busy = f"{status.streams} bots connected, {status.matches} matches, {status.sessions} sessions"
     if status.draining:
         return [warn(name, f"shutting down; {busy}", "it takes no new match")]
+    if why := status.not_ready:
+        return [fail(name, f"takes no match: {why}; {busy}", advice_on(name, why))]
     return [ok(name, busy)]

@@ -113,7 +113,7 @@ def advice_on(check: str, text: str) -> str:
         return f"create it, or correct {variable}"
     if "not a database" in text or "is damaged" in text:
         return f"restore a backup, or correct {variable}"
-    if "no space left" in text:
+    if "no space left" in text or "disk is full" in text:
         return UNWRITABLE[errno.ENOSPC]
     return f"is it running, and can it be reached from here? if it is elsewhere, correct {variable}"
 

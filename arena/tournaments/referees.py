@@ -1,10 +1,8 @@
 """What the referees report about themselves and their bots; all are asked at once."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
-from grpc import Channel
 from sqlmodel import col, select
 
 from arena.actors import Actor, Role
@@ -13,7 +11,7 @@ from arena.errors import StateError
 from arena.host.settings import Settings
 from arena.store.models import BotVersion
 from arena.store.storage import Storage
-from referee.client import KeptChannels, RefereeStatus, referee_status
+from referee.client import KeptChannels, RefereeStatus, ask_status
 from referee.errors import RefereeUnavailable
 from referee.matches.match import Attempt
 
@@ -52,13 +50,14 @@ class Answer:
     @property
     def usable(self) -> RefereeStatus | None:
         """The status, if the referee takes matches."""
-        return None if self.status is None or self.status.draining else self.status
+        return None if self.trouble else self.status
 
     @property
     def trouble(self) -> str:
         """Why it cannot be used, to follow its name; empty if it can."""
         if self.status is not None:
-            return "is shutting down" if self.status.draining else ""
+            why = self.status.not_ready
+            return "is shutting down" if self.status.draining else why and f"takes no match: {why}"
         code, _, details = self.problem.removeprefix(f"referee {self.address}: ").partition(": ")
         if code == "unavailable" and REFUSED in details.lower():
             return f"{TROUBLES[code]}: {REFUSED}, nobody listens there"
@@ -116,31 +115,30 @@ def ask_referees(
     it has begun one of them.
     """
 
-    def ask(address: str, channel: Channel) -> Answer:
-        try:
-            status = referee_status(
-                address,
-                token,
-                version_ids,
-                ruleset=ruleset,
-                attempts=attempts,
-                channel=channel,
-                timeout=timeout,
-            )
-            return Answer(address, status)
-        except RefereeUnavailable as error:
-            return Answer(address, None, str(error))
-
-    channels = [kept.take(address) for address in addresses]
-    if len(addresses) == 1:
-        answers = [ask(addresses[0], channels[0])]
-    else:
-        with ThreadPoolExecutor(len(addresses)) as pool:
-            answers = list(pool.map(ask, addresses, channels))
+    asked = [
+        ask_status(
+            kept.take(address),
+            address,
+            token,
+            version_ids,
+            ruleset=ruleset,
+            attempts=attempts,
+            timeout=timeout,
+        )
+        for address in addresses
+    ]
+    answers = [_answer(address, wait) for address, wait in zip(addresses, asked, strict=True)]
     for answer in answers:
         if answer.status is None:
             kept.close(answer.address)
     return answers
+
+
+def _answer(address: str, wait: Callable[[], RefereeStatus]) -> Answer:
+    try:
+        return Answer(address, wait())
+    except RefereeUnavailable as error:
+        return Answer(address, None, str(error))
 
 
 def answering(answers: Sequence[Answer], version_ids: Sequence[int]) -> Ask:

@@ -58,6 +58,8 @@ class Lobby:
         self._shutdown: Shutdown | None = None
         self.spectators = 0
         """How many spectators there are, also of matches that have ended: as long as they cost something."""
+        self.hindrance = ""
+        """What outside of the lobby keeps the referee from taking a new match; empty if nothing does."""
         self._beaten: float | None = None
         self._sent_at: float | None = None
         """When the message was sent that the referee awaits from itself; None while there is none."""
@@ -146,10 +148,8 @@ class Lobby:
 
         Raise Draining if the referee takes no new match, MatchRefused or RulesetError if this one is wrong.
         """
-        if self._tables.draining:
-            raise Draining(self._tables.draining)
-        if self.connections.uplink.outage is not None:
-            raise Draining(OUT_OF_REACH)
+        if refusal := self._tables.draining or self.not_ready:
+            raise Draining(refusal)
         ruleset = load_ruleset(spec.ruleset)
         reason = check_match(spec, ruleset.players)
         if reason:
@@ -219,8 +219,13 @@ class Lobby:
 
     @property
     def draining(self) -> bool:
-        """Whether no new match is taken."""
+        """Whether no new match is taken, as the referee shuts down."""
         return bool(self._tables.draining)
+
+    @property
+    def not_ready(self) -> str:
+        """Why no new match is taken, other than that the referee shuts down; empty if nothing prevents it."""
+        return OUT_OF_REACH if self.connections.uplink.outage is not None else self.hindrance
 
     @property
     def matches(self) -> int:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 MOST = 250_000
 """How many attempts are remembered at least: the latest ones. The file stays below 20 MB."""
 
+TRIAL = 64
+"""How many attempts prove that the file can be written."""
+
 BUSY_SECONDS = 10.0
 """How long another process may have the file."""
 
@@ -75,6 +78,12 @@ class BegunAttempts:
         """Take back attempts of which nobody was shown a card."""
         with self._writing() as file:
             file.executemany("DELETE FROM begun WHERE session = ? AND attempt = ?", attempts)
+
+    def prove_writable(self) -> None:
+        """Note as many attempts as a large match has, and take them back."""
+        trial = [Attempt(os.urandom(16), 1) for _ in range(TRIAL)]
+        self.begin(trial)
+        self.forget(trial)
 
     def close(self) -> None:
         """Close the file."""

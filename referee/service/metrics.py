@@ -131,6 +131,7 @@ class PrometheusMeter(Meter, Collector):
             _gauge("matches_running", "Matches that run.", lobby.matches),
             _gauge("spectators", "Spectators that watch a match.", lobby.spectators),
             _gauge("draining", "Whether it takes no new match as it shuts down.", lobby.draining),
+            _gauge("not_ready", "Whether something else keeps it from new matches.", bool(lobby.not_ready)),
             _gauge("events_waiting", "Events that wait to be sent to bots.", waiting),
             _gauge("loop_delay_seconds", "How long its event loop took to answer.", delay),
             _round_trips(lobby),

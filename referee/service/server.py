@@ -189,6 +189,7 @@ class Services:
         deadline = clock() + STOP_GRACE
         while self._calls.open and clock() < deadline:
             await asyncio.sleep(0.01)
+        self._workers.stop()
         self.gate.stop()
         await self.loopback.stop()
 

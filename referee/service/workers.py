@@ -33,6 +33,9 @@ SERVICE = worker_pb2.DESCRIPTOR.services_by_name["WorkerService"]
 PROGRESS_SECONDS = 0.5
 """How often a worker is sent the progress of a match and the finished deals of its open sessions."""
 
+PROBE_SECONDS = 5.0
+"""How often a referee that cannot note the attempts that it begins tries whether it can again."""
+
 RunContext: TypeAlias = "grpc.aio.ServicerContext[worker_pb2.RunMatchRequest, bytes]"
 
 log = logging.getLogger("referee")
@@ -70,6 +73,7 @@ class WorkerServicer:
         self._access = access
         self._meter = meter
         self._begun = begun
+        self._probing: asyncio.Task[None] | None = None
 
     def handler(self, calls: Calls) -> "grpc.GenericRpcHandler[Any, Any]":
         """Return the service's calls for a server."""
@@ -112,11 +116,32 @@ class WorkerServicer:
         if self._begun is None:
             return 0
         try:
-            return await asyncio.to_thread(self._begun.begin, spec.attempts.values())
+            latest = await asyncio.to_thread(self._begun.begin, spec.attempts.values())
         except sqlite3.Error as error:
             log.error("match %s: its attempts cannot be noted: %s", spec.match_id, error)
-            text = f"the referee cannot note the attempts that it begins: {error}"
-            raise Refused(Reason.MATCH_STOPPED, text) from None
+            self._take_none(self._begun, error)
+            raise Refused(Reason.MATCH_STOPPED, self._lobby.hindrance) from None
+        self._lobby.hindrance = ""
+        return latest
+
+    def _take_none(self, begun: BegunAttempts, error: sqlite3.Error) -> None:
+        """Report that no match is taken, until attempts can be noted again."""
+        self._lobby.hindrance = f"cannot note the attempts that it begins: {error}"
+        if self._probing is None or self._probing.done():
+            self._probing = asyncio.create_task(self._probe(begun))
+
+    async def _probe(self, begun: BegunAttempts) -> None:
+        while self._lobby.hindrance:
+            await asyncio.sleep(PROBE_SECONDS)
+            with contextlib.suppress(sqlite3.Error):
+                await asyncio.to_thread(begun.prove_writable)
+                self._lobby.hindrance = ""
+        log.info("attempts can be noted again: matches are taken")
+
+    def stop(self) -> None:
+        """Stop what runs between calls."""
+        if self._probing is not None:
+            self._probing.cancel()
 
     async def _forget(self, spec: MatchSpec, sessions: Collection[int]) -> None:
         """Take back the attempts at sessions of which nobody was shown a card, before the worker is told."""
@@ -189,6 +214,7 @@ class WorkerServicer:
             sessions=lobby.sessions,
             streams=len(lobby.connected()),
             spectators=lobby.spectators,
+            not_ready=lobby.not_ready,
         )
         for version in request.version_ids:
             presence, connection = lobby.presence(version), lobby.connection(version)
@@ -202,6 +228,10 @@ class WorkerServicer:
             )
         if self._begun is not None and request.attempts:
             attempts = requests.read_attempts(request.attempts)
-            if latest := await asyncio.to_thread(self._begun.latest, attempts):
-                response.attempts_begun.latest = latest
+            try:
+                if latest := await asyncio.to_thread(self._begun.latest, attempts):
+                    response.attempts_begun.latest = latest
+            except sqlite3.Error as error:
+                self._take_none(self._begun, error)
+                response.not_ready = lobby.not_ready
         return response

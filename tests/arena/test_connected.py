@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 from arena.host.settings import load_settings
-from arena.play.tasks import connected_bots
+from arena.play.choosing import Referees
 from tests.arena.ports import deaf_address
 from tests.referee.support import WORKER_TOKEN, WireBot, referee
 
@@ -15,7 +15,7 @@ async def test_connected_when_several_referees_are_asked_then_bots_of_any_of_the
     with deaf_address() as nobody:
         async with referee() as first, referee() as second:
             values = {"data": tmp_path, "worker_token": WORKER_TOKEN, "referees": [nobody, first, second]}
-            connected = connected_bots(load_settings(values))
+            connected = Referees(load_settings(values)).connected
             async with WireBot(first, 1, max_sessions=1), WireBot(second, 2, max_sessions=1):
                 assert await asyncio.to_thread(connected, [1, 2, 3]) == {1, 2}
             assert await asyncio.to_thread(connected, []) == set()

@@ -1,5 +1,6 @@
 """``arena doctor``: every problem has its line, and nothing that it meets makes it crash or hang."""
 
+import errno
 import sys
 import time
 from datetime import timedelta
@@ -16,9 +17,10 @@ from arena.play.matches import leases
 from arena.play.messages import wake
 from arena.running import doctor
 from arena.running.doctor import damage_of, descriptors_for, disk, examine
-from arena.running.findings import Finding
+from arena.running.findings import UNWRITABLE, Finding
 from arena.store import migrations
 from arena.store.models import utc_now
+from referee.client import RefereeStatus
 from tests.arena.cli import Arena, Result, make_arena
 from tests.arena.fakes import ROOT
 from tests.arena.leagues import winter
@@ -89,6 +91,17 @@ def test_findings_when_a_referee_runs_then_it_says_how_busy_it_is(settings: Sett
 
         wait_for(lambda: found().level == "ok", meanwhile=supervisor.check, told=found)
         assert found().found == "0 bots connected, 0 matches, 0 sessions"
+
+
+def test_findings_when_a_referee_is_not_ready_then_they_say_why_and_what_to_do(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.worker_secret()
+    status = RefereeStatus(False, 0, 0, 2, 0, (), not_ready="database or disk is full")
+    monkeypatch.setattr(doctor, "referee_status", lambda *_, **__: status)
+    found = looked(settings)["referee"]
+    why = "takes no match: database or disk is full; 2 bots connected, 0 matches, 0 sessions"
+    assert (found.level, found.found, found.advice) == ("fail", why, UNWRITABLE[errno.ENOSPC])
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import json
 import re
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ from arena.bots import versions
 from arena.bots.journal import kinds_of, read_log
 from arena.core.specs import make_spec
 from arena.host.settings import load_settings
-from arena.play.tasks import best_referee, choose_referee, preference
+from arena.play.choosing import REST_SECONDS, Referees, Rests, best_referee, preference
 from arena.queries.leaderboards import leaderboard
 from arena.queries.scoreboard import standings
 from arena.results.luck.references import weigh_due
@@ -40,6 +40,7 @@ from tests.arena.ports import deaf_address, free_address
 from tests.arena.running import RunningArena, running_arena
 from tests.arena.servers import LOOPBACK, Proxy
 from tests.arena.test_settings import TLS
+from tests.arena.unwritable import run_with_small_disk
 from tests.arena.waiting import DEADLINE, wait_for
 from tests.referee.support import WORKER_TOKEN, WireBot, match_spec, referee, timeless
 
@@ -58,12 +59,11 @@ async def test_match_when_another_referee_has_begun_an_attempt_of_it_then_nobody
             referee(options=ServerOptions(drain_seconds=0, begun=here)) as first,
             referee(options=ServerOptions(drain_seconds=0, begun=there)) as second,
         ):
+            referees = workers_referees(tmp_path, first, second)
 
             def choose(attempt: int) -> str:
                 session = replace(spec.sessions[0], attempt=attempt)
-                return choose_referee(
-                    [first, second], WORKER_TOKEN, 1, replace(spec, sessions=(session,)), KeptChannels(None)
-                )
+                return referees.choose(1, replace(spec, sessions=(session,)))
 
             assert await asyncio.to_thread(choose, 3) == second
             for attempt in (1, 2):
@@ -71,8 +71,14 @@ async def test_match_when_another_referee_has_begun_an_attempt_of_it_then_nobody
                     await asyncio.to_thread(choose, attempt)
 
 
-def status(*bots: Presence, sessions: int = 0, draining: bool = False) -> RefereeStatus:
-    return RefereeStatus(draining=draining, matches=0, sessions=sessions, streams=0, spectators=0, bots=bots)
+def workers_referees(folder: Path, *addresses: str, clock: Callable[[], float] = time.monotonic) -> Referees:
+    """Return the referees at these addresses as a worker sees them."""
+    values = {"data": folder, "worker_token": WORKER_TOKEN, "referees": addresses}
+    return Referees(load_settings(values), clock)
+
+
+def status(*bots: Presence, sessions: int = 0, draining: bool = False, not_ready: str = "") -> RefereeStatus:
+    return RefereeStatus(draining, 0, sessions, 0, 0, bots, not_ready=not_ready)
 
 
 def test_preference_when_referees_differ_then_bots_count_before_load() -> None:
@@ -100,10 +106,11 @@ def best_among(answers: dict[str, RefereeStatus | None], route: int = 0) -> str:
 def test_choice_when_one_drains_or_is_away_then_it_is_left_out() -> None:
     busy = status(AWAY, sessions=9)
     for route in range(3):
-        answers = {"a:1": status(HERE, draining=True), "b:1": busy, "c:1": None}
-        assert best_among(answers, route) == "b:1"
-    with pytest.raises(RefereeUnavailable, match=r"^referee a:1: shutting down; referee c:1: unavailable$"):
-        best_among({"a:1": status(HERE, draining=True), "c:1": None})
+        drains, full = status(HERE, draining=True), status(HERE, not_ready="full disk")
+        assert best_among({"a:1": drains, "b:1": busy, "c:1": None, "d:1": full}, route) == "b:1"
+    why = "referee a:1: is shutting down; referee c:1: unavailable; referee d:1: takes no match: full disk"
+    with pytest.raises(RefereeUnavailable, match=f"^{why}$"):
+        best_among({"a:1": drains, "c:1": None, "d:1": full})
 
 
 def test_choice_when_referees_are_alike_then_the_route_decides() -> None:
@@ -111,22 +118,19 @@ def test_choice_when_referees_are_alike_then_the_route_decides() -> None:
     assert [best_among(answers, route) for route in range(4)] == ["a:1", "b:1", "c:1", "a:1"]
 
 
-KEPT = KeptChannels(None)
+async def choose(referees: Referees, route: int) -> str:
+    return await asyncio.to_thread(referees.choose, route, match_spec())
 
 
-async def choose(addresses: Sequence[str], route: int) -> str:
-    return await asyncio.to_thread(choose_referee, addresses, WORKER_TOKEN, route, match_spec(), KEPT)
-
-
-async def test_choice_when_asked_over_the_wire_then_it_is_where_the_bots_are() -> None:
+async def test_choice_when_asked_over_the_wire_then_it_is_where_the_bots_are(tmp_path: Path) -> None:
     with deaf_address() as nobody:
         async with referee() as first, referee() as second:
-            addresses = [nobody, first, second]
-            assert [await choose(addresses, route) for route in (1, 2)] == [first, second]
+            referees = workers_referees(tmp_path, nobody, first, second)
+            assert [await choose(referees, route) for route in (1, 2)] == [first, second]
             async with WireBot(second, 1, max_sessions=1):
-                assert {await choose(addresses, route) for route in range(3)} == {second}
+                assert {await choose(referees, route) for route in range(3)} == {second}
         with pytest.raises(RefereeUnavailable, match=f"referee {nobody}: unavailable: .*; referee {first}: "):
-            await choose([nobody, first], 0)
+            await choose(referees, 0)
 
 
 async def test_asking_when_it_is_done_again_then_the_connection_is_kept_until_it_breaks() -> None:
@@ -146,6 +150,62 @@ async def test_asking_when_it_is_done_again_then_the_connection_is_kept_until_it
 
             assert await asyncio.to_thread(ask) == [True, True, True, False, True]
             assert proxy.cuts == 1
+
+
+def test_referee_when_its_disk_is_full_then_it_says_so_and_gets_matches_again_once_there_is_room(
+    tmp_path: Path,
+) -> None:
+    full = "cannot note the attempts that it begins: database or disk is full"
+    met = [json.loads(line) for line in run_with_small_disk("tests.arena.full_disk", tmp_path)]
+    assert met == [[1, 2], f"match_stopped: {full}", full, [2, 2], [2, 2], [1, 2], ""]
+
+
+def test_rests_when_an_address_fails_again_then_it_is_left_alone_for_longer() -> None:
+    now = 100.0
+    rests = Rests(lambda: now)
+    both = ["a:1", "b:1"]
+    for seconds in (*REST_SECONDS, REST_SECONDS[-1]):
+        assert rests.take_due(both) == both
+        rests.failed("a:1", now)
+        rests.failed("a:1", now - 1)  # another thread's, of the same failure
+        now += seconds - 0.5
+        assert rests.take_due(both) == ["b:1"]
+        now += 0.5
+    assert rests.take_due(both) == both
+    assert rests.take_due(both) == ["b:1"]  # one thread tries it
+    rests.succeeded("a:1")
+    assert rests.take_due(both) == both
+    rests.failed("a:1", now)
+    now += REST_SECONDS[0]
+    assert rests.take_due(both) == both
+
+
+async def test_choice_when_one_is_silent_then_it_is_asked_again_only_after_a_while(tmp_path: Path) -> None:
+    now = 0.0
+    async with referee() as first, referee() as second:
+        with Proxy(int(first.rpartition(":")[2])) as proxy:
+            through = f"{LOOPBACK}:{proxy.port}"
+            referees = workers_referees(tmp_path, through, second, clock=lambda: now)
+            assert await choose(referees, 0) == through
+            proxy.cut()
+            assert [await choose(referees, route) for route in range(2)] == [second, second]
+            proxy.restore()
+            assert await choose(referees, 0) == second  # it is not asked
+            now += REST_SECONDS[0]
+            assert await choose(referees, 0) == through
+
+
+async def test_choice_when_the_only_one_that_can_play_is_left_alone_then_it_is_asked(tmp_path: Path) -> None:
+    with deaf_address() as nobody:
+        async with referee() as first:
+            with Proxy(int(first.rpartition(":")[2])) as proxy:
+                through = f"{LOOPBACK}:{proxy.port}"
+                referees = workers_referees(tmp_path, nobody, through, clock=lambda: 0.0)
+                proxy.cut()
+                with pytest.raises(RefereeUnavailable):
+                    await choose(referees, 0)
+                proxy.restore()
+                assert await choose(referees, 0) == through
 
 
 BOTS = {
@@ -250,9 +310,9 @@ def test_tournament_when_everything_uses_tls_then_it_is_played(tmp_path: Path) -
             assert " with TLS" in (arena.settings.logs / f"referee{place}.log").read_text()
 
 
-async def test_choice_when_a_match_names_other_bots_then_only_those_are_asked_about() -> None:
+async def test_choice_when_a_match_names_other_bots_then_only_those_are_asked_about(tmp_path: Path) -> None:
     spec = match_spec()
     other = replace(spec, bots=spec.bots[2:])
     async with referee() as first, referee() as second, WireBot(first, 1), WireBot(second, 3):
-        choice = await asyncio.to_thread(choose_referee, [first, second], WORKER_TOKEN, 0, other, KEPT)
+        choice = await asyncio.to_thread(workers_referees(tmp_path, first, second).choose, 0, other)
     assert choice == second

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -55,6 +56,17 @@ def first_line_on_full_disk(data: Path, *arguments: str) -> str:
         line = running.stderr.readline()
         running.terminate()
         return line
+
+
+def run_with_small_disk(module: str, folder: Path) -> list[str]:
+    """Run a program of the tests, given a disk of 256 KiB and a folder; return the lines printed."""
+    (folder / "disk").mkdir()
+    start = mounter() or leave_out("no file system can be mounted here")
+    script = 'mount -t tmpfs -o size=256k tmpfs "$1/disk" && exec "$2" -m "$3" "$1/disk" "$1"'
+    command = tied(*start, "sh", "-c", script, "sh", str(folder), sys.executable, module)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=DEADLINE)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
 
 
 def _on_full_disk(data: Path, *arguments: str) -> list[str]:

@@ -657,6 +657,7 @@ class GetStatusResponse(_message.Message):
     SPECTATORS_FIELD_NUMBER: _builtins.int
     BOTS_FIELD_NUMBER: _builtins.int
     ATTEMPTS_BEGUN_FIELD_NUMBER: _builtins.int
+    NOT_READY_FIELD_NUMBER: _builtins.int
     draining: _builtins.bool
     """draining is true when the referee takes no new match, as it is shutting down."""
     matches: _builtins.int
@@ -667,6 +668,10 @@ class GetStatusResponse(_message.Message):
     """streams is how many bots are connected."""
     spectators: _builtins.int
     """spectators is how many spectators are connected."""
+    not_ready: _builtins.str
+    """not_ready says in words why the referee takes no new match although it is not shutting down, such as a full disk; empty
+    where it takes matches.
+    """
     @_builtins.property
     def bots(self) -> _containers.RepeatedCompositeFieldContainer[Global___BotStatus]:
         """bots tells of the bot versions that were asked about, in the same order."""
@@ -687,10 +692,11 @@ class GetStatusResponse(_message.Message):
         spectators: _builtins.int = ...,
         bots: _abc.Iterable[Global___BotStatus] | None = ...,
         attempts_begun: Global___AttemptsBegun | None = ...,
+        not_ready: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["attempts_begun", b"attempts_begun"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["attempts_begun", b"attempts_begun", "bots", b"bots", "draining", b"draining", "matches", b"matches", "sessions", b"sessions", "spectators", b"spectators", "streams", b"streams"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attempts_begun", b"attempts_begun", "bots", b"bots", "draining", b"draining", "matches", b"matches", "not_ready", b"not_ready", "sessions", b"sessions", "spectators", b"spectators", "streams", b"streams"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
