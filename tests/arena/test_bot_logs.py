@@ -1,7 +1,7 @@
 """Exports compared with bots' logs: any author finds what an organiser with the referees' keys alters."""
 
 import json
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -64,6 +64,11 @@ def one_is_late(route: int, spec: MatchSpec) -> Generator[SessionResult | Progre
         yield signed(spec, session, replace(result, records=records, faults=faults))
 
 
+def digests_of(records: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return what a line keeps of the digest after each deal, by number."""
+    return {str(deal): shown_digest(records[:deal]) for deal in range(1, len(records) + 1)}
+
+
 def kept_by(storage: Storage, bot: str) -> list[Line]:
     """Return the log that an SDK bot has kept of a tournament, which this database holds as it was played."""
     kept: list[Line] = []
@@ -80,6 +85,7 @@ def kept_by(storage: Storage, bot: str) -> list[Line]:
                 line |= {"commitment": cup.commitment, "attempt": match.attempts[session.number - 1]}
                 line |= {"seats": seats, "seat": seats.index(bot), "deals": len(records)}
                 line |= {"deals_digest": shown_digest(records), "points": session.points}
+                line |= {"digests": digests_of(records)}
                 line |= {"faults": session.faults, "forfeits": session.forfeits, "signed": session.signed}
                 kept.append(line)
     return kept
@@ -224,6 +230,7 @@ def test_export_of_a_tournament_of_which_the_log_has_nothing_is_named_beside_ano
     assert found.remarks == [f"other: 2 sessions of {BOTS[0]} are not in this log"]
 
 
+NOT_LAST = "the line was altered: the digest of its last deal is not that of all deals"
 UNTRUE = "the signature in the log is not that of its key: the line was altered, or the referee sent it so"
 SIGNED_ELSE = "the referee signed something else than the bot saw, or the line was altered"
 
@@ -232,7 +239,8 @@ SIGNED_ELSE = "the referee signed something else than the bot saw, or the line w
     ("changed", "why"),
     [
         ({"points": [99, -33, -33, -33]}, SIGNED_ELSE),
-        ({"deals_digest": "00" * 32}, SIGNED_ELSE),
+        ({"deals_digest": "00" * 32}, NOT_LAST),
+        ({"deals_digest": "00" * 32, "digests": {"2": "00" * 32}}, SIGNED_ELSE),
         ({"attempt": 2}, SIGNED_ELSE),
         ({"commitment": "00" * 32}, SIGNED_ELSE),
         ({"signed": SigningKey.draw().sign("00" * 32)._replace(signature="00" * 64)._asdict()}, UNTRUE),
@@ -283,7 +291,7 @@ def test_fault_when_the_bot_was_told_of_another_then_its_log_finds_it(
         records = lean_records(tx, row)
     at = records[0]["faults"][0]["action"]
     faults = [{"deal": 1, "action": at, "kind": kind, "ms": ms, "credit_ms": 0} for kind, ms in told]
-    digests = {str(deal): shown_digest(records[:deal]) for deal in (1, 2)}
+    digests = digests_of(records[:2])
     found = problems(world, write([line | {"digests": digests, "own_faults": faults}]))
     texts = ", ".join(f"{kind} at action {at} ({ms} ms)" for kind, ms in told) or "no fault"
     assert [one.rpartition(": deal 1: ")[2] for one in found] == [
@@ -294,7 +302,8 @@ def test_fault_when_the_bot_was_told_of_another_then_its_log_finds_it(
 def part_of(line: Line, deals: int, digest: str, attempt: int = 1) -> Line:
     """Return the line that is kept of a session whose end the bot did not see."""
     nothing = dict.fromkeys(("points", "faults", "forfeits", "signed"))
-    return line | nothing | {"deals": deals, "deals_digest": digest, "attempt": attempt, "end": "lost"}
+    part = {"deals": deals, "deals_digest": digest, "digests": {str(deals): digest}}
+    return line | nothing | part | {"attempt": attempt, "end": "lost"}
 
 
 def test_session_when_the_bot_saw_a_part_of_it_then_that_part_is_compared(world: World, write: Write) -> None:

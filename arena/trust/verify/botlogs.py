@@ -72,9 +72,8 @@ class LogLine(Value):
     forfeits: tuple[int, ...] | None
     signed: SignedLine | None
     """The signed result that the referee sent; None if the bot saw no end of the session that counts."""
-    digests: Annotated[dict[str, str], AfterValidator(_digests)] | None = None
-    """By number, the beginning of the digest after each deal that the bot saw to its end on this stream; None
-    if an earlier SDK wrote the line."""
+    digests: Annotated[dict[str, str], AfterValidator(_digests)]
+    """By number, the beginning of the digest after each deal that the bot saw to its end on this stream."""
     resumed: bool = False
     """Whether the session was open before this stream: of its first deal there, the bot may have missed a
     part."""
@@ -89,9 +88,7 @@ class LogLine(Value):
     @property
     def seen_deals(self) -> dict[int, str]:
         """Return the deals that it certainly saw to their ends, in order, each with the start of a digest."""
-        if self.digests is not None:
-            return {number: self.digests[str(number)] for number in sorted(map(int, self.digests))}
-        return {self.deals: self.deals_digest} if self.deals > 0 and self.deals_digest else {}
+        return {number: self.digests[str(number)] for number in sorted(map(int, self.digests))}
 
 
 class _LogSummary:
@@ -103,19 +100,16 @@ class _LogSummary:
         self.latest: dict[str, int] = {}
         """The highest number of an attempt in each tournament."""
         self._deals: set[tuple[str, int, int]] = set()
-        self._whole: dict[tuple[str, int], int] = {}
         for line in lines:
             attempt = (line.session, line.attempt)
             if line.signed is not None:
                 self.results.add(attempt)
-            if line.digests is None:  # which deals the bot saw before the last one, such a line does not say
-                self._whole[attempt] = max(line.deals, self._whole.get(attempt, 0))
             self._deals.update((*attempt, deal) for deal in line.seen_deals)
             self.latest[line.tournament] = max(line.attempt, self.latest.get(line.tournament, 0))
 
     def has(self, session: str, attempt: int, deal: int) -> bool:
         """Return whether the bot saw the end of a deal as an attempt dealt it."""
-        return (session, attempt, deal) in self._deals or deal <= self._whole.get((session, attempt), 0)
+        return (session, attempt, deal) in self._deals
 
 
 @dataclass(slots=True)
