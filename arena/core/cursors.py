@@ -15,8 +15,8 @@ LONGEST = 400
 """The most characters in a cursor."""
 
 
-LARGEST = 2**31 - 1
-"""The largest integer in a key, a limit of databases."""
+LARGEST = 2**63 - 1
+"""The largest integer in a key, that of a database's column."""
 
 
 def make_cursor(question: object, key: Key) -> str:

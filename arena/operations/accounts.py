@@ -7,7 +7,7 @@ from annotated_types import Interval, Len
 from arena.actors import Actor, KeyScope, Role
 from arena.core.cursors import make_cursor, read_cursor
 from arena.operations.operation import Context, operation
-from arena.operations.parameters import MOST, Cursor, Limit
+from arena.operations.parameters import LARGEST_ID, Cursor, Limit
 from arena.people import accounts, apikeys, invitations, owners, resets
 
 Account = Annotated[str, "The account's name."]
@@ -112,7 +112,7 @@ def list_invitations(context: Context) -> invitations.Invitations:
 @operation("DELETE", "/invitations/{number}", KeyScope.ACCOUNT, tag="accounts")
 def revoke_invitation(
     context: Context,
-    number: Annotated[int, Interval(ge=1, le=MOST), "Its number, as it is listed."],
+    number: Annotated[int, Interval(ge=1, le=LARGEST_ID), "Its number, as it is listed."],
 ) -> invitations.InvitationInfo:
     """Revoke an invitation that was not used yet."""
     return invitations.revoke_invitation(context.storage, context.actor, number, context.now)

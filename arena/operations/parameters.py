@@ -14,7 +14,10 @@ LARGEST_PAGE = 200
 """Maximum number of lines in a page over the network."""
 
 MOST = 2**31 - 1
-"""The largest number that fits a column of the database."""
+"""The largest number of a round, a table or the like."""
+
+LARGEST_ID = 2**53 - 1
+"""The largest id; all readers of JSON have it exactly."""
 
 LARGEST_VERSION = 999_999_999
 

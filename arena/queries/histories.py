@@ -14,17 +14,14 @@ from sqlalchemy import Select, bindparam
 from sqlalchemy import select as select_columns
 from sqlmodel import col, select
 
-from arena.core.cursors import make_cursor, read_cursor
+from arena.core.cursors import LARGEST, make_cursor, read_cursor
 from arena.queries.names import NamedPool, choose_pools, versions_called
 from arena.results.strength.pools import Pool
 from arena.results.strength.scale import figures
 from arena.store.models import BotVersion, Match, Rating, RatingChange, Round, StrengthPoint, Tournament
 from arena.store.storage import Ids, Storage, Transaction, among
 
-LAST = 2**31 - 1
-"""The largest possible id, in PostgreSQL too."""
-
-NEWEST = (LAST, LAST)
+NEWEST = (LARGEST, LARGEST)
 """The ids, of both kinds, before which lines are wanted if all are."""
 
 

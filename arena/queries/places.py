@@ -10,10 +10,11 @@ from datetime import datetime
 from functools import cache
 from typing import Any, Literal, NamedTuple
 
-from sqlalchemy import ColumnElement, Float, Integer, Select, and_, bindparam, exists, or_, tuple_
+from sqlalchemy import BigInteger, ColumnElement, Float, Select, and_, bindparam, exists, or_, tuple_
 from sqlalchemy import select as select_columns
 from sqlmodel import col, func
 
+from arena.core.cursors import LARGEST
 from arena.core.elo import TWO_SIDED
 from arena.queries.board import StrengthLine
 from arena.results.strength.pools import Pool
@@ -23,9 +24,6 @@ from arena.store.models import Bot, BotVersion, Rating, Strength, StrengthFit
 from arena.store.storage import Ids, Transaction, among
 
 FITTED, UNFITTED = 0, 1
-
-LAST_GROUP = 2**31 - 1
-"""A number that no group reaches."""
 
 LANGUAGE: ColumnElement[Any] = func.coalesce(col(BotVersion.language), col(Bot.language))
 """The language of a version, or else that of its bot."""
@@ -115,7 +113,7 @@ class Offsets:
 def offsets(tx: Transaction, pool: Pool, lines: Collection[Placed]) -> Offsets:
     """Count the bots of a pool in the parts before those of some lines; none is before the first group."""
     last = max((line.strength.group for line in lines if line.strength is not None), default=1)
-    below = LAST_GROUP
+    below = LARGEST  # no group reaches it
     if all(line.strength is not None for line in lines):
         if last == 1:
             return Offsets({1: 0}, 0)
@@ -194,7 +192,7 @@ def _values(pool: Pool) -> dict[str, object]:
     return {"ruleset": pool.ruleset_id, "size": pool.table_size}
 
 
-_POOL = bindparam("ruleset", type_=Integer), bindparam("size", type_=Integer)
+_POOL = bindparam("ruleset", type_=BigInteger), bindparam("size", type_=BigInteger)
 
 
 def _in_pool(table: type[Rating | Strength | StrengthFit]) -> tuple[ColumnElement[bool], ...]:
@@ -274,14 +272,14 @@ def _page(
 
 def _fitted_beyond(back: bool) -> ColumnElement[bool]:
     """Return the condition that a strength comes after, or before, a place."""
-    place = bindparam("first", type_=Integer), bindparam("second", type_=Integer)
+    place = bindparam("first", type_=BigInteger), bindparam("second", type_=BigInteger)
     here, there = tuple_(*_ORDER), tuple_(*place)
     return here < there if back else here > there
 
 
 def _unfitted_beyond(back: bool) -> ColumnElement[bool]:
     first: Any = bindparam("first", type_=Float)
-    second = bindparam("second", type_=Integer)
+    second = bindparam("second", type_=BigInteger)
     value, version_id = col(Rating.value), col(Rating.version_id)
     later = version_id < second if back else version_id > second
     return or_(value > first if back else value < first, and_(value == first, later))

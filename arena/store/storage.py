@@ -14,13 +14,13 @@ from typing import Any, Self
 
 from sqlalchemy import (
     ARRAY,
+    BigInteger,
     BindParameter,
     Boolean,
     Column,
     ColumnElement,
     Dialect,
     Executable,
-    Integer,
     String,
     TypeDecorator,
     bindparam,
@@ -172,7 +172,7 @@ class Ids(TypeDecorator[Collection[int]]):
     cache_ok = True
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
-        return dialect.type_descriptor(ARRAY(Integer()) if dialect.name == "postgresql" else String())
+        return dialect.type_descriptor(ARRAY(BigInteger()) if dialect.name == "postgresql" else String())
 
     def process_bind_param(self, value: Collection[int] | None, dialect: Dialect) -> Any:
         ids = [*(value or ())]

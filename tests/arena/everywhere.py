@@ -12,14 +12,14 @@ import pytest
 from arena.actors import HOUSE, Actor, Role
 from arena.bots import versions
 from arena.bots.journal import DatabaseJournal
-from arena.host.settings import load_settings
+from arena.host.settings import Settings, load_settings
 from arena.leagues import applying, membership
 from arena.leagues.membership import find_league
 from arena.people import accounts, invitations, tokens
 from arena.results.luck.references import weigh_due
 from arena.results.strength.fitting import fit_due
 from arena.store.models import utc_now
-from arena.store.storage import open_storage
+from arena.store.storage import Storage, open_storage
 from arena.tournaments import admission, creation, entry, lifecycle
 from arena.tournaments.corrections import NewCorrection, correct
 from arena.tournaments.overview import find_tournament
@@ -216,35 +216,40 @@ def make_everything(folder: Path, empty_database: bytes) -> None:
     for name, text in FILES.items():
         (folder / name).write_text(text)
     with open_storage(settings) as storage:
-        world = World(storage, Clock())
-        names = world.register(6)
-        world.finish(world.tournament_of(names, rounds=2, format="swiss").id, play_randomly)
-        world.finish(world.tournament_of(names[:4], name="faults").id, play_with_faults)
-        provisional = world.tournament_of(names[:4], name="provisional", sessions=1, deals=1, confirm=True)
-        world.finish(provisional.id, play_randomly)
-        weigh_due(storage, world.clock, lambda: 0.0)
-        late = NewCorrection(names[0], "disqualified", "late")
-        correct(storage, ROOT, "provisional", late, utc_now(), DECISION_KEY)
-        for name in ("cup", "provisional"):
-            text = "".join(f"{line}\n" for line in export_lines(storage, name))
-            (folder / f"{name}.jsonl").write_text(text)
-        _make_league(world)
-        fit_due(storage, world.clock())
-        _make_tournaments(world, names[:5])
-        hooks.add_webhook(storage, ROOT, settings, "told", "https://example.org/hook", (), utc_now())
-        hooks.try_webhook(storage, ROOT, "told", utc_now())
-        for name in ("yan", "zoe"):
-            accounts.create_account(storage, ROOT, name, Role.AUTHOR, utc_now())
-        accounts.change_account(storage, ROOT, "yan", utc_now(), disabled=True)
-        invitations.invite(storage, ROOT, Role.AUTHOR, utc_now(), "owner-0")
-        tokens.create_token(storage, ROOT, "organiser", Scope.ORGANISER, utc_now())
-        with DatabaseJournal(storage, "127.0.0.1:8710") as journal:
-            journal.add(Entry(1, EntryKind.CONNECTED, "", "connected"))
-        for name in ("keeper", "greedy", "lowest"):
-            versions.register_version(storage, ROOT, f"{HOUSE}/{name}", utc_now())
-        token = versions.rotate_version(storage, ROOT, "owner-0/bot-0", utc_now()).token
+        token = fill(storage, settings, folder)
     (folder / "token").write_text(token)
     shutil.copy(settings.data / "arena.db", folder / "backup.db")
+
+
+def fill(storage: Storage, settings: Settings, folder: Path) -> str:
+    """Fill an empty arena with something of everything, and write two exports; return a bot's token."""
+    world = World(storage, Clock())
+    names = world.register(6)
+    world.finish(world.tournament_of(names, rounds=2, format="swiss").id, play_randomly)
+    world.finish(world.tournament_of(names[:4], name="faults").id, play_with_faults)
+    provisional = world.tournament_of(names[:4], name="provisional", sessions=1, deals=1, confirm=True)
+    world.finish(provisional.id, play_randomly)
+    weigh_due(storage, world.clock, lambda: 0.0)
+    late = NewCorrection(names[0], "disqualified", "late")
+    correct(storage, ROOT, "provisional", late, utc_now(), DECISION_KEY)
+    for name in ("cup", "provisional"):
+        text = "".join(f"{line}\n" for line in export_lines(storage, name))
+        (folder / f"{name}.jsonl").write_text(text)
+    _make_league(world)
+    fit_due(storage, world.clock())
+    _make_tournaments(world, names[:5])
+    hooks.add_webhook(storage, ROOT, settings, "told", "https://example.org/hook", (), utc_now())
+    hooks.try_webhook(storage, ROOT, "told", utc_now())
+    for name in ("yan", "zoe"):
+        accounts.create_account(storage, ROOT, name, Role.AUTHOR, utc_now())
+    accounts.change_account(storage, ROOT, "yan", utc_now(), disabled=True)
+    invitations.invite(storage, ROOT, Role.AUTHOR, utc_now(), "owner-0")
+    tokens.create_token(storage, ROOT, "organiser", Scope.ORGANISER, utc_now())
+    with DatabaseJournal(storage, "127.0.0.1:8710") as journal:
+        journal.add(Entry(1, EntryKind.CONNECTED, "", "connected"))
+    for name in ("keeper", "greedy", "lowest"):
+        versions.register_version(storage, ROOT, f"{HOUSE}/{name}", utc_now())
+    return versions.rotate_version(storage, ROOT, "owner-0/bot-0", utc_now()).token
 
 
 def _make_tournaments(world: World, names: list[str]) -> None:

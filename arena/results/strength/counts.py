@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from arena.core.scores import ScoreKind
 from arena.results.strength.sums import Sums
 
-Numbers: TypeAlias = NDArray[np.int32]
+Numbers: TypeAlias = NDArray[np.int64]
 
-SCORE = np.dtype([("bot", "i4"), ("deals", "i4"), ("score", "f8")])
-MEETING = np.dtype([("one", "i4"), ("other", "i4"), ("deals", "i4"), ("ahead", "i4"), ("behind", "i4")])
+SCORE = np.dtype([("bot", "i8"), ("deals", "i8"), ("score", "f8")])
+MEETING = np.dtype([("one", "i8"), ("other", "i8"), ("deals", "i4"), ("ahead", "i4"), ("behind", "i4")])
 """``ahead`` counts the deals in which ``one`` had more points, ``behind`` those in which ``other`` had."""
 
 
@@ -76,7 +76,7 @@ class Counts:
 
 def bots_of(kinds: Sequence[Counts]) -> Numbers:
     """Return the numbers of all bots in some sums, ascending."""
-    return reduce(np.union1d, (kind.scores["bot"] for kind in kinds), np.zeros(0, dtype=np.int32))
+    return reduce(np.union1d, (kind.scores["bot"] for kind in kinds), np.zeros(0, dtype=np.int64))
 
 
 def groups_of(count: int, met: Iterable[tuple[NDArray[np.intp], NDArray[np.intp]]]) -> NDArray[np.intp]:

@@ -7,7 +7,7 @@ from sqlalchemy import Enum
 from sqlmodel import SQLModel
 from sqlmodel.sql.sqltypes import AutoString, UTCDateTime
 
-from arena.store.models.columns import BigKey
+from arena.store.models.columns import Whole
 
 
 def plain_type(kind: str, item: Any, _: object) -> str | Literal[False]:
@@ -16,7 +16,7 @@ def plain_type(kind: str, item: Any, _: object) -> str | Literal[False]:
         return f"sa.String({item.length})"
     if kind == "type" and isinstance(item, AutoString):
         return "sa.String()"
-    if kind == "type" and item is BigKey:
+    if kind == "type" and item is Whole:
         return 'sa.BigInteger().with_variant(sa.Integer(), "sqlite")'
     if kind == "type" and isinstance(item, UTCDateTime):
         return "sa.DateTime(timezone=True)"

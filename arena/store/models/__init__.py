@@ -3,6 +3,8 @@
 Public names are unique and never change, so they are stored in the row that they name. All times are in UTC.
 """
 
+from sqlmodel import SQLModel
+
 from arena.store.models.accounts import (
     Account,
     ApiKey,
@@ -14,7 +16,7 @@ from arena.store.models.accounts import (
     PasswordReset,
 )
 from arena.store.models.bots import Bot, BotLogEntry, BotVersion, Owner, Token
-from arena.store.models.columns import utc_now
+from arena.store.models.columns import utc_now, widen_numbers
 from arena.store.models.entries import EntryInvitation, EntryRequest, EntryState
 from arena.store.models.leagues import Arrival, League, LeagueMember, Season, SeasonDivision, SeasonPlace
 from arena.store.models.luck import EntrantChances, EntrantLuck, LuckTally, PoolSlope, SessionReference
@@ -54,6 +56,8 @@ from arena.store.models.tournaments import (
     TournamentState,
 )
 from arena.store.models.webhooks import DeliveryState, Webhook, WebhookDelivery
+
+widen_numbers(SQLModel.metadata)
 
 __all__ = [
     "BEGUN",

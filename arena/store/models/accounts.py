@@ -7,7 +7,7 @@ from sqlalchemy import JSON, Index, UniqueConstraint
 from sqlmodel import Field, SQLModel
 
 from arena.actors import Role
-from arena.store.models.columns import BigKey, text_of
+from arena.store.models.columns import text_of
 
 
 class Account(SQLModel, table=True):
@@ -147,7 +147,7 @@ class AuditEntry(SQLModel, table=True):
     __tablename__: ClassVar[str] = "audit"
     __table_args__ = (Index(None, "subject", "id"),)
 
-    id: int = Field(default=None, primary_key=True, sa_type=BigKey)
+    id: int = Field(default=None, primary_key=True)
     at: datetime
     """When it was made."""
     role: Role = Field(sa_type=text_of(Role))

@@ -6,7 +6,7 @@ from typing import ClassVar
 from sqlalchemy import JSON, Index, UniqueConstraint
 from sqlmodel import Field, SQLModel
 
-from arena.store.models.columns import BigKey, Sorted, text_of
+from arena.store.models.columns import Sorted, text_of
 from referee.matches.auth import Scope
 from referee.matches.journal import EntryKind
 
@@ -107,7 +107,7 @@ class BotLogEntry(SQLModel, table=True):
     __tablename__: ClassVar[str] = "bot_log"
     __table_args__ = (Index(None, "version_id", "id"),)
 
-    id: int = Field(default=None, primary_key=True, sa_type=BigKey)
+    id: int = Field(default=None, primary_key=True)
     version_id: int = Field(foreign_key="bot_versions.id")
     """The bot version that it concerns."""
     at: datetime

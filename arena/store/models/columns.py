@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from enum import StrEnum
 
-from sqlalchemy import BigInteger, Integer, String
+from sqlalchemy import BigInteger, Integer, MetaData, String
 from sqlalchemy import Enum as EnumType
 from sqlmodel import SQLModel
 
@@ -26,8 +26,8 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-BigKey = BigInteger().with_variant(Integer, "sqlite")
-"""The type of keys of tables with many rows: 64 bits, which SQLite's integers always have."""
+Whole = BigInteger().with_variant(Integer, "sqlite")
+"""The type of whole numbers: 64 bits, which SQLite's integers always have."""
 
 Sorted = String().with_variant(String(collation="C"), "postgresql")
 """The type of names that are looked up by how they begin: on every database they are sorted by character, and
@@ -39,3 +39,11 @@ def text_of(states: type[StrEnum]) -> EnumType:
     return EnumType(
         states, native_enum=False, length=16, values_callable=lambda of: [state.value for state in of]
     )
+
+
+def widen_numbers(tables: MetaData) -> None:
+    """Give all whole numbers 64 bits: ids outgrow 32, and so do the sums and keys that follow from them."""
+    for table in tables.tables.values():
+        for column in table.columns:
+            if type(column.type) is Integer:
+                column.type = Whole

@@ -5,8 +5,6 @@ from typing import ClassVar
 from sqlalchemy import JSON, BigInteger
 from sqlmodel import Field, SQLModel
 
-from arena.store.models.columns import BigKey
-
 
 class SessionReference(SQLModel, table=True):
     """What the cards of a session's deals were worth, by the reference: written once by a worker.
@@ -16,7 +14,7 @@ class SessionReference(SQLModel, table=True):
 
     __tablename__: ClassVar[str] = "session_references"
 
-    session_id: int = Field(foreign_key="sessions.id", primary_key=True, sa_type=BigKey)
+    session_id: int = Field(foreign_key="sessions.id", primary_key=True)
     """The session."""
     reference: str = Field(max_length=32)
     """The name of the reference, with its version."""

@@ -7,7 +7,7 @@ from typing import ClassVar
 from sqlalchemy import JSON, Index, LargeBinary, UniqueConstraint, text
 from sqlmodel import Field, SQLModel
 
-from arena.store.models.columns import BigKey, text_of
+from arena.store.models.columns import text_of
 
 
 class MatchState(StrEnum):
@@ -42,7 +42,7 @@ class Match(SQLModel, table=True):
         ),
     )
 
-    id: int = Field(default=None, primary_key=True, sa_type=BigKey)
+    id: int = Field(default=None, primary_key=True)
     tournament_id: int = Field(foreign_key="tournaments.id")
     """The round's tournament."""
     ruleset_id: int
@@ -94,8 +94,8 @@ class Seat(SQLModel, table=True):
         Index(None, "entrant_id", "match_id"),
     )
 
-    id: int = Field(default=None, primary_key=True, sa_type=BigKey)
-    match_id: int = Field(foreign_key="matches.id", sa_type=BigKey)
+    id: int = Field(default=None, primary_key=True)
+    match_id: int = Field(foreign_key="matches.id")
     """The match."""
     position: int
     """Place at the table, from 0; the seatings of sessions consist of positions."""
@@ -119,8 +119,8 @@ class Session(SQLModel, table=True):
     __tablename__: ClassVar[str] = "sessions"
     __table_args__ = (UniqueConstraint("match_id", "number"),)
 
-    id: int = Field(default=None, primary_key=True, sa_type=BigKey)
-    match_id: int = Field(foreign_key="matches.id", sa_type=BigKey)
+    id: int = Field(default=None, primary_key=True)
+    match_id: int = Field(foreign_key="matches.id")
     """The match."""
     number: int
     """Number of the session in the match, from 1."""
@@ -151,7 +151,7 @@ class SessionRecords(SQLModel, table=True):
 
     __tablename__: ClassVar[str] = "session_records"
 
-    session_id: int = Field(foreign_key="sessions.id", primary_key=True, sa_type=BigKey)
+    session_id: int = Field(foreign_key="sessions.id", primary_key=True)
     """The session."""
     records: bytes = Field(sa_type=LargeBinary)
     """Its deal records without the fields that they share, as JSON lines compressed with zlib."""
@@ -164,7 +164,7 @@ class DealEstimate(SQLModel, table=True):
     __table_args__ = (UniqueConstraint("session_id", "deal", "seat"),)
 
     id: int = Field(default=None, primary_key=True)
-    session_id: int = Field(foreign_key="sessions.id", sa_type=BigKey)
+    session_id: int = Field(foreign_key="sessions.id")
     """The session."""
     deal: int
     """Number of the deal in its session, from 1."""
@@ -187,7 +187,7 @@ class OpenDeal(SQLModel, table=True):
 
     __tablename__: ClassVar[str] = "open_deals"
 
-    match_id: int = Field(foreign_key="matches.id", primary_key=True, sa_type=BigKey)
+    match_id: int = Field(foreign_key="matches.id", primary_key=True)
     """The session's match."""
     session: int = Field(primary_key=True)
     """The session's number."""

@@ -6,8 +6,6 @@ from typing import Any, ClassVar
 from sqlalchemy import BigInteger, Column, Index, Integer, UniqueConstraint
 from sqlmodel import Field, SQLModel
 
-from arena.store.models.columns import BigKey
-
 _VERSION = Column("version", Integer, nullable=False)
 
 
@@ -53,10 +51,10 @@ class RatingChange(SQLModel, table=True):
         Index(None, "rating_id", "created_at", "id"),
     )
 
-    id: int = Field(default=None, primary_key=True, sa_type=BigKey)
-    match_id: int = Field(foreign_key="matches.id", sa_type=BigKey)
+    id: int = Field(default=None, primary_key=True)
+    match_id: int = Field(foreign_key="matches.id")
     """The match."""
-    seat_id: int = Field(foreign_key="seats.id", sa_type=BigKey)
+    seat_id: int = Field(foreign_key="seats.id")
     """The seat of the rated bot in it."""
     rating_id: int = Field(foreign_key="ratings.id")
     """The rating that changed."""

@@ -7,7 +7,7 @@ from sqlalchemy import JSON, BigInteger, Index, LargeBinary, UniqueConstraint
 from sqlmodel import Field, SQLModel
 
 from arena.core.scores import ScoreKind
-from arena.store.models.columns import BigKey, text_of
+from arena.store.models.columns import text_of
 
 
 class StrengthSums(SQLModel, table=True):
@@ -180,7 +180,7 @@ class StrengthPoint(SQLModel, table=True):
     __tablename__: ClassVar[str] = "strength_points"
     __table_args__ = (Index(None, "version_id", "id"),)
 
-    id: int = Field(default=None, primary_key=True, sa_type=BigKey)
+    id: int = Field(default=None, primary_key=True)
     ruleset_id: int = Field(foreign_key="rulesets.id")
     """The pool's ruleset."""
     table_size: int

@@ -11,7 +11,7 @@ from typing import ClassVar
 from sqlalchemy import BigInteger, Index
 from sqlmodel import Field, SQLModel
 
-from arena.store.models.columns import BigKey, text_of
+from arena.store.models.columns import text_of
 from referee.matches.kinds import FaultKind
 
 
@@ -80,7 +80,7 @@ class Highlight(SQLModel, table=True):
     __tablename__: ClassVar[str] = "highlights"
     __table_args__ = (Index(None, "ruleset_id", "table_size", "kind", "value", "session_id"),)
 
-    session_id: int = Field(foreign_key="sessions.id", primary_key=True, sa_type=BigKey)
+    session_id: int = Field(foreign_key="sessions.id", primary_key=True)
     """The session."""
     kind: HighlightKind = Field(sa_type=text_of(HighlightKind), primary_key=True)
     """The respect in which it stands out."""

@@ -8,7 +8,7 @@ from sqlalchemy import JSON, BigInteger, Index, String, UniqueConstraint, text
 from sqlmodel import Field, SQLModel
 
 from arena.core.specs import Entries, TournamentFields
-from arena.store.models.columns import BigKey, Sorted, text_of
+from arena.store.models.columns import Sorted, text_of
 from referee.deals.action import OnForfeit
 
 
@@ -245,7 +245,7 @@ class TournamentEvent(SQLModel, table=True):
     __tablename__: ClassVar[str] = "tournament_events"
     __table_args__ = (UniqueConstraint("tournament_id", "number"),)
 
-    id: int = Field(default=None, primary_key=True, sa_type=BigKey)
+    id: int = Field(default=None, primary_key=True)
     tournament_id: int = Field(foreign_key="tournaments.id")
     """The tournament."""
     number: int

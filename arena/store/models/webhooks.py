@@ -7,7 +7,7 @@ from typing import ClassVar
 from sqlalchemy import JSON, Index, Text, UniqueConstraint
 from sqlmodel import Field, SQLModel
 
-from arena.store.models.columns import BigKey, text_of
+from arena.store.models.columns import text_of
 
 
 class DeliveryState(StrEnum):
@@ -47,7 +47,7 @@ class WebhookDelivery(SQLModel, table=True):
     __tablename__: ClassVar[str] = "webhook_deliveries"
     __table_args__ = (Index(None, "state", "next_at"), Index(None, "webhook_id", "id"))
 
-    id: int = Field(default=None, primary_key=True, sa_type=BigKey)
+    id: int = Field(default=None, primary_key=True)
     webhook_id: int = Field(foreign_key="webhooks.id")
     """The webhook that it is sent to."""
     message: str = Field(unique=True)
