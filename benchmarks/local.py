@@ -19,10 +19,10 @@ from typing import NamedTuple
 from referee.deals.session import Session as Deals
 from referee.local.field import field_blocks
 from referee.local.played import Played
-from referee.local.pool import play_here, play_in_processes
+from referee.local.pool import play_in_processes
 from referee.local.programs import of_file
 from referee.local.room import chairs_for, play_in_room
-from referee.local.table import Setting
+from referee.local.table import LocalTable, Setting
 from referee.matches.match import SessionSpec
 from referee.records.random_play import play_randomly
 from referee.rules.plays import compile_ruleset
@@ -46,7 +46,7 @@ def engines(ruleset: str, cores: int) -> tuple[dict[str, Engine], int]:
     programs = [of_file(*one) for one in zip(bots, files, strict=True)]
     chairs = chairs_for(programs, [range(len(bots))])
     return {
-        "local table, 1 process": lambda sessions: play_here(setting, sessions),
+        "local table, 1 process": lambda sessions: map(LocalTable(setting).play, sessions),
         f"local table, {cores} processes": lambda sessions: play_in_processes(
             setting, sessions, cores, print
         ),

@@ -196,11 +196,12 @@ def _played(order: "Order", versus: "Versus | None", *, keep: "Keep") -> "Played
     from referee.local.orders import play_field, play_versus
 
     so_far = order.nothing_yet()
+    live = order.jobs > 1  # a debugger in the only process shares its terminal with nothing else
     if versus is None:
-        with playgoing.progress(so_far, order.deals or 0, order.names) as show:
+        with playgoing.progress(so_far, order.deals or 0, order.names, live=live) as show:
             play_field(order, so_far, keep=keep, show=show, report=playgoing.tell)
     else:
-        with playgoing.progress_of_test(versus, so_far, order.names) as show:
+        with playgoing.progress_of_test(versus, so_far, order.names, live=live) as show:
             play_versus(order, versus, so_far, keep=keep, show=show, report=playgoing.tell)
     if so_far.interrupted and not so_far.sessions and (known := playgoing.slowest(so_far, order.names)):
         playgoing.tell(f"play: {known.removeprefix('; ')}")

@@ -26,8 +26,13 @@ def tell(line: str) -> None:
 
 
 @contextmanager
-def progress(so_far: "PlayedSoFar", total: int, names: Sequence[str]) -> Iterator[Callable[[], None]]:
-    """Yield a function that shows how many deals are done: as a bar, or as an occasional line in a log."""
+def progress(
+    so_far: "PlayedSoFar", total: int, names: Sequence[str], *, live: bool
+) -> Iterator[Callable[[], None]]:
+    """Yield a function that shows how many deals are done: as a bar, or as an occasional line in a log.
+
+    It is a bar on a terminal if it may be ``live``.
+    """
     from referee.cli.terminal import FittedBar
 
     begun = time.monotonic()
@@ -41,15 +46,15 @@ def progress(so_far: "PlayedSoFar", total: int, names: Sequence[str]) -> Iterato
         left = f", {rate:.0f}/s, {_duration((total - deals) / rate)} left" if rate else ""
         return FittedBar("play", deals, total, f"{done()}{left}{slowest(so_far, names)}")
 
-    with _shown(so_far, names, done, bar) as show:
+    with _shown(so_far, names, done, bar, live) as show:
         yield show
 
 
 @contextmanager
 def progress_of_test(
-    versus: "Versus", so_far: "PlayedSoFar", names: Sequence[str]
+    versus: "Versus", so_far: "PlayedSoFar", names: Sequence[str], *, live: bool
 ) -> Iterator[Callable[[], None]]:
-    """Yield a function that shows what a test knows so far."""
+    """Yield a function that shows what a test knows so far, as ``progress`` does."""
     from rich.text import Text
 
     from referee.local.versus import finding, lines
@@ -63,7 +68,7 @@ def progress_of_test(
         text = lines(finding(versus, new, old), new, old)
         return Text("\n".join(text) + slowest(so_far, names))
 
-    with _shown(so_far, names, known, whole) as show:
+    with _shown(so_far, names, known, whole, live) as show:
         yield show
 
 
@@ -73,10 +78,11 @@ def _shown(
     names: Sequence[str],
     line: Callable[[], str],
     whole: "Callable[[], RenderableType]",
+    live: bool,
 ) -> Iterator[Callable[[], None]]:
     """Yield a function that shows ``whole`` on a terminal, or every few seconds ``line`` in a log."""
     hopeless = Hopeless(so_far, names)
-    if not sys.stderr.isatty():
+    if not (live and sys.stderr.isatty()):
         log = now_and_then(lambda: tell(f"play: {line()}{slowest(so_far, names)}"))
 
         def write() -> None:
@@ -89,11 +95,11 @@ def _shown(
 
     from referee.cli.terminal import PlainConsole
 
-    with Live(whole(), console=PlainConsole(stderr=True), transient=True) as live:
+    with Live(whole(), console=PlainConsole(stderr=True), transient=True) as display:
 
         def update() -> None:
             hopeless.look(tell)
-            live.update(whole())
+            display.update(whole())
 
         yield update
 
@@ -118,8 +124,12 @@ class Hopeless:
 
 def slowest(so_far: "PlayedSoFar", names: Sequence[str]) -> str:
     """Return which bot takes longest for its decisions, if that is worth telling; else nothing."""
-    known = [(look.decisions, look.seconds) for look in so_far.looks]
-    both = zip(known, so_far.thought or known, strict=True)
+    thought = so_far.thought
+    if thought and thought.stuck:
+        bot, seconds = thought.stuck
+        return f"; {names[bot]} has not answered for {seconds:.0f} s"
+    looks = [(look.decisions, look.seconds) for look in so_far.looks]
+    both = zip(looks, thought.times if thought else looks, strict=True)
     taken = [seconds / max(1, decisions) for decisions, seconds in map(max, both)]
     most = max(taken)
     if most * 1000 < SLOW_MS:

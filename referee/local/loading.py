@@ -17,34 +17,39 @@ METHODS = ("choose", "choose_many")
 """A class with one of these is a bot."""
 
 
-class Home:
-    """The folder of a bot's file, whose modules only this bot imports.
+MAIN = "__mp_main__"
+"""What a bot's module is called: the name of a program's own file in the processes that it starts, which thus
+find there what the bot sends them."""
+MAINS = ("__main__", MAIN)
+
+
+class _Folder:
+    """The folder of bots' files, whose modules only these bots import.
 
     Two versions of a bot have modules of the same names. While one of them plays, the names mean its own.
     """
 
-    _at: "Home | None" = None
-    """The home whose modules the names mean now."""
+    _at: "_Folder | None" = None
+    """The folder whose modules the names mean now."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        self._folder = folder
         self._inside = f"{folder}/"
         self._modules: dict[str, ModuleType] = {}
         self._loaded = 0
         """How many modules there were when those of the folder were last looked for."""
 
-    @contextmanager
-    def entered(self) -> Iterator[None]:
-        """Make imports find the folder's modules, from now until another home is entered."""
-        if Home._at is not self:
-            if Home._at is not None:
-                Home._at._leave()
-            Home._at = self
-            sys.path.insert(0, str(self.folder))
-            sys.modules.update(self._modules)
-            self._loaded = len(sys.modules)
-            importlib.invalidate_caches()
-        yield
+    def enter(self) -> None:
+        """Make imports find the folder's modules, from now until another folder is entered."""
+        if _Folder._at is self:
+            return
+        if _Folder._at is not None:
+            _Folder._at._leave()
+        _Folder._at = self
+        sys.path.insert(0, str(self._folder))
+        sys.modules.update(self._modules)
+        self._loaded = len(sys.modules)
+        importlib.invalidate_caches()
 
     def _leave(self) -> None:
         """Remove the folder's modules from ``sys.modules``, and remember them."""
@@ -53,21 +58,47 @@ class Home:
             self._modules |= own
         for name in self._modules:
             sys.modules.pop(name, None)
-        if str(self.folder) in sys.path:
-            sys.path.remove(str(self.folder))
+        if str(self._folder) in sys.path:
+            sys.path.remove(str(self._folder))
 
     def _is_inside(self, module: ModuleType) -> bool:
         file = getattr(module, "__file__", None)
         return isinstance(file, str) and file.startswith(self._inside) and "site-packages" not in file
 
 
+class Home:
+    """Where a bot's code runs: its folder's modules are found, and its file is the program."""
+
+    def __init__(self, folder: _Folder, main: ModuleType) -> None:
+        self._folder = folder
+        self._main = main
+        """The module of the bot's file."""
+
+    @contextmanager
+    def entered(self) -> Iterator[None]:
+        """Let the bot's code run in the block as if its file had been started."""
+        self._folder.enter()
+        modules = sys.modules
+        before = [(name, modules.get(name)) for name in MAINS]
+        for name in MAINS:
+            modules[name] = self._main
+        try:
+            yield
+        finally:
+            for name, module in before:
+                if module is None:
+                    modules.pop(name, None)
+                else:
+                    modules[name] = module
+
+
+_folders: dict[Path, _Folder] = {}
 _homes: dict[Path, Home] = {}
 
 
 def home_of(path: Path) -> Home:
-    """Return the home of a bot's file."""
-    folder = path.absolute().parent
-    return _homes.setdefault(folder, Home(folder))
+    """Return the home of a bot's file, which ``load_file`` has loaded."""
+    return _homes[path.absolute()]
 
 
 def load_file(path: Path) -> Bot:
@@ -79,14 +110,16 @@ def load_file(path: Path) -> Bot:
     """
     if not path.is_file():
         raise ProgramError(str(path), "no such file")
-    name = f"bot_{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path.absolute())
+    file = path.absolute()
+    spec = importlib.util.spec_from_file_location(MAIN, file)
     if spec is None or spec.loader is None:
         raise ProgramError(str(path), "is not a Python file")
     module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses and pickle look for it there
+    module.__spec__ = None  # a program's own file has none
+    folder = _folders.setdefault(file.parent, _Folder(file.parent))
+    home = _homes[file] = Home(folder, module)
     try:
-        with home_of(path).entered(), _main_hands_over():
+        with home.entered(), _main_hands_over():
             spec.loader.exec_module(module)
     except _HandedOver as handed:
         return handed.bot

@@ -8,8 +8,9 @@ from itertools import islice
 from math import ceil
 
 from referee.local.field import Block, field_blocks, versus_blocks
+from referee.local.played import Thought
 from referee.local.playing import Engine, Keep, PlayedSoFar, play
-from referee.local.pool import Thought, play_here, play_in_processes
+from referee.local.pool import play_in_processes
 from referee.local.programs import Program
 from referee.local.room import chairs_for, play_in_room
 from referee.local.table import Setting
@@ -63,7 +64,7 @@ def play_field(
     """Play deals between all bots. Raise ProgramError if one cannot play.
 
     ``keep`` is given each block and its sessions, ``show`` is called after each session, and ``report`` is
-    given a line when a bot thinks for very long.
+    given a line when a bot does not answer for long.
     """
     blocks = partial(field_blocks, order.seed, order.slots, order.ruleset.players)
     engine = _engine(order, blocks, report, _tick(so_far, show))
@@ -107,7 +108,7 @@ def _engine(
 ) -> Engine:
     """Return the engine that plays the sessions of an order.
 
-    Python files play in this process or in several; if one bot is a command, all play over the local network
+    Python files play in one process or in several; if one bot is a command, all play over the local network
     interface, each in a process of its own.
     """
     files = [program.file for program in order.programs if program.file is not None]
@@ -122,6 +123,4 @@ def _engine(
     if len(files) < len(order.programs):
         seatings = [session.seating for block in islice(blocks(), LOOKED_AT) for session in block.sessions]
         return partial(play_in_room, setting, chairs_for(order.programs, seatings), wait=order.wait)
-    if order.jobs == 1:
-        return partial(play_here, setting)
     return partial(play_in_processes, setting, jobs=order.jobs, report=report, tick=tick)

@@ -1,5 +1,6 @@
 """The result of a session that was played locally."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -38,3 +39,12 @@ class Played:
     """By seat, the seconds that each decision took."""
     faults: list[Fault] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
+
+
+class Thought(NamedTuple):
+    """What bots have thought so far."""
+
+    times: Sequence[tuple[int, float]]
+    """By bot, decisions and the seconds that they took."""
+    stuck: tuple[int, float] | None
+    """The bot that has not answered for longest, and for how many seconds; None if none takes long."""

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from referee.interrupts import interruption
 from referee.local.field import Block
-from referee.local.played import Played
+from referee.local.played import Played, Thought
 from referee.local.tally import Assembly, Tally
 from referee.matches.match import SessionSpec
 
@@ -41,8 +41,8 @@ class PlayedSoFar:
     """The exit status if Ctrl-C or another signal ended play; else 0."""
     looks: list[Look] = field(init=False)
     """By bot."""
-    thought: Sequence[tuple[int, float]] = ()
-    """By bot, decisions and the seconds they took, including open sessions; empty if not known."""
+    thought: Thought | None = None
+    """What bots have thought, including open sessions; None if not known."""
 
     def __post_init__(self) -> None:
         self.looks = [Look() for _ in range(self.tally.bots)]

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from time import perf_counter
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from referee.bot.bots import Bot
 from referee.bot.ended import EndedDeal, EndedSession, ended_deal, ended_session
@@ -32,10 +32,18 @@ from referee.matches.kinds import FaultKind, SessionEnd
 from referee.matches.match import Signed
 from referee.matches.outbox import Outbox
 from referee.matches.table import Table
+from referee.rules.plays import Rules
 
 UNSIGNED = Signed("", "", "")
 TRACE_LINES = 12
 """How many of the last lines of a traceback are kept."""
+
+CHOOSE = "choose"
+"""Stands for all methods of a bot that decide."""
+
+Entering: TypeAlias = Callable[[int, str, int, int, int], None]
+"""Called before the code of a bot runs, with its seat, the method, the number of the deal (0: none yet), and,
+for a decision, with the masks of the hand and of the play to beat."""
 
 
 class Seated(NamedTuple):
@@ -69,11 +77,11 @@ class LocalSession:
         info: SessionInfo,
         seed: bytes,
         bots: Sequence[Seated],
-        thinking: Callable[[int], None] = lambda _seat: None,
+        entering: Entering = lambda *_code: None,
     ) -> None:
-        """Prepare a session; ``thinking`` is called with the seat that decides next."""
+        """Prepare a session; ``entering`` is called before the code of a bot."""
         self._info = info
-        self._thinking = thinking
+        self._entering = entering
         self._bots = bots
         self._views = [LocalView(info, seat) for seat in range(len(bots))]
         self._seats: list[Seat] = []
@@ -84,7 +92,8 @@ class LocalSession:
 
     def play(self) -> Played:
         """Play the session to its end."""
-        for seated, view in zip(self._bots, self._views, strict=True):
+        for seat, (seated, view) in enumerate(zip(self._bots, self._views, strict=True)):
+            self._entering(seat, "__init__", 0, 0, 0)
             with seated.at_home():
                 self._seats.append(Seat(seated.bot, view))
         table, queue = self._table, _Queue()
@@ -103,8 +112,9 @@ class LocalSession:
         index = event.seat
         view = self._views[index]
         view.catch_up(event.deal, event.since)
-        turn = turn_of(view, event)
-        self._thinking(index)
+        turn, deal = turn_of(view, event), event.deal
+        full = view.rules.full
+        self._entering(index, CHOOSE, deal.number, deal.hands[index] & full, deal.to_beat & full)
         cards: int | Malformed
         begun = perf_counter()
         try:
@@ -163,6 +173,7 @@ class LocalSession:
         method = getattr(self._bots[seat].bot, hook, None)
         if method is None:
             return
+        self._entering(seat, hook, self._views[seat].deal, 0, 0)
         try:
             with self._bots[seat].at_home():
                 self._seats[seat].tell(hook, value())
@@ -213,8 +224,13 @@ def failure(seat: int, error: BaseException, where: str) -> Failure:
 def _reason(view: LocalView, fault: events.Fault) -> str:
     """Describe a fault, with the position."""
     text = view.rules.text
-    to_beat = f", to beat {text(fault.to_beat)}" if fault.to_beat else ""
     return (
-        f"{view.session_id} deal {fault.deal}: {fault.kind.value}: {fault.reason}; holding {text(fault.hand)}"
-        f"{to_beat}, answered {text(fault.answered) or 'a pass'}, played {text(fault.default) or 'a pass'}"
+        f"{view.session_id} deal {fault.deal}: {fault.kind.value}: {fault.reason}; "
+        f"{cards_text(view.rules, fault.hand, fault.to_beat)}, "
+        f"answered {text(fault.answered) or 'a pass'}, played {text(fault.default) or 'a pass'}"
     )
+
+
+def cards_text(rules: Rules, hand: int, to_beat: int) -> str:
+    """Describe the cards of a position, which are masks."""
+    return f"holding {rules.text(hand)}" + (f", to beat {rules.text(to_beat)}" if to_beat else "")

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from referee.bot.bots import one_for_all
 from referee.local.loading import home_of, load_file
@@ -22,6 +22,11 @@ TOURNAMENT = "play"
 """Stands for a tournament's name in sessions and records."""
 SDK_FAULTS = 10
 """Faults at which a bot forfeits a session, as in an arena."""
+
+
+EnteringBot: TypeAlias = Callable[[int, int, str, int, int, int], None]
+"""As ``Entering``, but called with the session (0: none yet) and the bot instead of its seat; the method is
+empty while its file is loaded."""
 
 
 class Setting(NamedTuple):
@@ -42,15 +47,17 @@ class Setting(NamedTuple):
 class LocalTable:
     """Lets the bots of a setting play sessions. Raise ProgramError if one of them cannot be loaded."""
 
-    def __init__(
-        self, setting: Setting, thinking: Callable[[int, int], None] = lambda _session, _bot: None
-    ) -> None:
-        """Load the bots; ``thinking`` is called with the session and the bot that decides next."""
+    def __init__(self, setting: Setting, entering: EnteringBot = lambda *_code: None) -> None:
+        """Load the bots; ``entering`` is called before the code of one runs."""
         self._setting = setting
+        self._entering = entering
         self._rules = rules_of(json.loads(setting.ruleset))
         self._limits = Limits(decision_ms=setting.decision_ms, credit_ms=0, faults=SDK_FAULTS)
-        self._bots = [Seated(one_for_all(load_file(file)), home_of(file).entered) for file in setting.files]
-        self._thinking = thinking
+        self._bots = [self._load(bot, file) for bot, file in enumerate(setting.files)]
+
+    def _load(self, bot: int, file: Path) -> Seated:
+        self._entering(0, bot, "", 0, 0, 0)
+        return Seated(one_for_all(load_file(file)), home_of(file).entered)
 
     def play(self, session: SessionSpec) -> Played:
         """Play a session. The seed and its number determine what bots draw from the module ``random``."""
@@ -70,11 +77,11 @@ class LocalTable:
         )
         seated = [self._bots[bot] for bot in session.seating]
 
-        def thinking(seat: int) -> None:
-            self._thinking(session.number, session.seating[seat])
+        def entering(seat: int, method: str, deal: int, hand: int, to_beat: int) -> None:
+            self._entering(session.number, session.seating[seat], method, deal, hand, to_beat)
 
         with _quiet():
-            return LocalSession(info, session.seed, seated, thinking).play()
+            return LocalSession(info, session.seed, seated, entering).play()
 
 
 def session_id(number: int) -> str:

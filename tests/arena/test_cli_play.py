@@ -14,7 +14,7 @@ from arena.cli.local import arena_command
 from referee.cli.playgoing import Hopeless, now_and_then, slowest
 from referee.cli.playshow import show_report
 from referee.cli.starting import bot_command
-from referee.local.played import Fault, Played
+from referee.local.played import Fault, Played, Thought
 from referee.local.playing import PlayedSoFar
 from referee.local.programs import program
 from referee.local.report import Setting, report
@@ -213,6 +213,22 @@ def test_play_when_it_is_interrupted_then_it_tells_what_was_played(tmp_path: Pat
     assert report["deals"] < 1_000_000
 
 
+def test_play_when_a_bot_stops_in_the_only_process_then_it_can_be_debugged(tmp_path: Path) -> None:
+    stops = tmp_path / "my_bot.py"
+    stops.write_text("def choose(turn):\n    breakpoint()\n    return None\n")
+    command = arena_command("play", str(stops), "--ruleset", "chinese-2", "--deals", "1", "--jobs", "1")
+    done = subprocess.run(
+        tied(*command),
+        input="import os\np 'asked at ' + turn.session\nos._exit(3)\n",
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE,
+    )
+    assert done.returncode == 1
+    assert "'asked at play/1/1/1'" in done.stderr
+    assert "error: my_bot: ended its process with status 3" in done.stderr
+
+
 def test_play_when_no_deal_was_finished_then_it_shows_times_and_not_zeros(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -248,8 +264,10 @@ def test_play_when_it_goes_on_then_it_names_who_is_slow_and_who_makes_only_fault
         "mine: all of its 10 decisions so far were faults; the first: KeyError: 1. Ctrl-C ends this"
     ]
     assert slowest(so_far, names) == "; mine takes 250 ms a decision"
-    so_far.thought = [(2, 0.001), (12, 6.0)]
+    so_far.thought = Thought([(2, 0.001), (12, 6.0)], None)
     assert slowest(so_far, names) == "; greedy takes 500 ms a decision"
+    so_far.thought = Thought([(2, 0.001), (12, 6.0)], (0, 7.2))
+    assert slowest(so_far, names) == "; mine has not answered for 7 s"
     assert slowest(PlayedSoFar(Tally(2, 1.0)), names) == ""
 
 

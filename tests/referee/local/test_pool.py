@@ -1,6 +1,8 @@
 """Tests for sessions in several processes, and for finding bots in files."""
 
 import os
+import re
+import select
 import signal
 from dataclasses import replace
 from multiprocessing.context import SpawnProcess
@@ -10,18 +12,30 @@ from typing import Any
 import pytest
 
 from referee.errors import ProgramError
+from referee.local import pool
 from referee.local.loading import load_file
-from referee.local.pool import Thought, play_here, play_in_processes
+from referee.local.played import Played, Thought
+from referee.local.pool import play_in_processes
 from referee.local.programs import program
+from referee.local.table import LocalTable, Setting
+from referee.matches.match import SessionSpec
 from tests.referee.local.bots import HIGHEST, LOWEST, bot_file, setting_of, some_sessions
 
+DEADLINE = 60
+"""Seconds after which a test gives up."""
+
 DICE = "import random\ndef choose(turn):\n    return random.choice([*turn.legal] or [None])\n"
+
+
+def play_here(setting: Setting, sessions: list[SessionSpec]) -> list[Played]:
+    """Play sessions in the tests' own process."""
+    return [*map(LocalTable(setting).play, sessions)]
 
 
 def test_processes_when_they_play_then_all_is_as_in_one(tmp_path: Path) -> None:
     setting = setting_of([bot_file(tmp_path, "dice", DICE), bot_file(tmp_path, "lowest", LOWEST)])
     sessions = some_sessions(2, 2, 8)
-    here = [replace(one.result, records=()) for one in play_here(setting, iter(sessions))]
+    here = [replace(one.result, records=()) for one in play_here(setting, sessions)]
     there = play_in_processes(setting, iter(sessions), 2, print)
     found = [replace(one.result, records=()) for one in there]
     assert sorted(found, key=lambda result: result.number) == here
@@ -43,34 +57,157 @@ def test_processes_when_ctrl_c_comes_while_they_start_then_it_ends_them(
     setting = setting_of([bot_file(tmp_path, "lowest", LOWEST)] * 2)
     with pytest.raises(KeyboardInterrupt):
         [*play_in_processes(setting, iter(some_sessions(2, 2, 8)), 2, print)]
-    assert [process.exitcode for process in started] == [-signal.SIGTERM] * 2
+    assert [process.is_alive() for process in started] == [False] * 2
 
 
-def test_processes_when_a_bot_ends_its_own_then_it_is_named(tmp_path: Path) -> None:
-    dying = bot_file(tmp_path, "dying", "import os\ndef choose(turn):\n    os._exit(3)\n")
-    setting = setting_of([bot_file(tmp_path, "lowest", LOWEST), dying])
-    with pytest.raises(ProgramError, match=r"dying: ended its process with status 3, in session \d+"):
-        [*play_in_processes(setting, iter(some_sessions(2, 2, 8)), 2, print)]
+CODE = """
+import os, pathlib
+def wrong(at):
+    if at == WHERE:
+        WRONG
+wrong("the file")
+class Bot:
+    def __init__(self):
+        wrong("__init__")
+    def choose(self, turn):
+        wrong("choose")
+        return turn.legal[0] if turn.legal else None
+    def deal_ended(self, ended):
+        wrong("deal_ended")
+"""
+
+WHERE = {
+    "the file": "while its file was loaded",
+    "__init__": r"in __init__, play/1/1/\d+",
+    "choose": r"in play/1/1/\d+ deal 1: holding ([2-9TJQKA][DCHS] ?)+(, to beat .+)?",
+    "deal_ended": r"in deal_ended, play/1/1/\d+ deal 1",
+}
+"""Where code of a bot runs, and how that is described."""
 
 
-def test_processes_when_no_session_ends_then_it_is_told_what_bots_have_thought(tmp_path: Path) -> None:
+def wrong_at(folder: Path, where: str, wrong: str) -> Setting:
+    """Return a setting with a bot ``wrong``, which does wrong at this place, and one that is right."""
+    text = CODE.replace("WHERE", repr(where)).replace("WRONG", wrong)
+    return setting_of([bot_file(folder, "lowest", LOWEST), bot_file(folder, "wrong", text)], decision_ms=1)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("where", WHERE)
+def test_processes_when_a_bot_ends_its_own_then_it_is_named_with_the_position(
+    tmp_path: Path, where: str, jobs: int
+) -> None:
+    setting = wrong_at(tmp_path, where, "os._exit(3)")
+    with pytest.raises(ProgramError) as caught:
+        [*play_in_processes(setting, iter(some_sessions(2, 2, 8)), jobs, print)]
+    assert re.fullmatch(
+        rf"wrong: ended its process with status 3 after [\d.]+ s, {WHERE[where]}", str(caught.value)
+    )
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("where", WHERE)
+def test_processes_when_a_bot_does_not_answer_then_it_is_named_with_the_position_while_it_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str, jobs: int
+) -> None:
+    for name in ("LOOK_SECONDS", "LONG_SECONDS", "STUCK_SECONDS"):
+        monkeypatch.setattr(pool, name, 0.05)
+    told = tmp_path / "told"
+    setting = wrong_at(tmp_path, where, f"while not pathlib.Path({str(told)!r}).exists(): pass")
+    lines: list[str] = []
+    stuck: set[int] = set()
+
+    def report(line: str) -> None:
+        if line.startswith("wrong ") and 1 in stuck:
+            lines.append(line)
+            told.touch()
+
+    def tick(thought: Thought) -> None:
+        if thought.stuck:
+            stuck.add(thought.stuck[0])
+
+    assert len([*play_in_processes(setting, iter(some_sessions(2, 2, 1)), jobs, report, tick)]) == 2
+    described = rf"wrong has not answered for \d+ s, {WHERE[where]}; Ctrl-C ends this"
+    assert [line for line in lines if not re.fullmatch(described, line)] == []
+
+
+def test_processes_when_no_session_ends_then_it_is_told_what_bots_have_thought(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool, "LOOK_SECONDS", 0.05)
     seen = tmp_path / "seen"
     waits = (
-        "import pathlib, time\nturns = []\ndef choose(turn):\n    turns.append(turn)\n"
-        f"    while len(turns) > 1 and not pathlib.Path({str(seen)!r}).exists():\n        time.sleep(0.01)\n"
+        "import pathlib\nturns = []\ndef choose(turn):\n    turns.append(turn)\n"
+        f"    while len(turns) > 1 and not pathlib.Path({str(seen)!r}).exists(): pass\n"
         "    return turn.legal[0] if turn.legal else None\n"
     )
     setting = setting_of([bot_file(tmp_path, "waits", waits), bot_file(tmp_path, "lowest", LOWEST)])
     told: list[tuple[int, float]] = []
 
     def tick(thought: Thought) -> None:
-        if thought[0][0]:  # it has decided once, and is waiting
-            told.append(thought[0])
+        if thought.times[0][0]:  # it has decided once, and is waiting
+            told.append(thought.times[0])
             seen.touch()
 
     assert len([*play_in_processes(setting, iter(some_sessions(2, 2, 1)), 1, print, tick)]) == 2
     assert told[0][0] == 1
     assert told[0][1] > 0
+
+
+USES_PROCESSES = """
+import multiprocessing
+from dataclasses import dataclass
+from referee.bot import main
+
+@dataclass
+class Question:
+    plays: list
+
+def first(question):
+    return question.plays[0] if question.plays else None
+
+pool = None
+def choose(turn):
+    global pool
+    pool = pool or CONTEXT.Pool(1)
+    return pool.apply(first, [Question([str(play) for play in turn.legal])])
+
+if __name__ == "__main__":
+    main(choose)
+"""
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("context", ["multiprocessing", "multiprocessing.get_context('spawn')"])
+def test_processes_when_bots_start_processes_then_they_play_as_in_the_arena(
+    tmp_path: Path, context: str, jobs: int, capfd: pytest.CaptureFixture[str]
+) -> None:
+    text = USES_PROCESSES.replace("CONTEXT", context)
+    setting = setting_of([bot_file(tmp_path, name, text) for name in ("mine", "theirs")])
+    sessions = some_sessions(2, 2, 1)
+    played = [*play_in_processes(setting, iter(sessions), jobs, print)]
+    assert [one.failures for one in played] == [[], []]
+    plain = play_here(setting_of([bot_file(tmp_path, name, LOWEST) for name in ("a", "b")]), sessions)
+    by_number = sorted(played, key=lambda one: one.result.number)
+    assert [one.result.points for one in by_number] == [one.result.points for one in plain]
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_processes_when_play_ends_then_what_bots_started_ends_too(tmp_path: Path, jobs: int) -> None:
+    text = (
+        "import subprocess, sys\n"
+        "started = subprocess.Popen([sys.executable, '-c', 'while True: pass'])\n"
+        f"open({str(tmp_path)!r} + f'/{{started.pid}}.pid', 'w').close()\n{LOWEST}"
+    )
+    setting = setting_of([bot_file(tmp_path, "starts", text), bot_file(tmp_path, "lowest", LOWEST)])
+    playing = play_in_processes(setting, iter(some_sessions(2, 2, 8)), jobs, print)
+    next(playing)
+    started = [os.pidfd_open(int(path.stem)) for path in tmp_path.glob("*.pid")]
+    assert len(started) in range(1, jobs + 1)
+    playing.close()
+    for process in started:
+        assert select.select([process], [], [], DEADLINE)[0] == [process]
+        os.close(process)
 
 
 def test_processes_when_a_bot_cannot_be_loaded_there_then_that_is_said(tmp_path: Path) -> None:
@@ -87,11 +224,10 @@ def test_play_when_a_bot_prints_then_results_are_not_disturbed(
         tmp_path, "loud", f"print('loaded')\n{LOWEST}".replace("return", "print('asked'); return")
     )
     setting = setting_of([loud, bot_file(tmp_path, "lowest", LOWEST)])
-    [*play_here(setting, iter(some_sessions(2, 2, 1)))]
     [*play_in_processes(setting, iter(some_sessions(2, 2, 1)), 1, print)]
     out, err = capfd.readouterr()
     assert out == ""
-    assert err.count("loaded") == 2
+    assert err.count("loaded") == 1
     assert "asked" in err
 
 
@@ -105,8 +241,8 @@ def test_play_when_two_versions_import_modules_of_one_name_then_each_has_its_own
         bot_file(folder, "later", "def pick(plays):\n    return plays[0] if plays else None\n")
     plain = [bot_file(tmp_path / "plain", "old", LOWEST), bot_file(tmp_path / "plain", "new", HIGHEST)]
     sessions = some_sessions(2, 2, 6)
-    found = [one.result.points for one in play_here(setting_of(files), iter(sessions))]
-    assert found == [one.result.points for one in play_here(setting_of(plain), iter(sessions))]
+    found = [one.result.points for one in play_here(setting_of(files), sessions)]
+    assert found == [one.result.points for one in play_here(setting_of(plain), sessions)]
 
 
 @pytest.mark.parametrize(
