@@ -112,8 +112,9 @@ def _certificate(code: int) -> str:
 
 
 def _context(tls: ClientTls) -> ssl.SSLContext:
+    authorities = tls.latest().authorities
     context = ssl.create_default_context(
-        cadata=tls.authorities.decode("ascii", "ignore") if tls.authorities else None
+        cadata=authorities.decode("ascii", "ignore") if authorities else None
     )
     context.set_alpn_protocols(["h2"])
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT  # gRPC does not require that

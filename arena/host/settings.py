@@ -38,7 +38,7 @@ from arena.host.certificates import Rehearsal, read_authorities, read_pair
 from arena.host.files import make_private
 from arena.host.presence import REFEREE_TLS, TOGETHER, WEB_TLS, found_in
 from referee.errors import Problem, TomlError
-from referee.tls import ClientTls, ServerTls
+from referee.tls import ClientTls, ServerTls, from_files
 from referee.tokens import tidy, wrong_with
 from referee.toml import read_toml
 from referee.validation import shown, suggestion
@@ -349,11 +349,22 @@ class Settings(BaseSettings):
     def server_tls(self, address: str = "") -> ServerTls | None:
         """Return the certificates that a referee presents and requires; None means no TLS.
 
-        Raise SettingsError for an invalid file, and for a certificate that has expired, that is not for the
-        referee's ``address`` (by default, for that of any referee), or that workers here would not trust.
+        They are read again when their files change. Raise SettingsError for an invalid file, and for a
+        certificate that has expired, that is not for the referee's ``address`` (by default, for that of any
+        referee), or that workers here would not trust.
         """
         if self.tls_certificate is None or self.tls_key is None:
             return None
+        files = self._files("tls_certificate", "tls_key", "tls_client_ca")
+        return from_files(files, lambda: self._read_server_tls(address))
+
+    def _files(self, *names: str) -> list[Path]:
+        """Return the files that are set."""
+        return [file for name in names if isinstance(file := getattr(self, name), Path)]
+
+    def _read_server_tls(self, address: str) -> ServerTls:
+        assert self.tls_certificate is not None
+        assert self.tls_key is not None
         certificate, key = read_pair(
             "tls_certificate", self.tls_certificate, "tls_key", self.tls_key, ssl.PROTOCOL_TLS_SERVER
         )
@@ -376,17 +387,28 @@ class Settings(BaseSettings):
         own = self.web_certificate
         Rehearsal("web_certificate", own, self.web_key, "web_certificate", own).require([None])
 
+    @property
+    def encrypted(self) -> bool:
+        """Return whether referees are reached with TLS."""
+        return any((self.tls_ca, self.tls_certificate, self.tls_client_certificate))
+
     def client_tls(self) -> ClientTls | None:
         """Return the TLS settings with which workers and commands reach a referee; None means no TLS.
 
-        Raise SettingsError for an invalid file, or if the referee requires a certificate and none is set.
+        They are read again when their files change. Raise SettingsError for an invalid file, or if the
+        referee requires a certificate and none is set.
         """
-        if self.tls_ca is None and self.tls_certificate is None and self.tls_client_certificate is None:
+        if not self.encrypted:
             return None
         if self.tls_client_ca is not None and self.tls_client_certificate is None:
             raise SettingsError(
                 "tls_client_certificate", "not set, and with tls_client_ca workers need a certificate too"
             )
+        trusted = "tls_ca" if self.tls_ca else "tls_certificate"
+        files = self._files(trusted, "tls_client_certificate", "tls_client_key")
+        return from_files(files, self._read_client_tls)
+
+    def _read_client_tls(self) -> ClientTls:
         trusted = self.tls_ca or self.tls_certificate
         authorities = None
         if isinstance(trusted, Path):

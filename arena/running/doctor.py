@@ -117,7 +117,15 @@ def _examine(settings: Settings, clock: Callable[[], datetime], seconds: float) 
         f"referee {address}": lambda address=address: _referee(settings, address)  # type: ignore[misc]
         for address in settings.referees
     }
-    return run_all(checks, seconds)
+    return run_all(checks | _certificates(settings, clock), seconds)
+
+
+def _certificates(settings: Settings, clock: Callable[[], datetime]) -> dict[str, Check]:
+    if not (settings.encrypted or settings.web_certificate):
+        return {}
+    from arena.running.certificates import certificate_checks  # and cryptography, which little else needs
+
+    return certificate_checks(settings, clock())
 
 
 def _tls(settings: Settings) -> list[Finding]:

@@ -16,6 +16,7 @@ from arena.host.settings import Settings
 from referee import descriptors
 from referee.errors import ListenError
 from referee.hosts import host_at
+from referee.tls import FromFiles
 
 HEAD_SECONDS = 20.0
 """Maximum time for the head of a request, from the start of the connection or the head's first byte."""
@@ -91,6 +92,9 @@ Where the process may use too few descriptors for that, the maximum is lower.
 BACKLOG = 1_024
 """Maximum number of connections that wait to be accepted."""
 
+RENEW_SECONDS = 5
+"""How often the files of the certificate are looked at."""
+
 GRACE_SECONDS = 5
 """How long requests may continue after the process was told to stop."""
 
@@ -124,6 +128,11 @@ def serve(app: FastAPI, settings: Settings, ready: Callable[[], None]) -> None:
     collect_seldom()
     descriptors.raise_limit()
     settings.check_web_tls()
+
+    async def renew() -> None:
+        if certificate is not None:
+            certificate.latest()
+
     listening = _listen(settings.web_listen)
     config = uvicorn.Config(
         app,
@@ -139,10 +148,28 @@ def serve(app: FastAPI, settings: Settings, ready: Callable[[], None]) -> None:
         timeout_graceful_shutdown=GRACE_SECONDS,
         limit_concurrency=min(MOST_OPEN, descriptors.room(descriptors.limit())),
         lifespan="off",
+        callback_notify=renew,
+        timeout_notify=RENEW_SECONDS,
     )
+    certificate = _certificate(settings, config)
     ready()
     threading.Thread(target=app.state.web.readings.prepare, daemon=True).start()
     Server(config).run([listening])
+
+
+def _certificate(settings: Settings, config: uvicorn.Config) -> FromFiles[None] | None:
+    """Return what keeps the certificate of new connections that of its file; None for no HTTPS."""
+    certificate, key = settings.web_certificate, settings.web_key
+    if certificate is None or key is None:
+        return None
+    config.load()
+
+    def load() -> None:
+        settings.check_web_tls()
+        assert config.ssl is not None
+        config.ssl.load_cert_chain(certificate, key)
+
+    return FromFiles([certificate, key], load)
 
 
 def _listen(address: str) -> socket.socket:

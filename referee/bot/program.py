@@ -21,7 +21,7 @@ from referee.errors import AddressError, RefereeError, WrongThread
 from referee.interrupts import handling, send
 from referee.loops import new_event_loop
 from referee.plain import plain
-from referee.tls import BEGINS_WITH_BOM, BOMS, ClientTls
+from referee.tls import BEGINS_WITH_BOM, BOMS, ClientTls, from_files
 from referee.tokens import tidy, wrong_with
 
 DEFAULT_REFEREE = f"127.0.0.1:{USUAL_PORT}"
@@ -142,34 +142,49 @@ def main(bot: Bot, *, max_sessions: int = 0) -> NoReturn:
     sys.exit(0)
 
 
+_OWN = ("ARENA_TLS_CLIENT_CERTIFICATE", "ARENA_TLS_CLIENT_KEY")
+
+
 def tls_of_environment() -> ClientTls | None:
     """Return the TLS settings in the environment; None for a connection without TLS.
 
-    If they are wrong, exit with a line that says why.
+    Their files are read again for a new connection once they have changed. If they are wrong, exit with a
+    line that says why.
     """
-    own = ("ARENA_TLS_CLIENT_CERTIFICATE", "ARENA_TLS_CLIENT_KEY")
-    given = [variable for variable in own if os.environ.get(variable)]
+    given = [variable for variable in _OWN if os.environ.get(variable)]
     if not os.environ.get("ARENA_TLS_CA"):
         if given:
             sys.exit(f"ARENA_TLS_CA: not set, though {given[0]} is; without it there is no TLS")
         return None
     if len(given) == 1:
-        sys.exit(f"{' and '.join(own)}: only {given[0]} is set")
-    authorities = None if os.environ["ARENA_TLS_CA"] == "system" else _file("ARENA_TLS_CA")
+        sys.exit(f"{' and '.join(_OWN)}: only {given[0]} is set")
+    if os.environ["ARENA_TLS_CA"] != "system":
+        given.append("ARENA_TLS_CA")
+    try:
+        return from_files([Path(os.environ[variable]) for variable in given], _read_tls)
+    except ValueError as error:
+        sys.exit(str(error))
+
+
+def _read_tls() -> ClientTls:
+    """Return what the variables name. Raise ValueError."""
+    ca = os.environ["ARENA_TLS_CA"]
+    authorities = None if ca == "system" else _file("ARENA_TLS_CA")
     if authorities is not None and b"-----BEGIN CERTIFICATE-----" not in authorities:
-        sys.exit(f"ARENA_TLS_CA: {plain(os.environ['ARENA_TLS_CA'])} holds no certificate in PEM form")
-    return ClientTls(authorities, *map(_file, own))
+        raise ValueError(f"ARENA_TLS_CA: {plain(ca)} holds no certificate in PEM form")
+    certificate, key = map(_file, _OWN)
+    return ClientTls(authorities, certificate, key)
 
 
 def _file(variable: str) -> bytes | None:
-    """Return what is in the file that a variable names; None if it is not set."""
+    """Return what is in the file that a variable names; None if it is not set. Raise ValueError."""
     name = os.environ.get(variable)
     if not name:
         return None
     try:
         content = Path(name).read_bytes()
     except OSError as error:
-        sys.exit(f"{variable}: cannot read {plain(name)}: {error.strerror}")
+        raise ValueError(f"{variable}: cannot read {plain(name)}: {error.strerror}") from None
     if content.startswith(BOMS):
-        sys.exit(f"{variable}: {plain(name)} {BEGINS_WITH_BOM}")
+        raise ValueError(f"{variable}: {plain(name)} {BEGINS_WITH_BOM}")
     return content
