@@ -14,13 +14,12 @@ from urllib.parse import quote
 from sqlalchemy import URL, make_url
 
 from arena.actors import Actor, Role
-from arena.errors import SchemaError, SettingsError, StateError, StorageError
+from arena.errors import SettingsError, StateError, StorageError
 from arena.host.files import draft_beside, is_special, keep_private, require_free, written_path
 from arena.host.settings import Settings
 from arena.people.audit import record
 from arena.play.matches import new_cards
-from arena.store.database import NEWER, require_database, sqlite_trouble
-from arena.store.migrations import HEAD
+from arena.store.database import require_database, sqlite_trouble
 from arena.store.models import TournamentState
 from arena.store.storage import Storage, migrate
 
@@ -179,8 +178,7 @@ def prepared(settings: Settings, actor: Actor, source: Path, now: datetime) -> I
         with _one_line(source):
             stack.enter_context(_nobody_else(settings.data / "up.lock", database))
             draft = stack.enter_context(_draft(database))
-            if _copy(source, draft) > HEAD:
-                raise SchemaError(NEWER)
+            _copy(source, draft)
         with Storage(URL.create("sqlite", database=str(draft)).render_as_string()) as storage:
             migrate(storage)
             redealt = tuple(deal_anew(storage, actor, now))

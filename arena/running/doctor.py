@@ -29,8 +29,6 @@ from arena.host.presence import found_in, is_running
 from arena.host.settings import PREFIX, Settings, load_settings
 from arena.play.matches.leases import LONGEST_WAIT
 from arena.running.findings import UNWRITABLE, Check, Finding, advice_on, fail, ok, reason, run_all, warn
-from arena.store.database import find_revision
-from arena.store.migrations import HEAD
 from arena.store.models import (
     UNWEIGHED,
     BotLogEntry,
@@ -41,6 +39,7 @@ from arena.store.models import (
     Tournament,
     TournamentState,
 )
+from arena.store.schema import MIGRATE, Problem, find_problem, fingerprint
 from arena.store.storage import Storage
 from referee import descriptors
 from referee.client import referee_status
@@ -67,9 +66,6 @@ ENOUGH_DESCRIPTORS = 16_384
 
 PATIENCE = timedelta(days=1)
 """How long rounds may wait for what their cards were worth."""
-
-MIGRATE = "run: arena migrate"
-"""The advice for a database that does not have the present schema."""
 
 LATEST = 200
 """How many of the latest entries of the bots' log are checked for clocks."""
@@ -237,7 +233,8 @@ def _database(settings: Settings, clock: Callable[[], datetime]) -> list[Finding
         return [warn("database", f"{shown} does not exist yet", MIGRATE)]
     with Storage(settings.database_url) as storage:
         begun = time.monotonic()
-        revision = find_revision(storage)
+        with storage.connect() as connection:
+            problem = find_problem(connection)
         answers = f"{shown} answers in {(time.monotonic() - begun) * 1000:.0f} ms"
         if settings.embedded_database:
             damage = damage_of(storage)
@@ -246,8 +243,8 @@ def _database(settings: Settings, clock: Callable[[], datetime]) -> list[Finding
             if damage is None:
                 answers += f"; no damage in what was read of it in {READ_SECONDS:g} s"
         findings = [ok("database", answers)]
-        findings.append(_migrations(revision))
-        if revision != HEAD:
+        findings.append(_migrations(problem))
+        if problem is not None:
             return findings
         return [*findings, *_clocks(storage, settings, clock), *_work(storage, settings, clock())]
 
@@ -271,14 +268,11 @@ def damage_of(storage: Storage, seconds: float = READ_SECONDS) -> str | None:
     return "" if damage == "ok" else " ".join(str(damage).split())
 
 
-def _migrations(revision: str | None) -> Finding:
-    if revision == HEAD:
-        return ok("migrations", f"the schema is {HEAD}, that of this version")
-    if revision is None:
-        return warn("migrations", "the database is empty", MIGRATE)
-    if revision < HEAD:
-        return warn("migrations", f"the schema is {revision}, not {HEAD}", MIGRATE)
-    return fail("migrations", f"the schema is {revision}, newer than {HEAD}", "update the arena on this host")
+def _migrations(problem: Problem | None) -> Finding:
+    if problem is None:
+        return ok("migrations", f"the schema is {fingerprint()}, that of this version")
+    level = warn if problem.advice == MIGRATE else fail
+    return level("migrations", problem.what, problem.advice)
 
 
 def _clocks(storage: Storage, settings: Settings, clock: Callable[[], datetime]) -> list[Finding]:

@@ -4,7 +4,6 @@ Commands with a short query need no more than this; ``arena.store.storage`` adds
 """
 
 import os
-import re
 import sqlite3
 import threading
 import time
@@ -14,17 +13,13 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 from urllib.parse import quote
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, text
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import DatabaseError, OperationalError, ProgrammingError, SQLAlchemyError
 
-from arena.errors import NoArena, SchemaError, SettingsError, StorageError
+from arena.errors import NoArena, SettingsError, StorageError
 from arena.host.files import is_full, keep_private
 from arena.host.settings import PREFIX, Settings
-from arena.store.migrations import HEAD
-
-NEWER = "database: it is from a newer version of the arena; update the arena"
-
-FOREIGN = "database: it belongs to something else than an arena ({}); name an empty one, or an arena's"
+from arena.store.schema import check_schema
 
 POOLED = (
     "a pooler gives the transactions of one connection to different connections of the server, which would "
@@ -283,7 +278,8 @@ def open_database(settings: Settings, kind: type[DatabaseT]) -> DatabaseT:
     with ExitStack() as stack, naming_the_database(settings):
         database = kind(settings.database_url)
         stack.callback(database.close)
-        check_schema(database)
+        with database.connect() as connection:
+            check_schema(connection)
         stack.pop_all()
         return database
 
@@ -315,28 +311,3 @@ def naming_the_database(settings: Settings) -> Iterator[None]:
     except ProgrammingError as error:
         # The driver cannot use the URL, or the server forbids what it asks for.
         raise SettingsError("database_url", first_line(error)) from error
-
-
-def check_schema(database: Database) -> None:
-    """Raise SchemaError, which says what to do, if the schema is not that of this version."""
-    revision = find_revision(database)
-    if revision is None:
-        raise SchemaError("database: it has no tables yet; make them with: arena migrate")
-    if revision > HEAD:
-        raise SchemaError(NEWER)
-    if revision < HEAD:
-        raise SchemaError(f"database: its schema is {revision}, and {HEAD} is needed; run: arena migrate")
-
-
-def find_revision(database: Database) -> str | None:
-    """Return the revision of the schema; None for an empty database. Raise SchemaError for a foreign one."""
-    with database.connect() as connection:
-        tables = inspect(connection)
-        revision = None
-        if tables.has_table("alembic_version"):
-            revision = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
-        if revision is None and (others := {*tables.get_table_names()} - {"alembic_version"}):
-            raise SchemaError(FOREIGN.format(f"it has a table {min(others)}"))
-        if revision is not None and not re.fullmatch(r"[0-9]{4}", revision):
-            raise SchemaError(FOREIGN.format(f"its schema is {revision}"))
-        return revision

@@ -19,6 +19,7 @@ from sqlalchemy import (
     Boolean,
     Column,
     ColumnElement,
+    Connection,
     Dialect,
     Executable,
     String,
@@ -42,15 +43,13 @@ from sqlmodel import SQLModel
 from arena.errors import SchemaError, StorageError
 from arena.host.settings import Settings
 from arena.store.database import (
-    NEWER,
     Database,
-    find_revision,
     first_line,
     in_one_line,
     naming_the_database,
     open_database,
 )
-from arena.store.migrations import HEAD
+from arena.store.schema import MIGRATE, check_schema, find_problem, find_revision
 
 __all__ = [
     "Storage",
@@ -221,10 +220,11 @@ def open_storage(settings: Settings) -> Storage:
 def migrate_storage(settings: Settings) -> str | None:
     """Bring the database of these settings to the present schema; return the revision that it had.
 
-    Raise what ``open_database`` raises, but SchemaError only for a database from a newer version.
+    Raise what ``open_database`` raises, but SchemaError only for a database that cannot be migrated.
     """
     with naming_the_database(settings), Storage(settings.prepare().database_url) as storage:
-        before = find_revision(storage)
+        with storage.connect() as connection:
+            before = find_revision(connection)
         migrate(storage)
         return before
 
@@ -232,30 +232,41 @@ def migrate_storage(settings: Settings) -> str | None:
 def migrate(storage: Storage) -> None:
     """Upgrade the schema to this version's; several processes may do so at once.
 
-    Raise SchemaError if the database is from a newer version of the arena.
+    Raise SchemaError, and change nothing, if the database cannot be brought to it.
     """
-    if find_revision(storage) == HEAD:
+    if not _is_older(storage):
         return
     try:
         _upgrade(storage)
     except DBAPIError as error:
-        if find_revision(storage) != HEAD:  # otherwise another process was faster
+        if _is_older(storage):  # otherwise another process was faster
             raise StorageError(f"database: cannot be migrated: {first_line(error)}") from error
 
 
+def _is_older(storage: Storage) -> bool:
+    """Return whether there is something to migrate. Raise SchemaError if that would not help."""
+    with storage.connect() as connection:
+        problem = find_problem(connection)
+    if problem is not None and problem.advice != MIGRATE:
+        raise SchemaError(f"database: {problem.what}; {problem.advice}")
+    return problem is not None
+
+
 def _upgrade(storage: Storage) -> None:
+    with _one_upgrade, storage.write() as tx:
+        if tx.connection().dialect.name == "postgresql":  # SQLite has one writer at a time anyway
+            tx.connection().execute(text(f"SELECT pg_advisory_xact_lock({UPGRADE_LOCK})"))
+        upgrade(tx.connection())
+        check_schema(tx.connection())  # else all of it is undone
+
+
+def upgrade(connection: Connection, to: str = "head") -> None:
+    """Bring a schema up to a revision; nothing else may do so at the same time."""
     from alembic import command  # needed once in a database's life; it takes longer to import than to ask
     from alembic.config import Config
-    from alembic.util import CommandError
 
     config = Config()
     scripts = str(Path(__file__).parent / "migrations")
     config.set_main_option("script_location", scripts.replace("%", "%%"))  # % stands for another option
-    try:
-        with _one_upgrade, storage.write() as tx:
-            if tx.connection().dialect.name == "postgresql":  # SQLite has one writer at a time anyway
-                tx.connection().execute(text(f"SELECT pg_advisory_xact_lock({UPGRADE_LOCK})"))
-            config.attributes["connection"] = tx.connection()
-            command.upgrade(config, "head")
-    except CommandError:
-        raise SchemaError(NEWER) from None
+    config.attributes["connection"] = connection
+    command.upgrade(config, to)

@@ -79,10 +79,10 @@ def test_commands_when_the_schema_is_old_then_one_line_says_what_to_run(
         ),
         (
             "CREATE TABLE alembic_version AS SELECT '9999' AS version_num",
-            "it is from a newer version of the arena",
+            "its schema 9999 is from before the first release; use the version that made it",
         ),
     ],
-    ids=["no revision", "another's revision", "newer"],
+    ids=["no revision", "another's revision", "of development"],
 )
 def test_commands_when_the_database_is_not_theirs_then_one_line_says_so_and_it_stays_as_it_is(
     arena: Arena, settings: Settings, statements: str, told: str

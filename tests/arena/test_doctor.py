@@ -130,7 +130,7 @@ def test_findings_when_the_database_is_no_database_then_that_fails(settings: Set
     assert (found.level, found.found) == ("fail", "database: file is not a database")
 
 
-@pytest.mark.parametrize(("revision", "level"), [("0000", "warn"), ("9999", "fail")])
+@pytest.mark.parametrize(("revision", "level"), [("0001", "warn"), ("9999", "fail")])
 def test_findings_when_the_schema_is_another_then_that_is_said(
     settings: Settings, world: World, revision: str, level: str
 ) -> None:
@@ -138,7 +138,7 @@ def test_findings_when_the_schema_is_another_then_that_is_said(
         tx.connection().execute(text(f"UPDATE alembic_version SET version_num = '{revision}'"))
     found = looked(settings)["migrations"]
     assert found.level == level
-    assert f"the schema is {revision}" in found.found
+    assert revision in found.found
     with world.storage.read() as tx:
         assert tx.connection().execute(text("SELECT version_num FROM alembic_version")).scalar() == revision
 

@@ -3,29 +3,23 @@
 from pathlib import Path
 
 import pytest
-from alembic import command
-from alembic.config import Config
 from sqlalchemy import text
 from sqlmodel import SQLModel, func, select
 
 from arena.results.ratings.rebuild import rebuild
-from arena.store import migrations
-from arena.store.storage import Storage, migrate
+from arena.store.storage import Storage, migrate, upgrade
 from tests.arena.schemas import FOLDER, insert_rows, read_rows
 
 RELEASED = sorted(file.stem for file in FOLDER.glob("*.json"))
 
-OLDER = "0000"
-"""A revision before the first; there is no schema of it."""
+OLDER = "0001"
+"""The first revision."""
 
 
 def move(storage: Storage, to: str) -> None:
     """Bring the schema up to a revision."""
-    config = Config()
-    config.set_main_option("script_location", str(Path(migrations.__file__).parent))
     with storage.write() as tx:
-        config.attributes["connection"] = tx.connection()
-        command.upgrade(config, to)
+        upgrade(tx.connection(), to)
 
 
 def stamp(storage: Storage, revision: str) -> None:

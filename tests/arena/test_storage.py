@@ -14,8 +14,8 @@ from sqlmodel import SQLModel, select
 from arena.errors import SchemaError, SettingsError, StorageError
 from arena.host.settings import Settings, load_settings
 from arena.store import migrations
-from arena.store.database import find_revision
 from arena.store.models import Owner
+from arena.store.schema import find_revision
 from arena.store.storage import Storage, Transaction, migrate, migrate_storage, open_storage
 from tests.arena.fakes import Clock
 from tests.arena.ports import LOOPBACK, deaf_address
@@ -49,22 +49,25 @@ def test_open_when_the_schema_is_older_then_one_line_says_what_to_run_and_it_is_
 ) -> None:
     with Storage(migrated.database_url) as storage:
         stamp(storage, OLDER)
-        message = r"its schema is 0000, and \d{4} is needed; run: arena migrate"
+        message = r"its schema is 0001, and \d{4} is needed; run: arena migrate"
         with pytest.raises(SchemaError, match=rf"^database: {message} \(sqlite:.*db\)$"):
             open_storage(migrated)
-        assert find_revision(storage) == OLDER
+        with storage.connect() as connection:
+            assert find_revision(connection) == OLDER
 
 
 def test_open_when_the_database_is_empty_then_one_line_says_what_to_run(settings: Settings) -> None:
     (settings.prepare().data / "arena.db").touch()
-    with pytest.raises(SchemaError, match="it has no tables yet; make them with: arena migrate"):
+    with pytest.raises(SchemaError, match="it has no tables yet; run: arena migrate"):
         open_storage(settings)
 
 
 def test_migrate_when_the_database_is_newer_then_one_line_says_so(migrated: Settings) -> None:
     with Storage(migrated.database_url) as storage, storage.write() as tx:
         tx.connection().execute(text("UPDATE alembic_version SET version_num = '9999'"))
-    with pytest.raises(SchemaError, match=r"from a newer version of the arena; update the arena \(sqlite:"):
+    with pytest.raises(
+        SchemaError, match=r"its schema 9999 is newer than \d{4}, .*; update the arena on this host \(sq"
+    ):
         migrate_storage(migrated)
 
 
@@ -73,9 +76,7 @@ def test_open_when_the_database_is_newer_then_one_line_says_so_and_it_is_left_al
 ) -> None:
     with storage.write() as tx:
         tx.connection().execute(text("UPDATE alembic_version SET version_num = '9999'"))
-    with pytest.raises(
-        SchemaError, match=r"from a newer version of the arena; update the arena \(sqlite:.*db\)"
-    ):
+    with pytest.raises(SchemaError, match=r"9999 is newer than .*; update the arena on this host \(sq"):
         open_storage(settings)
     with storage.read() as tx:
         assert tx.connection().execute(text("SELECT version_num FROM alembic_version")).scalar() == "9999"

@@ -1,4 +1,7 @@
-"""Writes the migration from the latest revision to the present models, to be reviewed and committed."""
+"""Writes the migration from the latest revision to the present models, to be reviewed and committed.
+
+Without a text, it writes ``schema.txt`` alone, from the migrations: do so after each change of one.
+"""
 
 import sys
 import tempfile
@@ -7,21 +10,30 @@ from pathlib import Path
 from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
+from sqlalchemy import Connection
 
-from arena.store.storage import Storage, migrate
+from arena.store.schema import FINGERPRINT, describe
+from arena.store.storage import Storage, upgrade
 
 
-def write(message: str) -> None:
+def write_migration(connection: Connection, message: str) -> None:
     """Write ``versions/NNNN_message.py``."""
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent))
     number = len(list(ScriptDirectory.from_config(config).walk_revisions())) + 1
-    with tempfile.TemporaryDirectory() as folder, Storage(f"sqlite:///{folder}/arena.db") as storage:
-        migrate(storage)
-        with storage.write() as tx:
-            config.attributes["connection"] = tx.connection()
-            command.revision(config, message, autogenerate=True, rev_id=f"{number:04}")
+    config.attributes["connection"] = connection
+    command.revision(config, message, autogenerate=True, rev_id=f"{number:04}")
 
 
 if __name__ == "__main__":
-    write(" ".join(sys.argv[1:]))
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Storage(f"sqlite:///{folder}/arena.db") as storage,
+        storage.write() as tx,
+    ):
+        upgrade(tx.connection())
+        if sys.argv[1:]:
+            write_migration(tx.connection(), " ".join(sys.argv[1:]))
+        else:
+            lines = sorted(describe(tx.connection()))
+            FINGERPRINT.write_text("".join(f"{line}\n" for line in lines), "utf-8")
