@@ -68,15 +68,13 @@ def with_played(
     return listed
 
 
-def dealt_limits(deal: Deal, include: int, leader_has_lowest: bool, highest: Sequence[int]) -> list[Limit]:
+def dealt_limits(deal: Deal, include: int, leader_has_lowest: bool) -> list[Limit]:
     """Return what the hands of a deal before the lead lack, as ``Position.seen`` takes it."""
-    rules, hands, leader = deal.rules, deal.start, deal.turn
-    rising = landmarks(rules).rising
-    limits = [
-        Limit(seat, 0, _every(rules, sum(rising[rising.index(card & rules.ones) + 1 :])))
-        for seat, card in enumerate(highest)
-        if card
-    ]
+    rules, hands, leader, limits = deal.rules, deal.start, deal.turn, []
+    if deal.exchange is not None and deal.exchange.given:  # the loser's highest card
+        rising = landmarks(rules).rising
+        above = rising[rising.index(deal.exchange.given & rules.ones) + 1 :]
+        limits.append(Limit(deal.exchange.loser, 0, _every(rules, sum(above))))
     if leader_has_lowest and hands[leader] <= rules.full:
         include = next(card for card in landmarks(rules).leading if card & hands[leader])
     if not include:
@@ -97,11 +95,7 @@ def carry_out(deal: Deal, limits: list[Limit], seat: int, mask: int, out_of_turn
         for other in deal.owing():
             deal.act(other, 0)
     full = deal.rules.full
-    if mask and deal.may_lift_ban() and is_last_card(deal.rules, mask):  # which only that allows
-        others = _every(deal.rules, full & ~landmarks(deal.rules).last)
-        limits += [
-            Limit(other, len(deal.log), others) for other, hand in enumerate(deal.hands) if other != seat
-        ]
+    note(deal, limits, mask)
     if seat not in deal.owing() or deal.hands[seat] <= full:
         deal.follow(seat, mask, out_of_turn)
         return
@@ -117,6 +111,18 @@ def carry_out(deal: Deal, limits: list[Limit], seat: int, mask: int, out_of_turn
     losing = _every(deal.rules, facts.losing)
     if mask and losing and deal.hands[seat].bit_count() == 1:  # or the deal would be over
         limits.append(Limit(seat, before, losing))
+
+
+def note(deal: Deal, limits: list[Limit], mask: int) -> None:
+    """Add to ``limits`` what the play of the seat in turn, or its pass (0), tells of a ban on last cards."""
+    rules = deal.rules
+    if not mask and not deal.to_beat:  # which only a ban makes a seat do
+        limits += ban_limits(deal)
+    elif mask and deal.may_lift_ban() and is_last_card(rules, mask):  # which only the end of one allows
+        others = _every(rules, rules.full & ~landmarks(rules).last)
+        limits += [
+            Limit(other, len(deal.log), others) for other in range(len(deal.hands)) if other != deal.turn
+        ]
 
 
 def reveal(deal: Deal, limits: Sequence[Limit], seat: int, cards: int, among: int = -1) -> None:
@@ -156,13 +162,14 @@ def lift_ban(deal: Deal, limits: Sequence[Limit]) -> None:
         _turn_over(deal, bit, cards[0])
 
 
-def add_ban(deal: Deal, limits: list[Limit]) -> None:
-    """Note that a last card of the seat in turn is banned only as another seat holds some other card."""
+def ban_limits(deal: Deal) -> list[Limit]:
+    """Return that a last card of the seat in turn is banned only as another seat holds some other card."""
     rules, banned = deal.rules, _every(deal.rules, rule_facts(deal.rules).banned)
+    if not banned or deal.turn < 0 or not is_last_card(rules, deal.hands[deal.turn]):
+        return []
     others = [seat for seat, hand in enumerate(deal.hands) if hand and seat != deal.turn]
     single = len(others) == 1 and deal.hands[others[0]].bit_count() == 1
-    if banned and single and deal.turn >= 0 and is_last_card(rules, deal.hands[deal.turn]):
-        limits.append(Limit(others[0], len(deal.log), banned))
+    return [Limit(others[0], len(deal.log), banned)] if single else []
 
 
 def _with_blanks(rules: Rules, known: int, hidden: int, numbers: "count[int]") -> int:

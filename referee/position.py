@@ -9,12 +9,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 from typing import NamedTuple
 
-from referee.deals.action import NOBODY, Action, Stage
+from referee.deals.action import NOBODY, Action, Exchange, Stage
 from referee.deals.deal import Deal
 from referee.deals.stock import blank
 from referee.errors import CardError, IllegalHere, PlayError, PositionError, UnknownCards
 from referee.native import native
-from referee.partial import add_ban, begin, carry_out, dealt_limits, lift_ban, reveal, with_played
+from referee.partial import (
+    ban_limits,
+    begin,
+    carry_out,
+    dealt_limits,
+    lift_ban,
+    note,
+    reveal,
+    with_played,
+)
 from referee.records.random_play import play_randomly
 from referee.records.record import DIRECTIONS, action_text, parse_action
 from referee.rules.plays import Rules
@@ -26,10 +35,11 @@ __all__ = ["Legal", "Position"]
 _TEXT = re.compile(
     r"(?P<ruleset>[^;]+); (?P<direction>\w+); dealer (?P<dealer>\d); leader (?P<leader>\d)"
     r"(?: with (?P<include>\w+))?; hands (?P<hands>[^;]*)"
+    r"(?:; exchange (?P<exchange>\d:\S+ \d:\S+))?"
     r"(?:; stock (?P<stock>[^;]*))?(?:; renewed (?P<renewals>[^;]*))?(?:; seed (?P<seed>[0-9a-f]{64}))?"
     r"; (?:won at once|actions (?P<actions>[^;]*))(?:; window (?P<window>[^;]*))?(?:; seat (?P<seat>\d))?"
 )
-_HIDDEN = re.compile(r"\?(?P<count>\d+)(?:<=(?P<highest>\w+))?")
+_HIDDEN = re.compile(r"\?(\d+)")
 _LOWEST = "lowest"
 """Stands in a text for the card with which the leader leads, if it holds the lowest but may lead another."""
 
@@ -41,8 +51,6 @@ class Told(NamedTuple):
     """Mask of the card that the lead had to contain; 0 for none."""
     leader_has_lowest: bool = False
     """Whether the leader led because it held the lowest card, without having to play it."""
-    highest: tuple[int, ...] = ()
-    """By seat, the mask of a card above which it held no unknown one, 0 for none; empty if all are 0."""
 
 
 class Legal:
@@ -121,7 +129,6 @@ class Position:
         steps = {name: step for step, name in DIRECTIONS.items()}
         include, window = match["include"] or "", match["window"]
         try:
-            hands = [_parse_cards(rules, hand) for hand in _parts(match["hands"])]
             return cls.seen(
                 rules,
                 step=steps[match["direction"]],
@@ -129,8 +136,8 @@ class Position:
                 leader=int(match["leader"]),
                 include=0 if include == _LOWEST else rules.parse(include),
                 leader_has_lowest=include == _LOWEST,
-                hands=[(known, hidden) for known, hidden, _ in hands],
-                highest=[highest for _, _, highest in hands],
+                hands=[_parse_cards(rules, hand) for hand in _parts(match["hands"])],
+                exchange=_parse_exchange(rules, match["exchange"]),
                 stock=_parse_stock(rules, match["stock"] or ""),
                 renewals=[_parse_stock(rules, cards) for cards in _parts(match["renewals"])],
                 actions=_parse_actions(rules, match["actions"] or ""),
@@ -154,7 +161,7 @@ class Position:
         actions: Sequence[tuple[int, int, bool]],
         include: int = 0,
         leader_has_lowest: bool = False,
-        highest: Sequence[int] = (),
+        exchange: Exchange | None = None,
         stock: Sequence[int] = (),
         renewals: Sequence[Sequence[int]] = (),
         drawn: Mapping[int, int] | None = None,
@@ -174,8 +181,8 @@ class Position:
         the rules forbid may be played now, as all hold only such a card.
 
         ``include`` is the mask of the card that the lead must contain, or had to because it is the lowest;
-        ``leader_has_lowest`` says that the leader held that card, but could lead another. ``highest`` has by
-        seat the mask of a card above which it held no unknown one, 0 for none. ``answers`` are those given in
+        ``leader_has_lowest`` says that the leader held that card, but could lead another. ``exchange`` says
+        who exchanged cards before that, with 0 for a card that is not known. ``answers`` are those given in
         an open bomb window, None if none is open; of the other seats asked, ``seat`` is the one that acts.
 
         ``at_once`` says that one of the hands, all of which are known, has won before play began.
@@ -184,17 +191,19 @@ class Position:
         PositionError for what is impossible.
         """
         players = rules.ruleset.players
-        for name, value in (("dealer", dealer), ("leader", leader), ("hands", len(hands) - 1)):
+        parties = [("exchange", seat) for seat in exchange[:2]] if exchange else []
+        for name, value in (("dealer", dealer), ("leader", leader), ("hands", len(hands) - 1), *parties):
             if value not in range(players) or (name == "hands" and value != players - 1):
                 raise PositionError(f"{name}: there are {players} seats")
-        told = Told(include, leader_has_lowest, tuple(highest) if any(highest) else ())
+        told = Told(include, leader_has_lowest)
         hands = with_played(rules, hands, actions)
         deal = begin(rules, seed, dealer, step, leader, hands, stock, renewals, at_once=at_once)
         if at_once and (max(deal.hands) > rules.full or not deal.over):
             raise PositionError("none of the hands wins at once")
         if include and not actions:
             deal.require(include)
-        limits = dealt_limits(deal, include, leader_has_lowest, highest)
+        deal.exchange = exchange
+        limits = dealt_limits(deal, include, leader_has_lowest)
         for index, action in enumerate(actions):
             carry_out(deal, limits, *action)
             if drawn and index in drawn:
@@ -203,7 +212,6 @@ class Position:
             deal.act(actor, mask)
         if ban_lifted:
             lift_ban(deal, limits)
-        add_ban(deal, limits)
         if seat != NOBODY and seat not in deal.owing():
             raise PositionError(f"seat {seat} has no decision to make")
         return cls._made(deal, tuple(limits), told, seat)
@@ -310,9 +318,10 @@ class Position:
         """
         seat = self.seat
         self._know(seat)
-        deal = self._deal.copy()
+        deal, limits = self._deal.copy(), list(self._limits)
+        note(deal, limits, action)
         deal.act(seat, action & deal.rules.full)
-        return self._made(deal, self._limits, self._told)
+        return self._made(deal, tuple(limits), self._told)
 
     def sample(self, random: Random, *, weighs_passes: bool = False) -> "Position":
         """Return a complete position, with the unknown cards dealt at random.
@@ -331,7 +340,7 @@ class Position:
     def worlds(self) -> Worlds:
         """What the unknown cards may be, for those who need the hands rather than positions."""
         if self._worlds is None:
-            self._worlds = Worlds(self._deal, self._limits, self._told.leader_has_lowest)
+            self._worlds = Worlds(self._deal, self._known_limits(), self._told.leader_has_lowest)
         return self._worlds
 
     def with_cards(self, taken: Sequence[int], stock: Sequence[int] = ()) -> "Position":
@@ -368,6 +377,9 @@ class Position:
         other._deal, other._limits, other._told, other._seat, other._worlds = deal, limits, told, seat, None
         return other
 
+    def _known_limits(self) -> tuple[Limit, ...]:
+        return (*self._limits, *ban_limits(self._deal))
+
     def _know(self, seat: int) -> None:
         if seat < 0:
             raise IllegalHere("the deal is over")
@@ -380,11 +392,12 @@ class Position:
         if self.is_complete:
             return self._deal.key(), self.seat
         deal, rules = self._deal.copy(), self.rules
-        slots = sorted(slots_of(deal, self._limits), key=lambda slot: slot._replace(bit=0))
+        slots = sorted(slots_of(deal, self._known_limits()), key=lambda slot: slot._replace(bit=0))
         alike = {slot.bit: blank(rules, number) for number, slot in enumerate(slots)}
         deal.turn_over(lambda mask: sum([alike.get(bit, bit) for bit in bits(mask)]), deal.seed)
         unknown = tuple([(slot.renewal, slot.lacks) for slot in slots])
-        return deal.key(), self.seat, unknown, tuple(self.unseen), self._told.leader_has_lowest
+        told = self._told.leader_has_lowest, deal.exchange
+        return deal.key(), self.seat, unknown, tuple(self.unseen), told
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Position) and self._key() == other._key()
@@ -398,8 +411,7 @@ class Position:
         include = f" with {rules.text(told.include)}" if told.include else ""
         if told.leader_has_lowest:
             include = f" with {_LOWEST}"
-        highest = told.highest or (0,) * len(deal.start)
-        hands = [_cards_text(rules, *hand) for hand in zip(deal.start, highest, strict=True)]
+        hands = [_cards_text(rules, hand) for hand in deal.start]
         parts = [
             rules.ruleset.label,
             DIRECTIONS[deal.step],
@@ -407,6 +419,8 @@ class Position:
             f"leader {deal.leader}{include}",
             f"hands {' / '.join(hands)}",
         ]
+        if deal.exchange is not None:
+            parts.append(f"exchange {_exchange_text(rules, deal.exchange)}")
         if rules.ruleset.leftover == "stock":
             parts.append(f"stock {_stock_text(rules, deal.undealt)}")
         if deal.stock.renewals:
@@ -442,19 +456,27 @@ def _action_text(rules: Rules, action: tuple[int, int], out_of_turn: bool = Fals
     return action_text(rules, (*action, 0, out_of_turn))
 
 
-def _cards_text(rules: Rules, hand: int, highest: int) -> str:
+def _cards_text(rules: Rules, hand: int) -> str:
     hidden = (hand & ~rules.full).bit_count()
-    limit = f"<={rules.text(highest)}" if highest else ""
-    return " ".join([*rules.text(hand & rules.full).split(), *([f"?{hidden}{limit}"] if hidden else [])])
+    return " ".join([*rules.text(hand & rules.full).split(), *([f"?{hidden}"] if hidden else [])])
 
 
-def _parse_cards(rules: Rules, text: str) -> tuple[int, int, int]:
-    """Return the known cards, the number of the others, and a card above which none of these is, or 0."""
-    hidden, highest = 0, 0
-    for match in _HIDDEN.finditer(text):
-        hidden += int(match["count"])
-        highest = rules.parse(match["highest"] or "")
-    return rules.parse(_HIDDEN.sub("", text)), hidden, highest
+def _parse_cards(rules: Rules, text: str) -> tuple[int, int]:
+    """Return the known cards and the number of the others."""
+    return rules.parse(_HIDDEN.sub("", text)), sum(map(int, _HIDDEN.findall(text)))
+
+
+def _exchange_text(rules: Rules, exchange: Exchange) -> str:
+    given, returned = (rules.text(card) or "?" for card in exchange[2:])
+    return f"{exchange.loser}:{given} {exchange.winner}:{returned}"
+
+
+def _parse_exchange(rules: Rules, text: str | None) -> Exchange | None:
+    if text is None:
+        return None
+    loser, winner = (gift.split(":") for gift in text.split(" "))
+    given, returned = (0 if card == "?" else rules.parse(card) for _, card in (loser, winner))
+    return Exchange(int(loser[0]), int(winner[0]), given, returned)
 
 
 def _parts(text: str | None) -> list[str]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from referee.deals.action import NOBODY
 from referee.deals.deal import Deal
-from referee.deals.dealing import has_all_twos, lead_card
+from referee.deals.dealing import has_all_twos, highest_card, lead_card
 from referee.deals.facts import stronger_singles
 from referee.deals.instant import instant_winner
 from referee.deals.stock import blank
@@ -138,7 +138,7 @@ class Worlds:
         self._leader = deal.leader if leader_has_lowest else None
         ruleset = rules.ruleset
         wins = ruleset.dragon != "none" or ruleset.instant_wins
-        self._forbids = ruleset.exchange == "none" and bool(wins or ruleset.redeal_four_twos)
+        self._forbids = bool(wins or ruleset.redeal_four_twos)
         self._passes: list[tuple[int, int, int]] | None = None
 
     def sample(self, random: Random, *, weighs_passes: bool = False) -> World:
@@ -238,11 +238,40 @@ class Worlds:
             place = end
         if self._leader is not None and self._leader != lead_card(rules, starts, deal.dealer, deal.step)[0]:
             return False
-        if not self._forbids:
-            return True
-        if instant_winner(rules, starts, deal.dealer, deal.step) is not None:
+        return not self._forbids or any(map(self._goes_on, self._openings(starts)))
+
+    def _goes_on(self, hands: Sequence[int]) -> bool:
+        """Return whether play begins with such hands: none wins at once or is dealt again."""
+        rules, deal = self._rules, self._deal
+        if instant_winner(rules, hands, deal.dealer, deal.step) is not None:
             return False
-        return not (rules.ruleset.redeal_four_twos and any(has_all_twos(rules, hand) for hand in starts))
+        return not (rules.ruleset.redeal_four_twos and any(has_all_twos(rules, hand) for hand in hands))
+
+    def _openings(self, starts: Sequence[int]) -> Iterator[Sequence[int]]:
+        """Yield the hands that may have been dealt, given those at the start of play, after an exchange."""
+        exchange, rules = self._deal.exchange, self._rules
+        if exchange is None:
+            yield starts
+            return
+        loser, winner, given, returned = exchange
+        if given and returned:
+            yield self._undone(starts, given, returned)
+            return
+        yield starts  # the card that was given came back
+        for card in bits(starts[loser] & rules.ones):
+            rest = rules.remove(starts[loser], card)
+            for highest in bits(starts[winner] & rules.ones):
+                if highest_card(rules, rest | highest) == highest:
+                    yield self._undone(starts, highest, card)
+
+    def _undone(self, starts: Sequence[int], given: int, returned: int) -> list[int]:
+        """Return the hands before an exchange of these cards."""
+        exchange, rules, hands = self._deal.exchange, self._rules, list(starts)
+        if exchange is not None and given != returned:
+            loser, winner = exchange[:2]
+            hands[loser] = rules.add(rules.remove(hands[loser], returned), given)
+            hands[winner] = rules.add(rules.remove(hands[winner], given), returned)
+        return hands
 
     def _passed(self) -> list[tuple[int, int, int]]:
         """Return, for each pass on a single, the seat and the ordinary and the top cards that beat it."""

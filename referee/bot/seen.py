@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from referee.deals.action import NOBODY
+from referee.deals.action import NOBODY, Exchange
 from referee.deals.dealing import is_last_card, landmarks
 from referee.position import Position
 from referee.rules.plays import Rules
@@ -74,7 +74,7 @@ def seen_position(
         include=include,
         # Of another leader that draws cards, one cannot tell which of those played it held by then.
         leader_has_lowest=by_lowest and not includes and (leader == seat or not stock),
-        highest=_highest(seat, len(counts), gifts),
+        exchange=_exchange(*gifts) if gifts else None,
         stock=[0] * (len(rules.pack) - sum(sizes)) if stock else [],
         drawn={index: action.drawn_cards for index, action in enumerate(happened) if action.drawn_cards},
         answers=() if window else None,
@@ -112,12 +112,8 @@ def _told(rules: Rules, seat: int, sizes: Sequence[int], gifts: Sequence[Gift], 
     return known
 
 
-def _highest(seat: int, players: int, gifts: Sequence[Gift]) -> list[int]:
-    """Return, by seat, the mask of a card above which it held none but those that ``seat`` gave it; or 0."""
-    highest = [0] * players
-    if gifts and gifts[0].taker == seat:
-        highest[gifts[0].giver] = gifts[0].card
-    return highest
+def _exchange(given: Gift, returned: Gift) -> Exchange:
+    return Exchange(given.giver, given.taker, given.card, returned.card)
 
 
 def _lowest(rules: Rules, mask: int) -> int:

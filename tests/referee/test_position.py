@@ -1,8 +1,12 @@
 """Tests for positions as values: making, reading, writing, comparing and continuing them."""
 
 import json
+from collections.abc import Sequence
+from hashlib import sha256
 from inspect import isgetsetdescriptor, ismemberdescriptor
+from itertools import product
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -369,9 +373,10 @@ def check_world(deal: Deal, seat: int, seen: Position, world: Position) -> None:
     assert [action[:2] for action in world.actions] == [entry[:2] for entry in deal.log]
     starts = world.deal().start
     assert starts[seat] == deal.start[seat]
-    if ruleset.exchange == "none":
-        assert instant_winner(rules, starts, deal.dealer, deal.step) is None
-        assert not ruleset.redeal_four_twos or not any(has_all_twos(rules, hand) for hand in starts)
+    openings = possible_openings(deal, seat, starts)
+    assert any(instant_winner(rules, hands, deal.dealer, deal.step) is None for hands in openings)
+    if ruleset.redeal_four_twos:
+        assert any(not any(has_all_twos(rules, hand) for hand in hands) for hands in openings)
     tells = bool(ruleset.lead_includes_lowest) or ruleset.leftover != "stock" or deal.leader == seat
     tells &= not deal.log or deal.log[0][1] > 0  # a lead that could not be made shows no card
     if lowest_leads(ruleset, deal.number) and tells and ruleset.first_lead != "random":
@@ -384,6 +389,75 @@ def check_world(deal: Deal, seat: int, seen: Position, world: Position) -> None:
     if ruleset.leftover_shown and deal.exchange is None:
         taker = max(range(len(starts)), key=lambda other: deal.start[other].bit_count())
         assert not rules.joined(deal.undealt) & ~starts[taker]
+
+
+def possible_openings(deal: Deal, seat: int, starts: Sequence[int]) -> list[list[int]]:
+    """Return the hands before an exchange that ``seat`` holds for possible, given those after it."""
+    rules, openings = deal.rules, [list(starts)]
+    if deal.exchange is None:
+        return openings
+    loser, winner, *cards = deal.exchange
+    pairs = [*product(*(rules.choose(starts[party] & rules.ones, 1) for party in (winner, loser)))]
+    if seat in (loser, winner):
+        same = cards[0] == cards[1]
+        pairs, openings = [] if same else [(cards[0], cards[1])], openings if same else []
+    for gift, returned in pairs:
+        before = rules.add(rules.remove(starts[loser], returned), gift)
+        if highest_card(rules, before) == gift:
+            after = rules.add(rules.remove(starts[winner], gift), returned)
+            hands = {loser: before, winner: after}
+            openings.append([hands.get(other, hand) for other, hand in enumerate(starts)])
+    return openings
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"instant_wins": ["six_pairs"]},
+        {"redeal_four_twos": True},
+        {"dragon": "wins", "players": 3, "hand_size": 17},
+    ],
+)
+def test_sample_under_exchanges_deals_no_hand_with_which_the_deal_would_not_have_begun(
+    fields: dict[str, Any],
+) -> None:
+    rules, rng = rules_with(exchange="loser_to_winner", **fields), Random(1)
+    for number in range(8):
+        session, deals = Session(rules, sha256(bytes([number])).digest(), 2), 0
+        while not session.over:
+            deal, deals = session.next_deal(), deals + 1
+            assert deal.over or deal.stage is (Stage.PLAY if deals == 1 else Stage.EXCHANGE)
+            if deal.stage is Stage.EXCHANGE:
+                deal.act(deal.turn, rng.choice(deal.choices(deal.turn)) & rules.full)
+            if not deal.over:
+                for seat in deal.owing():
+                    seen = turn_in(deal, seat).position()
+                    for _ in range(60):
+                        check_world(deal, seat, seen, seen.sample(rng))
+                play_randomly(deal, rng)
+            session.close_deal()
+
+
+def test_view_of_an_exchange_knows_who_took_part_and_its_own_cards() -> None:
+    rules = rules_with(players=3, exchange="loser_to_winner")
+    deal = deal_of(rules, ["3D 5C KS", "4D 9S 2C", "6H 7H 2S"], exchange=(0, 1))
+    deal.act(1, rules.parse("9S"))
+    assert "; exchange 0:KS 1:9S;" in str(Position(deal))
+    assert "; exchange 0:KS 1:9S;" in str(turn_in(deal, 0).position())
+    seen = turn_in(play(deal, "0:3D", "1:-"), 2).position()
+    assert "; exchange 0:? 1:?;" in str(seen)
+    assert Position.parse(str(seen), rules) == seen
+    with pytest.raises(PositionError, match="exchange: there are 3 seats"):
+        Position.parse(str(seen).replace("exchange 0", "exchange 3"), rules)
+
+
+def test_view_after_a_lead_that_a_ban_made_impossible_is_its_own_text() -> None:
+    rules = rules_with(players=2, last_top_card="cannot_win", last_cards="2")
+    deal = deal_of(rules, ["3C 5C 2D", "4S"], leader=0)
+    seen = turn_in(play(deal, "0:3C", "1:-", "0:5C", "1:-"), 0).position()
+    for passed in (seen, seen.apply(0)):
+        assert Position.parse(str(passed), rules) == passed
+        assert often(passed, 1, "2D 2C 2H 2S") == 0
 
 
 PAIRS = "3D 3C 5D 5C 7H 7S 9H 9S JD JC KD KC"
