@@ -250,8 +250,28 @@ def flushes(ruleset: Ruleset) -> list[str]:
     if ruleset.equal_suits:
         by_all = ruleset.flush_order == "ranks_then_suit"
         order = "by all their ranks from the highest down" if by_all else "by the highest rank"
-    equal = " A flush may hold two of the same card." if ruleset.decks > 1 else ""
-    return [f"Flushes, five cards of one suit, go {order}.{equal}"]
+    sentences = [f"Flushes, five cards of one suit, go {order}."]
+    if ruleset.decks > 1:
+        sentences.append("A flush may hold two of the same card.")
+    return sentences + _also_flushes(ruleset)
+
+
+def _also_flushes(ruleset: Ruleset) -> list[str]:
+    """Return what five cards are that are of one suit and a kind by their ranks, as several packs have."""
+    order = ruleset.five_card_order
+    both = [kind for kind, decks in _IN_ONE_SUIT.items() if decks <= ruleset.decks and kind in order]
+    stronger = [kind for kind in both if order.index(kind) > order.index("flush")]
+    weaker = [kind for kind in both if kind not in stronger]
+    sentences = (
+        [f"In one suit, {listed([KIND_NAMES[kind] for kind in weaker])} are a flush."] if weaker else []
+    )
+    if stronger:
+        sentences.append(f"In one suit, {listed([KIND_NAMES[kind] for kind in stronger])} are no flush.")
+    return sentences
+
+
+_IN_ONE_SUIT = {"two_pair": 2, "full_house": 3, "quads": 4}
+"""By kind, how many packs it takes to have one in one suit."""
 
 
 def bombs(ruleset: Ruleset) -> list[str]:
@@ -269,9 +289,11 @@ def bombs(ruleset: Ruleset) -> list[str]:
         among = "these" if limits else "bombs"
         parts = [_bare_bomb(name, ruleset) for name in order]
         sentences.append(f"Among {among} the order is: {weakest_first(parts)}.")
-    sentences += [
-        f"{_sentence(_bombs([name], ruleset))} beats {_bombs(limits[name], ruleset)}." for name in some
-    ]
+    for name in some:
+        beaten = _bombs(limits[name], ruleset)
+        if _is_run(name):
+            beaten = beaten.replace(KIND_NAMES["pair_run"], "any other run of pairs")
+        sentences.append(f"{_sentence(_bombs([name], ruleset))} beats {beaten}.")
     if limits:
         sentences.append("Against all other plays these go by their kind.")
     runs = [run_lengths(name, ruleset.bombs, len(ruleset.ranks)) for name in ruleset.bombs if _is_run(name)]

@@ -17,16 +17,13 @@ class Limited:
         limits = limited(ruleset.bombs_beat)
         self._width = strength.width
         self._bombs = [span for name in limits for span in strength.spans(name)]
-        self._beaten = [
-            (span, beaten)
-            for name, targets in limits.items()
-            for target in targets
-            for beaten in strength.spans(target)
-            for span in strength.spans(name)
-        ]
-        for name in limits:
-            runs = strength.spans(name)  # of another kind, there is just one
-            self._beaten += [(longer, run) for place, run in enumerate(runs) for longer in runs[place + 1 :]]
+        self._beaten: list[tuple[Span, Span]] = []
+        for name, targets in limits.items():
+            own = strength.spans(name)  # of a kind that is no run, there is just one
+            self._beaten += [(longer, run) for place, run in enumerate(own) for longer in own[place + 1 :]]
+            for target in targets:
+                others = [beaten for beaten in strength.spans(target) if beaten not in own]
+                self._beaten += [(span, beaten) for beaten in others for span in own]
         self._over = Memo(self._spans_over)
 
     def is_bomb(self, code: int) -> bool:

@@ -40,6 +40,9 @@ class Lister:
         self._full_houses = "full_house" in kinds
         # Four cards of a rank hold several triples, except of four packs, where they can be all the same.
         self._alone = 0 if pack.decks > 3 else 1
+        # By suit, the other cards, where three packs have full houses in a suit that may be flushes.
+        several = pack.decks > 2 and "flush" in kinds
+        self._mixed = tuple([pack.full & ~suit for suit in pack.suit_masks]) if several else ()
         self._four_of_a_kind = "quads" in kinds or "bare_quads" in kinds
         self._straights = "straight" in kinds
         self._flushes = "flush" in kinds or "straight_flush" in kinds
@@ -156,7 +159,12 @@ class Lister:
                 held = hand & rank
                 if held.bit_count() > 3:
                     plays += self._four_and_more(held, hand ^ held)
-        return plays
+        return [play for play in plays if not self._is_of_a_suit(play)] if self._mixed else plays
+
+    def _is_of_a_suit(self, play: int) -> bool:
+        """Return whether a play that several packs have in one suit is in one, and listed with that."""
+        cards = play & self._full
+        return not all(cards & other for other in self._mixed) and cards.bit_count() == 5
 
     def _four_and_more(self, held: int, others: int) -> list[int]:
         plays, quads = self._fours[held]

@@ -55,22 +55,26 @@ class Classifier:
         return 0
 
     def _five(self, cards: list[int], ranks: list[int]) -> int:
-        distinct = len(set(ranks))
-        if distinct <= 2:
-            most = max(ranks, key=ranks.count)
-            kind = "quads" if ranks.count(most) > 3 else "full_house"
-            return self._of_rank(kind, [card for card in cards if card >> 2 == most])
         joker = ranks[-1] >= self._strength.ranks
         suited = len({card & 3 for card in cards}) == 1 and not joker
-        if distinct == 3 and (not suited or self._strength.doubled == "two_pair"):
-            paired = sorted({rank for rank in ranks if ranks.count(rank) == 2})
-            if paired:
-                return self._two_pair(cards, *paired)
+        kind, deciding = self._matching(cards, ranks)
+        if kind and (not suited or self._strength.of_one_suit[kind] == kind):
+            return self._two_pair(cards, *deciding) if kind == "two_pair" else self._of_rank(kind, deciding)
         if joker:
             return 0
         if suited:
             return self._suited(cards, ranks)
-        return self._sequence("straight", cards, ranks) if distinct == 5 else 0
+        return self._sequence("straight", cards, ranks) if len(set(ranks)) == 5 else 0
+
+    def _matching(self, cards: list[int], ranks: list[int]) -> tuple[str, list[int]]:
+        """Return what five cards are by their ranks and the cards, or of two pairs the ranks, that decide."""
+        distinct = set(ranks)
+        if len(distinct) <= 2:
+            most = max(ranks, key=ranks.count)
+            kind = "quads" if ranks.count(most) > 3 else "full_house"
+            return kind, [card for card in cards if card >> 2 == most]
+        paired = sorted([rank for rank in distinct if ranks.count(rank) == 2])
+        return ("two_pair", paired) if len(paired) == 2 else ("", [])
 
     def _two_pair(self, cards: list[int], low: int, high: int) -> int:
         suit = self._best_suit([card for card in cards if card >> 2 == high])

@@ -32,9 +32,9 @@ class Strength:
 
     ``sequences`` maps the rank positions of a legal sequence, as bits, to its level and to the position of
     the rank whose suit counts. ``suited`` is the kind of five suited cards in sequence, except royal flushes;
-    ``royal`` has the rank bits of a royal flush if that is a kind of its own, else it is 0. ``doubled`` is
-    the kind of five suited cards with two pairs, as two packs have. ``runs`` has, by kind, the same of runs
-    as ``sequences``, with levels for each length.
+    ``royal`` has the rank bits of a royal flush if that is a kind of its own, else it is 0.
+    ``of_one_suit`` has, by what several packs have in one suit, the kind that it is, or None.
+    ``runs`` has, by kind, the same of runs as ``sequences``, with levels for each length.
     """
 
     def __init__(self, ruleset: Ruleset, width: int) -> None:
@@ -52,7 +52,7 @@ class Strength:
         self.sequences = _sequences(ruleset)
         self.suited = _suited_kind(ruleset)
         self.royal = _royal(ruleset)
-        self.doubled = _strongest_kind(ruleset, ("two_pair", "flush"))
+        self.of_one_suit = {kind: _strongest_kind(ruleset, (kind, "flush")) for kind in MATCHING}
         self.runs: dict[str, dict[int, tuple[int, int]]] = {
             kind: _runs(ruleset, kind) for kind in RUNS if kind in ruleset.plays
         }
@@ -195,6 +195,9 @@ class Strength:
 
 
 _SEQUENCE_KINDS = ("straight", "straight_flush", "straight_flush_plus_two")
+
+MATCHING = ("two_pair", "full_house", "quads")
+"""The kinds of five cards that several packs have in one suit, where they may be flushes as well."""
 
 _APART = (*RUNS, "royal_flush")
 """Kinds that need more than their name in ``plays``: their groups are made separately."""

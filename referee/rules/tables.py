@@ -131,8 +131,6 @@ class Tables:
         def suited(held: int) -> Suited:
             in_sequence = [mask for mask in sequences if not mask & ~held]
             masks = choose(held, 5) if self._flushes else in_sequence
-            if self._pack.decks > 2:  # of two ranks or one, five suited cards are a full house or quads
-                masks = [mask for mask in masks if (mask & self._pack.ones).bit_count() > 2]
             if royal and not (self._flushes or royal & ~held or royal in masks):
                 masks = [*masks, royal]
             if strength.suited == "straight":

@@ -5,14 +5,17 @@ names; ``A A A`` are three aces, which are of the kind ``triple``.
 """
 
 from collections.abc import Container, Iterator, Mapping, Sequence
-from itertools import chain
-from typing import Annotated, Literal
+from itertools import chain, combinations
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from referee.cards import JOKER, RANK_SETS
+from referee.cards import JOKER, RANK_SETS, SUITS
 from referee.errors import Problem
 from referee.ruleset.annotations import Fields, Step
 from referee.ruleset.fields import KINDS, distinct_names
 from referee.validation import Refused, shown, suggestion
+
+if TYPE_CHECKING:
+    from referee.ruleset.model import Ruleset
 
 EQUAL_CARDS = ("single", "pair", "triple", "bare_quads")
 """The kinds of one, two, three and four cards of one rank."""
@@ -47,42 +50,84 @@ def run_lengths(name: str, bombs: Sequence[str], most: int) -> range:
     return range(shortest, min(longer, default=most + 1))
 
 
+def cards_held(rank: str, removed_cards: Container[str], decks: int) -> int:
+    """Return how many cards of a rank that is not the jokers' all packs have together."""
+    return decks * sum(rank + suit not in removed_cards for suit in SUITS)
+
+
 def limited(bombs_beat: BombsBeat) -> Mapping[str, Sequence[str]]:
     """Return what the bombs that do not beat any play beat, by bomb."""
     return {} if bombs_beat == "any" else dict(bombs_beat)
 
 
-def problems(
-    bombs: Sequence[str], bomb_order: Sequence[str], bombs_beat: BombsBeat, playable: Container[str]
-) -> Iterator[Problem]:
-    """Yield what in these fields contradicts the kinds that may be played, or each other."""
-    limits = limited(bombs_beat)
+def problems(ruleset: "Ruleset") -> Iterator[Problem]:
+    """Yield what in the fields on bombs contradicts the kinds that may be played, or each other."""
+    bombs, limits = ruleset.bombs, limited(ruleset.bombs_beat)
     for name in bombs:
         kind = kind_of(name)
-        if kind not in playable:
+        if not _is_playable(ruleset, kind):
             yield Problem("bombs", f"has {name}, {_lacks(kind)}")
         if name != kind and kind in bombs and kind != "pair_run":
             yield Problem("bombs", f"has {name}, which {kind} includes")
-    for field, names in (("bombs", bombs), ("bomb_order", bomb_order)):
+    for field, names in (("bombs", bombs), ("bomb_order", ruleset.bomb_order)):
         runs = [_shortest(name) for name in names if kind_of(name) == "pair_run" and name not in limits]
         if runs != sorted(runs):
             yield Problem(field, "must have longer runs of pairs after shorter ones")
-    if bomb_order and set(bomb_order) != set(bombs) - set(limits):
+    if ruleset.bomb_order and {*ruleset.bomb_order} != {*bombs} - {*limits}:
         which = "that beat any play, " if limits else ""
         yield Problem("bomb_order", f"must hold the kinds of bombs {which}each once, or be empty")
     for name, targets in limits.items():
         if name not in bombs:
             yield Problem("bombs_beat", f"has {name}, which bombs lacks")
+        if not targets:
+            yield Problem("bombs_beat", f"leaves {name} nothing to beat")
         for target in targets:
-            kind = kind_of(target)
-            if target == name:
-                yield Problem("bombs_beat", f"{name} has itself, and a stronger {name} beats it anyway")
-            elif kind not in playable:
-                yield Problem("bombs_beat", f"{name} has {target}, {_lacks(kind)}")
-            elif {target, kind if rank_of(target) else target} & ({*bombs} - {*limits}):
-                yield Problem("bombs_beat", f"{name} has {target}, a bomb that beats any play")
-            elif target.startswith(_RUN) and target not in bombs:
-                yield Problem("bombs_beat", f"{name} has {target}, which bombs lacks")
+            if refusal := _why_not(ruleset, name, target):
+                yield Problem("bombs_beat", refusal)
+    for name, other in combinations(sorted(limits), 2):
+        if _beats_some(ruleset, name, other) and _beats_some(ruleset, other, name):
+            yield Problem("bombs_beat", f"lets {name} and {other} beat each other")
+
+
+def _why_not(ruleset: "Ruleset", name: str, target: str) -> str:
+    """Return why the list of a bomb may not have this; empty if it may."""
+    kind, limits = kind_of(target), limited(ruleset.bombs_beat)
+    if target == name:
+        return f"{name} has itself, and a stronger {name} beats it anyway"
+    if not _is_playable(ruleset, kind):
+        return f"{name} has {target}, {_lacks(kind)}"
+    if {target, kind if rank_of(target) else target} & ({*ruleset.bombs} - {*limits}):
+        return f"{name} has {target}, a bomb that beats any play"
+    if target.startswith(_RUN) and target not in ruleset.bombs:
+        return f"{name} has {target}, which bombs lacks"
+    if _is_compared(kind_of(name), kind, ruleset.five_card_order if ruleset.kinds_compete else ()):
+        return f"{name} has {target}, with which it is compared by strength, bomb or not"
+    if kind == kind_of(name) == "pair_run" and _lengths(ruleset, target) <= _lengths(ruleset, name):
+        return f"{name} has {target}, of which it names every run"
+    return ""
+
+
+def _is_playable(ruleset: "Ruleset", kind: str) -> bool:
+    return kind in ruleset.plays or kind in ruleset.five_card_order
+
+
+def _is_compared(kind: str, other: str, competing: Sequence[str]) -> bool:
+    """Return whether plays of two kinds beat each other by strength; of runs, those of one length do."""
+    return (kind == other != "pair_run") or (kind in competing and other in competing)
+
+
+def _lengths(ruleset: "Ruleset", name: str) -> set[int]:
+    """Return the numbers of pairs of the runs that a name stands for."""
+    lengths = run_lengths(name, ruleset.bombs, len(ruleset.ranks))
+    return {length for length in lengths if length >= ruleset.pair_run_from}
+
+
+def _beats_some(ruleset: "Ruleset", name: str, other: str) -> bool:
+    """Return whether the list of a bomb has plays of another bomb."""
+    targets = [target for target in limited(ruleset.bombs_beat)[name] if kind_of(target) == kind_of(other)]
+    if kind_of(other) == "pair_run":
+        return any(_lengths(ruleset, target) & _lengths(ruleset, other) for target in targets)
+    return any({rank_of(target), rank_of(other)} & {""} or target == other for target in targets)
 
 
 def _lacks(kind: str) -> str:
@@ -103,7 +148,7 @@ def _read(given: object, before: Fields, fewest: int) -> str:
     named = (*ranks, JOKER) if before.get("jokers") else ranks
     if len(parts) == 1 and parts[0] in _NAMES:
         return parts[0]
-    if len(parts) == 2 and parts[0] == "pair_run" and parts[1] in _LENGTHS[: len(ranks) - _SHORTEST_RUN]:
+    if len(parts) == 2 and parts[0] == "pair_run" and parts[1] in _NUMBERS[: len(ranks) - _SHORTEST_RUN]:
         return " ".join(parts)
     if len(set(parts)) == 1 and parts[0] in named and fewest <= len(parts) <= len(EQUAL_CARDS):
         return " ".join(parts)
@@ -112,7 +157,7 @@ def _read(given: object, before: Fields, fewest: int) -> str:
     raise ValueError(f"must be {forms}, not {shown(given)}{hint}")
 
 
-_LENGTHS = [str(pairs) for pairs in range(_SHORTEST_RUN + 1, _LONGEST_RUN + 1)]
+_NUMBERS = [str(pairs) for pairs in range(_SHORTEST_RUN + 1, _LONGEST_RUN + 1)]
 
 
 def _bomb(given: object, before: Fields) -> str:
@@ -151,10 +196,21 @@ def _sorted(beaten: Mapping[str, Sequence[str]]) -> BombsBeat:
 
 
 def _twos(place: int, bombs: Sequence[str], before: Fields) -> Sequence[str]:
-    """Return the plays of twos alone, and the weaker bombs, which the bomb at this place beats."""
-    plays, ranks = before.get("plays", ()), before.get("ranks", ())
-    twos = [" ".join([*ranks[-1:]] * (size + 1)) for size, kind in enumerate(EQUAL_CARDS) if kind in plays]
-    return [name for name in (*twos, *bombs[:place]) if name not in bombs[place:]]
+    """Return the plays of twos alone, and the weaker bombs, which the bomb at this place beats.
+
+    Plays with which it is compared by strength, and twos that are stronger bombs, are not among them.
+    """
+    plays, two = before.get("plays", ()), "".join(before.get("ranks", ())[-1:])
+    held = cards_held(two, before.get("removed_cards", ()), before.get("decks", 1))
+    five = before.get("five_card_order", ()) if before.get("kinds_compete") else ()
+    twos = [" ".join([two] * size) for size, kind in enumerate(EQUAL_CARDS[:held], 1) if kind in plays]
+    stronger = {*bombs[place:], *[kind_of(bomb) for bomb in bombs[place:] if not rank_of(bomb)]}
+    own = kind_of(bombs[place])
+    return [
+        name
+        for name in (*[name for name in twos if not {name, kind_of(name)} & stronger], *bombs[:place])
+        if not _is_compared(own, kind_of(name), five)
+    ]
 
 
 def _form(fewest: int) -> Mapping[str, object]:
@@ -163,7 +219,7 @@ def _form(fewest: int) -> Mapping[str, object]:
     return {
         "anyOf": [
             {"enum": list(_NAMES)},
-            {"type": "string", "pattern": f"^{_RUN}({'|'.join(_LENGTHS)})$"},
+            {"type": "string", "pattern": f"^{_RUN}({'|'.join(_NUMBERS)})$"},
             {"type": "string", "pattern": rf"^({ranks})( \1){{{fewest - 1},{len(EQUAL_CARDS) - 1}}}$"},
         ]
     }

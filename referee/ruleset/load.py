@@ -9,8 +9,8 @@ from pathlib import Path
 
 from referee.cards import JOKER, SUITS
 from referee.errors import Problem, RulesetError, TomlError
+from referee.ruleset.bombs import cards_held, limited, rank_of
 from referee.ruleset.bombs import problems as bomb_problems
-from referee.ruleset.bombs import rank_of
 from referee.ruleset.fields import FIVE_CARD_KINDS, MOST_CARDS
 from referee.ruleset.idle import without_idle_fields, without_lost_fields
 from referee.ruleset.limits import (
@@ -106,12 +106,13 @@ def _pack(ruleset: Ruleset) -> Iterator[Problem]:
     gone = [rank for rank in ruleset.ranks if all(rank + suit in ruleset.removed_cards for suit in SUITS)]
     if gone and "dragon" in ruleset.plays:
         yield Problem("plays", f"has dragon, which needs every rank, and every {gone[0]} is removed")
-    for name in filter(rank_of, ruleset.bombs):
+    beaten = [("bombs_beat", name) for names in limited(ruleset.bombs_beat).values() for name in names]
+    for field, name in dict.fromkeys([*[("bombs", name) for name in ruleset.bombs], *beaten]):
         rank = rank_of(name)
-        held = sum(rank + suit not in ruleset.removed_cards for suit in SUITS) * ruleset.decks
+        held = cards_held(rank, ruleset.removed_cards, ruleset.decks)
         held = ruleset.jokers * ruleset.decks if rank == JOKER else held
-        if held < len(name.split()):
-            yield Problem("bombs", f"has {name}, but the pack has only {held} of that rank")
+        if rank and held < len(name.split()):
+            yield Problem(field, f"has {name}, but the pack has only {held} of that rank")
     if ruleset.last_cards in gone:
         yield Problem("last_cards", f"is {ruleset.last_cards}, and every {ruleset.last_cards} is removed")
     if any(card[:-1] == two for card in ruleset.removed_cards):
@@ -170,8 +171,7 @@ def _suits(ruleset: Ruleset) -> Iterator[Problem]:
 
 
 def _bombs(ruleset: Ruleset) -> Iterator[Problem]:
-    playable = {*ruleset.plays, *ruleset.five_card_order}
-    yield from bomb_problems(ruleset.bombs, ruleset.bomb_order, ruleset.bombs_beat, playable)
+    yield from bomb_problems(ruleset)
     if ruleset.bombs_out_of_turn and not ruleset.bombs:
         yield Problem("bombs_out_of_turn", "needs bombs")
 

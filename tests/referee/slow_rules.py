@@ -58,10 +58,6 @@ class SlowRules:
         counts = sorted(ranks.count(rank) for rank in set(ranks))
         if counts == [len(cards)] and len(cards) <= 4:
             return {1: "single", 2: "pair", 3: "triple", 4: "bare_quads"}[len(cards)]
-        if counts in ([5], [1, 4]):
-            return "quads"
-        if counts == [2, 3]:
-            return "full_house"
         if len(cards) == 5 and (five := self.five_shape(cards)) in self.played:
             return five
         if len(cards) == 7 and "straight_flush_plus_two" in self.played and self.straight_flushes_in(cards):
@@ -71,11 +67,11 @@ class SlowRules:
         return self.run_shape(cards)
 
     def five_shape(self, cards: Cards) -> str | None:
-        """Return the shape of five cards other than quads and a full house."""
+        """Return the shape of five cards."""
         ranks = frozenset(rank for rank, _ in cards)
-        if self.pairs(cards):
-            suited = len({suit for _, suit in cards}) == 1
-            shapes = ("two_pair", "flush") if suited else ("two_pair",)
+        if shape := self.five_shape_by_ranks(cards):
+            suited = len({suit for _, suit in cards}) == 1 and "joker" not in ranks
+            shapes = (shape, "flush") if suited else (shape,)
             return next((kind for kind in reversed(self.ruleset.five_card_order) if kind in shapes), None)
         sequence = ranks in self.levels
         if len({suit for _, suit in cards}) > 1:
@@ -88,6 +84,13 @@ class SlowRules:
             return "straight_flush"
         plain = [kind for kind in self.ruleset.five_card_order if kind in ("straight", "flush")]
         return plain[-1] if plain else None
+
+    def five_shape_by_ranks(self, cards: Cards) -> str | None:
+        """Return the shape that equal ranks make of five cards."""
+        ranks = [rank for rank, _ in cards]
+        counts = tuple(sorted(ranks.count(rank) for rank in set(ranks)))
+        shapes = {(5,): "quads", (1, 4): "quads", (2, 3): "full_house", (1, 2, 2): "two_pair"}
+        return shapes.get(counts)
 
     def pairs(self, cards: Cards) -> list[str]:
         """Return the ranks of two pairs with a fifth card, the higher first; none if the cards are none."""
@@ -271,7 +274,11 @@ class SlowRules:
             return (len(a), self.strength(a)) > (len(b), self.strength(b))
         if free_a or free_b:
             return free_a
-        if bomb_a is not None and any(self.is_target(b, name) for name in limits[bomb_a]):
+        if (
+            bomb_a is not None
+            and bomb_a != bomb_b
+            and any(self.is_target(b, name) for name in limits[bomb_a])
+        ):
             return True
         if bomb_a is not None and bomb_a == bomb_b and len(a) > len(b):
             return True

@@ -640,6 +640,58 @@ def test_bombs_that_beat_only_twos_beat_the_bombs_before_them() -> None:
     assert rules.is_bomb(rules.code(rules.parse(RUN_3)))
 
 
+def test_bomb_goes_by_strength_among_plays_of_its_own_kind() -> None:
+    plays: dict[str, Any] = {
+        "plays": ["single", "pair", "triple"],
+        "five_card_order": [],
+        "bombs_beat": "twos",
+    }
+    rules = rules_of(plays | {"bombs": ["single"]})
+    assert_falling(rules, "2S", "2D", "AS")
+    rules = rules_of(plays | {"bombs": ["triple"], "decks": 2})
+    assert_beaten(rules, "2D 2C 2H", ["2D 2C 2H", "2D 2C 2S"], by=["2D 2C 2S"])
+    assert_beaten(rules, "2S", ["3D 3C 3H"], by=["3D 3C 3H"])
+
+
+def test_bombs_of_runs_that_beat_other_runs_go_by_length_and_strength_among_themselves() -> None:
+    rules = rules_of(VIETNAMESE | {"bombs": ["pair_run 3"], "bombs_beat": {"pair_run 3": ["pair_run"]}})
+    higher, longer = "TD TC JD JC QD QC", "TD TC JD JC QD QC KD KC"
+    assert_beaten(rules, RUN_3, [RUN_3, higher, longer, RUN_4], by=[higher, longer, RUN_4])
+    assert_beaten(rules, higher, [RUN_3, RUN_4], by=[RUN_4])
+    assert_beaten(rules, "AD AC KD KC", [RUN_3, higher], by=[RUN_3, higher])
+
+
+def test_twos_that_are_a_stronger_bomb_are_not_beaten_by_a_weaker_one() -> None:
+    fields = {
+        "plays": ["single", "triple", "pair_run"],
+        "bombs": ["pair_run", "triple"],
+        "bombs_beat": "twos",
+    }
+    rules = rules_of({"five_card_order": [], **fields})
+    assert_falling(rules, "2D 2C 2H", "3D 3C 3H", "3D 3C 4D 4C", "2S")
+
+
+@pytest.mark.parametrize(
+    ("order", "full_house", "quads"),
+    [
+        (["flush"], "flush", "flush"),
+        (["full_house", "flush"], "flush", "flush"),
+        (["quads", "flush", "full_house"], "full_house", "flush"),
+        (["flush", "quads"], "flush", "quads"),
+    ],
+)
+def test_five_cards_of_one_suit_in_many_packs_are_the_stronger_of_what_they_may_be(
+    order: list[str], full_house: str, quads: str
+) -> None:
+    rules = rules_of({"decks": 4, "plays": ["single", *order], "five_card_order": order})
+    assert kind(rules, "AH AH AH KH KH") == full_house
+    assert kind(rules, "AH AH AH AH KH") == quads
+    assert kind(rules, "AH AH AH KH QH") == "flush"
+    plays = rules.list_plays(rules.parse("AH AH AH AH KH KH"))
+    fives = [rules.kind(code) for code in plays if rules.count(code & rules.full) == 5]
+    assert sorted(fives) == sorted([full_house, quads])
+
+
 def test_bomb_that_beats_only_twos_keeps_its_place_among_five_cards() -> None:
     rules = rules_of({"bombs": ["quads"], "bombs_beat": "twos"})
     quads, flush = "3D 3C 3H 3S 4D", "9D TD JD QD KD"

@@ -44,6 +44,7 @@ def test_beats_for_any_ruleset_is_as_the_slow_rules_say(data: st.DataObject) -> 
         cards_a, cards_b = slow_cards(rules, a & rules.full), slow_cards(rules, b & rules.full)
         assert rules.beats(a, b) == slow.beats(cards_a, cards_b), (cards_a, cards_b)
         assert rules.is_bomb(a) == slow.is_bomb(cards_a)
+        assert not (rules.beats(a, b) and rules.beats(b, a)), (cards_a, cards_b)
 
 
 @settings(deadline=None)
@@ -111,6 +112,14 @@ OTHERS: dict[str, dict[str, Any]] = {
         "plays": ["single", "two_pair", "flush"],
         "five_card_order": ["flush", "two_pair"],
         "two_pair_order": "ranks_then_suit",
+    },
+    **{
+        f"three packs, {' below '.join(order)}": {
+            "decks": 3,
+            "plays": ["single", "pair", *order],
+            "five_card_order": order,
+        }
+        for order in (["flush", "full_house", "quads"], ["quads", "full_house", "flush"], ["flush"])
     },
     "royal flush apart, no flushes": {
         "plays": [kind for kind in KINDS[:-1] if kind != "flush"],

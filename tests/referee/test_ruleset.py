@@ -187,7 +187,7 @@ IDLE: list[tuple[dict[str, Any], dict[str, Any]]] = [
         {"bombs": ["quads", "flush"], "bombs_beat": "twos"},
         {
             "bombs": ["flush", "quads"],
-            "bombs_beat": {"quads": ["2 2", "2 2 2", "2"], "flush": ["quads", "2", "2 2", "2 2 2"]},
+            "bombs_beat": {"quads": ["2 2", "2 2 2", "2"], "flush": ["2", "2 2", "2 2 2"]},
         },
     ),
     ({"equal_suits": True}, {"straight_suit_of": "highest", "flush_order": "top_then_suit"}),

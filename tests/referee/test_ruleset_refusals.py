@@ -55,6 +55,36 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str, str]] = [
     (RUNS | {"bombs": ["pair_run 4", "pair_run 3"]}, "bombs", "longer runs of pairs after shorter ones"),
     ({"bombs_beat": {"quads": ["2"]}}, "bombs_beat", "has quads, which bombs lacks"),
     (QUADS | {"bombs_beat": {"quads": ["quads"]}}, "bombs_beat", "a stronger quads beats it anyway"),
+    (
+        QUADS | {"bombs_beat": {"quads": ["flush"]}},
+        "bombs_beat",
+        "quads has flush, with which it is compared",
+    ),
+    (
+        {"bombs": ["A A A"], "bombs_beat": {"A A A": ["triple"]}},
+        "bombs_beat",
+        "A A A has triple, with which it is compared by strength",
+    ),
+    (
+        {"bombs": ["quads", "A A A"], "bombs_beat": {"quads": ["triple"], "A A A": ["quads", "2"]}},
+        "bombs_beat",
+        "lets A A A and quads beat each other",
+    ),
+    (
+        RUNS | {"bombs": ["pair_run 3"], "pair_run_from": 3, "bombs_beat": {"pair_run 3": ["pair_run"]}},
+        "bombs_beat",
+        "pair_run 3 has pair_run, of which it names every run",
+    ),
+    (
+        {"plays": ["single"], "five_card_order": [], "bombs": ["single"], "bombs_beat": "twos"},
+        "bombs_beat",
+        "leaves single nothing to beat",
+    ),
+    (
+        QUADS | {"removed_cards": ["2D", "2C", "2H"], "bombs_beat": {"quads": ["2 2"]}},
+        "bombs_beat",
+        "has 2 2, but the pack has only 1 of that rank",
+    ),
     (QUADS | {"bombs_beat": {"quads": ["2 2 2 2"]}}, "bombs_beat", "quads has 2 2 2 2, which plays lacks"),
     (QUADS | {"bombs_beat": {"quads": ["pair_run"]}}, "bombs_beat", "pair_run, which plays lacks"),
     (RUNS | QUADS | {"bombs_beat": {"quads": ["pair_run 3"]}}, "bombs_beat", "which bombs lacks"),

@@ -49,7 +49,7 @@ RULES = (
     Mutant("rules/plays.py", "code > other | self.full and", "code > other and", "compare"),
     Mutant("rules/plays.py", "low = bisect(plays, to_beat | self.full)", "low = bisect(plays, to_beat)", "legal"),
     Mutant("rules/plays.py", "beating = plays[low:high]", "beating = plays[low:low]", "legal"),
-    Mutant("rules/limited.py", "for longer in runs[place + 1 :]", "for longer in runs[place:]", "compare"),
+    Mutant("rules/limited.py", "for longer in own[place + 1 :]", "for longer in own[place:]", "compare"),
     Mutant("rules/listing.py", "if not pair & rank:", "if True:", "legal"),
     Mutant("rules/listing.py", "if held.bit_count() > 3:", "if held.bit_count() > 4:", "legal"),
     Mutant("rules/listing.py", "plays = [code for code in plays if code & self._full not in in_sequence]", "pass", "legal"),
