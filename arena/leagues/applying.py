@@ -101,4 +101,5 @@ def _due(tx: Transaction, league: League, spec: LeagueSpec, now: datetime) -> da
     before = select(func.max(Season.due_at)).where(Season.league_id == league.id)
     started = tx.exec(before).one() if league.seasons else None
     earliest = now - timedelta(microseconds=1)
-    return spec.next_start(max(earliest, started or earliest))
+    # A clock that was ahead may have started a season: that does not put off the next one.
+    return spec.next_start(min(max(earliest, started or earliest), now))

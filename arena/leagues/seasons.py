@@ -112,9 +112,14 @@ def start_season(storage: Storage, league_id: int, now: datetime, draw: Draw = d
     """
     with storage.read() as tx:
         league = tx.get_one(League, league_id)
-        if league.next_at is None or league.next_at > now:
+        if league.next_at is None:
             return False
-        seasons = league.seasons
+        seasons, due_at = league.seasons, league.next_at
+        latest = due_at if due_at <= now else make_league(league.spec).next_start(now)
+    if due_at > now:
+        if due_at > latest:
+            _hold_due(storage, league_id, due_at, latest)
+        return False
     try:
         with storage.write() as tx:
             due = (col(League.id) == league_id, col(League.seasons) == seasons, col(League.next_at) <= now)
@@ -125,6 +130,15 @@ def start_season(storage: Storage, league_id: int, now: datetime, draw: Draw = d
             return True
     except IntegrityError:
         raise TakenError(f"season {seasons + 1}: one of its tournaments has a name that is taken") from None
+
+
+def _hold_due(storage: Storage, league_id: int, due_at: datetime, latest: datetime) -> None:
+    """Have the next season due by the schedule, after a clock that was ahead noted a later time."""
+    same = (col(League.id) == league_id, col(League.next_at) == due_at)
+    with storage.write() as tx:
+        if changed(tx, update(League).where(*same).values(next_at=latest)):
+            name = tx.get_one(League, league_id).name
+            log.warning("%s: a clock that was ahead noted %s as the next season's start", name, due_at)
 
 
 def _start(tx: Transaction, league: League, spec: LeagueSpec, now: datetime, draw: Draw) -> None:

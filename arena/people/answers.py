@@ -66,7 +66,7 @@ def begin(storage: Storage, request: RepeatableRequest, now: datetime) -> Answer
     if row.request_hash != sha256(request.content).hexdigest():
         raise SpecError("Idempotency-Key", "was used with another request; use a new key for each")
     if row.status is None or row.sealed is None:
-        if row.held_until is not None and now < row.held_until:
+        if row.held_until is not None and now < row.held_until < now + 2 * HELD:  # by any clock
             raise StateError("a request with this Idempotency-Key is being processed; try again")
         raise StateError(
             "the answer to the request with this Idempotency-Key is lost, because the arena stopped; "

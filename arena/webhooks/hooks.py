@@ -242,6 +242,7 @@ def try_webhook(storage: Storage, actor: Actor, name: str, now: datetime) -> Del
             Webhook.account == _whose(actor),
             WebhookDelivery.event == TEST,
             WebhookDelivery.created_at > now - TESTED,
+            WebhookDelivery.created_at <= now,  # a clock may have been ahead
         )
     )
     with storage.write() as tx:

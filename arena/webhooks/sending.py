@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
-from sqlalchemy import Select, delete, update
+from sqlalchemy import ColumnElement, Select, delete, or_, update
 from sqlalchemy import select as select_columns
 from sqlmodel import col, func, select
 
@@ -66,6 +66,13 @@ def delay(first: float, attempts: int) -> timedelta:
     return timedelta(seconds=first * GROWTH ** (attempts - 1))
 
 
+def _is_due(now: datetime, settings: Settings) -> ColumnElement[bool]:
+    """Return the condition that a message need not wait, or that only a clock that was ahead put it off."""
+    longest = max(TAKEN, delay(settings.webhook_seconds, TRIES - 1))
+    next_at = col(WebhookDelivery.next_at)
+    return or_(next_at <= now, next_at > now + longest)
+
+
 def deliver_due(
     storage: Storage,
     settings: Settings,
@@ -78,7 +85,7 @@ def deliver_due(
     with ThreadPoolExecutor(THREADS, "webhooks") as pool:
         while True:
             busy = Counter(under_way.values())
-            for one in [] if stopping() else _take(storage, clock(), busy):
+            for one in [] if stopping() else _take(storage, settings, clock(), busy):
                 under_way[pool.submit(_deliver, storage, settings, one, clock, send)] = one.account
                 count += 1
             if not under_way:
@@ -88,7 +95,7 @@ def deliver_due(
                 done.result()
 
 
-def _take(storage: Storage, now: datetime, busy: Counter[str]) -> list[_Taken]:
+def _take(storage: Storage, settings: Settings, now: datetime, busy: Counter[str]) -> list[_Taken]:
     """Return messages that are due, and keep others from taking them for a while.
 
     ``busy`` has the number of messages that are on their way, by account; those with the fewest come first.
@@ -96,7 +103,7 @@ def _take(storage: Storage, now: datetime, busy: Counter[str]) -> list[_Taken]:
     with storage.read() as tx:
         ids = [
             (busy[account] + place, id_)
-            for id_, account, place in tx.connection().execute(_due(now))
+            for id_, account, place in tx.connection().execute(_due(_is_due(now, settings)))
             if busy[account] + place <= EACH
         ]
     chosen = [id_ for _, id_ in sorted(ids)[: THREADS - busy.total()]]
@@ -109,7 +116,7 @@ def _take(storage: Storage, now: datetime, busy: Counter[str]) -> list[_Taken]:
             mine = (
                 col(WebhookDelivery.id) == row.id,
                 col(WebhookDelivery.attempts) == row.attempts,
-                col(WebhookDelivery.next_at) <= now,
+                _is_due(now, settings),
                 col(WebhookDelivery.state) == DeliveryState.PENDING,
             )
             attempt = row.attempts + 1
@@ -121,7 +128,7 @@ def _take(storage: Storage, now: datetime, busy: Counter[str]) -> list[_Taken]:
     return taken
 
 
-def _due(now: datetime) -> Select[Any]:
+def _due(is_due: ColumnElement[bool]) -> Select[Any]:
     """Select the messages that are due, the first few of each account: id, account, and place among them."""
     place = func.row_number().over(
         partition_by=col(Webhook.account), order_by=(col(WebhookDelivery.next_at), col(WebhookDelivery.id))
@@ -129,10 +136,7 @@ def _due(now: datetime) -> Select[Any]:
     due = (
         select_columns(col(WebhookDelivery.id), col(Webhook.account), place.label("place"))
         .join(Webhook, col(Webhook.id) == WebhookDelivery.webhook_id)
-        .where(
-            col(WebhookDelivery.state) == DeliveryState.PENDING,
-            col(WebhookDelivery.next_at) <= now,
-        )
+        .where(col(WebhookDelivery.state) == DeliveryState.PENDING, is_due)
         .subquery()
     )
     return select_columns(due).where(due.c.place <= EACH)

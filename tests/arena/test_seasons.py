@@ -385,3 +385,15 @@ def test_tournaments_when_of_a_season_then_they_are_ordinary_ones(league: League
         ("winter-1-first", "finished", 1, 1),
         ("winter-1-second", "finished", 1, 1),
     ]
+
+
+def test_season_when_a_clock_was_ahead_for_a_beat_then_the_next_one_is_due_by_the_schedule(
+    league: LeagueWorld,
+) -> None:
+    league.world.clock.now = START + 60 * WEEK
+    league.beat()
+    assert league.season().season == 1
+    league.world.clock.now = START + timedelta(days=1)
+    league.tick()
+    assert league.show().next_at == START + WEEK
+    assert league.week(2).season == 2

@@ -38,6 +38,7 @@ from tests.arena.waiting import DEADLINE
 from tests.arena.world import World
 
 URL = "https://club.example.org/arena?at=1"
+DAY = 86_400
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "webhooks.md"
 
 
@@ -487,3 +488,27 @@ def test_test_messages_when_there_are_many_within_a_minute_then_further_ones_are
 def test_page_has_all_events() -> None:
     rows = re.findall(r"^\| `([a-z.]+)` \|", PAGE.read_text(encoding="utf-8"), flags=re.M)
     assert rows == [*EVENTS, "test"]
+
+
+def test_message_when_a_clock_was_ahead_at_an_attempt_then_it_is_due(
+    world: World, settings: Settings
+) -> None:
+    add(world, settings)
+    try_out(world)
+    receiver = Receiver(500)
+    world.clock.move(DAY * 400)
+    assert deliver(world, settings, receiver) == 1
+    world.clock.move(-DAY * 400)
+    assert deliver(world, settings, receiver) == 1
+    assert [one.state for one in deliveries(world)] == ["delivered"]
+
+
+def test_tests_when_a_clock_was_ahead_then_more_may_be_sent(world: World, settings: Settings) -> None:
+    add(world, settings)
+    world.clock.move(DAY)
+    for _ in range(hooks.MOST_TESTS):
+        try_out(world)
+    with pytest.raises(TooMany):
+        try_out(world)
+    world.clock.move(-DAY)
+    try_out(world)

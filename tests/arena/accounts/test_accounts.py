@@ -449,3 +449,25 @@ def test_secrets_when_stored_then_only_hashes_are(storage: Storage, clock: Clock
 
 def test_password_when_there_is_no_account_then_it_is_compared_at_the_same_cost() -> None:
     assert not PasswordHasher().check_needs_rehash(NOBODYS)
+
+
+YEAR = timedelta(days=365).total_seconds()
+
+
+def test_codes_and_browsers_when_a_clock_was_a_year_ahead_then_they_last_no_longer(
+    storage: Storage, clock: Clock
+) -> None:
+    sign_up(storage, clock, "ann")
+    clock.move(YEAR)
+    code = invitations.invite(storage, ROOT, Role.AUTHOR, clock()).code
+    reset = resets.offer_reset(storage, ROOT, "ann", clock(), "")
+    session, _ = browsers.sign_in(storage, "ann", PASSWORD, clock())
+    clock.move(-YEAR)
+    with pytest.raises(SpecError, match="invitation: "):
+        invitations.check_invitation(storage, code, clock())
+    assert invitations.list_invitations(storage, ROOT, clock()) == []
+    with pytest.raises(SpecError, match="code: "):
+        resets.check_reset(storage, reset.code, clock())
+    assert browsers.actor_in_browser(storage, session, clock()) is not None
+    clock.move(browsers.STAYS.total_seconds())
+    assert browsers.actor_in_browser(storage, session, clock()) is None

@@ -172,8 +172,9 @@ def test_request_when_it_takes_long_then_it_is_still_worked_on_and_done_once(
     assert client.post("/slow", headers=KEY).headers["idempotency-replayed"] == "true"
 
 
+@pytest.mark.parametrize("seconds", [answers.HELD.total_seconds(), -86_400])
 def test_request_when_the_arena_broke_off_within_then_it_is_never_done_again(
-    app: FastAPI, client_of: Ask, clock: Clock
+    app: FastAPI, client_of: Ask, clock: Clock, seconds: float
 ) -> None:
     calls = []
 
@@ -185,7 +186,7 @@ def test_request_when_the_arena_broke_off_within_then_it_is_never_done_again(
     client = client_of("ann")
     assert client.post("/stop", headers=KEY).status_code == 500
     assert "being processed" in client.post("/stop", headers=KEY).json()["detail"]
-    clock.move(answers.HELD.total_seconds())
+    clock.move(seconds)
     again = client.post("/stop", headers=KEY)
     assert (again.status_code, calls) == (409, ["done"])
     assert "check whether the request took effect" in again.json()["detail"]
