@@ -37,6 +37,7 @@ from arena.trust.keys import register_arena_key
 from arena.trust.verify import check_export
 from arena.web.pages.links import deal_url
 from referee.cli.output import console, say
+from referee.closed import outlast_readers
 from referee.interrupts import unwound_on_signals
 from referee.samples import SAMPLE_BOTS
 
@@ -86,6 +87,7 @@ def demo(
     ] = None,
 ) -> None:
     """Run a whole arena here for a minute or two: eight bots, three tournaments, standings and ratings."""
+    outlast_readers()
     serving = sys.stdout.isatty() if web is None else web
     with unwound_on_signals(), demo_folder(settings_of(ctx).data / "demo") as folder:
         settings = demo_settings(folder, serving)

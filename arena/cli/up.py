@@ -36,6 +36,7 @@ from arena.store.storage import Storage, migrate_storage, open_storage
 from arena.trust.keys import register_arena_key
 from arena.web.pages.links import sign_up_url
 from referee.cli.output import say
+from referee.closed import outlast_readers
 from referee.descriptors import raise_limit
 from referee.interrupts import ending, handling
 from referee.tokens import tidy
@@ -119,6 +120,7 @@ def _is_good(storage: Storage, token: str) -> bool:
 
 def up(ctx: typer.Context) -> None:
     """Run a whole arena in this terminal: referees, worker, beat and web server. Ctrl-C stops it."""
+    outlast_readers()
     settings = settings_of(ctx)
     raise_limit()  # its children inherit it
     say(f"starting an arena in {settings.data} …")

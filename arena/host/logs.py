@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from types import TracebackType
 
 from arena.host.settings import Settings
+from referee.closed import outlast_readers
 from referee.console import UtcFormatter
 from referee.matches.journal import DealPage, DealQuery, Entry, EntryKind, Journal, LogEntry, LogQuery
 from referee.plain import plain
@@ -83,7 +84,11 @@ class JsonFormatter(logging.Formatter):
 
 
 def set_up(settings: Settings, process: str) -> None:
-    """Set up this process's log to standard error, as the settings say; ``process`` names it in each line."""
+    """Set up this process's log to standard error, as the settings say; ``process`` names it in each line.
+
+    The process goes on when nobody can read it any more.
+    """
+    outlast_readers()
     handler = logging.StreamHandler(sys.stderr)
     as_json = settings.log_format == "json"
     handler.setFormatter(JsonFormatter(process) if as_json else TextFormatter(TEXT))

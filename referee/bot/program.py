@@ -15,7 +15,7 @@ from referee.bot.bots import Bot
 from referee.bot.client import BotClient
 from referee.bot.sessionlog import session_log
 from referee.bot.thinker import HomeThinker
-from referee.closed import open_closed
+from referee.closed import open_closed, outlast_readers
 from referee.console import log_to_console
 from referee.errors import AddressError, RefereeError, WrongThread
 from referee.interrupts import handling, send
@@ -119,6 +119,7 @@ def main(bot: Bot, *, max_sessions: int = 0) -> NoReturn:
     ``ARENA_TLS_CLIENT_CERTIFICATE`` with ``ARENA_TLS_CLIENT_KEY`` if they are set.
     """
     open_closed()
+    outlast_readers()
     try:
         _require_own_thread()
     except WrongThread as error:

@@ -11,6 +11,7 @@ from referee.bot import run as run_bot
 from referee.bot.bots import Bot
 from referee.bot.program import DEFAULT_REFEREE, tls_of_environment
 from referee.cli.starting import good_token
+from referee.closed import outlast_readers
 from referee.console import log_to_console
 from referee.errors import ProgramError
 from referee.local.loading import bot_in, load_file
@@ -44,6 +45,7 @@ def run_program(program: str, token: str, referee: str, tls: ClientTls | None) -
     token = good_token(token, "'--token' / ARENA_TOKEN")
     addresses = read_addresses(referee)
     bot = load_bot(program)
+    outlast_readers()
     log_to_console()
     run_bot(bot, token=token, addresses=addresses, tls=tls)
 

@@ -1,12 +1,18 @@
 """``arena up``: what it leaves in its data folder for commands, and what it says about addresses in use."""
 
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
+import httpx2
 import pytest
 
-from arena.cli.local import only_arena, require_free
+from arena.cli.local import arena_command, only_arena, require_free
 from arena.host.presence import SERVED, found_in, is_running, left_in
 from arena.host.settings import Settings, load_settings
 from arena.running.doctor import examine
@@ -14,6 +20,8 @@ from arena.store.models import utc_now
 from referee.errors import ListenError
 from tests.arena.cli import make_arena
 from tests.arena.ports import deaf_address, free_address, taken_address
+from tests.arena.waiting import DEADLINE, wait_for
+from tests.tied import tied
 
 ELSEWHERE = {"listen": "127.0.0.1:9001", "referees": "127.0.0.1:9001", "web_listen": "127.0.0.1:9002"}
 
@@ -153,3 +161,75 @@ def test_up_when_ports_are_taken_then_it_says_what_it_starts_and_all_that_is_in_
         ["error", f"cannot listen on {second}"],
     ]
     assert not is_running(migrated.data)
+
+
+@contextmanager
+def running_unread(folder: Path, *arguments: str, **settings: object) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a command whose output nobody reads, until the block ends."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    values = load_settings({"data": folder, "listen": free_address(), "referees": "", **settings})
+    process = subprocess.Popen(
+        tied(*arena_command(*arguments)),
+        stdout=writer,
+        stderr=writer,
+        env=os.environ | values.environment() | {"ARENA_REFEREES": "", "ARENA_DATABASE_URL": ""},
+    )
+    os.close(writer)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def answers(address: str) -> bool:
+    try:
+        return httpx2.get(f"http://{address}/api/v1/leaderboard").is_success
+    except httpx2.TransportError:
+        return False
+
+
+@pytest.mark.parametrize("command", ["up", "web"])
+def test_arena_when_nobody_reads_its_output_then_it_runs_on_until_it_is_told_to_stop(
+    migrated: Settings, command: str
+) -> None:
+    web = free_address()
+    with running_unread(migrated.data, command, web_listen=web, house_bots=0) as process:
+        wait_for(lambda: answers(web), meanwhile=lambda: _require_running(process))
+        process.terminate()
+        assert process.wait(DEADLINE) in (0, -signal.SIGTERM)
+
+
+def test_demo_when_nobody_reads_its_output_then_it_goes_on_with_its_second_tournament(tmp_path: Path) -> None:
+    database = tmp_path / "demo" / "arena.db"
+
+    def tournaments() -> int:
+        with (
+            suppress(sqlite3.OperationalError),
+            closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as file,
+        ):
+            return int(file.execute("SELECT count(*) FROM tournaments").fetchone()[0])
+        return 0
+
+    with running_unread(tmp_path, "demo", "--no-web") as process:
+        wait_for(lambda: tournaments() == 2, meanwhile=lambda: _require_running(process))
+        process.terminate()
+        assert process.wait(DEADLINE) == 128 + signal.SIGTERM
+
+
+def _require_running(process: subprocess.Popen[bytes]) -> None:
+    assert process.poll() is None
+
+
+@pytest.mark.parametrize("redirected", ["| :", ">/dev/full 2>&1"])
+def test_program_when_its_output_cannot_be_written_then_it_goes_on(redirected: str, tmp_path: Path) -> None:
+    program = (
+        "import logging, sys\nfrom referee.closed import outlast_readers\noutlast_readers()\n"
+        "logging.warning('lost')\nprint('x' * 99999)\nprint(flush=True)\nopen(sys.argv[1], 'w').write('done')"
+    )
+    script = f'{{ "$@" 2>&1; echo $? >status; }} {redirected}'
+    command = ["sh", "-c", script, "sh", sys.executable, "-c", program, "done"]
+    subprocess.run(command, cwd=tmp_path, env={"PYTHONPATH": os.getcwd()}, timeout=DEADLINE, check=False)
+    assert (tmp_path / "status").read_text() == "0\n"
+    assert (tmp_path / "done").exists()
