@@ -1,10 +1,21 @@
 """Hosts on the network, to each of which limits apply as a whole."""
 
-from functools import lru_cache
+import socket
+from contextlib import suppress
+from functools import cache, lru_cache
 from ipaddress import IPv6Address, IPv6Network, ip_address
 
 PREFIX = 64
 """Bits of an IPv6 address that identify its host, which has all addresses that begin with them."""
+
+
+@cache
+def own_host() -> str:
+    """Return this host's own address as it stands in ``host:port``: 127.0.0.1, or [::1] if it has no IPv4."""
+    with suppress(OSError), socket.socket(socket.AF_INET) as trial:
+        trial.bind(("127.0.0.1", 0))
+        return "127.0.0.1"
+    return "[::1]"
 
 
 @lru_cache(4096)

@@ -39,7 +39,7 @@ def check_(
         ),
     ],
     command: Command = None,
-    listen: Listen = "127.0.0.1:0",
+    listen: Listen = "",
     scenario: Codes = None,
     wait: Wait = 60.0,
     log: LogFile = None,

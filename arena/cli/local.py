@@ -17,6 +17,7 @@ from arena.host.processes import Supervisor
 from arena.host.settings import PREFIX, Settings
 from referee.environment import safely
 from referee.errors import ListenError
+from referee.hosts import own_host
 
 LAST_PORT = 65_535
 FIRST_PORT = 1024
@@ -223,8 +224,10 @@ def arena_command(*arguments: str) -> Sequence[str]:
 
 def free_address() -> str:
     """Return an address of this machine on which nobody listens now."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return f"127.0.0.1:{server.getsockname()[1]}"
+    host = own_host()
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.create_server((host.strip("[]"), 0), family=family) as server:
+        return f"{host}:{server.getsockname()[1]}"
 
 
 def watch_over(

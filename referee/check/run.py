@@ -16,6 +16,7 @@ from referee.check.scenario import Scenario
 from referee.check.scenarios import SCENARIOS
 from referee.check.stream import Switchboard
 from referee.errors import RefereeError
+from referee.hosts import own_host
 from referee.protocol.reasons import Reason, Refused
 
 SLOW = 3
@@ -43,7 +44,7 @@ def select(codes: Sequence[str] | None) -> tuple[Scenario, ...]:
 
 async def check(
     *,
-    listen: str = "127.0.0.1:0",
+    listen: str = "",
     command: Sequence[str] | None = None,
     token: str | None = None,
     scenarios: Sequence[str] | None = None,
@@ -57,6 +58,7 @@ async def check(
 ) -> Report:
     """Take a bot through the scenarios and return the report.
 
+    The referee of the check listens on ``listen``, by default on a free port that only this host reaches.
     ``command`` starts the bot, with ARENA_REFEREE and ARENA_TOKEN in its environment, and ARENA_STRICT, so
     that it ends when its own code fails; without it, ``on_ready`` is given the address and the token with
     which a bot may connect within ``timeout`` seconds. ``on_end`` is given the report, also if the check is
@@ -89,7 +91,7 @@ async def check(
 
     try:
         async with AsyncExitStack() as stack:
-            await board.listen(listen)
+            await board.listen(listen or f"{own_host()}:0")
             stack.push_async_callback(board.stop)
             if command is not None:
                 desk.process = BotProcess(command, _reachable(board.address), secret, log)
@@ -112,7 +114,7 @@ def _left_out(chosen: Sequence[Scenario], results: Sequence[Result]) -> tuple[st
 def _reachable(address: str) -> str:
     """Return the address for a bot on this machine; the server may listen on all interfaces."""
     host, _, port = address.rpartition(":")
-    everywhere = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "[::]": "[::1]"}  # noqa: S104 compared with, not listened on
+    everywhere = {"": own_host(), "0.0.0.0": "127.0.0.1", "[::]": "[::1]"}  # noqa: S104 compared with, not listened on
     return f"{everywhere.get(host, host)}:{port}"
 
 

@@ -28,7 +28,9 @@ Command = Annotated[
         help="The command that starts the bot; without it, the check waits for the bot.",
     ),
 ]
-Listen = Annotated[str, typer.Option(help="host:port to listen on.")]
+Listen = Annotated[
+    str, typer.Option(help="host:port to listen on; by default a free port on this host only.")
+]
 Codes = Annotated[list[str] | None, typer.Option(help="Only this scenario; repeat the option for more.")]
 Wait = Annotated[float, typer.Option(min=0, max=MOST, help="Seconds to wait for the bot to connect.")]
 LogFile = Annotated[Path | None, typer.Option(help="File for the output of the bot's process.")]
@@ -56,7 +58,7 @@ def check_(
         typer.Argument(metavar="BOT", help="A Python file or a sample bot; with a command, the bot's name."),
     ],
     command: Command = None,
-    listen: Listen = "127.0.0.1:0",
+    listen: Listen = "",
     scenario: Codes = None,
     wait: Wait = 60.0,
     log: LogFile = None,

@@ -14,6 +14,7 @@ from typing import Any
 import grpc
 
 from referee.errors import ProgramError
+from referee.hosts import own_host
 from referee.local.children import Children
 from referee.local.loading import home_of, load_file
 from referee.local.programs import Program, program
@@ -84,10 +85,10 @@ def commanded(bot: Program, replayed: Replayed) -> Iterator[Asking]:
     name, token = replayed.info.seats[replayed.seat], token_urlsafe()
     desk, server = _Desk(replayed, name), grpc.server(ThreadPoolExecutor(4))
     bots_pb2_grpc.add_BotServiceServicer_to_server(desk, server)
-    port = server.add_insecure_port("127.0.0.1:0")
+    port = server.add_insecure_port(f"{own_host()}:0")
     server.start()
     with TemporaryDirectory(prefix="arena-rewind-") as folder, Children(Path(folder)) as children:
-        given = {"ARENA_REFEREE": f"127.0.0.1:{port}", "ARENA_TOKEN": token, "ARENA_BOT_LOG": "off"}
+        given = {"ARENA_REFEREE": f"{own_host()}:{port}", "ARENA_TOKEN": token, "ARENA_BOT_LOG": "off"}
         children.start(bot.name, bot.command, given)
 
         def ask(decision: Decision) -> int | tuple[str, ...]:

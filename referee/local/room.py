@@ -16,6 +16,7 @@ from secrets import token_urlsafe
 
 from referee.client import run_match
 from referee.errors import ProgramError
+from referee.hosts import own_host
 from referee.local.children import Children
 from referee.local.played import Fault, Played
 from referee.local.programs import Program, slug
@@ -233,7 +234,7 @@ def _referee(tokens: Tokens, notes: Notes) -> Iterator[str]:
     def run() -> None:
         try:
             loop.run_until_complete(
-                serve("127.0.0.1:0", tokens, stop, options=options, on_ready=port.set_result)
+                serve(f"{own_host()}:0", tokens, stop, options=options, on_ready=port.set_result)
             )
         except Exception as error:
             if port.done():
@@ -243,7 +244,7 @@ def _referee(tokens: Tokens, notes: Notes) -> Iterator[str]:
     thread = threading.Thread(target=run, name="referee", daemon=True)
     thread.start()
     try:
-        yield f"127.0.0.1:{port.result()}"
+        yield f"{own_host()}:{port.result()}"
     finally:
         loop.call_soon_threadsafe(stop.set)
         thread.join()

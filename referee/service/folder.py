@@ -3,15 +3,23 @@
 import contextlib
 import fcntl
 import os
+import re
 import shutil
 import sys
 import tempfile
 import time
 from pathlib import Path
 
+from referee.errors import ListenError
+
 assert sys.platform != "win32", "it has no such sockets, and locks no folders"
 
 PREFIX = "referee-"
+SYSTEM = ("/tmp", "/var/tmp")  # noqa: S108 the folder in it is private, and has a random name
+"""Folders for temporary files with short names."""
+_ADDRESSABLE = re.compile(r"[\w./+-]{1,80}", re.ASCII)
+"""The names of folders in which gRPC can address a socket: with the rest, the name has 107 bytes at most, and
+nothing in it is an escape."""
 NEW_SECONDS = 60.0
 """How old a folder must be to be removed: the process of a younger one may be about to lock it."""
 
@@ -20,9 +28,10 @@ class SocketFolder:
     """A private folder that is locked for as long as its process lives, however that ends."""
 
     def __init__(self) -> None:
-        """Make the folder, and remove those that killed processes have left behind."""
-        remove_abandoned()
-        self._path = tempfile.mkdtemp(prefix=PREFIX)
+        """Make the folder, and remove those that killed processes have left behind. Raise ListenError."""
+        parent = _parent()
+        remove_abandoned(parent)
+        self._path = tempfile.mkdtemp(prefix=PREFIX, dir=parent)
         self._lock = os.open(self._path, os.O_RDONLY)
         fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
@@ -37,9 +46,18 @@ class SocketFolder:
         os.close(self._lock)
 
 
-def remove_abandoned() -> None:
-    """Remove the folders of processes that have ended without doing so."""
-    for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+def _parent() -> str:
+    """Return the folder for temporary files, or the system's if no socket can be addressed in that."""
+    usual = tempfile.gettempdir()
+    for folder in (usual, *SYSTEM):
+        if _ADDRESSABLE.fullmatch(folder) and os.access(folder, os.W_OK | os.X_OK):
+            return folder
+    raise ListenError(f"{usual} has too long a name for a socket in it: set TMPDIR to another folder")
+
+
+def remove_abandoned(parent: str) -> None:
+    """Remove the folders in ``parent`` of processes that have ended without doing so."""
+    for path in Path(parent).glob(f"{PREFIX}*"):
         with contextlib.suppress(OSError):  # it is somebody else's, in use, or already gone
             _remove_if_abandoned(path)
 

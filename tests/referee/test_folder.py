@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from referee.errors import ListenError
 from referee.service.folder import SocketFolder
+from tests.referee.support import lowest, match_spec, play_match, referee, sdk_bots
 
 MAKE = """
 import os, signal
@@ -63,3 +65,27 @@ def test_folder_when_its_process_lives_or_it_is_new_or_holds_more_then_it_stays(
     another.remove()
     living.remove()
     assert set(temporary.iterdir()) == {new, others}
+
+
+@pytest.mark.parametrize("name", ["x" * 130, "50%41", "a b"])
+async def test_referee_when_no_socket_can_be_addressed_in_the_temporary_folder_then_it_has_one_elsewhere(
+    temporary: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    unfit = temporary / name
+    unfit.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(unfit))
+    monkeypatch.setattr("referee.service.folder.SYSTEM", (str(temporary / "none"), str(temporary)))
+    async with referee() as address, sdk_bots(address, dict.fromkeys((1, 2, 3, 4), lowest)):
+        assert len(await play_match(address, match_spec())) == 1
+        assert [made.name[:8] for made in temporary.iterdir() if made != unfit] == ["referee-"]
+    assert [*temporary.iterdir()] == [unfit]
+
+
+async def test_referee_when_no_folder_is_fit_for_a_socket_then_it_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", f"/{'x' * 130}")
+    monkeypatch.setattr("referee.service.folder.SYSTEM", ())
+    with pytest.raises(ListenError, match="has too long a name for a socket in it: set TMPDIR"):
+        async with referee():
+            pass
