@@ -35,7 +35,11 @@ class TimeControl:
 
 
 class Clock:
-    """The clock of one seat. All times are seconds of one monotonic clock."""
+    """The clock of one seat. All times are seconds of one monotonic clock, and may come in any order.
+
+    An alarm is told when it rang, which may be before a turn was handed out meanwhile, and ``delay`` may move
+    a hand-over to a time that is still to come: until then the decision has taken no time.
+    """
 
     __slots__ = ("asked_at", "bank", "control", "credit", "handed_at", "probed", "time", "used")
 
@@ -110,15 +114,16 @@ class Clock:
 
     def elapsed(self, now: float) -> float:
         """Return the seconds that the decision has taken so far; 0 while the clock does not run."""
-        return 0.0 if self.handed_at is None else now - self.handed_at
+        handed_at = self.handed_at
+        return 0.0 if handed_at is None or now < handed_at else now - handed_at
 
     def part(self, now: float) -> float:
         """Return what fraction of its time the decision has taken beyond the credit; below 0 within it."""
         handed_at, time = self.handed_at, self.time
         if handed_at is None or not time:
             return 0.0 if time else 1.0
-        return (now - handed_at - self.credit) / time
+        return ((0.0 if now < handed_at else now - handed_at) - self.credit) / time
 
     def left(self, now: float) -> float:
-        """Return the seconds that are left for the decision, without the credit; not below 0."""
-        return max(0.0, self.deadline - self.credit - now)
+        """Return the seconds that are left for the decision without the credit, from 0 to all of its time."""
+        return min(self.time, max(0.0, self.deadline - self.credit - now))

@@ -323,7 +323,7 @@ class Lobby:
     def _stop_clocks(self, now: float) -> None:
         """Let no time pass on any clock while most bots are out of reach."""
         outage = self.connections.uplink.outage
-        if outage is not None:
+        if outage is not None and now > outage.stopped_at:  # a tick says when its alarm rang
             self._matches.delay(now - outage.stopped_at)
             outage.stopped_at = now
 

@@ -51,7 +51,7 @@ class Match:
         """The handle of its latest session: of matches that share bots, the one with the lowest goes next."""
         self._seatings = {session.number: session.seating for session in spec.sessions}
         self._used = [0.0] * len(spec.bots)
-        """Seconds that each bot thought in the finished sessions."""
+        """Seconds that each bot thought in the closed sessions."""
         self._throttled = False
         """Whether sessions had to wait for the worker, which is not the bots' fault."""
         self.spec = spec
@@ -185,8 +185,9 @@ class Match:
         return deals
 
     def add_void(self, table: Table) -> None:
-        """Keep the finished deals of a table whose session is void."""
+        """Keep the finished deals of a table whose session is void, and the time that its bots used."""
         self._add_deals(table)
+        self._add_used(self._used, table, 0.0)
         self.wake()
 
     def _add_deals(self, table: Table) -> None:

@@ -65,8 +65,12 @@ class Seat:
         return True
 
     def thought(self, now: float) -> float:
-        """Return the seconds that its decisions have taken, including an open one."""
-        return self.clock.used + (0.0 if self.turn is None else self.clock.elapsed(now))
+        """Return the seconds that its decisions have taken, including an open one.
+
+        That takes no longer than it may: a turn that ran out is held while it is in doubt who is to blame.
+        """
+        clock = self.clock
+        return clock.used + (0.0 if self.turn is None else clock.elapsed(min(now, clock.deadline)))
 
     def note_late(self, sequence: int, deadline: float) -> None:
         """Remember when a turn ran out."""

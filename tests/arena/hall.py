@@ -50,6 +50,8 @@ class Stream(FakeBot):
         super().__init__(harness, number, room)
         self._bot = bot
         self._seats: dict[int, Seat] = {}
+        self.asked: list[tuple[Turn, int]] = []
+        """The turns that it was asked and has not answered, each with the cards of its answer."""
         self.kept: list[Entry] = []
         """What it keeps for its log."""
 
@@ -112,6 +114,8 @@ class Weather:
     """That a bot is absent at the start of a match, or leaves before a turn."""
     failure: float = 0.0
     """That a referee fails in a match."""
+    starved: float = 0.0
+    """That the referee's host has no time for it: it stands still, or gets to its alarms late."""
 
 
 @dataclass(slots=True)
@@ -198,15 +202,22 @@ class Hall:
                 if random.random() < 0.3 and not lobby.penalty(bot.version_id, self.harness.now):
                     self._connect(bot.version_id, bot.name)
                 continue
-            for turn, cards in stream.see():
-                idle = False
-                self._answer(stream, turn, cards)
+            stream.asked += stream.see()
+            idle = idle and not stream.asked
+            if not self.weather.starved or random.random() < 0.5:
+                for turn, cards in stream.asked:
+                    self._answer(stream, turn, cards)
+                stream.asked = []
             gone = stream.connection.closing is not None
             if gone or random.random() < self.weather.absence / 30:
                 lobby.disconnect(stream.connection, self.harness.now)
                 self._ended(self.streams.pop(bot.name))
                 self.away.add(bot.name)
-        self.harness.advance(0.3 if idle else random.choice((0.0005, 0.01, 0.1)))
+        if random.random() < self.weather.starved:
+            self.harness.late = random.choice((0, 0.25, 0.25))
+            self.harness.pause(random.choice((0, 0, 0.04, 0.5)))
+        paces = (0.05, 0.1, 0.2) if self.weather.starved else (0.0005, 0.01, 0.1)
+        self.harness.advance(0.3 if idle else random.choice(paces))
 
     def _answer(self, stream: Stream, turn: Turn, cards: int) -> None:
         random = self.random

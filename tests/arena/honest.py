@@ -90,7 +90,8 @@ class Season:
         self._playing: list[int] = []
         """The ids of these matches."""
         trouble, absence, failure = random.choice((0, 0.01, 0.1)), random.choice((0, 0, 0.2)), 0.5
-        self._weather = Weather(trouble, absence, random.choice((0, failure)))
+        starved = random.choice((0, 0.1))
+        self._weather = Weather(trouble, absence, random.choice((0, failure)), starved)
         count = ruleset.players * random.randint(1, 3) + random.randint(0, 2)
         self._bots = self.world.register(count, owners=random.choice((count, ruleset.players + 1)))
         self._to_come = list(NAMES)
@@ -155,8 +156,9 @@ class Season:
             "on_forfeit": random.choice(("default_action", "stand_in", "end_session")),
             "credit_ms": random.choice((0, 100)),
             "ask_forced": random.random() < 0.3,
-            "match_seconds": random.choice((0, 0, 5)),
-            "bank_ms": (bank := random.choice((0, 0, 2000))),
+            "decision_ms": random.choice((1000, 1000, 100)),
+            "match_seconds": random.choice((0, 3, 3)),
+            "bank_ms": (bank := random.choice((0, 0, 150, 2000))),
             "increment_ms": random.choice((0, 50)) if bank else 0,
         }
 

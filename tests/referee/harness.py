@@ -126,6 +126,10 @@ class Harness:
         self.lobby = Lobby(self.journal, encode.sight, KEY.sign)
         self.lobby.beat(self.now)
         self.matches: list[Match] = []
+        self.late = 0.0
+        """Seconds for which the lobby waits for each tick, while bots read and answer; it is then told when
+        the alarm rang."""
+        self._rang_at: float | None = None
 
     def connect(
         self,
@@ -152,11 +156,18 @@ class Harness:
         """Let time pass as the server does: with beats, and with ticks when the lobby asks for them."""
         end = self.now + seconds
         while self.now < end:
-            due = self.lobby.next_tick()
+            due = self.lobby.next_tick() if self._rang_at is None else self._rang_at + self.late
             self.now = min(end, self.now + STEP, end if due is None else max(self.now, due))
             self.lobby.beat(self.now)
             if due is not None and due <= self.now:
-                self.lobby.tick(self.now)
+                self._ring()
+
+    def _ring(self) -> None:
+        """Tell the lobby that an alarm rang, at once or later."""
+        self._rang_at = rang_at = self.now if self._rang_at is None else self._rang_at
+        if self.now >= rang_at + self.late:
+            self._rang_at = None
+            self.lobby.tick(rang_at)
 
     def pause(self, seconds: float) -> None:
         """Let time pass without beats, as when the referee is stalled."""

@@ -1,8 +1,11 @@
 """Tests for a seat's clock, with the time passed in."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from referee.matches.clock import UNSENT_GRACE, Clock, TimeControl
 from referee.matches.match import Limits
@@ -98,3 +101,41 @@ def test_look_when_half_of_the_time_is_up_then_the_next_one_is_at_the_deadline()
     assert clock.look == 10.5
     clock.looked()
     assert clock.look == 11.0
+
+
+TIMES = st.floats(0, 100)
+CONTROLS = st.builds(
+    TimeControl,
+    limit=st.floats(0.001, 10),
+    bank=st.just(0.0) | TIMES,
+    increment=TIMES,
+    credit=st.floats(0, 1),
+)
+STEPS = st.one_of(
+    st.builds(lambda now: lambda clock: clock.ask(now), TIMES),
+    st.builds(lambda now, credit: lambda clock: clock.start(now, credit), TIMES, TIMES),
+    st.builds(lambda seconds: lambda clock: clock.delay(seconds), TIMES),
+    st.just(Clock.looked),
+    st.builds(lambda now: lambda clock: clock.settle(now), TIMES),
+)
+
+
+@given(CONTROLS, st.lists(STEPS, max_size=12), TIMES)
+def test_clock_when_times_come_in_any_order_then_no_decision_takes_less_than_no_time(
+    control: TimeControl, steps: list[Callable[[Clock], object]], now: float
+) -> None:
+    clock = Clock(control)
+    clock.ask(0.0)
+    for step in steps:
+        before = clock.used
+        step(clock)
+        assert clock.used >= before
+        assert clock.bank >= 0
+    elapsed, used = clock.elapsed(now), clock.used
+    assert elapsed >= 0
+    assert 0 <= clock.left(now) <= clock.time
+    assert clock.look <= clock.deadline
+    if clock.time:
+        assert clock.part(now) <= elapsed / clock.time
+    assert clock.settle(now) == elapsed
+    assert clock.used == used + elapsed

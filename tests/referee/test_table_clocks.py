@@ -9,6 +9,7 @@ from referee.matches.events import Fault, Turn
 from referee.matches.kinds import FaultKind, NoticeCode
 from referee.matches.lobby import AWAY_SECONDS, BEAT_SECONDS
 from referee.matches.match import Limits
+from referee.matches.running import Match
 from tests.referee.harness import FakeBot, Harness
 from tests.referee.support import check_records, match_spec
 
@@ -315,3 +316,66 @@ def test_record_when_there_are_decisions_beside_the_actions_then_it_has_their_ti
     check_records(spec, result)
     answers = [one for record in result.records for one in json.loads(record).get("answers", ())]
     assert all(set(one) == {"action", "seat", "turn", "ms", "credit_ms"} for one in answers)
+
+
+def timed_match(seconds: int) -> tuple[Harness, Match, dict[int, FakeBot]]:
+    """Begin a match of one session with a time limit."""
+    harness = Harness()
+    bots = {number: harness.connect(number) for number in (1, 2, 3, 4)}
+    match = harness.open(match_spec(limits=LIMITS.model_copy(update={"match_seconds": seconds})))
+    for bot in bots.values():
+        bot.read()
+    return harness, match, bots
+
+
+def used_by_bot(match: Match) -> list[int]:
+    """Return what the last record of the match's only session says that its bots had used."""
+    [result] = match.take_results()
+    used: list[int] = json.loads(result.records[-1])["used_ms"]
+    [session] = match.spec.sessions
+    return [used[session.seating.index(bot)] for bot in range(4)]
+
+
+def play_slowly(harness: Harness, bots: dict[int, FakeBot], seconds: float, until: float) -> None:
+    """Let every decision take as long, until then."""
+    while harness.now < until:
+        for bot in bots.values():
+            bot.read()
+        harness.advance(seconds)
+        for bot in bots.values():
+            for turn in list(bot.turns.values()):
+                bot.play(turn)
+
+
+def test_match_time_when_a_turn_is_handed_out_after_it_was_up_then_that_takes_no_time() -> None:
+    harness, match, bots = timed_match(2)
+    play_slowly(harness, bots, 0.1, 1001.9)
+    before = [seat.clock.used for table in match.tables.values() for seat in table.seats]
+    (asked,) = [bot for bot in bots.values() if bot.connection.outbox.events]
+    harness.late = 0.2
+    harness.advance(0.15)
+    asked.read()
+    assert asked.turns
+    harness.advance(0.2)
+    used = used_by_bot(match)
+    [session] = match.spec.sessions
+    assert used == [round(before[session.seating.index(bot)] * 1000) for bot in range(4)]
+
+
+def test_match_time_when_a_turn_has_run_out_and_is_held_then_its_limit_is_charged() -> None:
+    clock_limit = LIMITS.decision_ms / 1000
+    harness, match, bots = timed_match(10)
+    (asked,) = [bot for bot in bots.values() if bot.turns]
+    (seat,) = [seat for table in match.tables.values() for seat in table.seats if seat.turn is not None]
+    assert seat.thought(harness.now + 5) == clock_limit
+    assert asked.here
+
+
+def test_match_time_when_a_session_was_void_then_what_its_bots_used_still_counts() -> None:
+    harness, match, bots = timed_match(10)
+    play_slowly(harness, bots, 0.1, 1000.9)
+    [table] = match.tables.values()
+    thought = sum(seat.thought(harness.now) for seat in table.seats)
+    table.void()
+    assert thought > 0.5
+    assert sum(match.overrun_at(harness.now).used_ms) == pytest.approx(thought * 1000, abs=4)
