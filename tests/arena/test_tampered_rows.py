@@ -35,6 +35,7 @@ from arena.store.storage import Storage, Transaction
 from arena.tournaments import entry
 from arena.tournaments.referees import nobody_asked
 from arena.trust.verify import unproven
+from arena.trust.verify.report import ELSEWHERE
 from tests.arena.databases import open_copy, open_new
 from tests.arena.exported import check, lines_of, play_by_table
 from tests.arena.fakes import ROOT, Clock
@@ -282,7 +283,7 @@ def rate_others_in_between(tx: Transaction) -> None:
         (wait_for_confirmation, "provisional"),
         (
             rate_others_in_between,
-            "the ratings that come from tournaments whose exports are not given: before",
+            ELSEWHERE.format("before"),
         ),
     ],
 )

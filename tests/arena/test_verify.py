@@ -22,8 +22,9 @@ from arena.core.canonical import json_line
 from arena.host.settings import load_settings
 from arena.play.rounds import closing
 from arena.store.models import Round, Session, SessionRecords, Tournament
+from arena.tournaments import lifecycle
 from arena.trust.verify import check_export, check_links, matches, unproven
-from arena.trust.verify.report import NEW
+from arena.trust.verify.report import ELSEWHERE, NEW
 from referee.records.replay import Replayer
 from referee.records.tools import replay
 from tests.arena.databases import open_new
@@ -330,6 +331,27 @@ def test_ratings_that_come_from_another_tournament_are_linked_to_its_export(worl
     assert found is not None
     assert found.startswith("two: line 5: pool: the rating of ")
     assert "as after round 1, table 1 of one" in found
+
+
+def test_export_whose_ratings_come_from_one_that_is_wrong_or_unfinished_is_not_blamed(world: World) -> None:
+    names = world.register(4)
+    one = world.tournament_of(names, name="one", format="continuous")
+    world.advance(one.id)
+    world.play(world.messages.pop(0), play_by_table)
+    world.advance(one.id)
+    two = world.tournament_of(names, name="two")
+    world.finish(two.id, play_by_table)
+    unfinished = check(lines_of(world, "one"))
+    assert "has ended" in str(unfinished.problem)
+    lifecycle.stop(world.storage, ROOT, "one", world.clock())
+    world.finish(one.id, play_by_table)
+    finished, linked = lines_of(world, "one"), check(lines_of(world, "two"))
+    assert {link.where[0] for link in linked.links} == {"one"}
+    for other in (unfinished, check(finished[:10])):
+        assert check_links([other, linked]) is None
+        assert ELSEWHERE.format("one") in unproven([other, linked])
+    assert check_links([check(finished), linked]) is None
+    assert ELSEWHERE.format("one") not in unproven([check(finished), linked])
 
 
 def test_export_when_it_is_compared_with_no_other_then_it_is_as_right_without_all_ratings(

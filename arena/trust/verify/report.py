@@ -34,7 +34,7 @@ NEW = "that bots said to be new under the ruleset had no rating from a tournamen
 BATCHES = "who was free for each batch of a continuous tournament, and what these were rated then"
 DECIDED = "that corrections are right: the arena's key in the head signed them"
 UNKNOWN = "what cards were worth by {}, which this program does not know"
-ELSEWHERE = "the ratings that come from tournaments whose exports are not given: {}"
+ELSEWHERE = "the ratings that come from tournaments whose exports are not given, wrong or unfinished: {}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +176,8 @@ def note_attempt(report: Report, round: int, attempt: int) -> None:
 def unproven(reports: Sequence[Report]) -> list[str]:
     """Return in words what these exports do not prove even if they are correct."""
     claims = list(UNPROVEN)
-    names = {report.tournament for report in reports}
-    missing = {link.where[0] for report in reports for link in report.links} - names
+    right = {report.tournament for report in reports if report.problem is None}
+    missing = {link.where[0] for report in reports for link in report.links} - right
     if any(report.beacon is None for report in reports):
         claims.append(ALONE)
     spoken = [each for each in reports if each.beacon_value is not None]
@@ -199,8 +199,12 @@ def unproven(reports: Sequence[Report]) -> list[str]:
 
 
 def check_links(reports: Sequence[Report]) -> str | None:
-    """Return the first inconsistency between exports; None if there is none."""
-    return _namesake(reports) or _twice(reports) or _differs(reports) or _not_latest(reports)
+    """Return the first inconsistency between exports; None if there is none.
+
+    One in which a problem was found, as in any of a tournament that has not ended, says nothing about others.
+    """
+    right = [report for report in reports if report.problem is None]
+    return _namesake(right) or _twice(right) or _differs(right) or _not_latest(right)
 
 
 def _namesake(reports: Sequence[Report]) -> str | None:
