@@ -18,7 +18,7 @@ from arena.trust.verify.botlogs import BotLog, Comparison
 from arena.trust.verify.report import Key
 from referee.cli.output import AsJson, console, print_json, say
 from referee.plain import plain
-from referee.records.files import skip_mark
+from referee.records.files import text_lines
 from referee.reference.values import REFERENCE
 from referee.spawned import usable_cores
 
@@ -157,9 +157,11 @@ def _check(file: Path, wanted: frozenset[str], references: bool, *, linked: bool
         size = file.stat().st_size
         processes = usable_cores() if size > SMALL or references else 1
         with file.open("rb") as lines, progress(file.name, size, console()) as seen:
-            skip_mark(lines)
             return check_export(
-                lines, seen, wanted, references=references, processes=processes, linked=linked
+                *(text_lines(lines), seen, wanted),
+                references=references,
+                processes=processes,
+                linked=linked,
             )
     except OSError as error:
         raise StorageError(f"cannot read {file}: {error.strerror}") from None

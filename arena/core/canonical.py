@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 
+from referee.records.files import check_length
 from referee.records.results import canonical
 from referee.validation import Path, path_text
 
@@ -45,6 +46,9 @@ def json_line(value: object) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
+MOST_VALUES = 4 << 20
+"""The most commas and brackets on a line: they bound its values, each of which takes memory of its own."""
+
 MOST = 2**53 - 1
 """The largest number, up or down: up to here every whole number is a double, too."""
 
@@ -65,8 +69,10 @@ class _Wrong(NamedTuple):
 def read_json(text: bytes) -> Any:
     """Return a JSON value in UTF-8 in which no object has two fields of one name, and numbers are bounded.
 
-    That is, each is a number from -``MOST`` to ``MOST``. Raise JsonError.
+    That is, each is a number from -``MOST`` to ``MOST``. Raise JsonError, also for a text that is longer than
+    ``LONGEST_LINE`` or has more than ``MOST_VALUES`` values.
     """
+    _check_size(text)
     wrong: list[_Wrong] = []
 
     def refused(why: str) -> _Wrong:
@@ -105,6 +111,15 @@ def read_json(text: bytes) -> Any:
         path, value = _first(read)
         raise JsonError(f"{path_text(path)}: {value.why}" if path else value.why)
     return read
+
+
+def _check_size(text: bytes) -> None:
+    try:
+        check_length(text)
+    except ValueError as error:
+        raise JsonError(str(error)) from None
+    if len(text) > MOST_VALUES and sum(map(text.count, (b",", b"[", b"{"))) > MOST_VALUES:
+        raise JsonError(f"has more than {MOST_VALUES} values")
 
 
 def _first(value: object) -> tuple[Path, _Wrong]:

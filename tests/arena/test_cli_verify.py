@@ -9,7 +9,7 @@ from sqlmodel import select
 from arena.cli.linefiles import pace_text
 from arena.host.settings import Settings
 from arena.store.models import Tournament
-from referee.records.files import deal_records
+from referee.records.files import LONGEST_LINE, deal_records
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.exported import play_by_table
 from tests.arena.world import World
@@ -54,6 +54,13 @@ def test_verify_needs_no_arena(
     elsewhere = tmp_path / "elsewhere"
     assert make_arena(elsewhere, capsys)("verify", exported[0]).status == 0
     assert not elsewhere.exists()
+
+
+def test_verify_of_a_line_that_is_too_long_names_it(arena: Arena, exported: list[Path]) -> None:
+    exported[0].write_bytes(b'{"a":"' + b"x" * (2 * LONGEST_LINE))
+    found = arena("verify", exported[0])
+    assert found.status == 1
+    assert "failed: line 1: the line is longer than 32 MiB" in found.out
 
 
 def test_verify_of_a_changed_file_names_the_line_and_exits_1(arena: Arena, exported: list[Path]) -> None:

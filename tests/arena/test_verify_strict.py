@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from arena.core.canonical import decision_digest, read_json
+from arena.core.canonical import MOST_VALUES, JsonError, decision_digest, read_json
 from arena.errors import StateError
 from arena.host.settings import Settings, load_settings
 from arena.tournaments import corrections, creation, entry, lifecycle
@@ -22,6 +22,7 @@ from arena.trust.keys import register_key
 from arena.trust.verify import check_export, compare, read_log, sessions_in
 from referee.bot.evidence import FORMAT, SHORT
 from referee.matches.match import MatchSpec, Progress, SessionResult
+from referee.records.files import LONGEST_LINE
 from referee.records.results import shown_digest
 from referee.signing import SigningKey
 from tests.arena.cli import make_arena
@@ -187,6 +188,16 @@ def test_line_when_programs_would_read_it_differently_then_it_is_refused(raw: st
     found = problem_of([raw])
     assert found is not None
     assert found.startswith(said)
+
+
+def test_line_when_it_is_longer_or_has_more_values_than_any_then_it_is_refused_unread() -> None:
+    longer, more = b" " * (LONGEST_LINE + 1), b"[" + b"[],{}," * (MOST_VALUES // 4) + b"]"
+    with pytest.raises(JsonError, match="the line is longer than 32 MiB"):
+        read_json(longer)
+    with pytest.raises(JsonError, match="has more than 4194304 values"):
+        read_json(more)
+    with pytest.raises(JsonError, match="is not JSON"):  # it has fewer than its bytes
+        read_json(b"1" + b" " * MOST_VALUES + b"x")
 
 
 def test_number_when_it_is_the_largest_that_all_programs_read_alike_then_it_is_read() -> None:

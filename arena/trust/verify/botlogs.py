@@ -14,7 +14,7 @@ from arena.core.canonical import JsonError, read_json
 from arena.core.parts import SignedLine, Value
 from arena.trust.verify.report import CheckedSession, Report, ToldFault
 from referee.matches.match import Signed
-from referee.records.files import skip_mark
+from referee.records.files import text_lines
 from referee.records.results import Result
 from referee.signing import is_valid
 from referee.validation import Wording, problems, shown
@@ -143,8 +143,7 @@ def read_log(path: Path) -> BotLog:
     """Return the log in a file. Raise OSError."""
     bot_log = BotLog(str(path))
     with path.open("rb") as texts:
-        skip_mark(texts)
-        for number, text in enumerate(texts, start=1):
+        for number, text in enumerate(text_lines(texts), start=1):
             try:
                 read_json(text)
                 bot_log.lines[number] = LogLine.model_validate_json(text)

@@ -15,7 +15,7 @@ from referee.local.saving import Which, kept_records
 from referee.local.session import Seated
 from referee.local.table import LocalTable
 from referee.matches.match import SessionSpec
-from referee.records.files import DealLine, deal_records
+from referee.records.files import LONGEST_LINE, DealLine, deal_records, text_lines
 from referee.ruleset import preset_names
 from tests.referee.local.bots import HIGHEST, LOWEST, bot_file, setting_of
 from tests.referee.local.test_session import play, records_of
@@ -115,6 +115,8 @@ def test_own_seat_is_the_given_one_or_that_of_the_line_or_where_the_bots_name_is
         ("", "holds no deal record"),
         ('{"a": 1}\n', "holds no deal record"),
         ('{"actions": []}\n{"actions"', "line 2: Expecting"),
+        ("1" * 5000, "line 1: Exceeds the limit"),
+        ("[" * 100_000, "line 1: maximum recursion depth exceeded"),
     ],
 )
 def test_file_when_it_holds_no_records_then_one_line_says_why(
@@ -126,6 +128,14 @@ def test_file_when_it_holds_no_records_then_one_line_says_why(
     with pytest.raises(RecordError, match=why) as caught:
         deal_records(file)
     assert str(file) in str(caught.value)
+
+
+def test_line_when_it_is_too_long_then_no_more_of_it_is_read_and_the_next_is(tmp_path: Path) -> None:
+    texts = [b"{}\n", b"x" * (3 * LONGEST_LINE) + b"\n", b" " * (LONGEST_LINE - 1) + b"\n", b"[]"]
+    path = tmp_path / "lines"
+    path.write_bytes(b"".join(texts))
+    with path.open("rb") as file:
+        assert [len(text) for text in text_lines(file)] == [3, LONGEST_LINE + 1, LONGEST_LINE, 2]
 
 
 def test_file_when_its_lines_are_those_of_a_bot_or_an_export_then_deals_are_found(tmp_path: Path) -> None:
