@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 from arena.host.logs import OURS
+from tests.installing import installed, light, published  # noqa: F401 fixtures of several files
 
 gc.disable()  # nearly all that is loaded stays, and collecting takes a quarter of the start
 
@@ -22,6 +23,7 @@ os.environ["ARENA_WEB_LISTEN"] = ""  # many arenas at once cannot all have the d
 os.environ["ARENA_WEB_KEPT_SECONDS"] = "0"  # a test sees at once what it has changed
 
 SHARING = {
+    "test_authors",
     "test_doctor_servers",
     "test_fuzz_stream",
     "test_rating_rebuild",

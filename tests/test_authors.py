@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 import pytest
 
-from referee.cli.app import arena_group
 from referee.local.loading import load_file
 from referee.testing import play_deal
+from tests.installing import Installed
+from tests.parsing import parse
 from tests.tied import tied
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -28,6 +29,7 @@ ELSEWHERE = {
     "ARENA_TOKEN=… ARENA_REFEREE=arena.example.org:8710 python": "tests/test_readme.py has a bot play",
     "ARENA_TOKEN=… ARENA_REFEREE=arena.example.org:8710 arena bot doctor": "tests/referee/test_bot_doctor.py",
     "ARENA_TOKEN=… arena bot log": "tests/arena/test_journal.py reads a log through a referee",
+    "ARENA_TOKEN=… arena bot games": "tests/arena/test_bot_deals.py, through a referee",
     "arena bot games ann/mybot --lost --json --referee": "tests/arena/test_bot_deals.py, through a referee",
     "arena bot new": "tests/referee/test_bot_new.py",
     "arena bot test": "tests/arena/test_testmatches.py",
@@ -41,6 +43,11 @@ SMALLER = {
     "arena bot check me/my-bot --": "arena bot check me/my-bot --scenario TURN-01 --",
 }
 """What is run instead of the commands shown, so that it takes seconds."""
+
+WHOLE = ("arena bot register",)
+"""Beginnings of commands that come with the whole arena, as the pages say.
+
+All others run with the library alone."""
 
 
 class Shown(NamedTuple):
@@ -110,46 +117,50 @@ def test_bot_of_a_page_plays_a_deal(page: str, name: str, tmp_path: Path) -> Non
     assert len(play_deal(load_file(file), seed=name).points) == 4
 
 
+class User(NamedTuple):
+    """An author, in a folder with the programs of all pages, with the library and the whole arena."""
+
+    folder: Path
+    light: Path
+    whole: Path
+
+    def run(self, command: str) -> subprocess.CompletedProcess[str]:
+        """Run a command where the pages have it run."""
+        programs = self.whole if command.startswith(WHOLE) else self.light
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("ARENA_")}
+        environment["PATH"] = f"{programs}:{os.environ['PATH']}"
+        environment["ARENA_DATA"] = str(self.folder / "data")
+        return subprocess.run(
+            tied("/bin/sh", "-c", command), cwd=self.folder, env=environment, capture_output=True, text=True
+        )
+
+
 @pytest.fixture(scope="module")
-def user(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with the programs of all pages, and an arena with the bots that they name."""
+def user(tmp_path_factory: pytest.TempPathFactory, light: Installed) -> User:
     folder = tmp_path_factory.mktemp("author")
     for page in PAGES:
         for name, text in programs(page).items():
             (folder / name).write_text(text)
-    for command in ("migrate", "bot register ann/mybot"):
-        done = at_shell(folder, f"arena {command}")
-        assert done.returncode == 0, done.stderr
-    return folder
-
-
-def at_shell(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("ARENA_")}
-    environment["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    environment["ARENA_DATA"] = str(folder / "data")
-    return subprocess.run(
-        tied("/bin/sh", "-c", command), cwd=folder, env=environment, capture_output=True, text=True
+    user = User(folder, light.programs, Path(sys.executable).parent)
+    done = subprocess.run(
+        tied(user.whole / "arena", "migrate"),
+        env={**os.environ, "ARENA_DATA": str(folder / "data")},
+        capture_output=True,
+        text=True,
     )
+    assert done.returncode == 0, done.stderr
+    return user
 
 
-def test_commands_of_the_pages_work_one_after_the_other_and_print_what_is_shown(user: Path) -> None:
+def test_commands_of_the_pages_work_one_after_the_other_and_print_what_is_shown(user: User) -> None:
     for page, shown in sorted(RUN_HERE, key=lambda one: "register" not in one[1].command):
         command = shown.command
         for begin, run in SMALLER.items():
             command = command.replace(begin, run) if command.startswith(begin) else command
-        done = at_shell(user, command)
+        done = user.run(command)
         assert done.returncode == 0, (page, command, done.stderr)
         if shown.output:
             assert done.stdout == shown.output, (page, command)
-
-
-def parse(arguments: list[str]) -> None:
-    """Parse the arguments of a command without running it. Raise if they are wrong."""
-    command = arena_group()
-    while hasattr(command, "resolve_command"):
-        _, command, arguments = command.resolve_command(command.context_class(command), arguments)
-        command = getattr(command, "real", command)
-    command.make_context("arena", arguments)
 
 
 @pytest.mark.parametrize("wrong", ["play a --bogus", "bot rewindd a", "bot rewind a b --turn c"])
@@ -167,11 +178,11 @@ def test_commands_that_take_minutes_are_such_as_there_are(command: str) -> None:
         assert command.startswith(("pip install ", "python -m referee.learning.examples.train --out "))
 
 
-def test_programs_that_are_no_bots_run(user: Path) -> None:
+def test_programs_that_are_no_bots_run(user: User) -> None:
     scripts = [name for page in PAGES for name, text in programs(page).items() if "main(" not in text]
     assert scripts
     for name in scripts:
-        done = at_shell(user, f"python {name}")
+        done = user.run(f"python {name}")
         assert (done.returncode, done.stderr) == (0, ""), name
 
 

@@ -58,7 +58,7 @@ def test_deals_when_compiled_then_every_decision_and_result_is_the_same() -> Non
 def test_wheel_for_authors_when_the_arena_is_compiled_then_it_is_pure() -> None:
     made = (
         "import io, zipfile, arena.web.wheel as made",
-        "files = zipfile.ZipFile(io.BytesIO(made.make_wheel().content))",
+        "files = zipfile.ZipFile(io.BytesIO(made.make_wheel(made.LIGHT).content))",
         "print(*(name for name in files.namelist() if name.endswith(made.COMPILED)))",
         "print(*(files.read(name).decode() for name in files.namelist() if name.endswith('/WHEEL')))",
     )

@@ -3,77 +3,27 @@
 import os
 import re
 import signal
-import subprocess
-import sys
-import sysconfig
 import tomllib
-import venv
 from collections.abc import Iterator
-from importlib.metadata import distribution, version
+from importlib.metadata import version
 from itertools import takewhile
 from pathlib import Path
-from typing import NamedTuple
 from urllib.request import urlopen
 from zipfile import ZipFile
 
 import pytest
-from packaging.requirements import Requirement
 
 from arena.cli.demo import BOTS
 from arena.host.settings import load_settings
 from arena.store.storage import migrate_storage, open_storage
 from arena.web.app import make_app
-from arena.web.pages.links import wheel_url
 from arena.web.serving import Server
 from arena.web.wheel import make_wheel
 from tests.arena.web.served import served, url_of
-from tests.tied import tied
+from tests.installing import PACKAGES, ROOT, Installed, Published, dependencies, install, wheel_of
 
-ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = {"arena": ROOT, "referee": ROOT / "referee"}
-"""The packages, each a distribution, and the folders with their ``pyproject.toml``."""
-
-
-class Published(NamedTuple):
-    """What ``hatchling build`` makes of one distribution from the checkout."""
-
-    wheel: Path
-    sdist: Path
-
-
-class Installed(NamedTuple):
-    """A virtual environment with wheels and their dependencies, and an empty folder to work in."""
-
-    programs: Path
-    folder: Path
-
-    def run(self, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run a program of the environment, without anything that the tests' environment could add to it."""
-        with self.start(program, *arguments) as process:
-            out, err = process.communicate()
-        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
-
-    def start(self, program: str, *arguments: str) -> subprocess.Popen[str]:
-        """Start a program of the environment."""
-        environment = {
-            name: value
-            for name, value in os.environ.items()
-            if not name.startswith(("ARENA_", "PYTHON", "VIRTUAL_ENV"))
-        }
-        return subprocess.Popen(
-            tied(self.programs / program, *arguments),
-            cwd=self.folder,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-
-
-def build(source: Path, into: Path, *targets: str) -> None:
-    options = [option for target in targets for option in ("--target", target)]
-    command = tied(sys.executable, "-m", "hatchling", "build", "--directory", into, *options)
-    subprocess.run(command, cwd=source, check=True, capture_output=True)
+ADDRESS = "https://arena.example.org"
+"""Where the served arena says that it is."""
 
 
 def files_in(wheel: Path) -> set[str]:
@@ -81,90 +31,13 @@ def files_in(wheel: Path) -> set[str]:
         return set(archive.namelist())
 
 
-@pytest.fixture(scope="module")
-def published(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Published]:
-    found = {}
-    for package, source in PACKAGES.items():
-        folder = tmp_path_factory.mktemp(package)
-        build(source, folder, "wheel", "sdist")
-        found[package] = Published(next(folder.glob("*.whl")), next(folder.glob("*.tar.gz")))
-    return found
-
-
-@pytest.fixture(scope="module")
-def installed(published: dict[str, Published], tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    return install(tmp_path_factory.mktemp("installed"), [one.wheel for one in published.values()])
-
-
-@pytest.fixture(scope="module")
-def light(published: dict[str, Published], tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    """Install only the light distribution, built from its sdist."""
-    folder = tmp_path_factory.mktemp("light")
-    wheel = wheel_of(published["referee"].sdist, folder)
-    packages = folder / "dependencies"
-    packages.mkdir()
-    for name in dependencies("bigtwo-bot"):
-        link(name, packages)
-    return install(folder / "environment", [wheel], packages)
-
-
 @pytest.fixture
-def served_light(tmp_path: Path) -> Iterator[Server]:
+def served_arena(tmp_path: Path) -> Iterator[Server]:
     """Serve an empty arena, which was installed in editable mode."""
-    settings = load_settings({"data": tmp_path / "arena"})
+    settings = load_settings({"data": tmp_path / "arena", "web_url": ADDRESS})
     migrate_storage(settings)
     with open_storage(settings) as storage, served(make_app(settings, storage)) as server:
         yield server
-
-
-def dependencies(name: str) -> set[str]:
-    """Return the distributions that one requires, directly or indirectly, without any extras."""
-    found: set[str] = set()
-    wanted = [name]
-    while wanted:
-        for text in distribution(wanted.pop()).requires or ():
-            one = Requirement(text)
-            if (one.marker is None or one.marker.evaluate({"extra": ""})) and one.name.lower() not in found:
-                found.add(one.name.lower())
-                wanted.append(one.name)
-    return found
-
-
-def link(name: str, folder: Path) -> None:
-    """Fill a folder with what one distribution of this environment has installed, and nothing of others."""
-    for file in distribution(name).files or ():
-        target = folder / file
-        if file.parts[0] not in ("..", "__pycache__") and not target.exists():
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.symlink_to(Path(str(file.locate())))
-
-
-def install(folder: Path, wheels: list[Path], dependencies: Path | None = None, index: str = "") -> Installed:
-    """Install wheels; their dependencies are in a folder, by default that of the tests' own environment.
-
-    If there is an index, its light distribution is installed, too.
-    """
-    venv.create(folder)
-    python = folder / "bin" / "python"
-    pip = tied(sys.executable, "-m", "pip", "--quiet", "--isolated", "--no-cache-dir", "--python", python)
-    named = ["--index-url", index, "bigtwo-bot"] if index else ["--no-index"]
-    subprocess.run([*pip, "install", "--no-deps", *wheels, *named], check=True)
-    packages = sysconfig.get_path("purelib", "venv", {"base": str(folder)})
-    # The dependencies are those of the tests. The .pth file in their folder leads to this checkout; it is
-    # ignored.
-    Path(packages, "dependencies.pth").write_text(str(dependencies or sysconfig.get_path("purelib")))
-    work = folder / "work"
-    work.mkdir()
-    return Installed(folder / "bin", work)
-
-
-def wheel_of(sdist: Path, folder: Path) -> Path:
-    """Return the wheel built from an sdist, inside a folder."""
-    subprocess.run(tied("tar", "-xzf", sdist), cwd=folder, check=True)
-    (source,) = folder.glob("bigtwo_*")
-    build(source, folder / "again", "wheel")
-    (wheel,) = (folder / "again").iterdir()
-    return wheel
 
 
 @pytest.mark.parametrize("package", PACKAGES)
@@ -244,7 +117,11 @@ def test_light_installation_when_asked_then_it_answers_and_names_what_it_lacks(l
     assert (shown.returncode, shown.stdout.startswith("arena "), shown.stderr) == (0, True, "")
     lacking = light.run("arena", "demo")
     assert (lacking.returncode, lacking.stdout) == (1, "")
-    assert lacking.stderr == "error: `arena demo` comes with the whole arena: pip install bigtwo-arena\n"
+    assert lacking.stderr.startswith(
+        "error: `arena demo` comes with the whole arena: pip install bigtwo-arena"
+    )
+    lacking = light.run("arena", "--server", "https://arena.example.org", "leaderboard")
+    assert (lacking.returncode, lacking.stderr.partition(":")[2].strip()[:16]) == (1, "`arena --server`")
 
 
 def test_light_installation_depends_on_little() -> None:
@@ -268,36 +145,65 @@ def test_light_installation_has_nothing_of_the_arena_and_bots_play_and_are_check
     assert "passes" in checked.stdout
 
 
-def test_light_distribution_when_an_arena_serves_it_then_pip_installs_it_from_there(
-    served_light: Server, light: Installed, tmp_path: Path
+def test_distributions_when_an_arena_serves_them_then_pip_installs_them_from_its_index(
+    served_arena: Server, tmp_path: Path
 ) -> None:
+    index = f"{url_of(served_arena)}/simple/"
+    there = install(tmp_path / "environment", ["--index-url", index, "bigtwo-arena", "bigtwo-bot"])
+    shown = there.run("arena", "--version")
+    assert (shown.returncode, shown.stdout.split()[:2]) == (0, ["arena", version("bigtwo-arena")])
+    place = there.run("python", "-c", "import arena; print(arena.__file__)").stdout.strip()
+    assert Path(place).is_relative_to(there.programs.parent)
+
+
+def test_distributions_when_an_arena_serves_them_then_its_guide_shows_the_lines_that_install_them(
+    served_arena: Server, light: Installed, tmp_path: Path
+) -> None:
+    origin = url_of(served_arena)
+    with urlopen(f"{origin}/guide", timeout=60) as answer:
+        guide = answer.read().decode()
+    lines = re.findall("<code>pip install (.*)</code>", guide)
+    own, both = (line.replace(ADDRESS, origin).split() for line in lines)
     packages = light.programs.parents[1] / "dependencies"
-    there = install(tmp_path / "environment", [], packages, f"{url_of(served_light)}/simple/")
-    shown = there.run("arena", "bot", "--help")
-    assert (shown.returncode, shown.stderr) == (0, "")
-    assert "check" in shown.stdout
+    there = install(tmp_path / "light", own, packages)
     played = there.run("arena", "play", "greedy", "lowest", "--deals", "2", "--jobs", "1")
     assert (played.returncode, played.stderr) == (0, ""), played.stdout
-    named = f"{url_of(served_light)}{wheel_url()}"
-    assert version("bigtwo-bot") in named
-    with urlopen(named, timeout=60) as answer:
-        assert answer.read() == make_wheel().content
+    assert there.run("arena", "verify", "none.jsonl").stderr.endswith(
+        "comes with the whole arena: pip install bigtwo-arena, or the line for it on an arena's page /guide\n"
+    )
+    assert {*own} < {*both}
+    there = install(tmp_path / "whole", both)
+    shown = there.run("arena", "verify", "--help")
+    assert (shown.returncode, shown.stderr) == (0, "")
 
 
-def test_light_distribution_when_it_is_installed_then_the_wheel_made_of_it_is_that_which_was_installed(
-    published: dict[str, Published], installed: Installed
+@pytest.mark.parametrize(("project", "package"), [("bigtwo-bot", "referee"), ("bigtwo-arena", "arena")])
+def test_distribution_when_it_is_installed_then_the_wheel_made_of_it_is_that_which_was_installed(
+    published: dict[str, Published], installed: Installed, project: str, package: str
 ) -> None:
-    make = "import arena.web.wheel as made, sys; open(sys.argv[1], 'wb').write(made.make_wheel().content)"
-    for name in ("one", "other"):
-        done = installed.run("python", "-c", make, name)
+    make = (
+        "import sys; from arena.web.wheel import make_wheel; "
+        "open(sys.argv[2], 'wb').write(make_wheel(sys.argv[1]).content)"
+    )
+    for name in ("first", "second"):
+        done = installed.run("python", "-c", make, project, name)
         assert (done.returncode, done.stderr) == (0, "")
-    one, other = installed.folder / "one", installed.folder / "other"
-    assert one.read_bytes() == other.read_bytes()
-    with ZipFile(one) as made, ZipFile(published["referee"].wheel) as built:
+    first, second = installed.folder / "first", installed.folder / "second"
+    assert first.read_bytes() == second.read_bytes()
+    with ZipFile(first) as made, ZipFile(published[package].wheel) as built:
         assert {*made.namelist()} == {*built.namelist()}
         for name in made.namelist():
             if not name.endswith("/RECORD"):
                 assert made.read(name) == built.read(name), name
+
+
+def test_wheel_when_it_is_made_in_a_checkout_then_it_has_all_files_of_the_built_one(
+    published: dict[str, Published], tmp_path: Path
+) -> None:
+    for package, project in (("referee", "bigtwo-bot"), ("arena", "bigtwo-arena")):
+        made = tmp_path / f"{package}.whl"
+        made.write_bytes(make_wheel(project).content)
+        assert files_in(published[package].wheel) - files_in(made) == set()
 
 
 def test_distributions_have_one_version_and_the_arena_asks_for_that_of_the_light_one() -> None:

@@ -1,6 +1,6 @@
-"""The light distribution, with which authors write bots, as a wheel made of the files that run here.
+"""The distributions, for authors and for those who run an arena, as wheels made of the files that run here.
 
-So authors install the very version that the arena plays with, wherever the arena itself came from. The same
+So people install the very version that the arena plays with, wherever the arena itself came from. The same
 files make the same wheel, byte for byte.
 """
 
@@ -16,10 +16,12 @@ from io import BytesIO
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
+import arena
 import referee
 
-PROJECT = "bigtwo-bot"
-"""The name of the distribution."""
+LIGHT, WHOLE = "bigtwo-bot", "bigtwo-arena"
+PACKAGES = {LIGHT: Path(referee.__file__).parent, WHOLE: Path(arena.__file__).parent}
+"""The folders of the packages by the names of their distributions."""
 
 FILE = 0o100644 << 16
 """What zip files say of a file that its owner may write and everybody may read."""
@@ -49,35 +51,35 @@ class Wheel:
 
 
 @cache
-def wheel_file() -> str:
-    """Return the file name of the wheel."""
-    return f"{PROJECT.replace('-', '_')}-{version(PROJECT)}-py3-none-any.whl"
+def wheel_file(project: str) -> str:
+    """Return the file name of a distribution's wheel."""
+    return f"{project.replace('-', '_')}-{version(project)}-py3-none-any.whl"
 
 
 @cache
-def make_wheel() -> Wheel:
-    """Return the wheel; it is made once in the life of a process."""
-    found = distribution(PROJECT)
-    listed = [one for one in found.files or () if _came_with_wheel(one)]
-    files = {one.as_posix(): Path(str(one.locate())).read_bytes() for one in listed}
-    if f"{referee.__name__}/__init__.py" not in files:
-        files |= dict(_in_checkout(Path(referee.__file__).parent))
-    info = next(one.parts[0] for one in listed if one.parts[0].endswith(".dist-info"))
+def make_wheel(project: str) -> Wheel:
+    """Return a distribution's wheel; it is made once in the life of a process."""
+    installed, package = distribution(project), PACKAGES[project]
+    listed = [path for path in installed.files or () if _came_with_wheel(path, package.name)]
+    files = {path.as_posix(): Path(str(path.locate())).read_bytes() for path in listed}
+    if f"{package.name}/__init__.py" not in files:
+        files |= dict(_in_checkout(package))
+    info = next(path.parts[0] for path in listed if path.parts[0].endswith(".dist-info"))
     files[f"{info}/WHEEL"] = _pure(files[f"{info}/WHEEL"])
     record = f"{info}/RECORD"
     lines = [f"{name},sha256={_digest(content)},{len(content)}" for name, content in sorted(files.items())]
     files[record] = "".join(f"{line}\n" for line in (*lines, f"{record},,")).encode()
     content = zipped(files)
-    needs = found.metadata["Requires-Python"]
-    return Wheel(found.version, needs, content, sha256(content).hexdigest())
+    needs = installed.metadata["Requires-Python"]
+    return Wheel(installed.version, needs, content, sha256(content).hexdigest())
 
 
-def _came_with_wheel(file: PackagePath) -> bool:
+def _came_with_wheel(file: PackagePath, package: str) -> bool:
     """Return whether an installed file was in the wheel, and was not made by the installation."""
     first, *rest = file.parts
     if first.endswith(".dist-info"):
         return rest[0] == "licenses" or (len(rest) == 1 and rest[0] in INFO)
-    return first == referee.__name__ and "__pycache__" not in rest and not file.name.endswith(COMPILED)
+    return first == package and "__pycache__" not in rest and not file.name.endswith(COMPILED)
 
 
 def _pure(content: bytes) -> bytes:

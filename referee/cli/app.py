@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from referee.cli import INTERRUPTED
-from referee.cli.later import ELSEWHERE, Elsewhere, Later, Whole
+from referee.cli.later import ELSEWHERE, Elsewhere, Later, OnlyInArena, Whole
 from referee.errors import ShownError
 from referee.plain import plain
 
@@ -91,8 +91,17 @@ def version_shown(distribution: str) -> Any:
     return typer.Option("--version", callback=show, is_eager=True, help="Show the version and the build.")
 
 
+def _elsewhere(address: str | None) -> None:
+    """Raise OnlyInArena for the option ``--server``."""
+    if address is not None:
+        raise OnlyInArena("arena --server")
+
+
 @app.callback(no_args_is_help=True)
-def arena(_version: Annotated[bool, version_shown("bigtwo-bot")] = False) -> None:
+def arena(
+    _version: Annotated[bool, version_shown("bigtwo-bot")] = False,
+    _server: Annotated[str | None, typer.Option("--server", hidden=True, callback=_elsewhere)] = None,
+) -> None:
     """Write bots that play Big Two: rules, local play, and the way into an arena."""
 
 

@@ -63,6 +63,9 @@ def check_(
     wait: Wait = 60.0,
     log: LogFile = None,
     report: ReportFile = None,
+    no_store: Annotated[
+        bool, typer.Option("--no-store", help="Store no result; only the whole arena stores any.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Check that a bot follows the protocol, by playing scripted scenarios with it.

@@ -1,86 +1,30 @@
 """``arena bot new``: write a starter bot, and say that it works only once it is built and checked."""
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import typer
 
 from referee.cli.botcheck import run_to_end
-from referee.cli.output import AsJson, print_json, say
+from referee.cli.output import MOST, AsJson, print_json, say
 from referee.errors import RefereeError
+from referee.interrupts import FORCE
+from referee.local.children import signal_group
 from referee.names import NAME, NAME_RULE, near_name
-from referee.samples import starter
+from referee.samples import TOOLCHAINS, Toolchain, starter, typed
 
 QUICK = ("HELLO-01", "TURN-01", "TURN-02", "TURN-03", "TURN-06", "TURN-10", "SESS-01", "PING-01", "END-01")
 """Scenarios of the check that a new bot is taken through."""
 BUILD_SECONDS = 600
+"""How long each step of the build may take by default; gRPC for C++ takes minutes on a small machine."""
 SHOWN_LINES = 12
-
-
-class Toolchain(NamedTuple):
-    """How a bot in a language is built, tested and started, in its folder."""
-
-    tools: tuple[str, ...]
-    """Programs that must be there."""
-    where: str
-    """Where to get them."""
-    steps: tuple[tuple[str, ...], ...]
-    start: tuple[str, ...]
-    """The last word is a path in the folder."""
-    ignored: tuple[str, ...]
-    """What in the folder is not source, for its ``.gitignore``."""
-
-
-TOOLCHAINS: dict[str, Toolchain] = {
-    "python": Toolchain(
-        (), "", ((sys.executable, "-m", "unittest"),), (sys.executable, "bot.py"), ("__pycache__/",)
-    ),
-    "cpp": Toolchain(
-        ("cmake", "c++", "pkg-config", "protoc", "grpc_cpp_plugin"),
-        "https://grpc.io/docs/languages/cpp; on Debian, apt install "
-        "cmake g++ pkg-config libgrpc++-dev libprotobuf-dev libssl-dev protobuf-compiler-grpc libgtest-dev",
-        (
-            ("cmake", "-S", ".", "-B", "build"),
-            ("cmake", "--build", "build"),
-            ("ctest", "--test-dir", "build", "--output-on-failure"),
-        ),
-        ("build/bot",),
-        ("/build/",),
-    ),
-    "go": Toolchain(
-        ("go",),
-        "https://go.dev/dl",
-        (("go", "test", "."), ("go", "build", "-o", "bot", ".")),
-        ("bot",),
-        ("/bot",),
-    ),
-    "java": Toolchain(
-        ("java", "mvn"),
-        "https://adoptium.net and https://maven.apache.org",
-        (("mvn", "--batch-mode", "--quiet", "package"),),
-        ("java", "-jar", "target/bot.jar"),
-        ("/target/",),
-    ),
-    "rust": Toolchain(
-        ("cargo",),
-        "https://rustup.rs",
-        (("cargo", "test", "--release"), ("cargo", "build", "--release")),
-        ("target/release/bot",),
-        ("/target/",),
-    ),
-    "typescript": Toolchain(
-        ("node", "npm"),
-        "https://nodejs.org",
-        (("npm", "ci", "--no-audit", "--no-fund", "--prefer-offline"), ("npm", "test")),
-        ("node", "dist/src/main.js"),
-        ("dist/", "node_modules/"),
-    ),
-}
 
 
 class NotChecked(RefereeError):
@@ -113,28 +57,36 @@ def new(
         str,
         typer.Option(parser=_known, metavar="|".join(TOOLCHAINS), help="What the bot is written in."),
     ] = "python",
+    build_seconds: Annotated[
+        float, typer.Option(min=1, max=MOST, help="Seconds that each step of the build may take.")
+    ] = BUILD_SECONDS,
     as_json: AsJson = False,
 ) -> None:
     """Create a folder with a starter bot, build the bot, and check that it works.
 
-    Nothing is overwritten. If the language is not installed, the bot is written but not checked.
+    Nothing is overwritten. If the language is not installed, or the build fails, the bot is written but not
+    checked; the error says how to go on.
     """
     tools = TOOLCHAINS[language]
     files = write(folder, language)
     if not as_json:
-        say(f"{folder}: {files} files; your strategy is in {_strategy(language)}")
+        say(f"{folder}: {files} files; your strategy is in {tools.strategy}")
     missing = [tool for tool in tools.tools if shutil.which(tool) is None]
     if missing:
         raise NotChecked(
             f"{folder} is written, but not checked: {' and '.join(missing)} not found; see {tools.where}"
         )
-    for step in tools.steps:
+    for number, step in enumerate(tools.steps):
         if not as_json:
-            say(f"$ {_shown(step)}")
-        _build(folder, step)
+            say(f"$ {typed(step)}")
+        if wrong := _build(folder, step, build_seconds):
+            raise NotChecked(
+                f"{folder} is written, but not checked: `{typed(step)}` {wrong}; "
+                f"to go on: {_rest(folder, tools, number)}"
+            )
     passed = _check(folder, tools.start)
     if as_json:
-        strategy = str(folder / _strategy(language))
+        strategy = str(folder / tools.strategy)
         print_json({"folder": str(folder), "language": language, "strategy": strategy, "passed": passed})
         return
     say(
@@ -166,42 +118,44 @@ def _written(folder: Path, language: str) -> int:
     return len(files) + 1
 
 
-def _strategy(language: str) -> str:
-    return {
-        "python": "bot.py",
-        "cpp": "src/bot/planner.cpp",
-        "go": "strategy.go",
-        "java": "src/main/java/bigtwo/bot/Planner.java",
-        "rust": "src/strategy.rs",
-        "typescript": "src/strategy.ts",
-    }[language]
+def _rest(folder: Path, tools: Toolchain, number: int) -> str:
+    """Return what is left to do from a step of the build on, as typed in a shell."""
+    check = f"arena bot check {shlex.quote(folder.name)} -- {tools.start_command}"
+    return " && ".join([f"cd {shlex.quote(str(folder))}", *map(typed, tools.steps[number:]), check])
 
 
-def _build(folder: Path, step: Sequence[str]) -> None:
-    """Run a step in the folder. Raise NotChecked, with the last lines that it printed, if it fails."""
+def _build(folder: Path, step: Sequence[str], seconds: float) -> str:
+    """Run a step in the folder, and end all that it started if it takes longer.
+
+    Return what went wrong; the last lines that it printed go to standard error.
+    """
     program = shutil.which(step[0]) or step[0]
-    try:
-        done = subprocess.run(
-            [program, *step[1:]],
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            timeout=BUILD_SECONDS,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise NotChecked(f"{folder} is written, but not checked: `{_shown(step)}`: {error}") from None
-    if done.returncode:
-        lines = (done.stdout + done.stderr).splitlines()[-SHOWN_LINES:]
-        print(*(f"  | {line}" for line in lines), sep="\n", file=sys.stderr)
-        raise NotChecked(
-            f"{folder} is written, but not checked: `{_shown(step)}` ended with status {done.returncode}"
-        )
-
-
-def _shown(step: Sequence[str]) -> str:
-    return " ".join(["python" if word == sys.executable else word for word in step])
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as output:
+        try:
+            process = subprocess.Popen(
+                [program, *step[1:]],
+                cwd=folder,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except OSError as error:
+            return f"cannot be started: {error.strerror}"
+        try:
+            status = process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            wrong = f"took longer than {seconds:g} s, which --build-seconds changes"
+        else:
+            wrong = f"ended with status {status}" if status else ""
+        finally:
+            signal_group(process, FORCE)
+            process.wait()
+        if wrong:
+            output.seek(0)
+            lines = output.read().splitlines()[-SHOWN_LINES:]
+            print(*(f"  | {line}" for line in lines), sep="\n", file=sys.stderr)
+    return wrong
 
 
 def _check(folder: Path, start: Sequence[str]) -> int:

@@ -60,6 +60,12 @@ ELSEWHERE_OF_BOT = (
 class OnlyInArena(RefereeError):
     """The command needs the whole arena."""
 
+    def __init__(self, command: str) -> None:
+        super().__init__(
+            f"`{command}` comes with the whole arena: pip install bigtwo-arena, or the line for it on an "
+            "arena's page /guide"
+        )
+
 
 class Elsewhere(TyperCommand):
     """A command that says where to get it; the help does not list it."""
@@ -70,7 +76,7 @@ class Elsewhere(TyperCommand):
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         """Raise OnlyInArena, whatever the arguments are."""
         path = f"{parent.command_path} {self.name}" if parent is not None else f"arena {self.name}"
-        raise OnlyInArena(f"`{path}` comes with the whole arena: pip install bigtwo-arena")
+        raise OnlyInArena(path)
 
 
 class Later(TyperCommand):

@@ -79,17 +79,17 @@ class Children:
     ) -> None:
         running = [child.process for child in self._children]
         for process in running:
-            _signal(process, signal.SIGTERM)
+            signal_group(process, signal.SIGTERM)
         deadline = time.monotonic() + GRACE_SECONDS
         while time.monotonic() < deadline and any(process.poll() is None for process in running):
             time.sleep(POLL_SECONDS)
         for process in running:
-            _signal(process, FORCE)
+            signal_group(process, FORCE)
             process.wait()
 
 
-def _signal(process: "subprocess.Popen[bytes]", number: signal.Signals) -> None:
-    """Signal a child and all that it started: it leads a process group of its own."""
+def signal_group(process: "subprocess.Popen[bytes]", number: signal.Signals) -> None:
+    """Signal a child, if it runs, and all that it started: it leads a process group of its own."""
     if process.poll() is not None:
         return
     if sys.platform == "win32":

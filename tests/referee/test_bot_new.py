@@ -1,5 +1,6 @@
 """Tests for ``arena bot new``: what it writes works, and it says so only after checking."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -71,7 +72,33 @@ def test_new_bot_when_it_cannot_be_built_then_that_is_said_with_what_the_tool_pr
     assert run(["bot", "new", str(tmp_path / "bot"), "--language", "go"]) == 1
     shown = capsys.readouterr()
     assert "  | no such module\n" in shown.err
-    assert shown.err.endswith("is written, but not checked: `go test .` ended with status 3\n")
+    assert shown.err.endswith(
+        f"is written, but not checked: `go test .` ended with status 3; to go on: cd {tmp_path / 'bot'} && "
+        "go test . && go build -o bot . && arena bot check bot -- ./bot\n"
+    )
+
+
+def test_new_bot_when_its_build_takes_too_long_then_all_of_it_ends_and_the_rest_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tool = tmp_path / "go"
+    tool.write_text(
+        "#!/bin/sh\ncase $1 in test) exit 0;; esac\necho compiling\n"
+        f"(echo $$; exec tail -f /dev/null) > {tmp_path}/pid"
+    )
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
+    folder = tmp_path / "bot"
+    assert run(["bot", "new", str(folder), "--language", "go", "--build-seconds", "1"]) == 1
+    shown = capsys.readouterr()
+    assert "  | compiling\n" in shown.err
+    assert shown.err.endswith(
+        f"{folder} is written, but not checked: `go build -o bot .` took longer than 1 s, which "
+        f"--build-seconds changes; to go on: cd {folder} && go build -o bot . && "
+        "arena bot check bot -- ./bot\n"
+    )
+    with pytest.raises(ProcessLookupError):
+        os.killpg(int((tmp_path / "pid").read_text()), 0)
 
 
 def test_new_bot_when_its_language_is_unknown_then_protocol_and_check_are_named(

@@ -1,5 +1,6 @@
 """The guide, which is the documentation in ``docs/``, and the API's page, made from its OpenAPI document."""
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from mimetypes import guess_type
@@ -12,10 +13,12 @@ from fastapi.responses import HTMLResponse, Response
 from markupsafe import Markup
 from starlette.exceptions import HTTPException
 
+from arena.web.pages.links import install_command, wheel_url
 from arena.web.pages.markdown import Document, read_markdown
 from arena.web.pages.page import Page
 from arena.web.pages.rendering import fill
 from arena.web.pages.routing import page_router
+from arena.web.wheel import LIGHT
 
 router = page_router()
 
@@ -112,6 +115,22 @@ def address_of(name: str, link: str) -> str | None:
     return page_of(inside) + mark + part if inside in _names() else None
 
 
+INSTALL = re.compile(r"pip install (?:bigtwo-(?:bot|(arena))\b|'bigtwo-bot(\[\w+\])')")
+"""A command of the documents that installs a distribution."""
+
+
+def _installed_here(body: Markup, origin: str) -> Markup:
+    """Return a document whose commands install from the arena at this address, as it runs there."""
+
+    def command(match: re.Match[str]) -> str:
+        whole, extras = match.groups()
+        if extras:
+            return f"pip install '{LIGHT}{extras} @ {origin}{wheel_url()}'"
+        return install_command(origin, whole=whole is not None)
+
+    return Markup(INSTALL.sub(command, body))  # noqa: S704 our own, and the configured address
+
+
 @router.get(GUIDE)
 def show_guide(page: Page) -> HTMLResponse:
     """Return the table of contents of the guide."""
@@ -130,7 +149,10 @@ def show_document(page: Page, path: str) -> Response:
     for name in (f"{path}.md", f"{path}/README.md"):
         if name in found:
             return page(
-                "document.html", shown=found[name], of_authors=name.startswith("authors/") and name != AUTHORS
+                "document.html",
+                shown=found[name],
+                body=_installed_here(found[name].body, page.origin),
+                of_authors=name.startswith("authors/") and name != AUTHORS,
             )
     if path not in _names():
         raise HTTPException(404)

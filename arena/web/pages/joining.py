@@ -17,6 +17,7 @@ from arena.web.pages.once import Secret, put_away, show_once
 from arena.web.pages.operating import add_maker, kept
 from arena.web.pages.routing import page_router
 from referee.ruleset import preset_names
+from referee.samples import TOOLCHAINS
 
 router = page_router()
 
@@ -25,7 +26,7 @@ ONE = "/bots/{owner}/{bot}"
 START = f"{ONE}/start"
 """The page that shows how to start a bot."""
 
-LANGUAGES = ("python", "cpp", "go", "java", "rust", "typescript", "other")
+LANGUAGES = (*TOOLCHAINS, "other")
 """Languages with a starter program, and all others."""
 
 
@@ -133,11 +134,17 @@ def bot_in(visit: Visit) -> str:
 
 def _told(visit: Visit) -> dict[str, object]:
     web, name = visit.web, bot_in(visit)
-    language = visit.request.query_params.get("language")
+    asked = visit.request.query_params.get("language")
+    language = asked if asked in LANGUAGES else LANGUAGES[0]
+    tools = TOOLCHAINS.get(language)
+    own = {"python": "python my_bot.py"}  # the page has this file in full
+    command = own.get(language) or (tools.start_command if tools else "./my-bot")
     return {
         **kept(visit),
         "name": name,
-        "language": language if language in LANGUAGES else LANGUAGES[0],
+        "language": language,
+        "tools": tools,
+        "command": command,
         "languages": LANGUAGES,
         "steps": steps_of(web.storage, visit.actor, name, web.ask),
         "referee": web.settings.referees[0],

@@ -14,14 +14,14 @@ from starlette.exceptions import HTTPException
 
 from arena.web.pages.page import Page
 from arena.web.pages.routing import page_router
-from arena.web.wheel import PROJECT, make_wheel, wheel_file, zipped
+from arena.web.wheel import PACKAGES, make_wheel, wheel_file, zipped
 from referee.samples import FROM_SAMPLES, sample_bots, starter
 from referee.vectors import vector_files
 
 router = page_router()
 
 INDEX = "/simple"
-"""The index of packages (PEP 503 and 691); it has one project."""
+"""The index of packages (PEP 503 and 691): the distributions that run here."""
 
 AS_JSON = "application/vnd.pypi.simple.v1+json"
 VERSION = "1.1"
@@ -37,9 +37,10 @@ PROTO_FOLDERS = ("referee/v1", "google/rpc")
 
 LIST = Markup(
     '<!DOCTYPE html><html><head><meta name="pypi:repository-version" content="{}"><title>{}</title></head>'
-    "<body><a {}>{}</a></body></html>"
+    "<body>{}</body></html>"
 )
-LINK = Markup('href="{}#sha256={}" data-requires-python="{}"')
+LINK = Markup('<a href="{}">{}</a> ')
+WHEEL = Markup('<a href="{}#sha256={}" data-requires-python="{}">{}</a>')
 
 
 def _index(accept: str, html: Markup, values: Mapping[str, object]) -> Response:
@@ -59,19 +60,20 @@ Accept = Annotated[str, Header()]
 @router.get(f"{INDEX}/")
 def list_projects(accept: Accept = "") -> Response:
     """Return the projects of the index."""
-    link = Markup('href="{}/{}/"').format(INDEX, PROJECT)
-    html = LIST.format(VERSION, "Projects", link, PROJECT)
-    return _index(accept, html, {"projects": [{"name": PROJECT}]})
+    links = Markup().join(LINK.format(f"{INDEX}/{name}/", name) for name in PACKAGES)
+    html = LIST.format(VERSION, "Projects", links)
+    return _index(accept, html, {"projects": [{"name": name} for name in PACKAGES]})
 
 
 @router.get(f"{INDEX}/{{project}}/")
 def list_files(project: str, accept: Accept = "") -> Response:
     """Return the files of a project: the wheel of the version that runs here."""
-    if re.sub(r"[-_.]+", "-", project).lower() != PROJECT:
+    project = re.sub(r"[-_.]+", "-", project).lower()
+    if project not in PACKAGES:
         raise HTTPException(404)
-    wheel, name = make_wheel(), wheel_file()
-    url = f"{INDEX}/{PROJECT}/{name}"
-    html = LIST.format(VERSION, PROJECT, LINK.format(url, wheel.sha256, wheel.requires_python), name)
+    wheel, name = make_wheel(project), wheel_file(project)
+    url = f"{INDEX}/{project}/{name}"
+    html = LIST.format(VERSION, project, WHEEL.format(url, wheel.sha256, wheel.requires_python, name))
     file = {
         "filename": name,
         "url": url,
@@ -79,15 +81,15 @@ def list_files(project: str, accept: Accept = "") -> Response:
         "requires-python": wheel.requires_python,
         "size": len(wheel.content),
     }
-    return _index(accept, html, {"name": PROJECT, "versions": [wheel.version], "files": [file]})
+    return _index(accept, html, {"name": project, "versions": [wheel.version], "files": [file]})
 
 
-@router.get(f"{INDEX}/{PROJECT}/{{name}}")
-def send_wheel(name: str) -> Response:
-    """Return the wheel."""
-    if name != wheel_file():
+@router.get(f"{INDEX}/{{project}}/{{name}}")
+def send_wheel(project: str, name: str) -> Response:
+    """Return a wheel."""
+    if project not in PACKAGES or name != wheel_file(project):
         raise HTTPException(404)
-    return Response(make_wheel().content, media_type="application/zip")
+    return Response(make_wheel(project).content, media_type="application/zip")
 
 
 @cache

@@ -6,7 +6,7 @@ from urllib.parse import quote, urlencode
 
 from markupsafe import Markup
 
-from arena.web.wheel import PROJECT, wheel_file
+from arena.web.wheel import LIGHT, WHOLE, wheel_file
 from referee.plain import plain
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "bot_url",
     "deal_url",
     "desk_url",
+    "install_command",
     "league_url",
     "manage_url",
     "match_url",
@@ -118,9 +119,15 @@ def ruleset_url(name: str) -> str:
     return _path("rules", name)
 
 
-def wheel_url() -> str:
-    """Return the address of the wheel with which authors install the library."""
-    return _path("simple", PROJECT, wheel_file())
+def wheel_url(project: str = LIGHT) -> str:
+    """Return the address of a distribution's wheel, by default that of the library for authors."""
+    return _path("simple", project, wheel_file(project))
+
+
+def install_command(origin: str, *, whole: bool = False) -> str:
+    """Return the command that installs the library from the arena at an address, or the whole arena."""
+    projects = (LIGHT, WHOLE) if whole else (LIGHT,)
+    return " ".join(["pip install", *(f"{origin}{wheel_url(project)}" for project in projects)])
 
 
 def with_query(path: str, query: Mapping[str, object]) -> str:

@@ -336,7 +336,7 @@ PAGES: dict[str, Line] = {
     "GET /sign-up": _read("/sign-up"),
     "GET /simple/": _read("/simple/"),
     "GET /simple/{project}/": _read("/simple/bigtwo-bot/"),
-    "GET /simple/bigtwo-bot/{name}": _read(wheel_url()),
+    "GET /simple/{project}/{name}": _read(wheel_url()),
     "GET /starters/{language}.zip": _read("/starters/go.zip"),
     "GET /tournaments": _read("/tournaments"),
     "GET /vectors.zip": _read("/vectors.zip"),

@@ -1,6 +1,7 @@
 """What all pages share: the layout, the files they load, and how errors are shown."""
 
 from hashlib import sha256
+from importlib.metadata import version
 
 import pytest
 from fastapi import FastAPI
@@ -109,11 +110,27 @@ def test_guide_when_its_links_are_followed_then_each_leads_to_a_part_of_a_page(c
     assert {path: client.get(path).status_code for path in others} == dict.fromkeys(others, 200)
 
 
-def test_index_of_packages_when_it_is_read_then_both_formats_lead_to_the_wheel_by_its_digest(
+def test_document_when_it_installs_something_then_it_shows_the_line_that_works_here(
     client: TestClient,
 ) -> None:
-    [link] = Read(client.get("/simple/bigtwo-bot/").text).links
-    told = client.get("/simple/bigtwo-bot/", headers={"Accept": "application/vnd.pypi.simple.v1+json"}).json()
+    authors, learning = (client.get(f"/guide/authors{page}").text for page in ("", "/learning"))
+    bot, arena = (
+        f"/simple/bigtwo-{name}/bigtwo_{name}-{version('bigtwo-arena')}-py3-none-any.whl"
+        for name in ("bot", "arena")
+    )
+    assert f"pip install {bot}    #" in authors
+    assert f"pip install {bot} {arena}    #" in authors
+    assert f"pip install 'bigtwo-bot[rl] @ {bot}'" in learning
+
+
+@pytest.mark.parametrize("project", ["bigtwo-bot", "bigtwo-arena"])
+def test_index_of_packages_when_it_is_read_then_both_formats_lead_to_the_wheel_by_its_digest(
+    client: TestClient, project: str
+) -> None:
+    [link] = Read(client.get(f"/simple/{project}/").text).links
+    accept = {"Accept": "application/vnd.pypi.simple.v1+json"}
+    told = client.get(f"/simple/{project}/", headers=accept).json()
+    assert told["name"] == project
     [file] = told["files"]
     sent = client.get(file["url"], headers={"Accept-Encoding": "gzip"})
     content = sent.content
@@ -121,7 +138,7 @@ def test_index_of_packages_when_it_is_read_then_both_formats_lead_to_the_wheel_b
     assert sha256(content).hexdigest() == file["hashes"]["sha256"]
     assert link == f"{file['url']}#sha256={file['hashes']['sha256']}"
     assert len(content) == file["size"]
-    assert Read(client.get("/simple/").text).links == ["/simple/bigtwo-bot/"]
+    assert Read(client.get("/simple/").text).links == ["/simple/bigtwo-bot/", "/simple/bigtwo-arena/"]
     assert client.get("/simple/pip/").status_code == 404
 
 
