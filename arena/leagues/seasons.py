@@ -25,6 +25,7 @@ from arena.leagues.divisions import next_divisions, owners_apart, regroup
 from arena.leagues.membership import active_members
 from arena.leagues.spec import LeagueSpec, make_league
 from arena.results.standings.stored import current_standings
+from arena.store.database import name_error
 from arena.store.models import (
     Arrival,
     BotVersion,
@@ -72,8 +73,9 @@ def advance_leagues(storage: Storage, now: datetime, draw: Draw = draw_seed) -> 
             raise
         except (ArenaError, RefereeError) as error:
             _note_problem(storage, league_id, str(error))
-        except Exception:
+        except Exception as error:
             log.exception("league %d cannot go on", league_id)
+            _note_problem(storage, league_id, name_error(error))
 
 
 def _note_problem(storage: Storage, league_id: int, problem: str) -> None:
@@ -84,7 +86,8 @@ def _note_problem(storage: Storage, league_id: int, problem: str) -> None:
             return
     with storage.write() as tx:
         if changed(tx, update(League).where(*new).values(problem=problem)):
-            log.warning("%s: %s", tx.get_one(League, league_id).name, problem)
+            name = tx.exec(select(League.name).where(League.id == league_id)).one()
+            log.warning("%s: %s", name, problem)
 
 
 def close_season(storage: Storage, league_id: int, now: datetime) -> bool:

@@ -34,6 +34,7 @@ from arena.errors import ArenaError, SettingsError
 from arena.host.addresses import split_address
 from arena.host.settings import Settings
 from arena.store.models import (
+    STUCK,
     UNWEIGHED,
     Match,
     MatchState,
@@ -121,6 +122,11 @@ class DatabaseCollector(Collector):
 def _arena(tx: Transaction, now: datetime) -> Iterator[Metric]:
     states = tx.exec(select(Tournament.state, func.count()).group_by(col(Tournament.state)))
     yield _by_state("arena_tournaments", "Tournaments.", TournamentState, states)
+    yield _gauge(
+        "arena_tournaments_stuck",
+        "Running tournaments that cannot be advanced.",
+        tx.exec(select(func.count()).select_from(Tournament).where(*STUCK)).one(),
+    )
     matches = tx.exec(select(Match.state, func.count()).group_by(col(Match.state)))
     yield _by_state("arena_matches", "Matches.", MatchState, matches)
     waiting = (

@@ -32,7 +32,7 @@ from arena.play.broker import (
 from arena.play.choosing import Referees
 from arena.play.matches.playing import Hold, Run, never_held, play
 from arena.play.messages import broker_errors, log_in, make_app
-from arena.play.rounds.advance import advance, running_tournaments
+from arena.play.rounds.advance import advance, note_problem, running_tournaments
 from arena.play.rounds.batches import Connected, everyone
 from arena.results.luck.references import weigh_due
 from arena.results.strength.pools import unfitted
@@ -89,7 +89,7 @@ class Tasks:
     def advance(self, tournament_id: int) -> None:
         """Advance a tournament."""
         with _absence_logged(f"tournament {tournament_id} cannot be advanced now"):
-            self._advance(tournament_id)
+            self._advance_apart(tournament_id)
 
     def advance_all(self) -> None:
         """Start the tournaments that are due, advance all, and end and start the seasons of all leagues."""
@@ -146,21 +146,22 @@ class Tasks:
             return  # it is logged
         if claimed is not None:
             with _absence_logged(f"the tournament of match {match_id} cannot be advanced now"):
-                self._advance(claimed.tournament_id, claimed.round_id)
+                self._advance_apart(claimed.tournament_id, claimed.round_id)
 
-    def _advance_apart(self, tournament_id: int) -> None:
-        """Advance a tournament; errors in it are logged, and affect no others."""
+    def _advance_apart(self, tournament_id: int, round_id: int | None = None) -> None:
+        """Advance a tournament; errors in it are logged and noted, and affect no others."""
         try:
-            self._advance(tournament_id)
+            self._advance(tournament_id, round_id)
         except (StorageError, BrokerError):
             raise
-        except Exception:
+        except Exception as error:
+            note_problem(self._storage, tournament_id, error)
             with self._storage.read() as tx:
                 # The name alone: the rest of the row may be what is wrong.
                 name = tx.exec(select(Tournament.name).where(Tournament.id == tournament_id)).one()
             log.exception("%s: %s", name, BROKEN, extra={"tournament": name})
 
-    def _advance(self, tournament_id: int, round_id: int | None = None) -> None:
+    def _advance(self, tournament_id: int, round_id: int | None) -> None:
         closed = advance(
             self._storage,
             tournament_id,

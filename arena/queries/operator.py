@@ -9,7 +9,7 @@ from sqlmodel import col, or_, select
 from arena.actors import Actor, Role
 from arena.core.cursors import make_cursor, read_cursor
 from arena.people.audit import Change, change_of
-from arena.store.models import AuditEntry, Match, MatchState, Round, Tournament, TournamentState
+from arena.store.models import STUCK, AuditEntry, Match, MatchState, Round, Tournament, TournamentState
 from arena.store.storage import Storage
 from arena.store.suggestions import unknown
 
@@ -34,6 +34,15 @@ class WorkLine:
 
 
 @dataclass(frozen=True, slots=True)
+class Stuck:
+    """A running tournament that cannot be advanced: nothing more is played in it."""
+
+    tournament: str
+    problem: str
+    """The error; the workers' logs say where it happened."""
+
+
+@dataclass(frozen=True, slots=True)
 class Work:
     """The work for which running tournaments wait."""
 
@@ -43,6 +52,8 @@ class Work:
     """Matches that are being played."""
     matches: tuple[WorkLine, ...]
     """The ones that have waited longest."""
+    stuck: tuple[Stuck, ...]
+    """The tournaments that cannot be advanced."""
 
 
 OPEN = (MatchState.WAITING, MatchState.RUNNING)
@@ -63,7 +74,9 @@ def work(storage: Storage, actor: Actor, limit: int = 100) -> Work:
     with storage.read() as tx:
         lines = tuple(WorkLine(*row) for row in tx.exec(oldest.limit(limit)))
         counts = dict(tx.exec(counted.where(*running).group_by(Match.state)).all())
-    return Work(counts.get(MatchState.WAITING, 0), counts.get(MatchState.RUNNING, 0), lines)
+        stuck = tx.exec(select(Tournament.name, Tournament.problem).where(*STUCK).order_by(Tournament.name))
+        halted = tuple(Stuck(*row) for row in stuck)
+    return Work(counts.get(MatchState.WAITING, 0), counts.get(MatchState.RUNNING, 0), lines, halted)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ from arena.host.settings import PREFIX, Settings, load_settings
 from arena.play.matches.leases import LONGEST_WAIT
 from arena.running.findings import UNWRITABLE, Check, Finding, advice_on, fail, ok, reason, run_all, warn
 from arena.store.models import (
+    STUCK,
     UNWEIGHED,
     BotLogEntry,
     League,
@@ -326,6 +327,7 @@ def _work(storage: Storage, settings: Settings, now: datetime) -> list[Finding]:
     with storage.read() as tx:
         leases = tx.exec(select(func.count()).select_from(stale.subquery())).one()
         unclaimed = tx.exec(select(func.count()).select_from(waiting.subquery())).one()
+        stuck = tx.exec(select(Tournament.name, Tournament.problem).where(*STUCK)).all()
         failed = list(tx.exec(select(Tournament.name).where(Tournament.state == TournamentState.FAILED)))
         oldest = tx.exec(select(func.min(Round.finished_at)).where(UNWEIGHED)).one()
         leagues = tx.exec(select(League.name, League.problem).where(col(League.problem).is_not(None))).all()
@@ -350,6 +352,10 @@ def _work(storage: Storage, settings: Settings, now: datetime) -> list[Finding]:
         )
         if oldest is not None and now - _aware(oldest) > PATIENCE
         else ok("references", "no round has waited long for what its cards were worth"),
+    ]
+    lines += [
+        fail("tournaments", f"{name} cannot be advanced: {why}", "the workers' logs say where it happened")
+        for name, why in stuck
     ]
     lines += [
         warn("tournaments", f"{name} has failed", f"see and go on with: arena tournament start {name}")

@@ -26,6 +26,9 @@ POOLED = (
     "execute the wrong prepared statements; let it keep one for each client (PgBouncer: pool_mode = session)"
 )
 
+LONGEST_ERROR = 300
+"""The most characters of an error that are stored."""
+
 BUSY_SECONDS = 30
 """How long SQLite waits for another writer."""
 
@@ -261,7 +264,13 @@ def sqlite_trouble(error: sqlite3.Error, file: Path) -> str:
     return str(error).splitlines()[0]
 
 
-def first_line(error: SQLAlchemyError) -> str:
+def name_error(error: Exception) -> str:
+    """Return an unexpected error in one line, for people who will look for it in a log."""
+    return f"{type(error).__name__}: {first_line(error)}"[:LONGEST_ERROR]
+
+
+def first_line(error: Exception) -> str:
+    """Return the first line of an error's message, or of what the driver said."""
     return (str(getattr(error, "orig", None) or error).strip() or type(error).__name__).splitlines()[0]
 
 

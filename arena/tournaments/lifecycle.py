@@ -13,6 +13,7 @@ from arena.bots.versions import WITHOUT_REPORT
 from arena.core.specs import form_text, is_in_form
 from arena.errors import ArenaError, SpecError, StateError, StorageError
 from arena.people.audit import record
+from arena.store.database import name_error
 from arena.store.models import (
     Bot,
     BotVersion,
@@ -109,6 +110,9 @@ def start_due(storage: Storage, now: datetime) -> None:
             raise
         except (ArenaError, RefereeError) as error:
             _note_problem(storage, name, str(error))
+        except Exception as error:
+            log.exception("%s cannot start by itself", name)
+            _note_problem(storage, name, name_error(error))
 
 
 def _note_problem(storage: Storage, name: str, problem: str) -> None:

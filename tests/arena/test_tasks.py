@@ -3,6 +3,7 @@
 import logging
 import threading
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from celery import Celery
@@ -14,11 +15,15 @@ from sqlmodel import col, select
 from arena.host.settings import Settings
 from arena.leagues import applying
 from arena.play.broker import RUN_MATCH
+from arena.play.metrics import DatabaseCollector
 from arena.play.rounds.batches import everyone
 from arena.play.tasks import BROKER_LOGGERS, Tasks, tell_lost_brokers_in_one_line
+from arena.queries.operator import work
 from arena.results.strength.pools import are_fitted
+from arena.running.doctor import examine
 from arena.store.models import League, Tournament, utc_now
 from arena.store.storage import changed
+from arena.tournaments import creation
 from tests.arena.fakes import ROOT, play_at_once
 from tests.arena.leagues import winter
 from tests.arena.world import World
@@ -45,6 +50,50 @@ def test_advance_all_when_a_tournament_is_broken_then_the_others_and_the_leagues
     assert told.getMessage() == "broken: the tournament cannot be advanced"
     assert vars(told)["tournament"] == "broken"
     assert told.exc_info
+
+
+def test_tournament_when_it_cannot_be_advanced_then_operators_are_told_with_the_error_until_it_can(
+    settings: Settings, world: World
+) -> None:
+    cup = world.tournament(4)
+    tasks = Tasks(settings, world.storage, play_at_once, lambda *_: None, everyone)
+
+    def give_format(name: str) -> None:
+        with world.storage.write() as tx:
+            changed(tx, update(Tournament).where(col(Tournament.name) == "cup").values(format=name))
+
+    def told() -> tuple[list[str], int, str | None]:
+        checks = examine({"data": settings.data}, utc_now)
+        found = [one.found for one in checks if one.check == "tournaments"]
+        metrics = {metric.name: metric for metric in DatabaseCollector(world.storage).collect()}
+        [count] = metrics["arena_tournaments_stuck"].samples
+        assert len(work(world.storage, ROOT).stuck) == count.value
+        return found, int(count.value), world.status("cup").problem if count.value == 0 else None
+
+    give_format("nonsense")
+    for task in (tasks.advance_all, partial(tasks.advance, cup.id)):
+        task()
+        assert told() == (["cup cannot be advanced: KeyError: 'nonsense'"], 1, None)
+    give_format("round-robin")
+    tasks.advance_all()
+    assert told() == ([], 0, None)
+
+
+def test_advance_all_when_a_tournament_that_is_to_start_is_broken_then_the_others_go_on(
+    settings: Settings, world: World
+) -> None:
+    names = world.register(4)
+    for name in ("broken", "sound"):
+        spec = world.spec(names, name=name, start_at=utc_now() - timedelta(minutes=1))
+        creation.create(world.storage, ROOT, spec, utc_now() - timedelta(hours=1))
+    with world.storage.write() as tx:
+        changed(tx, text("UPDATE tournaments SET options = 'nonsense' WHERE name = 'broken'"))
+    Tasks(settings, world.storage, play_at_once, lambda *_: None, everyone).advance_all()
+    assert world.status("sound").state == "running"
+    with world.storage.read() as tx:
+        problem = tx.exec(select(Tournament.problem).where(Tournament.name == "broken")).one()
+    assert problem is not None
+    assert problem.startswith("JSONDecodeError: ")
 
 
 def test_advance_all_when_a_league_is_broken_then_the_others_go_on(

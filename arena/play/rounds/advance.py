@@ -28,8 +28,9 @@ from arena.play.rounds.planning import (
     setup_of,
     situation_of,
 )
+from arena.store.database import name_error
 from arena.store.models import Match, MatchState, Round, RoundState, Tournament, TournamentState
-from arena.store.storage import Ids, Storage, Transaction, among
+from arena.store.storage import Ids, Storage, Transaction, among, changed
 from arena.tournaments.entrants import list_entrants, present_in
 from arena.tournaments.events import note
 
@@ -85,6 +86,18 @@ def running_tournaments(storage: Storage) -> list[int]:
     running = select(Tournament.id).where(Tournament.state == TournamentState.RUNNING)
     with storage.read() as tx:
         return list(tx.exec(running.order_by(col(Tournament.id))))
+
+
+def note_problem(storage: Storage, tournament_id: int, error: Exception) -> None:
+    """Note in a running tournament's row why it cannot be advanced; the next step that is taken clears it."""
+    problem = name_error(error)
+    stuck = (
+        col(Tournament.id) == tournament_id,
+        col(Tournament.state) == TournamentState.RUNNING,
+        col(Tournament.problem).is_distinct_from(problem),
+    )
+    with storage.write() as tx:
+        changed(tx, update(Tournament).where(*stuck).values(problem=problem))
 
 
 class _There(NamedTuple):

@@ -112,7 +112,8 @@ def _advance_running() -> Update:
         col(Tournament.id) == bindparam("tournament"),
         col(Tournament.state) == TournamentState.RUNNING,
     )
-    return update(Tournament).where(*running).values(advanced_at=bindparam("now"))
+    # What kept it from a step before has not kept it from this one, or is noted again.
+    return update(Tournament).where(*running).values(advanced_at=bindparam("now"), problem=None)
 
 
 def setup_of(tournament: Tournament) -> Setup:

@@ -44,6 +44,7 @@ from arena.store.models.tallies import FaultTally, Highlight, HighlightKind, Sea
 from arena.store.models.tournaments import (
     BEGUN,
     COUNTED,
+    STUCK,
     UNWEIGHED,
     Entrant,
     EntrantState,
@@ -62,6 +63,7 @@ widen_numbers(SQLModel.metadata)
 __all__ = [
     "BEGUN",
     "COUNTED",
+    "STUCK",
     "UNWEIGHED",
     "Account",
     "ApiKey",

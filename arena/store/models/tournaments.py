@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import ClassVar
 
 from sqlalchemy import JSON, BigInteger, Index, String, UniqueConstraint, text
-from sqlmodel import Field, SQLModel
+from sqlmodel import Field, SQLModel, col
 
 from arena.core.specs import Entries, TournamentFields
 from arena.store.models.columns import Sorted, text_of
@@ -99,7 +99,7 @@ class Tournament(SQLModel, TournamentFields, table=True):  # type: ignore[misc] 
     state: TournamentState = Field(sa_type=text_of(TournamentState), index=True)
     """Its state."""
     problem: str | None = None
-    """Why it failed; NULL if it has not."""
+    """Why it failed, cannot be advanced or did not start by itself; NULL if none of these."""
     ruleset_id: int = Field(foreign_key="rulesets.id")
     """The ruleset that is played."""
     table_size: int
@@ -143,6 +143,10 @@ class Tournament(SQLModel, TournamentFields, table=True):  # type: ignore[misc] 
     confirmed_at: datetime | None = None
     """When its organiser confirmed its results; NULL if not yet, or if they need no
     confirmation (``confirm``)."""
+
+
+STUCK = (col(Tournament.state) == TournamentState.RUNNING, col(Tournament.problem).is_not(None))
+"""Selects the tournaments that run and cannot be advanced."""
 
 
 class TournamentHead(SQLModel, table=True):
