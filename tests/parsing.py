@@ -36,7 +36,7 @@ def problem(words: list[str]) -> str:
                     words[:1] = []
         if not words or words[0] in PLACEHOLDERS:
             return ""
-        found = command.get_command(command.context_class(command), words[0])
+        found = command.get_command(None, words[0])
         if found is None:
             return f"there is no command {words[0]}"
         if isinstance(found, Elsewhere):
@@ -52,14 +52,17 @@ def problems(commands: list[list[str]]) -> list[str]:
 def parse(words: list[str]) -> None:
     """Parse the words after ``arena`` without running the command. Raise if they are wrong."""
     command: Any = arena_group()
+    context: Any = None
     while hasattr(command, "resolve_command"):
         while words[0].startswith("-"):
             words = words[1:] if words[0] == "--help" else words[2:]
             if not words:
                 return
-        _, command, words = command.resolve_command(command.context_class(command), words)
+        # Commands remember the names of the help option, which they inherit.
+        context = command.context_class(command, parent=context, **command.context_settings)
+        _, command, words = command.resolve_command(context, words)
         command = getattr(command, "real", command)
-    command.make_context("arena", words)
+    command.make_context("arena", words, parent=context)
 
 
 if __name__ == "__main__":
